@@ -1,0 +1,91 @@
+# Two commands: `make book` renders the committed pages, `make test` checks everything. `make help` lists the rest.
+# One environment, filled in two steps: what renders the book (no torch), then what runs it.
+
+PYTHON      ?= python3
+VENV        ?= .venv
+TORCH_INDEX ?=
+PAGES       ?= $(wildcard book/*.ipynb book/*/*.ipynb)
+STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%.py,%,$(shell grep -l '^STUDY = ' experiments/*.py)))
+
+PY      := $(VENV)/bin/python
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
+           --nbval-sanitize-with tests/book/nbval.cfg -n 2 --dist loadscope $(PAGES)
+THREADS := OMP_NUM_THREADS=1
+WITH_NODE    := PATH="$(abspath $(VENV))/bin:$$PATH"
+NODE_MODULES := book/_ext/node_modules/.package-lock.json
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:  # the recipes share one environment, and use every core themselves
+.PHONY: help book test check format notebooks experiments variants constraints clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "Variables: PYTHON=python3.12  VENV=.venv  PAGES=book/history/bottleneck.ipynb  TORCH_INDEX=<where torch comes from>"
+
+book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as errors; installs no torch
+	$(WITH_NODE) $(VENV)/bin/jupyter-book build book --config "$(CURDIR)/_config.yml" --toc "$(CURDIR)/_toc.yml" \
+	  --path-output . -W -n --keep-going --all
+	@echo
+	@echo "The book is in _build/html: open _build/html/index.html, or serve it with"
+	@echo "  $(PY) -m http.server --directory _build/html"
+
+test: check book ## Check, render, run every test and re-run every page
+	$(THREADS) $(PY) -m pytest -n auto
+	$(THREADS) $(NBVAL)
+
+check: $(VENV)/.test ## Lint, formatting and types, notebooks included
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff format --check --line-length 79 $(PAGES)
+	$(PY) -m mypy
+
+format: $(VENV)/.test ## Mend what `make check` says about form
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+	$(PY) -m ruff format --line-length 79 $(PAGES)
+
+notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
+	$(THREADS) $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
+	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
+
+variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU instructions, shifted seeds (slow; not in CI)
+	OMP_NUM_THREADS=1 $(NBVAL)
+	OMP_NUM_THREADS=2 $(NBVAL)
+	$(THREADS) ATEN_CPU_CAPABILITY=default $(NBVAL)
+	$(THREADS) BOOK_SEED_SHIFT=1 $(NBVAL)
+
+# `real_sentences` takes a file of pairs, whose credit and licence stand in the record: run it by its own command.
+experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
+	@set -e; for study in $(STUDIES); do echo "experiments.$$study"; $(THREADS) $(PY) -m experiments.$$study; done
+
+constraints: ## Resolve constraints.txt anew, torch as it stands there (needs uv)
+	grep '^torch==' constraints.txt | uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
+	  --extra test --constraint - --no-annotate --no-header pyproject.toml > constraints.new
+	{ grep '^#' constraints.txt; sed 's/ ;.*//' constraints.new; } > constraints.tmp
+	mv constraints.tmp constraints.txt && rm constraints.new
+
+clean: ## Delete what was built, not the environment
+	rm -rf _build build dist .mypy_cache .pytest_cache .ruff_cache *.egg-info
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || \
+	  { echo "Python 3.11, 3.12 or 3.13 is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.book: pyproject.toml constraints.txt | $(VENV)/bin/pip
+	@echo "Installing what renders the book (about a minute)"
+	@$(INSTALL) setuptools
+	@$(INSTALL) --no-build-isolation --editable '.[book]'
+	@touch $@
+
+$(NODE_MODULES): book/_ext/package-lock.json | $(VENV)/.book
+	@$(WITH_NODE) npm ci --prefix book/_ext --no-audit --no-fund --loglevel=error
+
+$(VENV)/.test: $(VENV)/.book
+	@echo "Installing what runs and tests it, torch included (minutes)"
+	@$(if $(TORCH_INDEX),$(INSTALL) --no-deps --index-url $(TORCH_INDEX) torch)
+	@$(INSTALL) --no-build-isolation --editable '.[test]'
+	@touch $@

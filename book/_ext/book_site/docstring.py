@@ -1,0 +1,133 @@
+"""Docstrings as document nodes: paragraphs, code in backticks, examples and Google sections.
+
+They are prose for people at a prompt, not markup: nothing that stands in one can break the build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from docutils import nodes
+
+_SECTIONS = {
+    "Args": "Parameters",
+    "Attributes": "Attributes",
+    "Returns": "Returns",
+    "Yields": "Yields",
+    "Raises": "Raises",
+}
+_HEAD = re.compile(rf"({'|'.join(_SECTIONS)}):(?:\n|$)")
+_ITEM = re.compile(r"(\*{0,2}[\w.]+(?: \([^)]*\))?):\s+")
+
+Link = Callable[[str], nodes.Node]
+"""Turns the code between two backticks into a node."""
+
+
+def literal(code: str) -> nodes.Node:
+    """Show code as code; the plainest of links."""
+    return nodes.literal(code, code)
+
+
+def render(doc: str, link: Link = literal) -> list[nodes.Node]:
+    r"""Turn a docstring without its indentation into nodes.
+
+    >>> found = render("Add.\n\nArgs:\n    a: left\n\n>>> 1 + 1\n2")
+    >>> [type(node).__name__ for node in found]
+    ['paragraph', 'field_list', 'literal_block']
+    """
+    found: list[nodes.Node] = []
+    fields = nodes.field_list()
+    for block in _blocks(doc):
+        head = _HEAD.match(block)
+        if head:
+            if not fields.children:
+                found.append(fields)
+            fields += _field(_SECTIONS[head[1]], _dedent(block[head.end() :]), link)
+        else:
+            found.append(_block(block, link))
+    return found
+
+
+def _blocks(doc: str) -> Iterator[str]:
+    """Split at blank lines; an indented block belongs to the section above it."""
+    section = ""
+    for block in re.split(r"\n[ \t]*\n", doc.strip("\n")):
+        if section and block.startswith(" "):
+            section += f"\n\n{block}"
+            continue
+        if section:
+            yield section
+            section = ""
+        if _HEAD.match(block):
+            section = block
+        else:
+            yield block
+    if section:
+        yield section
+
+
+def _block(block: str, link: Link) -> nodes.Element:
+    if block.startswith(">>>"):
+        return nodes.literal_block(block, block, language="pycon")
+    if block.startswith(" "):
+        return nodes.literal_block(block, _dedent(block), language="text")
+    if block.startswith("- "):
+        items = re.split(r"\n- ", block.removeprefix("- "))
+        return nodes.bullet_list(
+            "", *(nodes.list_item("", _paragraph(item, link)) for item in items), bullet="-"
+        )
+    return _paragraph(block, link)
+
+
+def _field(title: str, body: str, link: Link) -> nodes.field:
+    items = _items(body) if title in ("Parameters", "Attributes", "Raises") else []
+    content: list[nodes.Element]
+    if items:
+        content = [_definitions(items, link)]
+    else:
+        content = [_block(block, link) for block in re.split(r"\n[ \t]*\n", body)]
+    return nodes.field("", nodes.field_name("", title), nodes.field_body("", *content))
+
+
+def _items(body: str) -> list[tuple[str, str]]:
+    """Split the lines of a section into (name, text)."""
+    items: list[tuple[str, str]] = []
+    for line in body.splitlines():
+        head = None if line.startswith(" ") else _ITEM.match(f"{line} ")
+        if head:
+            items.append((head[1], line[head.end() :]))
+        elif items:
+            items[-1] = (items[-1][0], f"{items[-1][1]}\n{line.strip()}")
+        else:
+            return []
+    return items
+
+
+def _definitions(items: list[tuple[str, str]], link: Link) -> nodes.definition_list:
+    return nodes.definition_list(
+        "",
+        *(
+            nodes.definition_list_item(
+                "",
+                nodes.term("", "", nodes.literal(name, name)),
+                nodes.definition("", _paragraph(text, link)),
+            )
+            for name, text in items
+        ),
+    )
+
+
+def _paragraph(text: str, link: Link) -> nodes.paragraph:
+    """Make a paragraph; what stands between backticks is code."""
+    paragraph = nodes.paragraph(support_smartquotes=False)  # (..., q, k) keeps its dots
+    for place, part in enumerate(re.split(r"`+", text)):
+        if part:
+            paragraph += link(part) if place % 2 else nodes.Text(part.replace("->", "→"))
+    return paragraph
+
+
+def _dedent(text: str) -> str:
+    lines = text.splitlines()
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join(line[margin:] for line in lines)

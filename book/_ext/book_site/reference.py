@@ -1,0 +1,232 @@
+"""The API reference: one page a module, written from the source of the package.
+
+The pages are generated into the folder `appendices/api`, which git ignores; api.md lists them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from book_site.catalogue import Entry, Module, catalogue
+from book_site.docstring import render
+from book_site.repository import Repository
+
+PACKAGE = "companion"
+FOLDER = "appendices/api"
+
+
+class Reference:
+    """The catalogue of the package, and what is derived from it.
+
+    Args:
+        package: the folder of the package.
+    """
+
+    def __init__(self, package: Path) -> None:
+        self.root = package.parent
+        self.modules = catalogue(package)
+        self.targets = self._targets()
+
+    def _targets(self) -> dict[str, str]:
+        """Map every name by which something may be called to the one under which it is listed."""
+        entries = [entry for module in self.modules.values() for entry in module.entries]
+        entries += [member for entry in entries for member in entry.members]
+        targets = {name: name for name in self.modules} | {e.name: e.name for e in entries}
+        targets |= {f"{e.home}.{e.name.rpartition('.')[2]}": e.name for e in entries}
+        for module in self.modules.values():
+            for alias, target in module.aliases.items():
+                targets.setdefault(f"{module.name}.{alias}", targets.get(target, target))
+        # A bare name is clear where only one thing has it; a method needs its class.
+        bare = [entry.name for entry in entries if entry.kind not in ("method", "property")]
+        counts = Counter(name.rpartition(".")[2] for name in bare)
+        for name in bare:
+            short = name.rpartition(".")[2]
+            if counts[short] == 1:
+                targets.setdefault(short, name)
+                targets.setdefault(f"{PACKAGE}.{short}", name)
+        return targets
+
+    def pages(self) -> dict[str, str]:
+        """Return the text of the pages by name: a page for every module, or package of modules."""
+        pages: dict[str, str] = {}
+        for name in self.modules:
+            short = name.removeprefix(f"{PACKAGE}.").partition(".")[0]
+            if name == PACKAGE:
+                continue
+            level = "##" if short in pages else "#"
+            text = f"{level} {name}\n\n```{{companion-module}} {name}\n```\n"
+            pages[short] = f"{pages[short]}\n{text}" if short in pages else text
+        return pages
+
+
+class ModuleDirective(SphinxDirective):
+    """`companion-module`: what a module is for, and all that it offers."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        reference = _reference(self.env)
+        module = reference.modules[self.arguments[0]]
+        self.env.note_dependency(str(module.path))
+        found = self._parse(f"```{{py:module}} {module.name}\n```")
+        found += render(module.doc, self._link)
+        for entry in module.entries:
+            found += self._entry(entry, module)
+        return found
+
+    def _entry(self, entry: Entry, module: Module) -> list[nodes.Node]:
+        name = entry.name.removeprefix(f"{module.name}.")
+        signature = "" if entry.kind == "data" else entry.signature
+        found = self._parse(
+            f"```{{py:{entry.kind}}} {name}{signature}\n:module: {module.name}\n```"
+        )
+        for description in (node for node in found if isinstance(node, addnodes.desc)):
+            for line in description.findall(addnodes.desc_signature):
+                self._resolve(line)
+                if entry.kind == "data":
+                    line += addnodes.desc_annotation("", entry.signature)
+            content = description[-1]
+            assert isinstance(content, addnodes.desc_content)
+            content += render(entry.doc, self._link)
+            for member in entry.members:
+                content += self._entry(member, module)
+        return found
+
+    def _parse(self, text: str) -> list[nodes.Node]:
+        parent = nodes.Element()
+        self.state.nested_parse(StringList(text.splitlines(), ""), self.content_offset, parent)
+        return list(parent.children)
+
+    def _link(self, code: str) -> nodes.Node:
+        target = _reference(self.env).targets.get(code.removesuffix("()"))
+        return _xref(target, nodes.literal(code, code)) if target else nodes.literal(code, code)
+
+    def _resolve(self, signature: nodes.Element) -> None:
+        """Link the types of this package in a signature, and leave all others as plain text."""
+        targets = _reference(self.env).targets
+        for link in list(signature.findall(addnodes.pending_xref)):
+            if target := targets.get(link["reftarget"]):
+                link["reftarget"] = target
+                link["reftype"] = "obj"
+            else:
+                link.replace_self(link.children)
+
+
+class FloorsDirective(SphinxDirective):
+    """`companion-floors`: the modules with a line each, under the titles that stand in the body.
+
+    A line of the body is `title: module module ...`. Modules that no line names come last, so that
+    a new module shows up by itself.
+    """
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        modules = _reference(self.env).modules
+        listed = {name.split(".")[1]: modules[name] for name in modules if name.count(".") == 1}
+        found: list[nodes.Node] = []
+        for line in (*self.content, "Elsewhere:" + " ".join(listed)):
+            title, _, names = line.partition(":")
+            floor = [listed.pop(name) for name in names.split() if name in listed]
+            if floor:
+                found += [nodes.rubric(title, title), self._modules(floor)]
+        return found
+
+    def _modules(self, floor: list[Module]) -> nodes.definition_list:
+        found = nodes.definition_list(classes=["floor"])
+        for module in floor:
+            self.env.note_dependency(str(module.path))
+            link = _xref(module.name, nodes.literal("", module.name))
+            found += nodes.definition_list_item(
+                "",
+                nodes.term("", "", link),
+                nodes.definition("", *render(module.summary)),
+            )
+        return found
+
+
+def _xref(target: str, child: nodes.Element) -> addnodes.pending_xref:
+    return addnodes.pending_xref(
+        "", child, refdomain="py", reftype="obj", reftarget=target, refexplicit=True, refwarn=True
+    )
+
+
+def _reference(env: BuildEnvironment) -> Reference:
+    found: Reference = env.app.book_reference  # type: ignore[attr-defined]
+    return found
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("companion-module", ModuleDirective)
+    app.add_directive("companion-floors", FloorsDirective)
+    app.setup_extension("sphinx.ext.linkcode")
+    app.connect("config-inited", _read, priority=100)
+    app.connect("config-inited", _link_source, priority=600)
+    app.connect("env-get-outdated", _list_again)
+    app.connect("missing-reference", _find)
+
+
+def _read(app: Sphinx, _config: Config) -> None:
+    """Read the package and write the pages, those that changed alone."""
+    reference = Reference(Path(app.srcdir).parent / PACKAGE)
+    app.book_reference = reference  # type: ignore[attr-defined]
+    folder = Path(app.srcdir, FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {f"{name}.md": text for name, text in reference.pages().items()} | {".gitignore": "*\n"}
+    for path in folder.iterdir():
+        if path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def _link_source(app: Sphinx, config: Config) -> None:
+    repository: Repository | None = config.book_repository
+    reference: Reference = app.book_reference  # type: ignore[attr-defined]
+    places = {}
+    for module in reference.modules.values():
+        for entry in module.entries:
+            for one in (entry, *entry.members):
+                places[one.name] = (one.home, one.line)
+
+    def resolve(_domain: str, info: dict[str, Any]) -> str | None:
+        place = places.get(f"{info['module']}.{info['fullname']}")
+        if repository is None or place is None:
+            return None
+        home = reference.root.joinpath(*place[0].split("."))
+        path = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+        return repository.file(path.relative_to(reference.root).as_posix(), place[1])
+
+    config.linkcode_resolve = resolve
+
+
+def _list_again(
+    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
+) -> list[str]:
+    """Read the list of modules again when one was added."""
+    return [name for name in env.found_docs if name == FOLDER]
+
+
+def _find(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element
+) -> nodes.Element | None:
+    """Resolve a name that is passed on, as companion.attend, to where it is described."""
+    if node.get("refdomain") != "py":
+        return None
+    target = _reference(env).targets.get(node["reftarget"])
+    if target is None or target == node["reftarget"]:
+        return None
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)

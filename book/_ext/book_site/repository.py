@@ -1,0 +1,144 @@
+"""Where the book's repository is: the one place that every link to it, Binder and Colab uses.
+
+A fork gets its own links, because nothing here is written down: the address comes from the
+environment or from git. Where it cannot be known there are no buttons, rather than dead ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+from sphinx.util.docutils import SphinxRole
+
+_ADDRESS = re.compile(
+    r"(?:https://(?:[^/@]*@)?|ssh://git@|git@)"
+    r"(?P<host>[\w-]+(?:\.[\w-]+)+)[:/]"
+    r"(?P<owner>[\w.-]+(?:/[\w.-]+)*)/(?P<name>[\w.-]+?)(?:\.git)?/?"
+)
+_PROVIDERS = ("github", "gitlab", "bitbucket")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A public repository on a forge.
+
+    Attributes:
+        url: https://host/owner/name.
+        provider: the kind of forge, in the theme's words: github, gitlab or bitbucket.
+        branch: the branch that links point into.
+    """
+
+    url: str
+    provider: str
+    branch: str = "main"
+
+    def file(self, path: str, line: int | None = None) -> str:
+        """Return the address of one of its files, and of a line in it."""
+        view = {"github": "blob", "gitlab": "-/blob", "bitbucket": "src"}[self.provider]
+        mark = {"github": "#L", "gitlab": "#L", "bitbucket": "#lines-"}[self.provider]
+        anchor = f"{mark}{line}" if line else ""
+        return f"{self.url}/{view}/{quote(self.branch)}/{quote(path)}{anchor}"
+
+
+def parse_address(address: str, branch: str = "main") -> Repository | None:
+    """Read an https or ssh address of the form host/owner/name; anything else is no repository.
+
+    >>> parse_address("git@github.com:reader/attention-measured.git").url
+    'https://github.com/reader/attention-measured'
+    >>> parse_address("/home/reader/attention-measured")
+    """
+    match = _ADDRESS.fullmatch(address.strip())
+    if match is None:
+        return None
+    provider = next((name for name in _PROVIDERS if name in match["host"]), None)
+    if provider is None or (provider != "gitlab" and "/" in match["owner"]):
+        return None
+    return Repository("https://{host}/{owner}/{name}".format(**match.groupdict()), provider, branch)
+
+
+def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | None:
+    """Find the repository: BOOK_REPOSITORY_URL, else the workflow's, else git's origin.
+
+    Args:
+        environ: the environment variables.
+        folder: a folder of the working tree, in which git is asked.
+
+    Raises:
+        ConfigError: BOOK_REPOSITORY_URL is set and is not an address of a repository.
+    """
+    branch = environ.get("BOOK_REPOSITORY_BRANCH") or (
+        environ.get("GITHUB_REF_NAME") if environ.get("GITHUB_REF_TYPE") == "branch" else None
+    )
+    if address := environ.get("BOOK_REPOSITORY_URL"):
+        if found := parse_address(address, branch or "main"):
+            return found
+        raise ConfigError(
+            f"BOOK_REPOSITORY_URL: got {address!r}, wanted https://host/owner/name"
+            f" on {', '.join(_PROVIDERS)}"
+        )
+    if name := environ.get("GITHUB_REPOSITORY"):
+        server = environ.get("GITHUB_SERVER_URL", "https://github.com")
+        return Repository(f"{server}/{name}", "github", branch or "main")
+    return parse_address(_origin(folder), branch or "main")
+
+
+def _origin(folder: Path) -> str:
+    command = ["git", "config", "--get", "remote.origin.url"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except FileNotFoundError:  # no git
+        return ""
+    return done.stdout
+
+
+def theme_options(repository: Repository | None) -> dict[str, Any]:
+    """Return the options of the theme that make its buttons right, or make none."""
+    if repository is None:
+        return {"repository_url": "", "use_repository_button": False, "launch_buttons": {}}
+    host = repository.url.split("/")[2]
+    launch = {"notebook_interface": "jupyterlab"}
+    if host in ("github.com", "gitlab.com"):
+        launch["binderhub_url"] = "https://mybinder.org"
+    if host == "github.com":
+        launch["colab_url"] = "https://colab.research.google.com"
+    return {
+        "repository_url": repository.url,
+        "repository_provider": repository.provider,
+        "repository_branch": repository.branch,
+        "path_to_docs": "book",
+        "use_repository_button": True,
+        "launch_buttons": launch,
+    }
+
+
+class RepositoryFile(SphinxRole):
+    """The role `repo`: a path in the repository, as a link where its address is known."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        path = nodes.literal(self.rawtext, self.text)
+        repository: Repository | None = self.config.book_repository
+        if repository is None:
+            return [path], []
+        return [nodes.reference("", "", path, refuri=repository.file(self.text))], []
+
+
+def setup(app: Sphinx) -> None:
+    app.add_config_value("book_repository", None, "env", types=(Repository, type(None)))
+    app.add_role("repo", RepositoryFile())
+    app.connect("config-inited", _configure)
+
+
+def _configure(app: Sphinx, config: Config) -> None:
+    config.book_repository = find_repository(os.environ, Path(app.srcdir))
+    config.html_theme_options.update(theme_options(config.book_repository))

@@ -1,0 +1,157 @@
+"""Batches of sentence pairs of similar length."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from companion.data.pairs import Pair
+from companion.data.vocabulary import Vocabulary
+
+
+class Batch(NamedTuple):
+    """Padded sentence pairs: `b` sentences, `k` source places, `q` target places.
+
+    Attributes:
+        source: (b, k) integer ids, padded at the end.
+        source_lengths: (b,) number of source tokens, on the CPU.
+        target_in: (b, q) what the decoder reads: `<bos>`, then the words.
+        target_out: (b, q) what it must say: the words, then `<eos>`.
+        target_mask: (b, q) boolean, True where `target_out` is a token and no padding.
+    """
+
+    source: Tensor
+    source_lengths: Tensor
+    target_in: Tensor
+    target_out: Tensor
+    target_mask: Tensor
+
+
+def collate(pairs: Sequence[Pair], source_vocab: Vocabulary, target_vocab: Vocabulary) -> Batch:
+    """Turn pairs into one padded batch, in the order given.
+
+    Args:
+        pairs: at least one pair.
+        source_vocab: vocabulary of the source side.
+        target_vocab: vocabulary of the target side.
+
+    Raises:
+        ValueError: `pairs` is empty.
+
+    >>> pairs = [Pair(("good", "morning"), ("buenos", "días")), Pair(("hello",), ("hola",))]
+    >>> vocab = Vocabulary.from_tokens(s for p in pairs for s in (p.source, p.target))
+    >>> collate(pairs, vocab, vocab).source_lengths
+    tensor([2, 1])
+    """
+    return _batch(
+        [source_vocab.encode(pair.source) for pair in pairs],
+        [target_vocab.encode(pair.target) for pair in pairs],
+        source_vocab,
+        target_vocab,
+    )
+
+
+class PooledBatches:
+    """An endless sequence of batches: `batches[step]` depends on the seed and the step alone.
+
+    Every epoch shuffles the pairs, sorts each pool of `pool` batches by length, so that a batch
+    holds sentences of similar length and little padding, and shuffles the batches. Because a
+    batch is a function of its step, an interrupted training resumes without saving any of this.
+
+    Args:
+        pairs: the training pairs.
+        source_vocab: vocabulary of the source side.
+        target_vocab: vocabulary of the target side.
+        batch_size: pairs a batch; the last batch of an epoch may be smaller.
+        seed: decides the order.
+        pool: batches that are sorted together.
+
+    Raises:
+        ValueError: no pairs, or `batch_size` or `pool` below 1.
+
+    >>> vocab = Vocabulary.from_tokens([("hola",)])
+    >>> batches = PooledBatches([Pair(("hola",), ("hola",))], vocab, vocab, batch_size=1, seed=0)
+    >>> batches[7].target_in.tolist() == [[vocab.bos_id, *vocab.encode(("hola",))]]
+    True
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        source_vocab: Vocabulary,
+        target_vocab: Vocabulary,
+        *,
+        batch_size: int,
+        seed: int,
+        pool: int = 50,
+    ) -> None:
+        if not pairs:
+            raise ValueError("pairs: got none, wanted at least one pair")
+        for name, value in (("batch_size", batch_size), ("pool", pool)):
+            if value < 1:
+                raise ValueError(f"{name}: got {value}, wanted at least 1")
+        self._sources = [source_vocab.encode(pair.source) for pair in pairs]
+        self._targets = [target_vocab.encode(pair.target) for pair in pairs]
+        self._vocabs = source_vocab, target_vocab
+        self._batch_size, self._seed, self._pool = batch_size, seed, pool
+        self._epoch: tuple[int, list[list[int]]] = (-1, [])
+
+    @property
+    def per_epoch(self) -> int:
+        """Number of batches in which every pair is seen once."""
+        return -(-len(self._sources) // self._batch_size)
+
+    def __getitem__(self, step: int) -> Batch:
+        if step < 0:
+            raise IndexError(f"step: got {step}, wanted at least 0")
+        epoch, place = divmod(step, self.per_epoch)
+        if self._epoch[0] != epoch:
+            self._epoch = epoch, self._order(epoch)
+        chosen = self._epoch[1][place]
+        return _batch(
+            [self._sources[i] for i in chosen], [self._targets[i] for i in chosen], *self._vocabs
+        )
+
+    def _order(self, epoch: int) -> list[list[int]]:
+        generator = random.Random(f"{self._seed}/{epoch}")
+        order = list(range(len(self._sources)))
+        generator.shuffle(order)
+        size, pool = self._batch_size, self._batch_size * self._pool
+        batches = []
+        for start in range(0, len(order), pool):
+            pooled = sorted(order[start : start + pool], key=self._lengths)
+            batches += [pooled[i : i + size] for i in range(0, len(pooled), size)]
+        generator.shuffle(batches)
+        return batches
+
+    def _lengths(self, index: int) -> tuple[int, int]:
+        return len(self._sources[index]), len(self._targets[index])
+
+
+def _batch(
+    sources: list[list[int]],
+    targets: list[list[int]],
+    source_vocab: Vocabulary,
+    target_vocab: Vocabulary,
+) -> Batch:
+    if not sources:
+        raise ValueError("pairs: got none, wanted at least one pair")
+    bos, eos, pad = target_vocab.bos_id, target_vocab.eos_id, target_vocab.pad_id
+    target_out = _padded([[*ids, eos] for ids in targets], pad)
+    lengths = torch.tensor([len(ids) + 1 for ids in targets])
+    return Batch(
+        source=_padded(sources, source_vocab.pad_id),
+        source_lengths=torch.tensor([len(ids) for ids in sources]),
+        target_in=_padded([[bos, *ids] for ids in targets], pad),
+        target_out=target_out,
+        target_mask=torch.arange(target_out.shape[1]) < lengths[:, None],
+    )
+
+
+def _padded(rows: list[list[int]], pad_id: int) -> Tensor:
+    width = max(len(row) for row in rows)
+    return torch.tensor([row + [pad_id] * (width - len(row)) for row in rows])

@@ -1,0 +1,122 @@
+"""English sentences, their Spanish translations, and which word comes from which.
+
+A small grammar invents sentences and says them in both languages at once, so the word links are
+known and not guessed. English to Spanish is a function: one sentence has one translation. To
+keep it one, and free of the subjunctive, "they" and "them" are masculine (and do not come where
+they could mean women), "you" and "it" do not come at all, and "when" and "while" join present or
+past. There is no punctuation.
+
+The words are in `lexicon`, what goes together in `menu`. `clauses` and `phrases` choose what is
+said, as the trees of `trees`, and `render` puts a tree into words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from companion.data.grammar.budget import DeadEndError
+from companion.data.grammar.clauses import Speaker
+from companion.data.grammar.dice import Dice
+from companion.data.grammar.draft import WORD_CLASSES
+from companion.data.grammar.menu import combinations as _combinations
+from companion.data.grammar.menu import is_held_out, menu
+from companion.data.grammar.render import render
+from companion.data.pairs import Pair
+
+__all__ = ["LONGEST", "WORD_CLASSES", "Combinations", "english_spanish", "is_held_out"]
+
+Combinations = Literal["seen", "held_out", "all"]
+
+SHORTEST, LONGEST = 2, 55
+"""Lengths of sentences, in English words."""
+
+_PATIENCE = 10_000
+
+
+def english_spanish(
+    count: int,
+    *,
+    seed: int,
+    min_length: int = 1,
+    max_length: int = 30,
+    combinations: Combinations = "seen",
+    exclude: Iterable[Pair] = (),
+) -> list[Pair]:
+    """Draw distinct pairs of an English sentence and its Spanish translation, with word links.
+
+    Lengths are spread about evenly between the bounds. One in eight combinations of adjective
+    and noun and of verb and object is held out, so that it can be tested whether a model
+    composes words that it knows.
+
+    Args:
+        count: number of pairs, at least 1.
+        seed: decides the pairs, the same on every machine.
+        min_length: least number of English words.
+        max_length: greatest number of English words; none has more than `LONGEST`.
+        combinations: "seen" draws sentences without a held-out combination, "held_out" such
+            with at least one, "all" both.
+        exclude: pairs whose English sentence must not come.
+
+    Returns:
+        Pairs with links and with the class, of `WORD_CLASSES`, of every Spanish word.
+
+    Raises:
+        TypeError: a number is no integer.
+        ValueError: an argument is out of range, or no more sentences are found that fulfil the
+            wishes.
+
+    >>> pair = english_spanish(1, seed=2, max_length=6)[0]
+    >>> len(pair.classes) == len(pair.target)
+    True
+    """
+    _check(count, seed, min_length, max_length, combinations)
+    shortest, longest = max(min_length, SHORTEST), min(max_length, LONGEST)
+    dice = Dice(seed)
+    speaker = Speaker(dice, menu(held_out=combinations != "seen"))
+    known = {pair.source for pair in exclude}
+    pairs: list[Pair] = []
+    misses = 0
+    while len(pairs) < count and misses < _PATIENCE:
+        misses += 1
+        try:
+            # Sentences end up a little short of their room: one more chance for the longest.
+            room = min(dice.between(shortest, longest + 1), longest)
+            sentence = speaker.sentence(room)
+        except DeadEndError:
+            continue
+        if combinations == "held_out" and not any(
+            is_held_out(*both) for both in _combinations(sentence)
+        ):
+            continue
+        pair = render(sentence)
+        if len(pair.source) >= shortest and pair.source not in known:
+            known.add(pair.source)
+            pairs.append(pair)
+            misses = 0
+    if len(pairs) < count:
+        raise ValueError(
+            f"count: got {count}, found only {len(pairs)} distinct sentences of {min_length} to "
+            f"{max_length} words ({combinations!r} combinations, without those excluded)"
+        )
+    return pairs
+
+
+def _check(count: int, seed: int, min_length: int, max_length: int, combinations: str) -> None:
+    numbers = {"seed": seed, "count": count, "min_length": min_length, "max_length": max_length}
+    for name, value in numbers.items():
+        if not isinstance(value, int):
+            raise TypeError(f"{name}: got {value!r}, wanted an integer")
+        if name != "seed" and value < 1:
+            raise ValueError(f"{name}: got {value}, wanted at least 1")
+    if max_length < max(min_length, SHORTEST):
+        raise ValueError(
+            f"max_length: got {max_length}, wanted at least min_length ({min_length}) and "
+            f"{SHORTEST}"
+        )
+    if min_length > LONGEST:
+        raise ValueError(f"min_length: got {min_length}, wanted at most {LONGEST}")
+    if combinations not in get_args(Combinations):
+        raise ValueError(
+            f"combinations: got {combinations!r}, wanted one of {get_args(Combinations)}"
+        )

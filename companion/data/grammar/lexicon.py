@@ -1,0 +1,360 @@
+"""The words: what they are in both languages, and what they may be said of.
+
+Spanish forms are written out, so that they can be read and checked one by one. Adjectives and
+determiners list four forms, addressed by `2 * plural + feminine`; tenses list three persons, in
+the order of `PERSONS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["person", "animal", "food", "thing", "plant", "place"]
+Tense = Literal["present", "past", "future", "progressive"]
+Forms = tuple[str, str, str, str]
+"""Masculine, feminine, plural masculine, plural feminine."""
+Persons = tuple[str, str, str]
+"""First person singular, third singular, third plural."""
+
+FIRST, SINGULAR, PLURAL = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Noun:
+    """A noun: (singular, plural) in both languages; `owned` if "my" and "of the man" suit it."""
+
+    english: tuple[str, str]
+    spanish: tuple[str, str]
+    feminine: bool
+    kind: Kind
+    owned: bool = True
+
+    @property
+    def name(self) -> str:
+        """The English singular."""
+        return self.english[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Adjective:
+    """An adjective.
+
+    `nouns` lists the kinds and nouns that it suits. Of one `scale`, a noun gets one adjective: no
+    house is big and small. `before` holds the forms in front of a noun, if that is its place.
+    """
+
+    english: str
+    spanish: Forms
+    scale: str
+    nouns: str
+    before: Forms | None = None
+    predicative: bool = True
+    gradable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The English word."""
+        return self.english
+
+
+@dataclass(frozen=True, eq=False)
+class Verb:
+    """A verb: (base, -s, past, -ing) in English, with the particle that decides its meaning.
+
+    `nouns` lists the kinds and nouns of its objects, and is empty for an intransitive verb. A verb
+    without -ing form has no progressive. An `event` comes to an end, and may so follow "when" in
+    the past, where others would need the Spanish imperfect.
+    """
+
+    english: tuple[str, str, str, str | None]
+    spanish: dict[Tense, Persons]
+    gerund: str | None = None
+    particle: str | None = None
+    nouns: str = ""
+    animals: bool = True
+    event: bool = False
+
+    @property
+    def name(self) -> str:
+        """The English base form, with its particle."""
+        return f"{self.english[0]} {self.particle}" if self.particle else self.english[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Determiner:
+    """A determiner: (singular, plural or None) in English, four forms in Spanish."""
+
+    english: tuple[str, str | None]
+    spanish: Forms
+    possessive: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Pronoun:
+    """A personal pronoun: subject and object form in both languages."""
+
+    english: tuple[str, str]
+    spanish: tuple[str, str]
+    person: int
+    feminine: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Preposition:
+    """A preposition before a place, a thing or a person; `spanish` may be two words."""
+
+    english: str
+    spanish: tuple[str, ...]
+    nouns: str
+
+
+def suits(word: Adjective | Verb | Preposition, noun: Noun) -> bool:
+    """Tell whether an adjective, a verb or a preposition makes sense with a noun."""
+    return bool({noun.kind, noun.name} & set(word.nouns.split()))
+
+
+NOUNS = (
+    Noun(("boy", "boys"), ("niño", "niños"), False, "person", owned=False),
+    Noun(("girl", "girls"), ("niña", "niñas"), True, "person", owned=False),
+    Noun(("man", "men"), ("hombre", "hombres"), False, "person", owned=False),
+    Noun(("woman", "women"), ("mujer", "mujeres"), True, "person", owned=False),
+    Noun(("king", "kings"), ("rey", "reyes"), False, "person", owned=False),
+    Noun(("queen", "queens"), ("reina", "reinas"), True, "person", owned=False),
+    Noun(("brother", "brothers"), ("hermano", "hermanos"), False, "person"),
+    Noun(("sister", "sisters"), ("hermana", "hermanas"), True, "person"),
+    Noun(("dog", "dogs"), ("perro", "perros"), False, "animal"),
+    Noun(("cat", "cats"), ("gato", "gatos"), False, "animal"),
+    Noun(("horse", "horses"), ("caballo", "caballos"), False, "animal"),
+    Noun(("cow", "cows"), ("vaca", "vacas"), True, "animal"),
+    Noun(("apple", "apples"), ("manzana", "manzanas"), True, "food"),
+    Noun(("cake", "cakes"), ("pastel", "pasteles"), False, "food"),
+    Noun(("egg", "eggs"), ("huevo", "huevos"), False, "food"),
+    Noun(("book", "books"), ("libro", "libros"), False, "thing"),
+    Noun(("car", "cars"), ("coche", "coches"), False, "thing"),
+    Noun(("window", "windows"), ("ventana", "ventanas"), True, "thing"),
+    Noun(("flower", "flowers"), ("flor", "flores"), True, "plant"),
+    Noun(("tree", "trees"), ("árbol", "árboles"), False, "plant"),
+    Noun(("house", "houses"), ("casa", "casas"), True, "place"),
+    Noun(("garden", "gardens"), ("jardín", "jardines"), False, "place"),
+    Noun(("city", "cities"), ("ciudad", "ciudades"), True, "place", owned=False),
+)
+
+_ANY = "person animal food thing plant place"
+_ADULTS = "man woman king queen brother sister"
+_SIZED = "boy girl brother sister animal food thing plant place"
+
+ADJECTIVES = (
+    Adjective(
+        "red",
+        ("rojo", "roja", "rojos", "rojas"),
+        "colour",
+        "thing flower house apple",
+        gradable=False,
+    ),
+    Adjective(
+        "black",
+        ("negro", "negra", "negros", "negras"),
+        "colour",
+        "animal thing",
+        gradable=False,
+    ),
+    Adjective(
+        "blue",
+        ("azul", "azul", "azules", "azules"),
+        "colour",
+        "thing flower house",
+        gradable=False,
+    ),
+    Adjective(
+        "old", ("viejo", "vieja", "viejos", "viejas"), "age", f"{_ADULTS} animal thing tree place"
+    ),
+    Adjective("new", ("nuevo", "nueva", "nuevos", "nuevas"), "age", "thing place"),
+    Adjective("young", ("joven", "joven", "jóvenes", "jóvenes"), "age", f"{_ADULTS} animal"),
+    Adjective("small", ("pequeño", "pequeña", "pequeños", "pequeñas"), "size", _SIZED),
+    Adjective("big", ("grande", "grande", "grandes", "grandes"), "size", _SIZED),
+    Adjective("strong", ("fuerte", "fuerte", "fuertes", "fuertes"), "strength", "person animal"),
+    Adjective("happy", ("feliz", "feliz", "felices", "felices"), "mood", "person animal"),
+    Adjective(
+        "good",
+        ("bueno", "buena", "buenos", "buenas"),
+        "worth",
+        "person animal book car place",
+        before=("buen", "buena", "buenos", "buenas"),
+    ),
+    Adjective(
+        "great",
+        ("grande", "grande", "grandes", "grandes"),
+        "size",
+        "man woman king queen horse book tree place",
+        before=("gran", "gran", "grandes", "grandes"),
+        predicative=False,
+    ),
+)
+
+VERBS = (
+    Verb(
+        ("see", "sees", "saw", None),
+        {
+            "present": ("veo", "ve", "ven"),
+            "past": ("vi", "vio", "vieron"),
+            "future": ("veré", "verá", "verán"),
+        },
+        nouns=_ANY,
+        event=True,
+    ),
+    Verb(
+        ("look", "looks", "looked", "looking"),
+        {
+            "present": ("miro", "mira", "miran"),
+            "past": ("miré", "miró", "miraron"),
+            "future": ("miraré", "mirará", "mirarán"),
+        },
+        "mirando",
+        particle="at",
+        nouns=_ANY,
+    ),
+    Verb(
+        ("look", "looks", "looked", "looking"),
+        {
+            "present": ("busco", "busca", "buscan"),
+            "past": ("busqué", "buscó", "buscaron"),
+            "future": ("buscaré", "buscará", "buscarán"),
+        },
+        "buscando",
+        particle="for",
+        nouns=_ANY,
+    ),
+    Verb(
+        ("wait", "waits", "waited", "waiting"),
+        {
+            "present": ("espero", "espera", "esperan"),
+            "past": ("esperé", "esperó", "esperaron"),
+            "future": ("esperaré", "esperará", "esperarán"),
+        },
+        "esperando",
+        particle="for",
+        nouns="person animal",
+    ),
+    Verb(
+        ("listen", "listens", "listened", "listening"),
+        {
+            "present": ("escucho", "escucha", "escuchan"),
+            "past": ("escuché", "escuchó", "escucharon"),
+            "future": ("escucharé", "escuchará", "escucharán"),
+        },
+        "escuchando",
+        particle="to",
+        nouns="person animal",
+    ),
+    Verb(
+        ("find", "finds", "found", None),
+        {
+            "present": ("encuentro", "encuentra", "encuentran"),
+            "past": ("encontré", "encontró", "encontraron"),
+            "future": ("encontraré", "encontrará", "encontrarán"),
+        },
+        nouns=_ANY,
+        event=True,
+    ),
+    Verb(
+        ("eat", "eats", "ate", "eating"),
+        {
+            "present": ("como", "come", "comen"),
+            "past": ("comí", "comió", "comieron"),
+            "future": ("comeré", "comerá", "comerán"),
+        },
+        "comiendo",
+        nouns="food",
+        event=True,
+    ),
+    Verb(
+        ("buy", "buys", "bought", "buying"),
+        {
+            "present": ("compro", "compra", "compran"),
+            "past": ("compré", "compró", "compraron"),
+            "future": ("compraré", "comprará", "comprarán"),
+        },
+        "comprando",
+        nouns="food thing plant house",
+        animals=False,
+        event=True,
+    ),
+    Verb(
+        ("sleep", "sleeps", "slept", "sleeping"),
+        {
+            "present": ("duermo", "duerme", "duermen"),
+            "past": ("dormí", "durmió", "durmieron"),
+            "future": ("dormiré", "dormirá", "dormirán"),
+        },
+        "durmiendo",
+    ),
+    Verb(
+        ("work", "works", "worked", "working"),
+        {
+            "present": ("trabajo", "trabaja", "trabajan"),
+            "past": ("trabajé", "trabajó", "trabajaron"),
+            "future": ("trabajaré", "trabajará", "trabajarán"),
+        },
+        "trabajando",
+        animals=False,
+    ),
+    Verb(
+        ("sing", "sings", "sang", "singing"),
+        {
+            "present": ("canto", "canta", "cantan"),
+            "past": ("canté", "cantó", "cantaron"),
+            "future": ("cantaré", "cantará", "cantarán"),
+        },
+        "cantando",
+        animals=False,
+    ),
+    Verb(
+        ("run", "runs", "ran", "running"),
+        {
+            "present": ("corro", "corre", "corren"),
+            "past": ("corrí", "corrió", "corrieron"),
+            "future": ("correré", "correrá", "correrán"),
+        },
+        "corriendo",
+    ),
+)
+
+BE: Persons = ("am", "is", "are")
+SER: Persons = ("soy", "es", "son")
+"""What something is like: la casa es grande."""
+ESTAR: Persons = ("estoy", "está", "están")
+"""What is going on: está comiendo."""
+
+THE = Determiner(("the", "the"), ("el", "la", "los", "las"))
+A = Determiner(("a", None), ("un", "una", "", ""))
+THIS = Determiner(("this", "these"), ("este", "esta", "estos", "estas"))
+THAT = Determiner(("that", "those"), ("ese", "esa", "esos", "esas"))
+EVERY = Determiner(("every", None), ("cada", "cada", "", ""))
+MY = Determiner(("my", "my"), ("mi", "mi", "mis", "mis"), possessive=True)
+HIS = Determiner(("his", "his"), ("su", "su", "sus", "sus"), possessive=True)
+HER = Determiner(("her", "her"), ("su", "su", "sus", "sus"), possessive=True)
+
+I = Pronoun(("i", "me"), ("yo", "me"), FIRST)  # noqa: E741
+HE = Pronoun(("he", "him"), ("él", "lo"), SINGULAR)
+SHE = Pronoun(("she", "her"), ("ella", "la"), SINGULAR, feminine=True)
+THEY = Pronoun(("they", "them"), ("ellos", "los"), PLURAL)
+PRONOUNS = (I, HE, SHE, THEY)
+
+IN = Preposition("in", ("en",), "place")
+NEAR = Preposition("near", ("cerca", "de"), "person plant place car window")
+WITH = Preposition("with", ("con",), "person")
+
+ADVERBS: dict[Tense, tuple[str, str]] = {
+    "past": ("yesterday", "ayer"),
+    "future": ("tomorrow", "mañana"),
+    "progressive": ("now", "ahora"),
+}
+
+CONJUNCTIONS = {
+    "and": "y",
+    "but": "pero",
+    "because": "porque",
+    "when": "cuando",
+    "while": "mientras",
+}

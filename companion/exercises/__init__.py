@@ -1,0 +1,1 @@
+"""Check functions of the exercises: each tells right from wrong and hints at the cause."""

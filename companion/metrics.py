@@ -1,0 +1,143 @@
+"""How good is a translation, and how good is an alignment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from companion.data.pairs import Pair
+
+Links = frozenset[tuple[int, int]]
+"""Word links as (target index, source index): the row and column of an attention matrix."""
+
+
+def bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+    """Score a corpus of token sequences by BLEU, computed by sacrebleu on the tokens as given.
+
+    Args:
+        hypotheses: token sequences that a model wrote.
+        references: one reference for each.
+
+    Returns:
+        Corpus BLEU between 0 and 100: 4-grams, exponential smoothing, no retokenising
+        (Papineni et al., 2002; Post, 2018).
+
+    Raises:
+        ValueError: no sentences, or the two differ in number.
+
+    >>> round(bleu([("la", "casa", "roja", ".")], [("la", "casa", "roja", ".")]), 6)
+    100.0
+    """
+    _check_parallel(hypotheses, references)
+    import sacrebleu
+
+    return float(
+        sacrebleu.corpus_bleu(
+            [" ".join(tokens) for tokens in hypotheses],
+            [[" ".join(tokens) for tokens in references]],
+            tokenize="none",
+            force=True,
+        ).score
+    )
+
+
+def exact_match(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+    """Return the percentage of token sequences that equal their reference.
+
+    Args:
+        hypotheses: token sequences that a model wrote.
+        references: one reference for each.
+
+    Raises:
+        ValueError: no sentences, or the two differ in number.
+
+    >>> exact_match([("la", "casa"), ("el", "casa")], [("la", "casa"), ("la", "casa")])
+    50.0
+    """
+    _check_parallel(hypotheses, references)
+    hits = sum(tuple(h) == tuple(r) for h, r in zip(hypotheses, references, strict=True))
+    return 100.0 * hits / len(references)
+
+
+def alignment_error_rate(
+    links: Sequence[Iterable[tuple[int, int]]], pairs: Sequence[Pair]
+) -> float:
+    r"""Compare predicted word links with gold ones (Och and Ney, 2003).
+
+    With predicted links A, sure links S and P = S and the possible links, the rate over the
+    whole corpus is 1 - (|A and S| + |A and P|) / (|A| + |S|).
+
+    Args:
+        links: predicted (target index, source index) links, one collection a pair.
+        pairs: pairs with their gold links.
+
+    Returns:
+        The rate in percent: 0 is perfect.
+
+    Raises:
+        ValueError: no sentences, they differ in number, or there is nothing to compare.
+
+    >>> from companion.data.pairs import Pair
+    >>> pair = Pair(("red", "house"), ("casa", "roja"), frozenset({(0, 1), (1, 0)}))
+    >>> alignment_error_rate([{(0, 1), (1, 1)}], [pair])
+    50.0
+    """
+    _check_parallel(links, pairs)
+    agreed = total = 0
+    for predicted, pair in zip(links, pairs, strict=True):
+        found = frozenset(predicted)
+        agreed += len(found & pair.sure) + len(found & (pair.sure | pair.possible))
+        total += len(found) + len(pair.sure)
+    if total == 0:
+        raise ValueError("links, pairs: neither holds a link, wanted some to compare")
+    return 100.0 * (1.0 - agreed / total)
+
+
+def link_accuracy(
+    links: Sequence[Iterable[tuple[int, int]]], pairs: Sequence[Pair]
+) -> dict[str, tuple[float, int]]:
+    """Count, for every word class, how many target words are linked as a person would.
+
+    A target word counts as right when every link predicted for it is a gold link, sure or
+    possible; a word with no predicted link is wrong.
+
+    Args:
+        links: predicted (target index, source index) links, one collection a pair.
+        pairs: pairs with their gold links and word classes.
+
+    Returns:
+        For each word class, the percentage of right words and the number of words.
+
+    Raises:
+        ValueError: no sentences, they differ in number, or a pair has no word classes.
+
+    >>> from companion.data.pairs import Pair
+    >>> pair = Pair(("red", "house"), ("casa", "roja"), frozenset({(0, 1), (1, 0)}),
+    ...             classes=("noun", "adjective"))
+    >>> link_accuracy([{(0, 1), (1, 1)}], [pair])
+    {'adjective': (0.0, 1), 'noun': (100.0, 1)}
+    """
+    _check_parallel(links, pairs)
+    right: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    for number, (predicted, pair) in enumerate(zip(links, pairs, strict=True)):
+        if len(pair.classes) != len(pair.target):
+            raise ValueError(
+                f"pairs[{number}].classes: got {len(pair.classes)} for {len(pair.target)} target "
+                "words, wanted one each"
+            )
+        gold, found = pair.sure | pair.possible, frozenset(predicted)
+        for i, name in enumerate(pair.classes):
+            mine = {link for link in found if link[0] == i}
+            words[name] += 1
+            right[name] += bool(mine) and mine <= gold
+    return {name: (100.0 * right[name] / words[name], words[name]) for name in sorted(words)}
+
+
+def _check_parallel(first: Sequence[object], second: Sequence[object]) -> None:
+    if len(first) != len(second):
+        raise ValueError(f"got {len(first)} predictions for {len(second)} references, wanted equal")
+    if not first:
+        raise ValueError("got no sentences, wanted at least one")

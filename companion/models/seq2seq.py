@@ -1,0 +1,267 @@
+"""Recurrent encoder-decoder with no, additive, dot or bilinear attention behind one interface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from companion.layers import AdditiveAttention, LuongAttention
+from companion.masks import padding_mask
+
+if TYPE_CHECKING:
+    from companion.data.batching import Batch
+
+Recurrent = tuple[Tensor, ...]
+"""State of a recurrent cell, each (b, hidden_dim): (h,) of a GRU, (h, c) of an LSTM."""
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfig:
+    """Shape of a recurrent encoder-decoder.
+
+    Attributes:
+        source_vocab: number of source ids.
+        target_vocab: number of target ids.
+        embed_dim: width `e` of the embeddings.
+        hidden_dim: width of a decoder state and of an encoder annotation; even, because each
+            direction of the encoder gives half of an annotation.
+        attention: "none" (the context is one vector a sentence), "additive" (Bahdanau et al.,
+            2015), "dot" or "general" (bilinear; Luong et al., 2015).
+        query: which decoder state looks: "previous", before the last word is read, and the context
+            then enters the cell; or "present", after it. None takes the paper's: "previous" for
+            additive attention, "present" for dot and general.
+        cell: "gru" or "lstm".
+        dropout_p: dropout on the embeddings and on the attentional output.
+
+    Raises:
+        ValueError: a field is out of its range.
+    """
+
+    source_vocab: int
+    target_vocab: int
+    embed_dim: int = 64
+    hidden_dim: int = 128
+    attention: Literal["none", "additive", "dot", "general"] = "additive"
+    query: Literal["previous", "present"] | None = None
+    cell: Literal["gru", "lstm"] = "gru"
+    dropout_p: float = 0.1
+
+    @property
+    def feeds_context(self) -> bool:
+        """Whether the previous state looks, so that the context can enter the cell."""
+        if self.attention == "none":
+            return False
+        return (
+            self.query or ("previous" if self.attention == "additive" else "present")
+        ) == "previous"
+
+    def __post_init__(self) -> None:
+        for name in ("source_vocab", "target_vocab", "embed_dim", "hidden_dim"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: got {getattr(self, name)}, wanted at least 1")
+        if self.hidden_dim % 2:
+            raise ValueError(f"hidden_dim: got {self.hidden_dim}, wanted an even number")
+        for name, known in (
+            ("attention", ("none", "additive", "dot", "general")),
+            ("query", (None, "previous", "present")),
+            ("cell", ("gru", "lstm")),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
+        if not 0 <= self.dropout_p < 1:
+            raise ValueError(f"dropout_p: got {self.dropout_p}, wanted at least 0 and below 1")
+
+
+class Encoded(NamedTuple):
+    """A source sentence as the decoder sees it.
+
+    Attributes:
+        memory: (b, k, hidden_dim) annotations, one a source token.
+        keys: what attention compares with, projected once a sentence; None without attention.
+        mask: (b, 1, k) boolean, True where a source token stands.
+        start: the decoder's first state, made from the encoder's last ones.
+    """
+
+    memory: Tensor
+    keys: Tensor | None
+    mask: Tensor
+    start: Recurrent
+
+
+class DecoderState(NamedTuple):
+    """What `Seq2Seq.step` carries from token to token."""
+
+    encoded: Encoded
+    recurrent: Recurrent
+
+
+class DecoderOutput(NamedTuple):
+    """One step: (b, vocabulary) logits, the next state, (b, k) weights or None."""
+
+    logits: Tensor
+    state: DecoderState
+    weights: Tensor | None
+
+
+class Seq2Seq(nn.Module):
+    """Translate with a bidirectional encoder, a recurrent decoder and, if asked, attention.
+
+    At every step the attentional output is tanh(W_c [c; s]), with `s` the decoder's state and `c`
+    the context. The kinds differ in `c` alone:
+
+    - "none": `c` is one vector a sentence, the decoder's first state, at every step.
+    - "additive": the *previous* state looks, and `c` also enters the recurrent cell.
+    - "dot", "general": the *present* state looks; the cell reads only the last word.
+
+    Args:
+        config: the model's shape.
+    """
+
+    def __init__(self, config: Seq2SeqConfig) -> None:
+        super().__init__()
+        self.config = config
+        e, h = config.embed_dim, config.hidden_dim
+        rnn = nn.GRU if config.cell == "gru" else nn.LSTM
+        self.source_embedding = nn.Embedding(config.source_vocab, e)
+        self.target_embedding = nn.Embedding(config.target_vocab, e)
+        self.encoder = rnn(e, h // 2, batch_first=True, bidirectional=True)
+        self.bridge = nn.ModuleList(
+            nn.Linear(h, h) for _ in range(1 if config.cell == "gru" else 2)
+        )
+        self.decoder = rnn(e + h if config.feeds_context else e, h, batch_first=True)
+        self.attention: AdditiveAttention | LuongAttention | None = None
+        if config.attention == "additive":
+            self.attention = AdditiveAttention(h, h, h)
+        elif config.attention != "none":
+            self.attention = LuongAttention(h, h, score=config.attention)
+        self.combine = nn.Linear(2 * h, h, bias=False)
+        self.output = nn.Linear(h, config.target_vocab)
+        self.dropout = nn.Dropout(config.dropout_p)
+
+    def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
+        """Read the source once: annotations, keys, mask and the decoder's first state.
+
+        Args:
+            source: (b, k) ids, padded at the end. Padding changes nothing: it is never read.
+            lengths: (b,) number of tokens, each at least 1, on the CPU.
+        """
+        embedded = self.dropout(self.source_embedding(source))
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        outputs, last = self.encoder(packed)
+        memory, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
+        finals = (last,) if isinstance(last, Tensor) else last
+        start = tuple(
+            torch.tanh(bridge(torch.cat((final[0], final[1]), -1)))
+            for bridge, final in zip(self.bridge, finals, strict=True)
+        )
+        keys = self.attention.project(memory) if self.attention is not None else None
+        mask = padding_mask(lengths.to(source.device), source.shape[1])
+        return Encoded(memory, keys, mask, start)
+
+    @overload
+    def forward(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
+    @overload
+    def forward(
+        self, batch: Batch, *, need_weights: Literal[True]
+    ) -> tuple[Tensor, Tensor | None]: ...
+    def forward(
+        self, batch: Batch, *, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor | None]:
+        """Predict every target token from the source and the right words before it.
+
+        Args:
+            batch: a padded batch; `target_out` is not read.
+            need_weights: also return the attention weights.
+
+        Returns:
+            (b, q, vocabulary) logits; with `need_weights` also (b, q, k) weights, None without
+            attention.
+        """
+        encoded = self.encode(batch.source, batch.source_lengths)
+        embedded = self.dropout(self.target_embedding(batch.target_in))
+        if self.config.feeds_context:
+            attentional, weights = self._unroll(embedded, encoded)
+        else:
+            states, _ = self._run(embedded, encoded.start)
+            context, weights = self._look(states, encoded)
+            attentional = self._attentional(context, states)
+        logits = self.output(self.dropout(attentional))
+        return (logits, weights) if need_weights else logits
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Average the cross-entropy over the target tokens, in nats a token; padding is left out.
+
+        Args:
+            batch: a padded batch.
+        """
+        return nn.functional.cross_entropy(
+            self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
+        )
+
+    def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
+        """Encode the source and return the state before the first target token.
+
+        Args:
+            source: (b, k) ids, padded at the end.
+            lengths: (b,) number of tokens, on the CPU.
+        """
+        encoded = self.encode(source, lengths)
+        return DecoderState(encoded, encoded.start)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> DecoderOutput:
+        """Read one target token a sentence and score the next.
+
+        Args:
+            tokens: (b,) ids of the last tokens.
+            state: from `start` or from the step before.
+        """
+        embedded = self.dropout(self.target_embedding(tokens))[:, None]
+        attentional, weights, recurrent = self._advance(embedded, state.recurrent, state.encoded)
+        logits = self.output(self.dropout(attentional))[:, 0]
+        next_state = DecoderState(state.encoded, recurrent)
+        return DecoderOutput(logits, next_state, None if weights is None else weights[:, 0])
+
+    def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
+        """Go through the target word by word: each context depends on the state before."""
+        recurrent, outputs, rows = encoded.start, [], []
+        for place in range(embedded.shape[1]):
+            attentional, weights, recurrent = self._advance(
+                embedded[:, place : place + 1], recurrent, encoded
+            )
+            outputs.append(attentional)
+            rows.append(weights)
+        return torch.cat(outputs, 1), torch.cat([row for row in rows if row is not None], 1)
+
+    def _advance(
+        self, embedded: Tensor, recurrent: Recurrent, encoded: Encoded
+    ) -> tuple[Tensor, Tensor | None, Recurrent]:
+        """Advance by one word, (b, 1, e): attentional output, weights and the new state."""
+        if self.config.feeds_context:
+            context, weights = self._look(recurrent[0][:, None], encoded)
+            states, recurrent = self._run(torch.cat((embedded, context), -1), recurrent)
+        else:
+            states, recurrent = self._run(embedded, recurrent)
+            context, weights = self._look(states, encoded)
+        return self._attentional(context, states), weights, recurrent
+
+    def _look(self, query: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
+        """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
+        if self.attention is None or encoded.keys is None:
+            return encoded.start[0][:, None].expand_as(query), None
+        context, weights = self.attention(
+            query, encoded.keys, encoded.memory, mask=encoded.mask, need_weights=True
+        )
+        return context, weights
+
+    def _attentional(self, context: Tensor, states: Tensor) -> Tensor:
+        return torch.tanh(self.combine(torch.cat((context, states), -1)))
+
+    def _run(self, inputs: Tensor, recurrent: Recurrent) -> tuple[Tensor, Recurrent]:
+        """Run the recurrent cell over (b, q, .) inputs, from one state to the next."""
+        hidden = tuple(part[None].contiguous() for part in recurrent)
+        states, last = self.decoder(inputs, hidden if len(hidden) > 1 else hidden[0])
+        return states, tuple(part[0] for part in (last if isinstance(last, tuple) else (last,)))

@@ -1,0 +1,54 @@
+"""Figures in the book's own style: weights as ink, gold for what people or instruments say."""
+
+from companion.plot.colours import (
+    GOLD,
+    HAIR,
+    INK,
+    MARKERS,
+    MUTED,
+    PAPER,
+    PERIWINKLE,
+    PETROL,
+    SERIES,
+    SLATE,
+    WASH,
+    WINE,
+    letter_color,
+)
+from companion.plot.curves import band, intervals, training_limit
+from companion.plot.labels import LineEnd, label_along, label_ends
+from companion.plot.links import gold_links, weight_key
+from companion.plot.maps import attention_map, score_map
+from companion.plot.ribbons import InlineSVG, sentence_ribbons
+from companion.plot.style import FIGURE_WIDTH, SVG_METADATA, use_style
+
+__all__ = [
+    "FIGURE_WIDTH",
+    "GOLD",
+    "HAIR",
+    "INK",
+    "MARKERS",
+    "MUTED",
+    "PAPER",
+    "PERIWINKLE",
+    "PETROL",
+    "SERIES",
+    "SLATE",
+    "SVG_METADATA",
+    "WASH",
+    "WINE",
+    "InlineSVG",
+    "LineEnd",
+    "attention_map",
+    "band",
+    "gold_links",
+    "intervals",
+    "label_along",
+    "label_ends",
+    "letter_color",
+    "score_map",
+    "sentence_ribbons",
+    "training_limit",
+    "use_style",
+    "weight_key",
+]

@@ -1,0 +1,327 @@
+"""Turn the runs of a study into its record: intervals over seeds, verdicts, and where it ran."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from statistics import fmean, stdev
+from typing import Any
+
+from scipy import stats
+
+import companion
+from companion.studies import Interval, Side, read_study
+
+Entry = dict[str, object]
+
+LEAST_SEEDS = 5
+_DIGITS = 8
+_PACKAGES = {"torch": "torch", "numpy": "numpy", "companion": "attention-companion"}
+
+
+def interval(runs: Sequence[float]) -> Interval:
+    """Return the 95 % t-interval of the mean: mean +- t s / sqrt(n).
+
+    It asks that runs are independent and roughly normal (Student, 1908).
+
+    Args:
+        runs: n numbers, at least 2, one a seed.
+
+    Raises:
+        ValueError: there are fewer, or one is not finite.
+
+    >>> low, high = interval([1.0, 2.0, 3.0])
+    >>> round(low, 3), round(high, 3)
+    (-0.484, 4.484)
+    """
+    return _t_interval(runs, 1 / len(runs) if runs else 0.0)
+
+
+def prediction(runs: Sequence[float]) -> Interval:
+    """Return the 95 % interval for one new run: mean +- t s sqrt(1 + 1/n).
+
+    Args:
+        runs: n numbers, at least 2, one a seed.
+
+    Raises:
+        ValueError: there are fewer, or one is not finite.
+
+    >>> low, high = prediction([1.0, 2.0, 3.0])
+    >>> round(low, 3), round(high, 3)
+    (-2.968, 6.968)
+    """
+    return _t_interval(runs, 1 + 1 / len(runs) if runs else 0.0)
+
+
+def measure(runs: Sequence[float], unit: str, *, decimals: int | None = None) -> Entry:
+    """Return the entry of a number that was measured once a seed.
+
+    Args:
+        runs: one number a seed, in the order of the seeds.
+        unit: what is counted; "" for none.
+        decimals: digits after the point where it is written; by default the interval says.
+
+    Raises:
+        ValueError: there are fewer than 2 runs, or one is not finite.
+
+    >>> measure([1.0, 2.0, 3.0], "BLEU")["mean"]
+    2.0
+    """
+    # Rounded first, so that the stored runs give the stored intervals again.
+    kept = [_rounded(run) for run in runs]
+    entry: Entry = {
+        "unit": unit,
+        "runs": kept,
+        "interval": [_rounded(end) for end in interval(kept)],
+        "prediction": [_rounded(end) for end in prediction(kept)],
+        "mean": _rounded(fmean(kept)),
+    }
+    return entry if decimals is None else {**entry, "decimals": decimals}
+
+
+def claim(
+    text: str,
+    treatment_runs: Sequence[float],
+    control_runs: Sequence[float] | None,
+    unit: str,
+    side: Side,
+    threshold: float = 0.0,
+    *,
+    decimals: int | None = None,
+) -> Entry:
+    """Return the entry of a sentence and the number that decides it.
+
+    The number is the difference treatment - control, seed by seed: paired, so what a seed does
+    to both sides drops out.
+
+    Args:
+        text: the sentence.
+        treatment_runs: one number a seed, in the order of the seeds.
+        control_runs: the same for what it is compared with; None holds the runs themselves
+            against the threshold.
+        unit: of the difference.
+        side: "above" or "below": where the difference lies if the sentence is true.
+        threshold: what the difference is held against.
+        decimals: digits after the point where it is written; by default the interval says.
+
+    Raises:
+        ValueError: the numbers of runs differ, there are fewer than 2, one is not finite, or
+            `side` is something else.
+
+    >>> claim("A beats B.", [5.0, 7.0], [4.0, 5.0], unit="points", side="above")["runs"]
+    [1.0, 2.0]
+    """
+    if side not in ("above", "below"):
+        raise ValueError(f'side: got {side!r}, wanted "above" or "below"')
+    if control_runs is None:
+        differences = list(treatment_runs)
+    elif len(control_runs) == len(treatment_runs):
+        differences = list(map(_difference, treatment_runs, control_runs))
+    else:
+        raise ValueError(
+            f"control_runs: got {len(control_runs)} runs, wanted {len(treatment_runs)}, "
+            "one for each of treatment_runs"
+        )
+    number = measure(differences, unit, decimals=decimals)
+    return {**number, "claim": text, "side": side, "threshold": threshold}
+
+
+def fingerprint(losses: Sequence[float], *, tolerance: float = 1e-3) -> Entry:
+    """Return the entry of a smoke run, by which a test sees whether the computation changed.
+
+    Args:
+        losses: the smoke configuration's numbers.
+        tolerance: the absolute difference that is still the same, above 0.
+
+    Raises:
+        ValueError: there is no loss, one is not finite, or the tolerance is not above 0.
+
+    >>> fingerprint([2.0, 1.5])
+    {'losses': [2.0, 1.5], 'tolerance': 0.001}
+    """
+    if not losses or not all(map(math.isfinite, losses)):
+        raise ValueError(f"losses: got {list(losses)}, wanted at least one, all finite")
+    if not tolerance > 0:
+        raise ValueError(f"tolerance: got {tolerance}, wanted a number above 0")
+    return {"losses": [_rounded(loss) for loss in losses], "tolerance": tolerance}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that decide a result, where installed.
+
+    >>> sorted(versions())[:2]
+    ['companion', 'numpy']
+    """
+    found = {"python": platform.python_version()}
+    for name, distribution in _PACKAGES.items():
+        try:
+            found[name] = version(distribution).partition("+")[0]
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """Return the model of the processor, or its architecture where the model is unknown.
+
+    >>> processor() != ""
+    True
+    """
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    name = found.group(1) if found else platform.processor() or platform.machine()
+    return " ".join(re.sub(r"\((R|TM)\)", "", name, flags=re.IGNORECASE).split())
+
+
+def write_result(
+    study: str,
+    *,
+    title: str,
+    command: str,
+    seeds: Sequence[int],
+    threads: int,
+    config: Mapping[str, object],
+    measures: Mapping[str, Entry],
+    claims: Mapping[str, Entry] | None = None,
+    data: Mapping[str, str] | None = None,
+    fingerprint: Entry | None = None,
+    directory: Path | None = None,
+) -> Path:
+    """Check a study and write its record, whole or not at all.
+
+    Args:
+        study: the name of the study and of the file.
+        title: what was studied.
+        command: what runs it again.
+        seeds: at least 5, all different.
+        threads: how many threads a run used.
+        config: what was fixed beforehand; dataclasses are written as mappings.
+        measures: by name, each from `measure`.
+        claims: by name, each from `claim`.
+        data: "credit" and "licence" of data that others made.
+        fingerprint: from `fingerprint`.
+        directory: where to write; by default among the package's records.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ValueError: there are fewer than 5 seeds, runs are not one a seed, a number does not follow
+            from its runs, or a string is an absolute path.
+        TypeError: the configuration holds what JSON cannot.
+    """
+    if len(seeds) < LEAST_SEEDS:
+        raise ValueError(f"seeds: got {len(seeds)}, wanted at least {LEAST_SEEDS}")
+    record = _plain(
+        {
+            "study": study,
+            "title": title,
+            "command": command,
+            "seeds": seeds,
+            "date": date.today().isoformat(),
+            "processor": processor(),
+            "threads": threads,
+            "versions": versions(),
+            "config": config,
+            "data": data,
+            "fingerprint": fingerprint,
+            "measures": measures,
+            "claims": claims or {},
+        },
+        study,
+    )
+    _check_statistics(record)
+    read_study(record, name=study)
+    place = directory or Path(companion.__file__).parent / "results"
+    return _write(_layout(record) + "\n", place / f"{study}.json")
+
+
+def _t_interval(runs: Sequence[float], variances: float) -> Interval:
+    if len(runs) < 2 or not all(map(math.isfinite, runs)):
+        raise ValueError(f"runs: got {list(runs)}, wanted at least 2 finite numbers")
+    quantile = float(stats.t.ppf(0.975, len(runs) - 1))
+    mean, half = fmean(runs), quantile * stdev(runs) * math.sqrt(variances)
+    return mean - half, mean + half
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _difference(a: float, b: float) -> float:
+    return 0.0 if math.isclose(a, b, rel_tol=1e-12) else a - b
+
+
+def _plain(value: object, where: str) -> Any:
+    """Turn tuples, mappings and dataclasses into what JSON knows; refuse absolute paths."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value), where)
+    if isinstance(value, Mapping):
+        return {key: _plain(part, f"{where}, {key}") for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_plain(part, where) for part in value]
+    if isinstance(value, str) and _is_absolute(value):
+        raise ValueError(f"{where}: got an absolute path, {value!r}, wanted none in a record")
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"{where}: got {type(value).__name__}, wanted what JSON can hold")
+
+
+def _is_absolute(text: str) -> bool:
+    return PurePosixPath(text).is_absolute() or PureWindowsPath(text).is_absolute()
+
+
+def _check_statistics(record: dict[str, Any]) -> None:
+    for group in ("measures", "claims"):
+        for key, entry in record[group].items():
+            again = measure(entry["runs"], entry["unit"])
+            for name in ("mean", "interval", "prediction"):
+                if entry[name] != again[name]:
+                    where = f"{group}, {key}, {name}"
+                    raise ValueError(f"{where}: got {entry[name]}, runs give {again[name]}")
+
+
+def _layout(value: Any, indent: str = "") -> str:
+    """Write JSON with sorted keys, one entry a line and a list of plain values in one line."""
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        parts = [f"{json.dumps(k)}: {_layout(value[k], inner)}" for k in sorted(value)]
+        opening, closing = "{", "}"
+    elif isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+        parts = [_layout(part, inner) for part in value]
+        opening, closing = "[", "]"
+    else:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    body = ",\n".join(inner + part for part in parts)
+    return f"{opening}\n{body}\n{indent}{closing}"
+
+
+def _write(text: str, path: Path) -> Path:
+    """Replace the file in one step: a run that is stopped leaves the old record."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", newline="\n", dir=path.parent, suffix=".part", delete=False
+    ) as file:
+        part = Path(file.name)
+        try:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            part.unlink()
+            raise
+    part.chmod(0o644)  # a temporary file is the user's own; a record is everyone's to read
+    part.replace(path)
+    return path

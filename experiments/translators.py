@@ -1,0 +1,371 @@
+"""What the studies of translators share: the grammar's corpus, training, and evaluation."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+import torch
+
+from companion.alignment import Links, argmax_links, diagonal_links
+from companion.data.batching import Batch, PooledBatches, collate
+from companion.data.grammar import english_spanish
+from companion.data.pairs import Pair
+from companion.data.vocabulary import Vocabulary
+from companion.metrics import alignment_error_rate, bleu, exact_match, link_accuracy
+from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from companion.training import TrainingConfig, train
+from companion.translation import Translator
+
+Outcome = TypeVar("Outcome")
+Kind = Literal["none", "additive", "dot", "general"]
+Runs = dict[str, list[float]]
+"""One list of runs, in the order of the seeds, for every measure."""
+
+KINDS: tuple[Kind, ...] = ("none", "additive", "dot")
+BINS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 40))
+UNITS = {
+    "bleu": "BLEU",
+    "parameters": "weights",
+    "seconds_per_1000_steps": "s",
+    "final_loss": "nats",
+}
+"""Units of the measures of `run`, by the part before the stroke; what is not here is in percent."""
+RUNS = Path("runs")
+"""Checkpoints of finished and interrupted trainings; a study that is run again goes on there."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One translator and its training; the same for every seed."""
+
+    attention: Kind
+    learning_rate: float = 2e-3
+    dropout_p: float = 0.1
+    steps: int = 1500
+    warmup_steps: int = 100
+    embed_dim: int = 64
+    hidden_dim: int = 128
+    batch_size: int = 64
+    query: Literal["previous", "present"] | None = None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Training pairs, named test sets and the two vocabularies."""
+
+    train: list[Pair]
+    tests: dict[str, list[Pair]]
+    source_vocab: Vocabulary
+    target_vocab: Vocabulary
+
+    @property
+    def vocabularies(self) -> tuple[int, int]:
+        """Number of source and of target ids."""
+        return len(self.source_vocab), len(self.target_vocab)
+
+
+class Task(Protocol):
+    """Where a corpus comes from."""
+
+    @property
+    def has_gold_links(self) -> bool:
+        """Whether the test pairs carry word links and classes."""
+
+    def corpus(self, seed: int) -> Corpus:
+        """Return the corpus of a seed."""
+
+
+@dataclass(frozen=True)
+class GrammarTask:
+    """How a corpus is drawn from the grammar.
+
+    The test sets are the same for every seed; the training pairs are drawn anew by each.
+    """
+
+    train_pairs: int = 20_000
+    max_length: int = 30
+    test_pairs: int = 1000
+    bin_pairs: int = 200
+    bins: tuple[tuple[int, int], ...] = BINS
+    test_seed: int = 90_001
+    has_gold_links: bool = True
+
+    def corpus(self, seed: int) -> Corpus:
+        """Draw test sets and, without their sentences, training pairs."""
+        tests = self.tests()
+        excluded = [pair for pairs in tests.values() for pair in pairs]
+        pairs = english_spanish(
+            self.train_pairs, seed=seed, max_length=self.max_length, exclude=excluded
+        )
+        everything = [*pairs, *excluded]
+        return Corpus(
+            pairs,
+            tests,
+            Vocabulary.from_tokens(pair.source for pair in everything),
+            Vocabulary.from_tokens(pair.target for pair in everything),
+        )
+
+    def tests(self) -> dict[str, list[Pair]]:
+        """Draw the test sets: within the training lengths, new combinations, and by length."""
+        draws: dict[str, dict[str, Any]] = {
+            "test": {"count": self.test_pairs, "max_length": self.max_length},
+            "held_out": {
+                "count": self.test_pairs // 2,
+                "max_length": self.max_length,
+                "combinations": "held_out",
+            },
+        }
+        for low, high in self.bins:
+            draws[bin_name(low, high)] = {
+                "count": self.bin_pairs,
+                "min_length": low,
+                "max_length": high,
+            }
+        return {
+            name: english_spanish(seed=self.test_seed + number, **draw)
+            for number, (name, draw) in enumerate(draws.items())
+        }
+
+
+def bin_name(low: int, high: int) -> str:
+    """Name a range of lengths so that names sort by length."""
+    return f"{low:02d}-{high:02d}"
+
+
+def model_config(setting: Setting, vocabularies: tuple[int, int]) -> Seq2SeqConfig:
+    """Return the model's configuration, for source and target vocabularies of a size."""
+    return Seq2SeqConfig(
+        *vocabularies,
+        embed_dim=setting.embed_dim,
+        hidden_dim=setting.hidden_dim,
+        attention=setting.attention,
+        query=setting.query,
+        dropout_p=setting.dropout_p,
+    )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained translator, the loss of every update, and what training took."""
+
+    translator: Translator
+    losses: list[float]
+    seconds_per_1000_steps: float
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights."""
+        return sum(parameter.numel() for parameter in self.translator.model.parameters())
+
+
+class _Counted:
+    """Batches that know how many of them were asked for: those before a resumption were not."""
+
+    def __init__(self, batches: PooledBatches) -> None:
+        self.batches, self.count = batches, 0
+
+    def __getitem__(self, step: int) -> Batch:
+        self.count += 1
+        return self.batches[step]
+
+
+def fit(setting: Setting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
+    """Train one translator on a corpus."""
+    torch.manual_seed(seed)
+    model = Seq2Seq(model_config(setting, corpus.vocabularies))
+    batches = _Counted(
+        PooledBatches(
+            corpus.train,
+            corpus.source_vocab,
+            corpus.target_vocab,
+            batch_size=setting.batch_size,
+            seed=seed,
+        )
+    )
+    config = TrainingConfig(
+        setting.steps, setting.learning_rate, min(setting.warmup_steps, setting.steps), seed=seed
+    )
+    began = time.process_time()
+    losses = train(model, batches, Seq2Seq.loss, config, checkpoint=checkpoint, progress=False)
+    seconds = time.process_time() - began
+    translator = Translator(model, corpus.source_vocab, corpus.target_vocab)
+    return Trained(translator, losses, 1000 * seconds / max(1, batches.count))
+
+
+def quality(trained: Trained, tests: dict[str, list[Pair]]) -> dict[str, float]:
+    """Translate every test set: exact match and BLEU in percent, and sentences cut short."""
+    found: dict[str, float] = {}
+    for name, pairs in tests.items():
+        written = trained.translator.translate([pair.source for pair in pairs])
+        tokens = [translation.tokens for translation in written]
+        references = [pair.target for pair in pairs]
+        found[f"exact_match/{name}"] = exact_match(tokens, references)
+        found[f"bleu/{name}"] = bleu(tokens, references)
+    return found
+
+
+def alignment(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
+    """Compare the largest weight of every target word with the gold links."""
+    weights = trained.translator.forced_weights(pairs)
+    links = [argmax_links(matrix) for matrix in weights]
+    return link_measures(links, pairs)
+
+
+def link_measures(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
+    """Alignment error, accuracy by word class, and where wrong determiners point."""
+    found = {"alignment_error": alignment_error_rate(links, pairs)}
+    for name, (accuracy, _) in link_accuracy(links, pairs).items():
+        found[f"link_accuracy/{name}"] = accuracy
+    wrong, at_noun = determiner_errors(links, pairs)
+    found["determiner_errors/at_their_noun"] = 100.0 * at_noun / max(1, wrong)
+    return found
+
+
+def determiner_errors(links: Sequence[Links], pairs: Sequence[Pair]) -> tuple[int, int]:
+    """Count determiners linked against the gold, and those of them linked to their noun.
+
+    A determiner's noun is the next noun of the Spanish sentence.
+    """
+    wrong = at_noun = 0
+    for predicted, pair in zip(links, pairs, strict=True):
+        gold = pair.sure | pair.possible
+        for i, j in predicted - gold:
+            if pair.classes[i] == "determiner":
+                wrong += 1
+                at_noun += (_next_noun(pair, i), j) in gold
+    return wrong, at_noun
+
+
+def _next_noun(pair: Pair, place: int) -> int:
+    return next((i for i in range(place, len(pair.classes)) if pair.classes[i] == "noun"), -1)
+
+
+def cached(
+    name: str, key: dict[str, object], compute: Callable[[], dict[str, float]]
+) -> dict[str, float]:
+    """Return the outcome of a run that was done before with the same key, else compute it."""
+    path = RUNS / f"{name}.json"
+    if path.exists():
+        saved = json.loads(path.read_text(encoding="utf8"))
+        if saved["key"] == key:
+            return dict(saved["outcome"])
+    outcome = compute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps({"key": key, "outcome": outcome}), encoding="utf8")
+    partial.replace(path)
+    return outcome
+
+
+def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
+    """Train and evaluate one translator: every number that a study may want."""
+    key = json.loads(json.dumps({"setting": asdict(setting), "task": vars(task), "seed": seed}))
+    digest = zlib.crc32(json.dumps(key, sort_keys=True).encode())
+
+    def compute() -> dict[str, float]:
+        corpus = task.corpus(seed)
+        checkpoint = RUNS / f"{name}-{seed}-{digest:08x}.safetensors"
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        trained = fit(setting, corpus, seed, checkpoint)
+        found = quality(trained, corpus.tests)
+        if setting.attention != "none" and task.has_gold_links:
+            found |= alignment(trained, corpus.tests["test"])
+        found |= {
+            "seconds_per_1000_steps": trained.seconds_per_1000_steps,
+            "parameters": trained.parameters,
+            "final_loss": sum(trained.losses[-50:]) / len(trained.losses[-50:]),
+        }
+        checkpoint.unlink()
+        return found
+
+    return cached(f"{name}-{seed}", key, compute)
+
+
+def in_parallel(
+    work: Callable[..., Outcome], jobs: Iterable[tuple[object, ...]], workers: int
+) -> list[Outcome]:
+    """Do jobs in fresh processes of one thread each; the order of the outcomes is theirs."""
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
+    ) as pool:
+        futures = [pool.submit(work, *job) for job in jobs]
+        return [future.result() for future in futures]
+
+
+def runs_by_measure(outcomes: Sequence[dict[str, float]]) -> Runs:
+    """Turn one dictionary a seed into one list of runs a measure."""
+    return {name: [outcome[name] for outcome in outcomes] for name in outcomes[0]}
+
+
+def run_all(
+    folder: str,
+    entries: Mapping[str, tuple[Setting, Task]],
+    seeds: Sequence[int],
+    workers: int,
+) -> dict[str, Runs]:
+    """Train and evaluate every entry on every seed; what was done before is read back.
+
+    Args:
+        folder: where below `RUNS` the outcomes are kept.
+        entries: a setting and a task for every name.
+        seeds: the seeds, in the order of the runs.
+        workers: processes of one thread each.
+    """
+    jobs = [
+        (f"{folder}/{name}", setting, task, seed)
+        for seed in seeds
+        for name, (setting, task) in entries.items()
+    ]
+    outcomes = in_parallel(run, jobs, workers)
+    return {
+        name: runs_by_measure(outcomes[place :: len(entries)]) for place, name in enumerate(entries)
+    }
+
+
+def equal_parameters(setting: Setting, wanted: int, vocabularies: tuple[int, int]) -> Setting:
+    """Widen or narrow a translator until it has about as many weights as wanted."""
+
+    def distance(width: int) -> int:
+        sized = replace(setting, hidden_dim=width)
+        return abs(parameter_count(sized, vocabularies) - wanted)
+
+    return replace(setting, hidden_dim=min(range(16, 513, 2), key=distance))
+
+
+def parameter_count(setting: Setting, vocabularies: tuple[int, int]) -> int:
+    """Return the number of weights of a setting, for source and target vocabularies of a size."""
+    with torch.device("meta"):
+        model = Seq2Seq(model_config(setting, vocabularies))
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def smoke_trace(settings: Iterable[Setting]) -> list[float]:
+    """Run the whole pipeline small: the losses of a few updates and what evaluation finds.
+
+    A change of the grammar, the batches, the model, the training or the metrics moves these
+    numbers; a change of names does not. They are stored with every study as its fingerprint.
+    """
+    task = GrammarTask(
+        train_pairs=120, max_length=9, test_pairs=12, bin_pairs=4, bins=((1, 5), (6, 9))
+    )
+    corpus = task.corpus(seed=7)
+    trace: list[float] = []
+    for setting in settings:
+        small = replace(setting, steps=6, warmup_steps=2, hidden_dim=16, embed_dim=8, batch_size=16)
+        trained = fit(small, corpus, seed=7)
+        trace += trained.losses
+        batch = collate(corpus.tests["test"], corpus.source_vocab, corpus.target_vocab)
+        with torch.no_grad():
+            trace.append(float(trained.translator.model.loss(batch)))
+        trace.append(quality(trained, corpus.tests)["bleu/test"])
+    reference = corpus.tests["test"]
+    diagonal = [diagonal_links(len(pair.target), len(pair.source)) for pair in reference]
+    return [*trace, *link_measures(diagonal, reference).values()]

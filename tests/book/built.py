@@ -1,0 +1,178 @@
+"""The built book, as the tests look at it: its pages, links and what they load."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+from bs4 import BeautifulSoup, Tag
+
+ROOT = Path(__file__).parents[2]
+EXTENSIONS = ROOT / "book" / "_ext"
+PATIENCE = 600  # seconds that a busy machine may need to build the book
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the site.
+
+    Attributes:
+        path: its file.
+        site: the folder of the site.
+    """
+
+    path: Path
+    site: Path
+
+    @property
+    def name(self) -> str:
+        """Its address within the site."""
+        return self.path.relative_to(self.site).as_posix()
+
+    @cached_property
+    def text(self) -> str:
+        """Its HTML."""
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def soup(self) -> BeautifulSoup:
+        """Its elements."""
+        return BeautifulSoup(self.text, "html.parser")
+
+    @cached_property
+    def anchors(self) -> frozenset[str]:
+        """What a link to a part of it may name."""
+        return frozenset(str(tag["id"]) for tag in self.soup.find_all(id=True))
+
+    def article(self) -> Tag:
+        """What its author wrote, without the menus around it."""
+        found = self.soup.select_one("article.bd-article")
+        assert found is not None, f"{self.name} has no article"
+        return found
+
+    def follow(self, address: str) -> tuple[Path, str]:
+        """Return the file to which a relative address leads, and the anchor in it."""
+        path, anchor = urldefrag(address)
+        if not path:
+            return self.path, unquote(anchor)
+        target = (self.path.parent / unquote(urlsplit(path).path)).resolve()
+        return (target / "index.html" if target.is_dir() else target), unquote(anchor)
+
+
+@dataclass(frozen=True)
+class Site:
+    """The built book."""
+
+    folder: Path
+
+    @cached_property
+    def pages(self) -> list[Page]:
+        """All pages, the redirection at the root included."""
+        static = self.folder / "_static"
+        return [
+            Page(path, self.folder)
+            for path in sorted(self.folder.rglob("*.html"))
+            if static not in path.parents
+        ]
+
+    @cached_property
+    def chapters(self) -> list[Page]:
+        """The pages that the table of contents lists."""
+        sources = self.folder / "_sources"
+        return [p for p in self.pages if list(sources.glob(f"{p.name.removesuffix('.html')}.*"))]
+
+    def page(self, name: str) -> Page:
+        """Return the page with an address."""
+        return next(page for page in self.pages if page.name == name)
+
+
+def is_elsewhere(address: str) -> bool:
+    """Tell whether an address leaves the site.
+
+    >>> is_elsewhere("https://example.org/a.css"), is_elsewhere("//example.org"), is_elsewhere("a")
+    (True, True, False)
+    """
+    return bool(re.match(r"(?:[a-z][a-z+.-]*:)?//", address, flags=re.IGNORECASE))
+
+
+def resources(page: Page) -> Iterator[str]:
+    """Yield the address of everything that a page loads by itself."""
+    for tag in page.soup.find_all(["script", "img", "iframe", "source", "video", "audio", "embed"]):
+        if tag.get("src"):
+            yield str(tag["src"])
+        for part in str(tag.get("srcset") or "").split(","):
+            if part.strip():
+                yield part.split()[0]
+    for tag in page.soup.find_all("link"):
+        if not set(tag.get("rel") or ()) & {"canonical", "index", "search", "next", "prev"}:
+            yield str(tag["href"])
+    for style in page.soup.find_all("style"):
+        yield from style_resources(style.get_text())
+    for tag in page.soup.find_all(style=True):
+        yield from style_resources(str(tag["style"]))
+
+
+def style_resources(style: str) -> Iterator[str]:
+    """Yield what a style sheet loads.
+
+    >>> list(style_resources('@import "a.css"; b { src: url(c.woff2) } d { e: url("f.svg") }'))
+    ['c.woff2', 'f.svg', 'a.css']
+    """
+    for quoted, bare in re.findall(r"""url\(\s*(?:["'](.*?)["']|([^"')]*))\s*\)""", style):
+        yield quoted or bare
+    yield from re.findall(r"""@import\s+["'](.*?)["']""", style)
+
+
+def sources() -> Iterator[Path]:
+    """Yield the files that the site is made from."""
+    yield from (ROOT / "_config.yml", ROOT / "_toc.yml")
+    for folder in (ROOT / "book", ROOT / "companion"):
+        for path in folder.rglob("*"):
+            made = {"node_modules", "__pycache__", ".ipynb_checkpoints"} & set(path.parts)
+            if path.is_file() and not made and path.parent.parts[-2:] != ("appendices", "api"):
+                yield path
+
+
+def fresh_site() -> Path | None:
+    """Return the site that `make book` built, if nothing has changed since."""
+    built = ROOT / "_build" / "html"
+    marker = built / "searchindex.js"
+    if not marker.exists():
+        return None
+    last = max(path.stat().st_mtime for path in sources())
+    return built if marker.stat().st_mtime > last else None
+
+
+def build(folder: Path) -> Path:
+    """Build the book as `make book` does, below a folder; return the site.
+
+    Several test processes may ask for the same folder: the first one builds, the others wait.
+    """
+    site, done = folder / "_build" / "html", folder / "done"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        deadline = time.monotonic() + PATIENCE
+        while not done.exists():
+            assert time.monotonic() < deadline, f"{folder} was not built in {PATIENCE} s"
+            time.sleep(0.5)
+        return site
+    command = [sys.executable, "-m", "jupyter_book", "build", "book", "--path-output", str(folder)]
+    command += ["--config", str(ROOT / "_config.yml"), "--toc", str(ROOT / "_toc.yml")]
+    command += ["-W", "-n", "--keep-going", "--all"]
+    try:
+        run = subprocess.run(
+            command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False
+        )
+    finally:
+        done.touch()
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-6000:]
+    return site

@@ -1,0 +1,534 @@
+"""Rules for the committed pages, and for every rule a page that breaks it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import re
+import socket
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from matplotlib.figure import Figure
+from nbval.plugin import get_sanitize_patterns
+
+from companion.plot import sentence_ribbons
+
+ROOT = Path(__file__).parents[2]
+LARGEST_PAGE = 1_500_000  # bytes
+LINE_LENGTH = 79
+
+Page = dict[str, Any]
+Rule = Callable[[Page], Iterator[str]]
+
+
+def table_of_contents() -> list[str]:
+    """Return every file that `_toc.yml` names, from the root and without suffix."""
+
+    def files(entry: Any) -> Iterator[str]:
+        if isinstance(entry, list):
+            for part in entry:
+                yield from files(part)
+        elif isinstance(entry, dict):
+            for key, value in entry.items():
+                if key in ("root", "file"):
+                    yield value
+                elif isinstance(value, list):
+                    yield from files(value)
+
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
+    return [f"book/{name}" for name in files(toc)]
+
+
+def pages() -> list[str]:
+    return [f"{name}.ipynb" for name in table_of_contents() if (ROOT / f"{name}.ipynb").exists()]
+
+
+# What a page consists of
+
+
+def code(page: Page) -> list[Page]:
+    """Return the code cells that hold code."""
+    return [c for c in page["cells"] if c["cell_type"] == "code" and text(c["source"]).strip()]
+
+
+def markdown(page: Page) -> str:
+    return "\n\n".join(text(c["source"]) for c in page["cells"] if c["cell_type"] == "markdown")
+
+
+def text(value: Any) -> str:
+    return "".join(value) if isinstance(value, list) else str(value)
+
+
+def outputs(page: Page) -> Iterator[Page]:
+    for cell in code(page):
+        yield from cell["outputs"]
+
+
+def printed(page: Page, *types: str) -> Iterator[str]:
+    """Yield what the outputs say: streams, and data of the given media types (all text if none)."""
+    for output in outputs(page):
+        if not types:
+            yield text(output.get("text", ""))
+        for kind, data in output.get("data", {}).items():
+            if kind in types or (not types and kind.startswith(("text/", "image/svg"))):
+                yield text(data)
+
+
+def trees(page: Page) -> Iterator[ast.Module]:
+    for cell in code(page):
+        try:
+            yield ast.parse(text(cell["source"]))
+        except SyntaxError:
+            continue  # a rule of its own
+
+
+# The rules
+
+
+def is_python(page: Page) -> Iterator[str]:
+    for cell in code(page):
+        try:
+            ast.parse(text(cell["source"]))
+        except SyntaxError as error:
+            yield f"cell {cell.get('id')}: {error.msg} (magics and shell lines run nowhere else)"
+
+
+def ran_in_order(page: Page) -> Iterator[str]:
+    counts = [cell["execution_count"] for cell in code(page)]
+    if counts != list(range(1, len(counts) + 1)):
+        yield f"execution counts are {counts}: run the page once, from the top"
+
+
+def has_outputs(page: Page) -> Iterator[str]:
+    if code(page) and not any(outputs(page)):
+        yield "no cell has an output"
+
+
+def has_no_errors(page: Page) -> Iterator[str]:
+    for output in outputs(page):
+        if output["output_type"] == "error":
+            yield f"{output['ename']}: {output['evalue']}"
+
+
+def has_no_warnings(page: Page) -> Iterator[str]:
+    for output in outputs(page):
+        if output.get("name") == "stderr":
+            yield f"written to stderr: {text(output['text'])[:80]!r}"
+
+
+def imports_what_is_declared(page: Page) -> Iterator[str]:
+    for tree in trees(page):
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or "."]
+            for name in names:
+                package = name.split(".")[0]
+                if package not in sys.stdlib_module_names | notebook_packages() | {"companion"}:
+                    yield f"imports {package}, which the extra `notebooks` does not declare"
+
+
+def redefines_nothing(page: Page) -> Iterator[str]:
+    imported: set[str] = set()
+    for tree in trees(page):
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("companion"):
+                imported |= {alias.asname or alias.name for alias in node.names}
+    for tree in trees(page):
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in public_names():
+                yield f"defines {node.name}, which companion has: import it, or call it otherwise"
+            for name in assigned(node) & imported:
+                yield f"assigns to {name}, which it imports from companion"
+
+
+def says_nothing_of_the_machine(page: Page) -> Iterator[str]:
+    host = socket.gethostname()
+    for said in (EMBEDDED.sub("", said) for said in printed(page)):
+        for found in ABSOLUTE_PATH.findall(said):
+            yield f"absolute path in an output: {found}"
+        if len(host) > 3 and host != "localhost" and re.search(rf"\b{re.escape(host)}\b", said):
+            yield "the machine's name in an output"
+        for found in ADDRESS.findall(said):
+            yield f"network address in an output: {found}"
+
+
+def has_a_plain_kernel(page: Page) -> Iterator[str]:
+    kernel = page["metadata"].get("kernelspec", {})
+    if kernel.get("name") != "python3" or not kernel.get("display_name", "").startswith("Python 3"):
+        yield f"kernelspec is {kernel}, wanted the plain python3"
+    if (page["nbformat"], page["nbformat_minor"]) < (4, 5):
+        yield "older than notebook format 4.5"
+
+
+def has_short_lines(page: Page) -> Iterator[str]:
+    for cell in code(page):
+        for line in text(cell["source"]).splitlines():
+            if len(line) > LINE_LENGTH:
+                yield f"{len(line)} characters, at most {LINE_LENGTH}: {line[:40]}..."
+
+
+def has_alt_text(page: Page) -> Iterator[str]:
+    for cell in code(page):
+        kinds = {kind for output in cell["outputs"] for kind in output.get("data", {})}
+        shows_picture = (
+            any(kind.startswith("image/") for kind in kinds) and "text/html" not in kinds
+        )
+        alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+        if shows_picture and len(alt.split()) < 3:
+            yield f"cell {cell.get('id')}: a picture without mystnb.image.alt in its metadata"
+    for directive, name, options in FIGURE_DIRECTIVE.findall(markdown(page)):
+        if not re.search(r"^:alt:\s*\S", options, re.MULTILINE):
+            yield f"{{{directive}}} {name} without :alt:"
+    for name in re.findall(r"!\[\s*\]\(([^)]*)\)", markdown(page)):
+        yield f"![]({name}) without alternative text"
+
+
+def has_a_modest_size(page: Page) -> Iterator[str]:
+    size = len(json.dumps(page, ensure_ascii=False).encode())
+    if size > LARGEST_PAGE:
+        yield f"{size / 1e6:.1f} MB, at most {LARGEST_PAGE / 1e6:.1f} MB"
+
+
+def has_no_widgets(page: Page) -> Iterator[str]:
+    if "widgets" in page["metadata"]:
+        yield "widget state in the metadata"
+    if any("application/vnd.jupyter.widget-view+json" in o.get("data", {}) for o in outputs(page)):
+        yield "a widget as an output"
+
+
+def loads_nothing(page: Page) -> Iterator[str]:
+    for said in (*printed(page, "text/html", "image/svg+xml"), markdown(page)):
+        for found in LOADS.findall(said):
+            yield f"loads from elsewhere: {found[:80]}"
+
+
+def has_cell_ids(page: Page) -> Iterator[str]:
+    ids = [str(cell.get("id", "")) for cell in page["cells"]]
+    if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in ids):
+        yield "a cell without an id"
+    if len(set(ids)) < len(ids):
+        yield "two cells with one id"
+
+
+def has_no_timings(page: Page) -> Iterator[str]:
+    if any("execution" in cell["metadata"] for cell in page["cells"]):
+        yield "execution times in the cells' metadata: use `make notebooks`"
+
+
+RULES: tuple[Rule, ...] = (
+    is_python,
+    ran_in_order,
+    has_outputs,
+    has_no_errors,
+    has_no_warnings,
+    imports_what_is_declared,
+    redefines_nothing,
+    says_nothing_of_the_machine,
+    has_a_plain_kernel,
+    has_short_lines,
+    has_alt_text,
+    has_a_modest_size,
+    has_no_widgets,
+    loads_nothing,
+    has_cell_ids,
+    has_no_timings,
+)
+
+# Two folders at least, and not the tail of an address, a closing tag or a relative path.
+ABSOLUTE_PATH = re.compile(r"(?<![\w./:<])(?:/[A-Za-z_][\w.@+-]*){2,}|\b[A-Z]:\\\w+|\bfile://\S+")
+EMBEDDED = re.compile(
+    r"\bdata:[^\s\"')]*(?:\s+[A-Za-z0-9+/=]{40,})*"
+)  # a picture's letters, not words
+ADDRESS = re.compile(r"\blocalhost\b|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+FIGURE_DIRECTIVE = re.compile(
+    r"^(?:`{3,}|:{3,})\{((?:glue:)?(?:figure|image))\}[ ]*(\S*)\n((?:.*\n)*?)(?:`{3,}|:{3,})[ ]*$",
+    re.MULTILINE,
+)
+ELSEWHERE = r"(?:https?:)?//"
+LOADS = re.compile(
+    rf"""<(?!a\b)[a-z]\w*\b[^>]*?\s(?:xlink:)?(?:src|srcset|href|data|poster)\s*=\s*["']?{ELSEWHERE}[^>]*
+    | \b(?:url|fetch|import)\(\s*["']?{ELSEWHERE}[^)]*
+    | @import\s+["']{ELSEWHERE}[^;]*
+    | !\[[^\]]*\]\(\s*{ELSEWHERE}[^)]*""",
+    re.VERBOSE,
+)
+
+
+def assigned(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds by assignment, unpacking included."""
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        targets = [node.target]
+    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+
+
+@cache
+def public_names() -> frozenset[str]:
+    """Return every public function and class of companion, read without importing it."""
+    return frozenset(
+        node.name
+        for module in (ROOT / "companion").rglob("*.py")
+        for node in ast.parse(module.read_text(encoding="utf8")).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+    )
+
+
+@cache
+def notebook_packages() -> frozenset[str]:
+    """Return the import names of what the extra `notebooks` declares."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+    extras = project["optional-dependencies"]
+    declared = project["dependencies"] + extras["notebooks"] + extras["train"]
+    names = (re.split(r"[<>=!~\[; ]", line)[0].replace("-", "_") for line in declared)
+    return frozenset("IPython" if name == "ipython" else name for name in names)
+
+
+# The pages keep the rules
+
+
+@pytest.mark.parametrize("name", pages())
+def test_page_keeps_the_rules(name: str) -> None:
+    page = json.loads((ROOT / name).read_text(encoding="utf8"))
+    assert [f"{rule.__name__}: {problem}" for rule in RULES for problem in rule(page)] == []
+
+
+def test_every_page_is_in_the_table_of_contents_and_every_entry_exists() -> None:
+    found = {
+        str(path.relative_to(ROOT).with_suffix(""))
+        for path in (ROOT / "book").rglob("*.ipynb")
+        if not any(part.startswith((".", "_")) for part in path.relative_to(ROOT).parts)
+    }
+    listed = table_of_contents()
+    assert found - set(listed) == set()
+    assert [n for n in listed if not any((ROOT / f"{n}{s}").exists() for s in PAGE_SUFFIXES)] == []
+    assert len(listed) == len(set(listed))
+
+
+PAGE_SUFFIXES = (".ipynb", ".md", ".rst")
+
+
+# Every rule can be broken
+
+
+def sound_page() -> Page:
+    """Return a small page that keeps every rule."""
+    source = (
+        "import numpy as np\nfrom companion import attend\n\nweights = np.eye(2)\nprint(weights)"
+    )
+    stream = {"output_type": "stream", "name": "stdout", "text": ["[[1. 0.]\n", " [0. 1.]]\n"]}
+    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "aGVsbG8="}}
+    box = {
+        "output_type": "execute_result",
+        "metadata": {},
+        "execution_count": 2,
+        "data": {
+            "text/html": '<p><a href="https://example.org/a/b">see</a> 98 % and/or 3/4</p>',
+            "text/plain": "98 %",
+        },
+    }
+    alt = {"mystnb": {"image": {"alt": "A diagonal of two dark cells."}}}
+    return {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {
+            "kernelspec": {
+                "name": "python3",
+                "display_name": "Python 3 (ipykernel)",
+                "language": "python",
+            }
+        },
+        "cells": [
+            {
+                "cell_type": "markdown",
+                "id": "title",
+                "metadata": {},
+                "source": "# Title\n\n```{glue:figure} heads\n:alt: Two dark cells.\n```\n",
+            },
+            {
+                "cell_type": "code",
+                "id": "first",
+                "metadata": alt,
+                "execution_count": 1,
+                "source": source,
+                "outputs": [stream, picture],
+            },
+            {
+                "cell_type": "code",
+                "id": "second",
+                "metadata": {},
+                "execution_count": 2,
+                "source": "attend(weights, weights)",
+                "outputs": [box],
+            },
+        ],
+    }
+
+
+def write(cell: int, source: str) -> Callable[[Page], None]:
+    def change(page: Page) -> None:
+        page["cells"][cell]["source"] = source
+
+    return change
+
+
+def show(data: dict[str, str]) -> Callable[[Page], None]:
+    def change(page: Page) -> None:
+        page["cells"][2]["outputs"][0]["data"] = data
+
+    return change
+
+
+def forget_outputs(page: Page) -> None:
+    for cell in code(page):
+        cell["outputs"] = []
+
+
+def put(value: object, *place: str | int) -> Callable[[Page], None]:
+    def change(page: Page) -> None:
+        part: Any = page
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+
+    return change
+
+
+ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
+WARNING = {"output_type": "stream", "name": "stderr", "text": "UserWarning: beware\n"}
+WIDGET = {"application/vnd.jupyter.widget-view+json": "{}"}
+HOME = "/".join(("", "home", "reader", "book.py"))
+
+BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
+    (is_python, write(2, "%matplotlib inline")),
+    (is_python, write(2, "!pip install torch")),
+    (ran_in_order, put(None, "cells", 2, "execution_count")),
+    (ran_in_order, put(7, "cells", 2, "execution_count")),
+    (has_outputs, forget_outputs),
+    (has_no_errors, put(ERROR, "cells", 2, "outputs", 0)),
+    (has_no_warnings, put(WARNING, "cells", 2, "outputs", 0)),
+    (imports_what_is_declared, write(2, "import pandas")),
+    (imports_what_is_declared, write(2, "from pandas.core import frame")),
+    (imports_what_is_declared, write(2, "from . import neighbour")),
+    (redefines_nothing, write(2, "def attend(weights, value):\n    return weights @ value")),
+    (redefines_nothing, write(2, "class AdditiveAttention:\n    pass")),
+    (redefines_nothing, write(2, "attend = None")),
+    (redefines_nothing, write(2, "first, (attend, third) = 1, (2, 3)")),
+    (says_nothing_of_the_machine, show({"text/plain": f"File '{HOME}', line 3"})),
+    (says_nothing_of_the_machine, show({"text/html": f"<pre>{HOME}</pre>"})),
+    (says_nothing_of_the_machine, show({"text/plain": r"C:\Users\reader"})),
+    (says_nothing_of_the_machine, show({"text/plain": "listening on 192.168.0.7"})),
+    (has_a_plain_kernel, put("my-env", "metadata", "kernelspec", "name")),
+    (has_a_plain_kernel, put("Python (my env)", "metadata", "kernelspec", "display_name")),
+    (has_a_plain_kernel, put(4, "nbformat_minor")),
+    (has_short_lines, write(2, "x = " + " + ".join(["1"] * 30))),
+    (has_alt_text, put({}, "cells", 1, "metadata")),
+    (has_alt_text, put("figure", "cells", 1, "metadata", "mystnb", "image", "alt")),
+    (has_alt_text, write(0, "```{glue:figure} heads\n\nTwo heads.\n```\n")),
+    (has_alt_text, write(0, ":::{figure} _static/mark.svg\n:width: 3em\n\nThe mark.\n:::\n")),
+    (has_alt_text, write(0, "Look: ![](_static/mark.svg)")),
+    (has_a_modest_size, write(0, "x" * LARGEST_PAGE)),
+    (has_no_widgets, put({"state": {}}, "metadata", "widgets")),
+    (has_no_widgets, show(WIDGET)),
+    (loads_nothing, show({"text/html": '<script src="https://cdn.example.org/a.js"></script>'})),
+    (loads_nothing, show({"text/html": "<link rel=stylesheet href=//example.org/a.css>"})),
+    (
+        loads_nothing,
+        show({"text/html": "<style>p {background: url(http://example.org/a)}</style>"}),
+    ),
+    (loads_nothing, show({"text/html": '<script>fetch("https://example.org")</script>'})),
+    (loads_nothing, write(0, "![A dark cell.](https://example.org/cell.png)")),
+    (has_cell_ids, put("", "cells", 1, "id")),
+    (has_cell_ids, put("second", "cells", 1, "id")),
+    (has_no_timings, put({"execution": {"shell.execute_reply": "now"}}, "cells", 2, "metadata")),
+]
+
+
+def test_a_sound_page_keeps_every_rule() -> None:
+    page = sound_page()
+    assert [problem for rule in RULES for problem in rule(page)] == []
+
+
+@pytest.mark.parametrize(("rule", "change"), BREAKS, ids=lambda part: getattr(part, "__name__", ""))
+def test_a_broken_page_breaks_its_rule_alone(rule: Rule, change: Callable[[Page], None]) -> None:
+    page = copy.deepcopy(sound_page())
+    change(page)
+    assert [other.__name__ for other in RULES if any(other(page))] == [rule.__name__]
+
+
+def test_every_rule_has_a_page_that_breaks_it() -> None:
+    assert {rule for rule, _ in BREAKS} == set(RULES)
+
+
+def test_pictures_inside_drawings_are_no_paths() -> None:
+    page = sound_page()
+    show({"image/svg+xml": f'<image xlink:href="data:image/png;base64,ab+{HOME}"/>'})(page)
+    assert list(says_nothing_of_the_machine(page)) == []
+
+
+def test_the_host_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "reader-laptop")
+    page = sound_page()
+    show({"text/plain": "ran on reader-laptop today"})(page)
+    assert list(says_nothing_of_the_machine(page)) == ["the machine's name in an output"]
+
+
+# What nbval overlooks
+
+
+def sanitized(said: str) -> str:
+    """Return what nbval compares when a page is run again."""
+    config = Path(__file__).with_name("nbval.cfg").read_text(encoding="utf8")
+    for pattern, replacement in get_sanitize_patterns(config):
+        said = re.sub(pattern, replacement, said)
+    return said
+
+
+def drawn(heights: list[float]) -> str:
+    buffer = StringIO()
+    figure = Figure()
+    figure.subplots().plot(heights)
+    figure.savefig(buffer, format="svg")
+    return buffer.getvalue()
+
+
+def test_drawings_are_not_compared() -> None:
+    assert sanitized(drawn([1, 2])) == sanitized(drawn([2, 1])) == "FIGURE\n"
+    first, second = (
+        sentence_ribbons(["red", "house"], ["casa", "roja"], weights)
+        for weights in ([[0.1, 0.9], [0.8, 0.2]], [[0.2, 0.8], [0.9, 0.1]])
+    )
+    assert first._repr_html_() != second._repr_html_()
+    assert sanitized(first._repr_html_()) == sanitized(second._repr_html_())
+    assert sanitized(repr(first)) == sanitized(repr(second))
+
+
+def test_addresses_are_not_compared() -> None:
+    assert sanitized(repr(object())) == "<object object at ADDRESS>"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "exact match 98.1 %",
+        '<div><svg aria-label="98.1 [97.5, 98.9]"><path d="M 0 0"/></svg></div>',
+        '<svg aria-label="an interval"></svg><p>and then</p><svg><title>ribbons-</title></svg>',
+        "Source words above the line",
+        "mask 0x1 and 0xff",
+    ],
+)
+def test_everything_else_is_compared(said: str) -> None:
+    assert sanitized(said) == said

@@ -1,0 +1,172 @@
+"""Pairs, tokens, and files of pairs with everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from companion.data.pairs import Pair, PairFileError, characters, read_pairs, words
+
+SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
+
+
+def write(folder: Path, content: bytes | str, name: str = "pairs.tsv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Hello, World!", "hello , world !"),
+        ("¿Cómo estás?", "¿ cómo estás ?"),
+        ("I don't know; it’s 3.50 at 10:30.", "i don't know ; it's 3.50 at 10:30 ."),
+        ("twenty-one - two", "twenty-one - two"),
+        ("'quoted' end.", "' quoted ' end ."),
+        ("Wait...", "wait . . ."),
+        ("  tabs\tand\nlines ", "tabs and lines"),
+        ("a.b", "a . b"),
+        ("", ""),
+    ],
+)
+def test_words(text: str, tokens: str) -> None:
+    assert words(text) == tuple(tokens.split())
+
+
+@pytest.mark.parametrize("tokenize", [words, characters])
+def test_decomposed_accents_read_as_composed(tokenize: type[tuple[str, ...]]) -> None:
+    decomposed = unicodedata.normalize("NFD", "Días señor")
+    assert len(decomposed) > len("Días señor")
+    assert tokenize(decomposed) == tokenize("días señor")
+
+
+def test_characters_keep_single_spaces() -> None:
+    assert characters(" Qué  tal ") == ("q", "u", "é", " ", "t", "a", "l")
+
+
+def test_reading_ignores_more_fields_and_blank_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "Go!\t¡Ve!\tCC-BY\tmore\n\n   \nHi.\tHola.")
+    assert read_pairs(path) == [
+        Pair(("go", "!"), ("¡", "ve", "!")),
+        Pair(("hi", "."), ("hola", ".")),
+    ]
+
+
+def test_reading_keeps_repeated_pairs_in_order(tmp_path: Path) -> None:
+    path = write(tmp_path, "b\ty\na\tx\nb\ty\n")
+    assert [pair.source for pair in read_pairs(str(path))] == [("b",), ("a",), ("b",)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfyes\ts\xc3\xad\n",
+        b"yes\ts\xc3\xad\r\n",
+        b"yes\ts\xc3\xad",
+        gzip.compress(b"yes\ts\xc3\xad\n"),
+        gzip.compress(b"\xef\xbb\xbfyes\ts\xc3\xad\n"),
+    ],
+    ids=["mark", "windows", "no last line end", "gzip", "gzip with mark"],
+)
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz"])
+def test_forms_of_a_file(tmp_path: Path, content: bytes, name: str) -> None:
+    assert read_pairs(write(tmp_path, content, name)) == [Pair(("yes",), ("sí",))]
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "one\u2028two\tuno\x0bdos\n")
+    assert read_pairs(path) == [Pair(("one", "two"), ("uno", "dos"))]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "what"),
+    [
+        (b"a\tb\nno tab\n", 2, "no tab"),
+        (b"a\tb\n\n\tb\n", 3, "source side"),
+        (b"a\t\n", 1, "target side"),
+        (b"a\t  \tnote\n", 1, "target side"),
+        (b"\t\n", 1, "source side"),
+        (b"a\tb\nse\xf1or\tx\n", 2, "byte 3 (0xf1) is not UTF-8"),
+        ("a\tb\n".encode("utf-16"), 1, "not UTF-8"),
+        (b"", 1, "without a pair"),
+        (b"\n\n\n", 3, "without a pair"),
+        (b"\xef\xbb\xbf", 1, "without a pair"),
+        (gzip.compress(b"a\tb\nno tab\n"), 2, "no tab"),
+        (gzip.compress(b"a\tb\n" * 9)[:-4], 10, "damaged gzip"),
+        (gzip.compress(b"a\tb\n")[:-8] + b"12345678", 2, "damaged gzip"),
+        (b"\x1f\x8bnot gzip at all", 1, "damaged gzip"),
+    ],
+)
+def test_a_problem_names_file_and_line(
+    tmp_path: Path, content: bytes, line: int, what: str
+) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(PairFileError) as caught:
+        read_pairs(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line {line}:")
+    assert what in message
+    assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+def test_an_empty_side_is_judged_after_tokenising(tmp_path: Path) -> None:
+    path = write(tmp_path, "a\tb\n!\tc\n")
+    with pytest.raises(PairFileError, match=r"line 2: the source side '!' holds no token"):
+        read_pairs(path, tokenize=lambda text: [t for t in words(text) if t.isalpha()])
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
+        read_pairs(tmp_path / "nowhere.tsv")
+
+
+def test_max_tokens_counts_either_side(tmp_path: Path) -> None:
+    path = write(tmp_path, "a b c\tx\na b\tx y\na\tx y z\n")
+    assert [pair.source for pair in read_pairs(path, max_tokens=2)] == [("a", "b")]
+    assert len(read_pairs(path, max_tokens=3)) == 3
+    with pytest.raises(PairFileError, match=r"line 3: .*3 have more than 1 tokens"):
+        read_pairs(path, max_tokens=1)
+    with pytest.raises(ValueError, match="max_tokens: got 0"):
+        read_pairs(path, max_tokens=0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "what"),
+    [
+        ({"source": "ab"}, TypeError, "source: got the string"),
+        ({"target": "ab"}, TypeError, "target: got the string"),
+        ({"sure": frozenset({(1, 0)})}, ValueError, r"sure: got link \(1, 0\)"),
+        ({"possible": frozenset({(0, 2)})}, ValueError, r"possible: got link \(0, 2\)"),
+        ({"possible": frozenset({(-1, 0)})}, ValueError, r"possible: got link \(-1, 0\)"),
+        (
+            {"sure": frozenset({(0, 1)}), "possible": frozenset({(0, 1)})},
+            ValueError,
+            r"possible: got \[\(0, 1\)\]",
+        ),
+        ({"classes": ("noun", "verb")}, ValueError, "classes: got 2 for 1"),
+    ],
+)
+def test_a_wrong_pair_is_refused(
+    fields: dict[str, object], error: type[Exception], what: str
+) -> None:
+    good: dict[str, object] = {"source": ("a", "b"), "target": ("x",)}
+    Pair(**good)  # type: ignore[arg-type]
+    with pytest.raises(error, match=what):
+        Pair(**(good | fields))  # type: ignore[arg-type]
+
+
+def test_real_sentences() -> None:
+    path = SHARED / "tatoeba-eng-spa.tsv.gz"
+    if not path.exists():
+        pytest.skip("../shared/data/tatoeba-eng-spa.tsv.gz is not there")
+    pairs = read_pairs(path)
+    assert len(pairs) == 44_729
+    assert Pair(("run", "!"), ("¡", "corre", "!")) in pairs
+    short = read_pairs(path, max_tokens=6)
+    assert 0 < len(short) < len(pairs)
+    assert max(max(len(p.source), len(p.target)) for p in short) == 6

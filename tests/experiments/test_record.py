@@ -1,0 +1,200 @@
+import json
+import math
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from companion.studies import load_result
+from experiments import record
+
+# Two-sided 95 % quantiles of Student's t, from a printed table.
+TABLE = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262, 30: 2.045}
+
+
+@pytest.mark.parametrize("count", TABLE)
+def test_intervals_follow_the_printed_table(count: int) -> None:
+    runs = np.random.default_rng(count).normal(50, 3, count).tolist()
+    mean, spread = np.mean(runs), np.std(runs, ddof=1)
+    half = TABLE[count] * spread / math.sqrt(count)
+    assert record.interval(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
+    half = TABLE[count] * spread * math.sqrt(1 + 1 / count)
+    assert record.prediction(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
+
+
+def test_the_interval_is_scipys() -> None:
+    runs = [3.0, 1.0, 4.0, 1.5, 9.0]
+    expected = stats.t.interval(0.95, 4, loc=np.mean(runs), scale=stats.sem(runs))
+    assert record.interval(runs) == pytest.approx(expected)
+
+
+def test_95_percent_of_new_runs_fall_inside_the_prediction() -> None:
+    rng = np.random.default_rng(0)
+    draws = rng.normal(10, 2, (2000, 6)).tolist()
+    inside = 0
+    for *runs, new in draws:
+        low, high = record.prediction(runs)
+        inside += low <= new <= high
+    assert inside / len(draws) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("runs", [[], [1.0], [1.0, math.nan], [1.0, math.inf]])
+def test_no_interval_without_two_finite_runs(runs: list[float]) -> None:
+    for function in (record.interval, record.prediction):
+        with pytest.raises(ValueError, match=r"runs: got .*, wanted at least 2 finite numbers"):
+            function(runs)
+
+
+def test_a_measure_can_be_computed_again_from_what_is_stored() -> None:
+    runs = [1 / 3, 2 / 3, 1.0, 4 / 3, 2.0]
+    entry = record.measure(runs, "%")
+    stored = json.loads(json.dumps(entry))
+    assert record.measure(stored["runs"], "%") == stored
+    assert stored["runs"] == pytest.approx(runs, rel=5e-8)
+    assert stored["runs"][0] == 0.33333333
+
+
+def test_a_claim_pairs_runs_by_seed() -> None:
+    treatment, control = [10.0, 20.0, 30.0], [9.0, 18.0, 27.0]
+    entry = record.claim("It helps.", treatment, control, unit="points", side="above")
+    assert entry["runs"] == [1.0, 2.0, 3.0]
+    assert entry["interval"] == pytest.approx([2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5], abs=1e-3)
+    assert (entry["side"], entry["threshold"], entry["claim"]) == ("above", 0.0, "It helps.")
+
+
+def test_without_control_the_runs_themselves_are_claimed() -> None:
+    entry = record.claim("Below 2.", [1.0, 1.5], None, unit="", side="below", threshold=2.0)
+    assert (entry["runs"], entry["threshold"]) == ([1.0, 1.5], 2.0)
+
+
+def test_equal_numbers_differ_by_nothing() -> None:
+    entry = record.claim("", [0.1 + 0.2, 1.0], [0.3, 1.0], unit="", side="above")
+    assert entry["runs"] == [0.0, 0.0]
+
+
+def test_wrong_claims_are_named() -> None:
+    with pytest.raises(ValueError, match="control_runs: got 1 runs, wanted 2, one for each"):
+        record.claim("", [1.0, 2.0], [1.0], unit="", side="above")
+    with pytest.raises(ValueError, match="side: got 'over', wanted"):
+        record.claim("", [1.0, 2.0], None, unit="", side="over")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("losses", "tolerance", "message"),
+    [
+        ([], 1e-3, "losses: got .* at least one"),
+        ([math.nan], 1e-3, "losses: got .* all finite"),
+        ([1.0], 0.0, "tolerance: got 0.0"),
+    ],
+)
+def test_wrong_fingerprints_are_named(losses: list[float], tolerance: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        record.fingerprint(losses, tolerance=tolerance)
+
+
+def test_where_it_ran_is_named_but_not_which_machine() -> None:
+    assert record.versions()["python"] == platform.python_version()
+    assert record.versions()["numpy"] == np.__version__
+    assert "+" not in record.versions()["torch"]
+    assert record.processor()
+    assert "(R)" not in record.processor()
+    assert platform.node() not in record.processor()
+
+
+@dataclass(frozen=True)
+class Setting:
+    steps: int = 3
+    sizes: tuple[int, ...] = (4, 5)
+
+
+def arguments(**changes: Any) -> dict[str, Any]:
+    runs = [1.0, 2.0, 3.0, 4.0, 5.5]
+    return {
+        "title": "A sample",
+        "command": "python -m experiments.sample",
+        "seeds": [1, 2, 3, 4, 5],
+        "threads": 1,
+        "config": {"model": Setting()},
+        "measures": {"b": record.measure(runs, "%"), "a": record.measure(runs, "s")},
+        "claims": {"c": record.claim("It is.", runs, None, unit="", side="above")},
+        "fingerprint": record.fingerprint([2.0, 1.0]),
+        **changes,
+    }
+
+
+def test_what_is_written_can_be_read(tmp_path: Path) -> None:
+    path = record.write_result("sample", **arguments(), directory=tmp_path)
+    study = load_result("sample", directory=tmp_path)
+    assert path == tmp_path / "sample.json"
+    assert study["a"].runs == (1.0, 2.0, 3.0, 4.0, 5.5)
+    assert study["a"].interval == pytest.approx(record.interval(study["a"].runs), rel=1e-7)
+    assert study.claim("c").verdict == "holds"
+    assert study.config["model"] == {"steps": 3, "sizes": [4, 5]}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sample.json"]
+    assert platform.node() not in path.read_text(encoding="utf-8")
+
+
+def test_the_layout_is_sorted_one_list_a_line_and_the_same_each_time(tmp_path: Path) -> None:
+    given = arguments()
+    texts = []
+    for turned in (False, True):
+        if turned:
+            given = {key: given[key] for key in reversed(given)}
+            given["measures"] = dict(reversed(given["measures"].items()))
+        path = record.write_result("sample", **given, directory=tmp_path)
+        texts.append(path.read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+    assert texts[0].endswith("}\n")
+    assert '      "runs": [1.0, 2.0, 3.0, 4.0, 5.5],\n' in texts[0]
+    assert list(json.loads(texts[0])) == sorted(json.loads(texts[0]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": [1, 2, 3, 4]}, "seeds: got 4, wanted at least 5"),
+        ({"seeds": [1, 2, 3, 4, 4]}, "seeds: got .* all different"),
+        ({"seeds": [1, 2, 3, 4, 5, 6]}, "runs: got 5 numbers, wanted 6: one a seed"),
+        ({"config": {"file": "/data/pairs.tsv"}}, "config, file: got an absolute path"),
+        ({"config": {"file": "C:\\pairs.tsv"}}, "config, file: got an absolute path"),
+        ({"config": {"rate": math.nan}}, "not JSON compliant"),
+    ],
+)
+def test_what_is_no_record_is_not_written(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        record.write_result("sample", **arguments(**changes), directory=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_number_that_was_typed_is_refused(tmp_path: Path) -> None:
+    better = {**record.measure([1.0, 2.0, 3.0, 4.0, 5.0], "%"), "mean": 3.1}
+    with pytest.raises(ValueError, match=r"measures, a, mean: got 3.1, runs give 3.0"):
+        record.write_result("sample", **arguments(measures={"a": better}), directory=tmp_path)
+
+
+def test_what_json_cannot_hold_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="sample, config, model: got object, wanted what JSON"):
+        record.write_result("sample", **arguments(config={"model": object()}), directory=tmp_path)
+
+
+def test_a_write_that_fails_leaves_the_old_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = record.write_result("sample", **arguments(), directory=tmp_path)
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="disk full"):
+        record.write_result("sample", **arguments(title="Another"), directory=tmp_path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,225 @@
+"""The recurrent encoder-decoder: padding, one interface, and decoding as in training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from companion.data.batching import Batch
+from companion.decoding import greedy
+from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+
+CONFIG = Seq2SeqConfig(source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=14, dropout_p=0.0)
+VARIANTS = [
+    *product(("none", "additive", "dot", "general"), (None,), ("gru", "lstm")),
+    ("additive", "present", "gru"),
+    ("general", "previous", "lstm"),
+]
+SOURCES = [[4, 5, 6, 7, 8], [9, 10], [11]]
+TARGETS = [[4, 5], [6, 7, 8, 9, 10, 11], [12, 13, 14]]
+
+
+def make_model(attention: Any, query: Any = None, cell: Any = "gru", **changes: Any) -> Seq2Seq:
+    torch.manual_seed(5)
+    config = replace(CONFIG, attention=attention, query=query, cell=cell, **changes)
+    return Seq2Seq(config).double().eval()
+
+
+def padded(rows: list[list[int]], width: int) -> Tensor:
+    return torch.tensor([row + [0] * (width - len(row)) for row in rows])
+
+
+def make_batch(chosen: list[int], extra: int = 0) -> Batch:
+    sources, targets = [SOURCES[i] for i in chosen], [TARGETS[i] for i in chosen]
+    k = max(map(len, sources)) + extra
+    q = max(map(len, targets)) + 1 + extra
+    lengths = torch.tensor([len(row) + 1 for row in targets])
+    return Batch(
+        padded(sources, k),
+        torch.tensor([len(row) for row in sources]),
+        padded([[1, *row] for row in targets], q),
+        padded([[*row, 2] for row in targets], q),
+        torch.arange(q) < lengths[:, None],
+    )
+
+
+@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
+def test_a_sentence_is_the_same_alone_and_in_a_padded_batch(
+    attention: str, query: str | None, cell: str
+) -> None:
+    model = make_model(attention, query, cell)
+    together, weights = model(make_batch([0, 1, 2], extra=3), need_weights=True)
+    for row in range(3):
+        alone, own = model(make_batch([row]), need_weights=True)
+        places, words = len(TARGETS[row]) + 1, len(SOURCES[row])
+        torch.testing.assert_close(together[row, :places], alone[0])
+        if attention == "none":
+            assert weights is None
+            assert own is None
+        else:
+            torch.testing.assert_close(weights[row, :places, :words], own[0])
+            assert weights[row, :, words:].abs().max() == 0
+
+
+@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
+def test_decoding_step_by_step_equals_the_forward_pass(
+    attention: str, query: str | None, cell: str
+) -> None:
+    model = make_model(attention, query, cell)
+    batch = make_batch([0, 1, 2])
+    logits, weights = model(batch, need_weights=True)
+    state = model.start(batch.source, batch.source_lengths)
+    for place in range(batch.target_in.shape[1]):
+        step_logits, state, step_weights = model.step(batch.target_in[:, place], state)
+        torch.testing.assert_close(step_logits, logits[:, place])
+        if weights is None:
+            assert step_weights is None
+        else:
+            assert step_weights is not None
+            torch.testing.assert_close(step_weights, weights[:, place])
+
+
+@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
+def test_a_later_target_word_changes_no_earlier_prediction(
+    attention: str, query: str | None, cell: str
+) -> None:
+    model = make_model(attention, query, cell)
+    batch = make_batch([0, 1, 2])
+    before = model(batch)
+    changed = batch.target_in.clone()
+    changed[:, 3] = (changed[:, 3] + 1) % CONFIG.target_vocab
+    after = model(batch._replace(target_in=changed))
+    torch.testing.assert_close(before[:, :3], after[:, :3])
+    assert (before[:, 3] - after[:, 3]).abs().min() > 0
+
+
+@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
+def test_the_first_and_last_source_word_reach_every_prediction(
+    attention: str, query: str | None, cell: str
+) -> None:
+    model = make_model(attention, query, cell)
+    batch = make_batch([0])
+    before = model(batch)
+    for place in (0, -1):
+        changed = batch.source.clone()
+        changed[:, place] += 1
+        assert (model(batch._replace(source=changed)) - before).abs().amax(-1).min() > 0
+
+
+@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
+def test_gradients_reach_every_weight(attention: str, query: str | None, cell: str) -> None:
+    model = make_model(attention, query, cell)
+    model.loss(make_batch([0, 1, 2])).backward()  # type: ignore[no-untyped-call]
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+
+
+def bahdanau_by_hand(model: Any, source: list[int], target_in: list[int]) -> Tensor:
+    """One sentence, written out with cells: an implementation of its own."""
+    h = model.config.hidden_dim
+    embedded = model.source_embedding.weight[torch.tensor(source)]
+    halves = []
+    for suffix, order in (("", range(len(source))), ("_reverse", reversed(range(len(source))))):
+        cell = cell_of(model.encoder, suffix, h // 2)
+        state, states = torch.zeros(1, h // 2).double(), {}
+        for place in order:
+            state = cell(embedded[place : place + 1], state)
+            states[place] = state[0]
+        halves.append(([states[p] for p in range(len(source))], state[0]))
+    memory = torch.stack([torch.cat(pair) for pair in zip(halves[0][0], halves[1][0], strict=True)])
+    state = torch.tanh(model.bridge[0](torch.cat((halves[0][1], halves[1][1]))))
+    attention, cell, logits = model.attention, cell_of(model.decoder, "", h), []
+    for word in target_in:
+        scores = torch.tanh(state @ attention.query_weight + memory @ attention.key_weight)
+        context = (scores @ attention.vector).softmax(0) @ memory
+        inputs = torch.cat((model.target_embedding.weight[word], context))
+        state = cell(inputs[None], state[None])[0]
+        logits.append(model.output(torch.tanh(model.combine.weight @ torch.cat((context, state)))))
+    return torch.stack(logits)
+
+
+def cell_of(rnn: Any, suffix: str, width: int) -> nn.GRUCell:
+    cell = nn.GRUCell(rnn.input_size, width).double()
+    for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+        getattr(cell, name).data = getattr(rnn, f"{name}_l0{suffix}").data
+    return cell
+
+
+def test_the_additive_model_equals_bahdanaus_equations() -> None:
+    model: Any = make_model("additive")
+    batch = make_batch([0])
+    expected = bahdanau_by_hand(model, SOURCES[0], [1, *TARGETS[0]])
+    torch.testing.assert_close(model(batch)[0], expected)
+
+
+def test_keys_are_projected_once_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model("additive")
+    assert model.attention is not None
+    calls = []
+    project = model.attention.project
+
+    def counted(memory: Tensor) -> Tensor:
+        calls.append(memory)
+        return project(memory)
+
+    monkeypatch.setattr(model.attention, "project", counted)
+    batch = make_batch([0, 1, 2])
+    model(batch)
+    greedy(
+        model.step,
+        model.start(batch.source, batch.source_lengths),
+        batch_size=3,
+        bos_id=1,
+        eos_id=2,
+        max_len=9,
+    )
+    assert len(calls) == 2
+
+
+def test_dot_attention_adds_no_weight() -> None:
+    def count(kind: str) -> int:
+        return sum(parameter.numel() for parameter in make_model(kind).parameters())
+
+    assert count("dot") == count("none")
+    assert count("general") == count("dot") + CONFIG.hidden_dim**2
+
+
+def test_the_loss_leaves_padding_out() -> None:
+    model = make_model("dot")
+    tight, loose = model.loss(make_batch([0, 1, 2])), model.loss(make_batch([0, 1, 2], extra=4))
+    torch.testing.assert_close(tight, loose)
+    words = [len(target) + 1 for target in TARGETS]
+    alone = [model.loss(make_batch([row])) * words[row] for row in range(3)]
+    torch.testing.assert_close(tight, torch.stack(alone).sum() / sum(words))
+
+
+def test_dropout_works_in_training_alone() -> None:
+    model = make_model("dot", dropout_p=0.5)
+    batch = make_batch([0, 1])
+    torch.testing.assert_close(model(batch), model(batch))
+    model.train()
+    assert not torch.allclose(model(batch), model(batch))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("source_vocab", 0),
+        ("target_vocab", 0),
+        ("embed_dim", 0),
+        ("hidden_dim", 13),
+        ("attention", "bilinear"),
+        ("query", "next"),
+        ("cell", "rnn"),
+        ("dropout_p", 1.0),
+    ],
+)
+def test_impossible_configurations_are_refused(field: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{field}: got"):
+        replace(CONFIG, **{field: value})  # type: ignore[arg-type]

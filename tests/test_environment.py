@@ -1,0 +1,161 @@
+"""The files that say what is installed agree: pyproject.toml, constraints.txt, environment.yml."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf8"))
+NAMES_IN_CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}  # no Qt for a notebook
+IMPORT_NAMES = {"beautifulsoup4": "bs4", "fonttools": "fontTools", "pyyaml": "yaml"}
+COMES_WITH = {"PIL": "matplotlib", "cycler": "matplotlib", "docutils": "sphinx"}  # always
+
+
+def declared(*extras: str) -> list[Requirement]:
+    """Return the dependencies and what the extras add, references to other extras resolved."""
+    found = [Requirement(line) for line in PROJECT["dependencies"]]
+    for extra in extras:
+        for line in PROJECT["optional-dependencies"][extra]:
+            requirement = Requirement(line)
+            own = requirement.name == PROJECT["name"]
+            found += declared(*sorted(requirement.extras)) if own else [requirement]
+    return found
+
+
+def bounds(requirements: list[Requirement]) -> dict[str, SpecifierSet]:
+    return {canonicalize_name(r.name): r.specifier for r in requirements}
+
+
+def conda_bounds() -> dict[str, SpecifierSet]:
+    """Return what environment.yml asks conda for, `pip` aside."""
+    lines = [line for line in CONDA["dependencies"] if isinstance(line, str) and line != "pip"]
+    return {name: SpecifierSet(rest) for name, _, rest in (line.partition(" ") for line in lines)}
+
+
+def pins() -> dict[str, Version]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf8").splitlines()
+    pairs = (line.split("==") for line in lines if not line.startswith("#"))
+    return {name: Version(version) for name, version in pairs}
+
+
+def test_conda_asks_for_what_the_notebooks_need_with_the_same_bounds() -> None:
+    wanted = {NAMES_IN_CONDA.get(n, n): s for n, s in bounds(declared("notebooks")).items()}
+    assert conda_bounds() == wanted | {"python": SpecifierSet(PROJECT["requires-python"])}
+
+
+def test_conda_installs_the_package_and_nothing_else_by_pip() -> None:
+    assert [line["pip"] for line in CONDA["dependencies"] if isinstance(line, dict)] == [["-e ."]]
+    assert "pip" in CONDA["dependencies"]
+
+
+def test_extras_do_not_contradict_one_another() -> None:
+    for name in PROJECT["optional-dependencies"]:
+        for requirement in declared(name):
+            assert (
+                requirement.specifier
+                == bounds(declared("test"))[canonicalize_name(requirement.name)]
+            ), f"{requirement.name} has other bounds in {name}"
+
+
+@pytest.mark.parametrize("requirement", declared("test"), ids=lambda r: r.name)
+def test_every_direct_requirement_is_bounded_and_pinned_within(requirement: Requirement) -> None:
+    operators = {specifier.operator for specifier in requirement.specifier}
+    assert operators == {">=", "<"}
+    assert requirement.specifier.contains(pins()[canonicalize_name(requirement.name)])
+
+
+def test_what_is_needed_indirectly_is_pinned_too() -> None:
+    pinned, seen = pins(), set()
+    todo = declared("test")
+    while todo:
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        if (name, *sorted(requirement.extras)) in seen:
+            continue
+        seen.add((name, *sorted(requirement.extras)))
+        assert name in pinned
+        for needed in map(Requirement, requires(name) or ()):
+            extras = requirement.extras or {""}
+            if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(needed)
+    assert len(seen) > 100  # the walk went somewhere
+
+
+def test_constraints_are_one_sorted_list_of_exact_versions() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf8").splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[a-z0-9-]+==[0-9a-z.]+", line)] == []
+    names = [line.split("==")[0] for line in lines]
+    assert names == sorted(set(names))
+
+
+def test_rendering_the_book_needs_no_torch() -> None:
+    assert "torch" not in bounds(declared("book"))
+    assert pins()["torch"] == Version("2.13.0")
+
+
+def test_the_makefile_asks_for_the_same_pythons() -> None:
+    found = re.search(r"\((3, \d+)\) <= sys.version_info < \((3, \d+)\)", makefile())
+    assert found is not None
+    low, high = (bound.replace(", ", ".") for bound in found.groups())
+    assert SpecifierSet(f">={low},<{high}") == SpecifierSet(PROJECT["requires-python"])
+
+
+def makefile() -> str:
+    return (ROOT / "Makefile").read_text(encoding="utf8")
+
+
+def test_every_target_explains_itself() -> None:
+    targets = set(re.findall(r"^([a-z]+):", makefile(), re.MULTILINE))
+    explained = set(re.findall(r"^([a-z]+):.*## \w", makefile(), re.MULTILINE))
+    assert targets == explained == set(re.findall(r"^\.PHONY: (.*)$", makefile(), re.M)[0].split())
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == PROJECT["version"]
+    assert {"message", "title", "authors"} <= citation.keys()
+
+
+@pytest.mark.parametrize(
+    ("folder", "extras"),
+    [
+        ("companion", ["notebooks"]),
+        ("experiments", ["bench"]),
+        ("book/_ext", ["book"]),
+        ("tests", ["test"]),
+    ],
+)
+def test_what_is_imported_is_declared(folder: str, extras: list[str]) -> None:
+    names = {IMPORT_NAMES.get(n, n.replace("-", "_")) for n in bounds(declared(*extras))}
+    own = {"companion", "experiments", "tests", "book_site"}
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        if "node_modules" not in path.parts:
+            neighbours = {other.stem for other in path.parent.glob("*.py")}
+            for package in imported(path) - sys.stdlib_module_names - own - neighbours:
+                assert COMES_WITH.get(package, package) in names, f"{path.name} imports {package}"
+
+
+def imported(path: Path) -> set[str]:
+    """Return the first part of every absolute import of a module."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found

@@ -1,0 +1,118 @@
+"""Importing is light: no array library with the package, and never torch for NumPy users."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import companion
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("numpy", "torch", "array_api_compat", "matplotlib")
+
+
+def run(script: str) -> str:
+    """Run a script in a fresh interpreter and return what it prints."""
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_the_package_loads_no_array_library() -> None:
+    loaded = run("import companion, sys; dir(companion); print(*sys.modules)").split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_numpy_users_never_load_torch() -> None:
+    loaded = run("""
+import numpy as np
+import companion
+import sys
+
+x = np.ones((2, 6, 5, 3))
+companion.scaled_dot_product_attention(x, x, x, is_causal=True)
+companion.scaled_dot_product_attention(
+    x, x, x, companion.causal_mask(5), sinks=np.ones(6), softcap=2.0, need_lse=True
+)
+companion.dot_score(x, x), companion.scaled_dot_score(x, x)
+companion.bilinear_score(x, x, np.eye(3))
+companion.additive_score(x, x, np.eye(3), np.eye(3), np.ones(3))
+companion.attend(companion.masked_softmax(np.ones((5, 5))), np.ones((5, 3)))
+companion.sliding_window_mask(5, left=1, like=x)
+companion.padding_mask(np.array([2]), 5), companion.prefix_mask(np.array([2]), 5)
+companion.document_mask(np.array([0, 1]))
+try:
+    companion.scaled_dot_product_attention(x, [1.0], x)
+except TypeError:
+    print(*sys.modules)
+""").split()
+    assert "numpy" in loaded
+    assert "torch" not in loaded
+
+
+def test_the_package_imports_in_30_ms() -> None:
+    script = (
+        "import time; t = time.process_time(); import companion; print(time.process_time() - t)"
+    )
+    assert min(float(run(script)) for _ in range(3)) < 0.030
+
+
+def test_a_first_call_costs_far_less_than_importing_numpy() -> None:
+    script = """
+import time
+start = time.process_time()
+import numpy as np
+x, loaded = np.ones((5, 3)), time.process_time()
+import companion
+companion.scaled_dot_product_attention(x, x, x, is_causal=True)
+print(loaded - start, time.process_time() - loaded)
+"""
+    seconds = [tuple(map(float, run(script).split())) for _ in range(3)]
+    numpy_alone, ours = (min(column) for column in zip(*seconds, strict=True))
+    assert ours < max(0.030, numpy_alone / 2)  # a busy machine slows both
+
+
+def test_every_name_resolves() -> None:
+    pytest.importorskip("torch")
+    assert sorted(companion.__all__) == companion.__all__
+    assert set(companion.__all__) <= set(dir(companion))
+    for name in companion.__all__:
+        value = getattr(companion, name)
+        assert (value.__name__, value.__module__.split(".")[0]) == (name, "companion")
+
+
+def test_type_checkers_see_the_names_that_exist() -> None:
+    tree = ast.parse(Path(companion.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        f"{node.module}.{alias.name}"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    resolved = {
+        f"companion.{module}.{name}"
+        for module, names in companion._MODULES.items()
+        for name in names
+    }
+    assert seen == resolved
+    assert {name.rpartition(".")[2] for name in seen} == set(companion.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'companion' has no attribute 'attnetion'$"):
+        _ = companion.attnetion
+    with pytest.raises(ImportError, match="cannot import name 'causal'"):
+        from companion import causal  # noqa: F401
+
+
+def test_the_version_is_the_distributions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert companion.__version__ == project["version"]

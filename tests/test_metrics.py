@@ -1,0 +1,98 @@
+"""Metrics against values worked out by hand and formulas written out."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from companion.data.pairs import Pair
+from companion.metrics import alignment_error_rate, bleu, exact_match, link_accuracy
+
+
+def test_bleu_of_a_hand_computed_corpus() -> None:
+    """Matches and totals are summed over the corpus; the brevity penalty is the corpus's."""
+    hypotheses = [tuple("abcde"), tuple("abcd")]
+    references = [tuple("abcdf"), tuple("abcdxy")]
+    # matched of possible n-grams: 4+4 of 9, 3+3 of 7, 2+2 of 5, 1+1 of 3; 9 words for 11.
+    precision = (8 / 9 * 6 / 7 * 4 / 5 * 2 / 3) ** 0.25
+    expected = 100 * precision * math.exp(1 - 11 / 9)
+    assert bleu(hypotheses, references) == pytest.approx(expected, abs=1e-6)
+
+
+def test_bleu_leaves_tokens_as_they_are() -> None:
+    assert bleu([("a.b", "c", "d", "e")], [("a", ".", "b", "c", "d", "e")]) < 60
+
+
+def test_exact_match_counts_whole_sentences() -> None:
+    assert exact_match([("a",), ("a", "b"), (), ("c",)], [("a",), ("a",), (), ("d",)]) == 50.0
+
+
+def test_exact_match_takes_any_sequence() -> None:
+    assert exact_match([["a", "b"]], [("a", "b")]) == 100.0
+
+
+PAIR = Pair(
+    source=("he", "will", "see", "the", "house"),
+    target=("verá", "la", "casa"),
+    sure=frozenset({(0, 2), (1, 3), (2, 4)}),
+    possible=frozenset({(0, 1)}),
+    classes=("verb", "determiner", "noun"),
+)
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ({(0, 2), (1, 3), (2, 4)}, 0.0),
+        # a possible link costs the sure one it stands for: 1 - (2 + 3) / (3 + 3)
+        ({(0, 1), (1, 3), (2, 4)}, 100 / 6),
+        # a possible link beside the sure one costs nothing: 1 - (3 + 4) / (4 + 3)
+        ({(0, 1), (0, 2), (1, 3), (2, 4)}, 0.0),
+        ({(0, 0), (1, 0), (2, 0)}, 100.0),
+        (set(), 100.0),
+    ],
+)
+def test_alignment_error_by_hand(links: set[tuple[int, int]], expected: float) -> None:
+    assert alignment_error_rate([links], [PAIR]) == pytest.approx(expected)
+
+
+def test_alignment_error_is_of_the_corpus_not_a_mean_of_sentences() -> None:
+    short = Pair(("a",), ("b",), frozenset({(0, 0)}))
+    rate = alignment_error_rate([{(0, 2), (1, 3), (2, 4)}, {(0, 1)}], [PAIR, short])
+    assert rate == pytest.approx(100 * (1 - 6 / 8))
+
+
+def test_link_direction_matters() -> None:
+    pair = Pair(("a", "b"), ("x", "y"), frozenset({(0, 1)}))
+    assert alignment_error_rate([{(1, 0)}], [pair]) == 100.0
+
+
+def test_link_accuracy_by_class() -> None:
+    links = [{(0, 1), (1, 4), (2, 4)}, {(0, 2), (0, 0), (2, 4)}]
+    found = link_accuracy(links, [PAIR, PAIR])
+    # verb: possible counts, a wrong second link spoils; determiner: wrong, then missing.
+    assert found == {"verb": (50.0, 2), "determiner": (0.0, 2), "noun": (100.0, 2)}
+
+
+@pytest.mark.parametrize("metric", [bleu, exact_match, alignment_error_rate, link_accuracy])
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [([], [], "no sentences"), ([()], [PAIR, PAIR], "got 1 predictions for 2")],
+)
+def test_unequal_or_empty_corpora_are_refused(
+    metric: object, first: list[object], second: list[object], message: str
+) -> None:
+    assert callable(metric)
+    with pytest.raises(ValueError, match=message):
+        metric(first, second)
+
+
+def test_missing_word_classes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"pairs\[0\]\.classes: got 0 for 1 target words"):
+        link_accuracy([{(0, 0)}], [Pair(("a",), ("b",))])
+
+
+def test_nothing_to_compare_is_refused() -> None:
+    with pytest.raises(ValueError, match="neither holds a link"):
+        alignment_error_rate([set()], [Pair(("a",), ("b",))])

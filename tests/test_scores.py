@@ -1,0 +1,199 @@
+"""Scores against loops over their formulas, on every array library."""
+
+from __future__ import annotations
+
+import math
+import re
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
+from tests import oracle
+from tests.oracle import assert_matches
+
+B, WIDTH, KEY_WIDTH, HIDDEN = 2, 11, 13, 17
+LENGTHS = [(1, 1), (1, 7), (5, 7), (7, 5), (7, 7), (63, 5)]
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+def test_dot_score(xp: Any, q: int, k: int) -> None:
+    query, key = draw(B, q, WIDTH), draw(B, k, WIDTH, seed=1)
+    expected = oracle.scores(lambda a, b: math.fsum(a * b), query, key)
+    assert_matches(dot_score(xp.asarray(query), xp.asarray(key)), expected)
+
+
+@pytest.mark.parametrize("scale", [None, 0.0, 0.3, -2])
+def test_scaled_dot_score(xp: Any, scale: float | None) -> None:
+    query, key = draw(B, 5, WIDTH), draw(B, 7, WIDTH, seed=1)
+    factor = WIDTH**-0.5 if scale is None else scale
+    expected = oracle.scores(lambda a, b: factor * math.fsum(a * b), query, key)
+    assert_matches(scaled_dot_score(xp.asarray(query), xp.asarray(key), scale=scale), expected)
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+def test_bilinear_score(xp: Any, q: int, k: int) -> None:
+    query, key = draw(B, q, WIDTH), draw(B, k, KEY_WIDTH)
+    weight = draw(WIDTH, KEY_WIDTH)
+
+    def score(a: oracle.Float, b: oracle.Float) -> float:
+        return math.fsum(a[r] * weight[r, c] * b[c] for r in range(WIDTH) for c in range(KEY_WIDTH))
+
+    actual = bilinear_score(xp.asarray(query), xp.asarray(key), xp.asarray(weight))
+    assert_matches(actual, oracle.scores(score, query, key))
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+def test_additive_score_is_luongs_concat(xp: Any, q: int, k: int) -> None:
+    query, key = draw(B, q, WIDTH), draw(B, k, KEY_WIDTH)
+    query_weight, key_weight, vector = draw(WIDTH, HIDDEN), draw(KEY_WIDTH, HIDDEN), draw(HIDDEN)
+    stacked = np.concatenate([query_weight, key_weight])
+
+    def concat(a: oracle.Float, b: oracle.Float) -> float:
+        joined = [*a, *b]
+        return math.fsum(
+            vector[n] * math.tanh(math.fsum(x * stacked[r, n] for r, x in enumerate(joined)))
+            for n in range(HIDDEN)
+        )
+
+    arrays = (xp.asarray(x) for x in (query, key, query_weight, key_weight, vector))
+    assert_matches(additive_score(*arrays), oracle.scores(concat, query, key))
+
+
+def test_keys_projected_beforehand_give_the_same_additive_score(xp: Any) -> None:
+    query, key = xp.asarray(draw(B, 5, WIDTH)), xp.asarray(draw(B, 7, KEY_WIDTH))
+    query_weight, key_weight = xp.asarray(draw(WIDTH, HIDDEN)), xp.asarray(draw(KEY_WIDTH, HIDDEN))
+    vector = xp.asarray(draw(HIDDEN))
+    at_once = additive_score(query, key, query_weight, key_weight, vector)
+    beforehand = additive_score(query, xp.matmul(key, key_weight), query_weight, None, vector)
+    assert_matches(beforehand, oracle.as_numpy(at_once))
+
+
+def test_leading_axes_are_free_and_broadcast(xp: Any) -> None:
+    query, key = draw(3, B, 5, WIDTH), draw(7, WIDTH)
+    flat = dot_score(xp.asarray(query[1, 0]), xp.asarray(key))
+    assert_matches(dot_score(xp.asarray(query), xp.asarray(key))[1, 0, ...], oracle.as_numpy(flat))
+
+
+def test_the_identity_makes_bilinear_the_dot_score(xp: Any) -> None:
+    query, key = xp.asarray(draw(5, WIDTH)), xp.asarray(draw(7, WIDTH))
+    actual = bilinear_score(query, key, xp.eye(WIDTH, dtype=xp.float64))
+    assert_matches(actual, oracle.as_numpy(dot_score(query, key)))
+
+
+def test_the_dtype_stays(xp: Any) -> None:
+    query = xp.ones((5, 3), dtype=xp.float32)
+    assert scaled_dot_score(query, query).dtype == xp.float32
+    assert bilinear_score(query, query, xp.ones((3, 3), dtype=xp.float32)).dtype == xp.float32
+
+
+def test_gradients(torch: ModuleType) -> None:
+    shapes = [(2, 3, 5), (2, 4, 7), (5, 6), (7, 6), (6,), (5, 7), (2, 4, 5)]
+    drawn = [torch.asarray(draw(*shape)).requires_grad_() for shape in shapes]
+    query, key, query_weight, key_weight, vector, weight, same_width = drawn
+    check = torch.autograd.gradcheck
+    assert check(scaled_dot_score, (query, same_width))
+    assert check(bilinear_score, (query, key, weight))
+    assert check(additive_score, (query, key, query_weight, key_weight, vector))
+
+
+ones = np.ones
+WRONG: dict[str, tuple[Any, tuple[Any, ...], type[Exception], str]] = {
+    "list": (dot_score, ([[1.0]], ones((5, 3))), TypeError, "query: got list, wanted an array"),
+    "rank": (
+        dot_score,
+        (ones(3), ones((5, 3))),
+        ValueError,
+        "query: got shape (3,), wanted at least 2 axes, (..., q, d)",
+    ),
+    "key rank": (
+        dot_score,
+        (ones((5, 3)), ones(3)),
+        ValueError,
+        "key: got shape (3,), wanted at least 2 axes, (..., k, d)",
+    ),
+    "integers": (
+        dot_score,
+        (ones((5, 3), np.int64), ones((5, 3))),
+        TypeError,
+        "query: got dtype int64, wanted a real floating dtype",
+    ),
+    "width": (
+        dot_score,
+        (ones((5, 3)), ones((7, 2))),
+        ValueError,
+        "key: got 2 on axis -1 of shape (7, 2), wanted 3, the width of query",
+    ),
+    "no width": (
+        scaled_dot_score,
+        (ones((5, 0)), ones((7, 0))),
+        ValueError,
+        "query: got width 0 in shape (5, 0), wanted at least 1",
+    ),
+    "weight": (
+        bilinear_score,
+        (ones((5, 3)), ones((7, 2)), ones((2, 3))),
+        ValueError,
+        "weight: got 2 on axis -2 of shape (2, 3), wanted 3, the width of query",
+    ),
+    "weight's key": (
+        bilinear_score,
+        (ones((5, 3)), ones((7, 2)), ones((3, 3))),
+        ValueError,
+        "weight: got 3 on axis -1 of shape (3, 3), wanted 2, the width of key",
+    ),
+    "weight rank": (
+        bilinear_score,
+        (ones((5, 3)), ones((7, 2)), ones(3)),
+        ValueError,
+        "weight: got shape (3,), wanted at least 2 axes",
+    ),
+    "hidden": (
+        additive_score,
+        (ones((5, 3)), ones((7, 2)), ones((3, 4)), ones((2, 6)), ones(4)),
+        ValueError,
+        "key_weight: got 6 on axis -1 of shape (2, 6), wanted 4, the width of v",
+    ),
+    "query": (
+        additive_score,
+        (ones((5, 3)), ones((7, 2)), ones((2, 4)), ones((2, 4)), ones(4)),
+        ValueError,
+        "query_weight: got 2 on axis -2 of shape (2, 4), wanted 3, the width of ",
+    ),
+    "key": (
+        additive_score,
+        (ones((5, 3)), ones((7, 2)), ones((3, 4)), ones((3, 4)), ones(4)),
+        ValueError,
+        "key_weight: got 3 on axis -2 of shape (3, 4), wanted 2, the width of key",
+    ),
+    "projected": (
+        additive_score,
+        (ones((5, 3)), ones((7, 2)), ones((3, 4)), None, ones(4)),
+        ValueError,
+        "key: got 2 on axis -1 of shape (7, 2), wanted 4, the width of vect",
+    ),
+    "vector": (
+        additive_score,
+        (ones((5, 3)), ones((7, 2)), ones((3, 4)), None, ones((4, 1))),
+        ValueError,
+        "vector: got shape (4, 1), wanted exactly 1 axis, (hidden,)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    function, arguments, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        function(*arguments)
+
+
+def test_a_scale_is_a_number() -> None:
+    with pytest.raises(TypeError, match=r"^scale: got ndarray, wanted a number$"):
+        scaled_dot_score(np.ones((5, 3)), np.ones((5, 3)), scale=np.ones(3))  # type: ignore[arg-type]

@@ -1,0 +1,96 @@
+"""A translator learns a small language, keeps order, and reads its attention out."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+from companion.alignment import argmax_links
+from companion.data.batching import PooledBatches
+from companion.data.pairs import Pair
+from companion.data.vocabulary import Vocabulary
+from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from companion.training import TrainingConfig, train
+from companion.translation import Translator
+
+WORDS = {"one": "uno", "two": "dos", "three": "tres", "four": "cuatro"}
+
+
+def reversed_pairs() -> list[Pair]:
+    """Translate each word and write them backwards: the diagonal is always wrong."""
+    return [
+        Pair(source, tuple(WORDS[word] for word in reversed(source)))
+        for length in (1, 2, 3, 4)
+        for source in itertools.product(WORDS, repeat=length)
+    ]
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    pairs = reversed_pairs()
+    source = Vocabulary.from_tokens(pair.source for pair in pairs)
+    target = Vocabulary.from_tokens(pair.target for pair in pairs)
+    torch.manual_seed(0)
+    config = Seq2SeqConfig(
+        len(source), len(target), embed_dim=16, hidden_dim=32, attention="general", dropout_p=0.0
+    )
+    model = Seq2Seq(config)
+    batches = PooledBatches(pairs, source, target, batch_size=32, seed=0)
+    train(model, batches, Seq2Seq.loss, TrainingConfig(400, learning_rate=1e-2))
+    return Translator(model, source, target)
+
+
+def test_it_learns_to_translate_and_to_align(translator: Translator) -> None:
+    pairs = reversed_pairs()
+    written = translator.translate([pair.source for pair in pairs])
+    right = [w.tokens == pair.target for w, pair in zip(written, pairs, strict=True)]
+    assert sum(right) / len(right) > 0.95
+    assert all(w.finished for w, ok in zip(written, right, strict=True) if ok)
+    weights = translator.forced_weights(pairs)
+    linked = [
+        argmax_links(matrix) == {(i, len(pair.source) - 1 - i) for i in range(len(pair.target))}
+        for matrix, pair in zip(weights, pairs, strict=True)
+    ]
+    assert sum(linked) / len(linked) > 0.8
+
+
+def test_order_and_batch_size_do_not_matter(translator: Translator) -> None:
+    sentences = [pair.source for pair in reversed_pairs()]
+    together = translator.translate(sentences, batch_size=7)
+    alone = [translator.translate([sentence])[0] for sentence in sentences[:25]]
+    assert [t.tokens for t in together[:25]] == [t.tokens for t in alone]
+    for mine, other in zip(together[:25], alone, strict=True):
+        assert mine.weights is not None
+        assert other.weights is not None
+        torch.testing.assert_close(mine.weights, other.weights)
+
+
+def test_weights_have_a_row_a_word_and_a_column_a_source_word(translator: Translator) -> None:
+    written = translator.translate([("one", "two", "three"), ("four",)])
+    for sentence, translation in zip((3, 1), written, strict=True):
+        assert translation.weights is not None
+        assert translation.weights.shape == (len(translation.tokens), sentence)
+        torch.testing.assert_close(translation.weights.sum(-1), torch.ones(len(translation.tokens)))
+
+
+def test_a_cut_translation_is_marked(translator: Translator) -> None:
+    cut = translator.translate([("one", "two", "three")], max_len=2)[0]
+    assert not cut.finished
+    assert len(cut.tokens) == 2
+
+
+def test_empty_sentences_and_sizes_are_refused(translator: Translator) -> None:
+    with pytest.raises(ValueError, match=r"sentences\[1\]: got no words"):
+        translator.translate([("one",), ()])
+    with pytest.raises(ValueError, match="batch_size: got 0"):
+        translator.translate([("one",)], batch_size=0)
+
+
+def test_a_model_without_attention_has_no_weights(translator: Translator) -> None:
+    config = Seq2SeqConfig(8, 8, embed_dim=3, hidden_dim=4, attention="none")
+    blind = Translator(Seq2Seq(config), translator.source_vocab, translator.target_vocab)
+    assert blind.translate([("one",)], max_len=3)[0].weights is None
+    with pytest.raises(ValueError, match="without attention"):
+        blind.forced_weights(reversed_pairs()[:3])

@@ -1,0 +1,160 @@
+"""The package as others get it: built, installed elsewhere, and used as README.md says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+from importlib.metadata import distribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "tests")
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a command, away from this folder's modules; return what it prints."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def copy_of_the_project(folder: Path) -> Path:
+    # A build leaves files behind, and packs what an older one left: neither happens in a copy.
+    project = folder / "project"
+    project.mkdir()
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", ".*")
+            shutil.copytree(ROOT / name, project / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, project)
+    return project
+
+
+def bare_environment(folder: Path, *distributions: str) -> Path:
+    """Make a virtual environment that sees these installed distributions; return its Python."""
+    venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    library = next(folder.glob("lib/python*/site-packages"))
+    for name in distributions:
+        found = distribution(name)
+        for top in {path.parts[0] for path in found.files or () if path.parts[0] != ".."}:
+            if top != "__pycache__":
+                (library / top).symlink_to(Path(str(found.locate_file(top))))
+    return folder / "bin" / "python"
+
+
+def install(python: Path, *what: str, cwd: Path) -> None:
+    pip = (sys.executable, "-m", "pip", "--python", str(python), "install")
+    run(*pip, "--quiet", "--no-index", "--disable-pip-version-check", *what, cwd=cwd)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the source archive and the wheel that was built from it."""
+    folder = tmp_path_factory.mktemp("built")
+    project = copy_of_the_project(folder)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, project, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of an environment with the wheel, NumPy, and not a package more."""
+    folder = tmp_path_factory.mktemp("installed")
+    python = bare_environment(folder / "env", "numpy", "array-api-compat")
+    install(python, str(wheel), cwd=folder)
+    return python
+
+
+def package_files() -> set[str]:
+    """Return the files of the package in this folder."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "companion").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
+    }
+
+
+def readme_blocks() -> list[tuple[str, str]]:
+    """Return the fenced blocks of README.md as (language, text)."""
+    text = (ROOT / "README.md").read_text(encoding="utf8")
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    names = {name for name in ZipFile(wheel).namelist() if not name.endswith("/")}
+    assert {name for name in names if ".dist-info/" not in name} == package_files()
+
+
+def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    assert "companion/py.typed" in names
+    assert "companion/data/phrases.tsv" in names
+    assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
+    assert any(re.fullmatch(r"companion/fonts/[\w-]+\.(ttf|otf|woff2)", name) for name in names)
+
+
+def test_the_wheel_carries_the_licences(wheel: Path) -> None:
+    archive = ZipFile(wheel)
+    found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
+    assert found.keys() == {"LICENSE", "companion/fonts/OFL.txt"}
+    assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
+    assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/fonts/OFL.txt"]).decode()
+
+
+def test_the_source_archive_can_be_built_from(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert package_files() | {"pyproject.toml", "README.md", "LICENSE"} <= names
+
+
+def test_the_readme_example_prints_what_the_readme_says(installed: Path, tmp_path: Path) -> None:
+    blocks = readme_blocks()
+    place = next(i for i, (language, _) in enumerate(blocks) if language == "python")
+    (_, program), (language, output) = blocks[place : place + 2]
+    assert language == "text"
+    assert len(program.splitlines()) <= 10
+    assert run(installed, "-c", program, cwd=tmp_path) == output
+
+
+def test_the_installed_package_is_the_one_that_is_used(installed: Path, tmp_path: Path) -> None:
+    program = "import companion; print(companion.__file__)"
+    assert Path(run(installed, "-c", program, cwd=tmp_path)).is_relative_to(installed.parents[1])
+
+
+def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
+    records = sorted(path.stem for path in (ROOT / "companion" / "results").glob("*.json"))
+    program = "from companion.studies import load_result\n" + "".join(
+        f"print(load_result({name!r}).study)\n" for name in records
+    )
+    assert run(installed, "-c", program, cwd=tmp_path).split() == records
+
+
+def test_conda_finds_the_package_by_its_pip_section(tmp_path: Path) -> None:
+    # `pip: - -e .` of environment.yml, run where conda has already brought the dependencies
+    project = copy_of_the_project(tmp_path)
+    python = bare_environment(tmp_path / "env", "numpy", "array-api-compat", "setuptools")
+    install(python, "--no-build-isolation", "-e", ".", cwd=project)
+    program = "import companion; print(companion.__file__)"
+    assert Path(run(python, "-c", program, cwd=tmp_path)).is_relative_to(project)
