@@ -31,9 +31,10 @@ def smoke() -> list[float]:
 
 
 def entries_of(settings: Mapping[Kind, Setting]) -> dict[str, Setting]:
-    """Return the papers' translators and one that looks with the other decoder state."""
+    """Return the papers' translators, and each with the other's order of reading and looking."""
     return {name: settings[name] for name in ("additive", "dot")} | {
         "additive_present": replace(settings["additive"], query="present"),
+        "dot_previous": replace(settings["dot"], query="previous"),
     }
 
 
@@ -119,6 +120,11 @@ def claims(found: dict[str, list[float]]) -> dict[str, dict[str, object]]:
             "Additive attention aligns better if it looks after reading the last word.",
             "additive_present",
             "additive",
+        ),
+        "present_query_aligns_dot": lower(
+            "Dot attention aligns better if it looks after reading the last word.",
+            "dot",
+            "dot_previous",
         ),
         "wrong_determiners_point_at_their_noun": claim(
             "Most determiners that additive attention links wrongly are linked to their noun.",

@@ -34,7 +34,7 @@ from experiments.tune import LEARNING_RATES, tune
 
 STUDY = "real_sentences"
 BINS = ((1, 4), (5, 6), (7, 8), (9, 11), (12, 20))
-BUDGETS = {"small": 400, "large": 800}
+BUDGETS = {"small": 800, "large": 2400}
 WIDTH = 192
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.translators import KINDS, GrammarTask, Kind, Setting
 
-TUNING_SEEDS = (101,)
+TUNING_SEEDS = (101, 102)
 REPORT_SEEDS = (1, 2, 3, 4, 5)
 REPORT_STEPS = 2000
 """Updates of a reported training on the grammar; tuning takes `Setting.steps`, fewer."""

@@ -7,7 +7,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -87,7 +87,8 @@ class Task(Protocol):
 class GrammarTask:
     """How a corpus is drawn from the grammar.
 
-    The test sets are the same for every seed; the training pairs are drawn anew by each.
+    The test sets are the same for every seed; the training pairs are drawn anew by each. No
+    test sentence of `apart_from` stands in this task's test sets or training pairs.
     """
 
     train_pairs: int = 20_000
@@ -97,11 +98,12 @@ class GrammarTask:
     bins: tuple[tuple[int, int], ...] = BINS
     test_seed: int = 90_001
     has_gold_links: bool = True
+    apart_from: GrammarTask | None = None
 
     def corpus(self, seed: int) -> Corpus:
         """Draw test sets and, without their sentences, training pairs."""
         tests = self.tests()
-        excluded = [pair for pairs in tests.values() for pair in pairs]
+        excluded = [pair for pairs in tests.values() for pair in pairs] + self._others()
         pairs = english_spanish(
             self.train_pairs, seed=seed, max_length=self.max_length, exclude=excluded
         )
@@ -129,10 +131,16 @@ class GrammarTask:
                 "min_length": low,
                 "max_length": high,
             }
+        others = self._others()
         return {
-            name: english_spanish(seed=self.test_seed + number, **draw)
+            name: english_spanish(seed=self.test_seed + number, exclude=others, **draw)
             for number, (name, draw) in enumerate(draws.items())
         }
+
+    def _others(self) -> list[Pair]:
+        if self.apart_from is None:
+            return []
+        return [pair for pairs in self.apart_from.tests().values() for pair in pairs]
 
 
 def bin_name(low: int, high: int) -> str:
@@ -267,7 +275,7 @@ def cached(
 
 def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train and evaluate one translator: every number that a study may want."""
-    key = json.loads(json.dumps({"setting": asdict(setting), "task": vars(task), "seed": seed}))
+    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
     digest = zlib.crc32(json.dumps(key, sort_keys=True).encode())
 
     def compute() -> dict[str, float]:
