@@ -19,9 +19,11 @@ from experiments.translators import (
     Runs,
     Setting,
     bin_name,
+    in_parallel,
     run_all,
     smoke_trace,
 )
+from experiments.update_cost import update_costs
 
 STUDY = "bottleneck"
 TASK = GrammarTask()
@@ -51,6 +53,7 @@ def main(workers: int = 2) -> None:
         **controls(settings),
     }
     runs = run_all("grammar", entries, REPORT_SEEDS, workers)
+    costs = in_parallel(update_costs, [(settings, TASK, seed) for seed in REPORT_SEEDS], workers=1)
     write_result(
         STUDY,
         title="The bottleneck: one vector for a sentence, or attention",
@@ -65,6 +68,10 @@ def main(workers: int = 2) -> None:
             for name, found in runs.items()
             for what, values in found.items()
             if not what.startswith(("alignment", "link", "determiner"))
+        }
+        | {
+            f"{kind}/update_cost": measure([cost[kind] for cost in costs], "× no attention")
+            for kind in KINDS[1:]
         },
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),

@@ -96,7 +96,7 @@ def main(path: str, credit: str, licence: str, workers: int = 2) -> None:
     tuning, task = FileTask(path, validation=True), FileTask(path)
     vocabularies = task.corpus(0).vocabularies
     grid = [
-        replace(sized(kind, vocabularies), learning_rate=rate, steps=BUDGETS["large"])
+        replace(sized(kind, vocabularies), learning_rate=rate, steps=BUDGETS["small"])
         for kind in KINDS
         for rate in LEARNING_RATES
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import torch
 
 from companion.alignment import Links, argmax_links, diagonal_links
-from companion.data.batching import Batch, PooledBatches, collate
+from companion.data.batching import PooledBatches, collate
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
@@ -34,7 +33,6 @@ BINS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 
 UNITS = {
     "bleu": "BLEU",
     "parameters": "weights",
-    "seconds_per_1000_steps": "s",
     "final_loss": "nats",
 }
 """Units of the measures of `run`, by the part before the stroke; what is not here is in percent."""
@@ -162,11 +160,10 @@ def model_config(setting: Setting, vocabularies: tuple[int, int]) -> Seq2SeqConf
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained translator, the loss of every update, and what training took."""
+    """A trained translator and the loss of every update."""
 
     translator: Translator
     losses: list[float]
-    seconds_per_1000_steps: float
 
     @property
     def parameters(self) -> int:
@@ -174,38 +171,22 @@ class Trained:
         return sum(parameter.numel() for parameter in self.translator.model.parameters())
 
 
-class _Counted:
-    """Batches that know how many of them were asked for: those before a resumption were not."""
-
-    def __init__(self, batches: PooledBatches) -> None:
-        self.batches, self.count = batches, 0
-
-    def __getitem__(self, step: int) -> Batch:
-        self.count += 1
-        return self.batches[step]
-
-
 def fit(setting: Setting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
     """Train one translator on a corpus."""
     torch.manual_seed(seed)
     model = Seq2Seq(model_config(setting, corpus.vocabularies))
-    batches = _Counted(
-        PooledBatches(
-            corpus.train,
-            corpus.source_vocab,
-            corpus.target_vocab,
-            batch_size=setting.batch_size,
-            seed=seed,
-        )
+    batches = PooledBatches(
+        corpus.train,
+        corpus.source_vocab,
+        corpus.target_vocab,
+        batch_size=setting.batch_size,
+        seed=seed,
     )
     config = TrainingConfig(
         setting.steps, setting.learning_rate, min(setting.warmup_steps, setting.steps), seed=seed
     )
-    began = time.process_time()
     losses = train(model, batches, Seq2Seq.loss, config, checkpoint=checkpoint, progress=False)
-    seconds = time.process_time() - began
-    translator = Translator(model, corpus.source_vocab, corpus.target_vocab)
-    return Trained(translator, losses, 1000 * seconds / max(1, batches.count))
+    return Trained(Translator(model, corpus.source_vocab, corpus.target_vocab), losses)
 
 
 def quality(trained: Trained, tests: dict[str, list[Pair]]) -> dict[str, float]:
@@ -287,7 +268,6 @@ def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
         if setting.attention != "none" and task.has_gold_links:
             found |= alignment(trained, corpus.tests["test"])
         found |= {
-            "seconds_per_1000_steps": trained.seconds_per_1000_steps,
             "parameters": trained.parameters,
             "final_loss": sum(trained.losses[-50:]) / len(trained.losses[-50:]),
         }

@@ -17,7 +17,7 @@ from experiments.settings import TUNED, TUNING_SEEDS
 from experiments.translators import KINDS, GrammarTask, Kind, Setting, Task, in_parallel, run
 
 TASK = GrammarTask(bins=(), test_pairs=500, test_seed=80_001, apart_from=GrammarTask())
-LEARNING_RATES = (2e-3, 4e-3, 8e-3)
+LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
 
 
 def tune(

@@ -1,0 +1,54 @@
+"""What an update costs: the CPU time of translators side by side, in one interleaved run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from statistics import median
+
+from companion.data.batching import PooledBatches
+from companion.models.seq2seq import Seq2Seq
+from companion.training import TrainingConfig, train
+from experiments.translators import Setting, Task, model_config
+
+
+def update_costs(
+    settings: Mapping[str, Setting],
+    task: Task,
+    seed: int,
+    *,
+    rounds: int = 5,
+    updates: int = 20,
+) -> dict[str, float]:
+    """Return the CPU time of an update of every translator, as a multiple of the first one's.
+
+    The translators take turns, so that what else the machine does strikes all of them alike.
+
+    Args:
+        settings: one translator a name; their batches are the same.
+        task: where the training pairs come from.
+        seed: of the pairs, the batches and the weights.
+        rounds: turns of each translator; the median counts.
+        updates: in a turn.
+    """
+    corpus = task.corpus(seed)
+    config = TrainingConfig(updates, warmup_steps=1, seed=seed)
+    models = {
+        name: Seq2Seq(model_config(setting, corpus.vocabularies))
+        for name, setting in settings.items()
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in settings}
+    for _ in range(rounds):
+        for name, setting in settings.items():
+            batches = PooledBatches(
+                corpus.train,
+                corpus.source_vocab,
+                corpus.target_vocab,
+                batch_size=setting.batch_size,
+                seed=seed,
+            )
+            began = time.process_time()
+            train(models[name], batches, Seq2Seq.loss, config, progress=False)
+            seconds[name].append(time.process_time() - began)
+    first = median(next(iter(seconds.values())))
+    return {name: median(times) / first for name, times in seconds.items()}
