@@ -21,6 +21,14 @@ if TYPE_CHECKING:
         sliding_window_mask,
     )
     from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+    from companion.positions import (
+        alibi_bias,
+        alibi_slopes,
+        relative_buckets,
+        rotary_frequencies,
+        rotate,
+        sinusoidal_encoding,
+    )
     from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
 
 __all__ = [
@@ -29,6 +37,8 @@ __all__ = [
     "Seq2Seq",
     "Seq2SeqConfig",
     "additive_score",
+    "alibi_bias",
+    "alibi_slopes",
     "attend",
     "bilinear_score",
     "causal_mask",
@@ -37,8 +47,12 @@ __all__ = [
     "masked_softmax",
     "padding_mask",
     "prefix_mask",
+    "relative_buckets",
+    "rotary_frequencies",
+    "rotate",
     "scaled_dot_product_attention",
     "scaled_dot_score",
+    "sinusoidal_encoding",
     "sliding_window_mask",
 ]
 
@@ -53,6 +67,14 @@ _MODULES = {
         "sliding_window_mask",
     ),
     "models.seq2seq": ("Seq2Seq", "Seq2SeqConfig"),
+    "positions": (
+        "alibi_bias",
+        "alibi_slopes",
+        "relative_buckets",
+        "rotary_frequencies",
+        "rotate",
+        "sinusoidal_encoding",
+    ),
     "scores": ("additive_score", "bilinear_score", "dot_score", "scaled_dot_score"),
 }
 

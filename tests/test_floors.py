@@ -14,7 +14,7 @@ PACKAGE = Path(companion.__file__).parent
 
 FLOORS: list[set[str]] = [
     {"arrays"},  # the ground
-    {"scores", "masks"},
+    {"scores", "masks", "positions"},
     {"attention"},
     {"layers"},
     {"models"},

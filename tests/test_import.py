@@ -48,6 +48,9 @@ companion.attend(companion.masked_softmax(np.ones((5, 5))), np.ones((5, 3)))
 companion.sliding_window_mask(5, left=1, like=x)
 companion.padding_mask(np.array([2]), 5), companion.prefix_mask(np.array([2]), 5)
 companion.document_mask(np.array([0, 1]))
+companion.sinusoidal_encoding(5, 3), companion.alibi_bias(6, 5), companion.alibi_slopes(6)
+companion.rotate(x, np.arange(5), frequencies=companion.rotary_frequencies(2))
+companion.relative_buckets(np.arange(5))
 try:
     companion.scaled_dot_product_attention(x, [1.0], x)
 except TypeError:

@@ -1,0 +1,206 @@
+# mypy: disable-error-code="no-any-return"
+# (array namespaces are untyped: whatever they return is Any)
+"""Rotary frequencies for sequences longer than those that a model was trained on.
+
+A rescaling knows the length that the model was trained on, `original_length`, and by what factor
+the context grows. Hugging Face's configurations call them `original_max_position_embeddings` and
+`factor`, and these classes "linear", "dynamic", "yarn" and "llama3". Rotated queries and keys are
+to be multiplied by a rescaling's `attention_factor`, which is 1 for all but YaRN.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from companion.arrays import ArrayT, check_whole, device_of, is_number, namespace
+from companion.positions.places import check_above
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Position interpolation: all frequencies over a factor (Chen et al., 2023).
+
+    Attributes:
+        factor: by how much the context grows, at least 1.
+
+    >>> import numpy as np
+    >>> Linear(factor=4.0).rescale(np.array([1.0, 0.1]), base=100.0)
+    array([0.25 , 0.025])
+    """
+
+    factor: float
+    attention_factor: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        _check_factor(self.factor)
+
+    def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
+        """Return rescaled what was base^(-2 i / width), (width / 2,)."""
+        return frequencies / self.factor
+
+
+@dataclass(frozen=True)
+class Dynamic:
+    """Dynamic NTK-aware scaling: a base that grows with the sequence (Peng et al., 2023).
+
+    The base is multiplied by stretch^(width / (width - 2)): the lowest frequency is divided by
+    the stretch, the highest stays. Up to the original length nothing changes.
+
+    Attributes:
+        factor: the stretch is factor * length / original_length - (factor - 1); 1 gives the
+            ratio of the lengths, as the paper has it.
+        original_length: length that the model was trained on.
+        length: length of the present sequence, cached keys included.
+
+    >>> import numpy as np
+    >>> Dynamic(1.0, original_length=8, length=16).rescale(np.array([1.0, 0.1]), base=100.0)
+    array([1.  , 0.05])
+    """
+
+    factor: float
+    original_length: int
+    length: int
+    attention_factor: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        _check_factor(self.factor)
+        check_whole(1, original_length=self.original_length)
+        check_whole(0, length=self.length)
+
+    def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
+        """Return rescaled what was base^(-2 i / width), (width / 2,)."""
+        growth = max(self.length, self.original_length) / self.original_length
+        stretch = self.factor * growth - (self.factor - 1)
+        return frequencies / stretch ** (_pairs(frequencies) / max(frequencies.shape[0] - 1, 1))
+
+
+@dataclass(frozen=True)
+class Yarn:
+    """YaRN: low frequencies interpolated, high ones kept, a ramp between (Peng et al., 2023).
+
+    The ramp is linear in the place of a frequency among the frequencies, as in the authors' code
+    and the libraries that follow it. The paper prints it linear in the turns over the original
+    length: that is `Llama3` with low_freq_factor=1 and high_freq_factor=32.
+
+    Attributes:
+        factor: by how much the context grows, at least 1.
+        original_length: length that the model was trained on.
+        beta_fast: turns over the original length from which a frequency is kept.
+        beta_slow: turns up to which it is divided by the factor.
+        truncate: begin and end the ramp at whole places, as most models do.
+        mscale: weight of the logarithm in `attention_factor`.
+
+    >>> Yarn(factor=16.0, original_length=4096).attention_factor
+    1.2772588722239782
+    """
+
+    factor: float
+    original_length: int
+    beta_fast: float = 32.0
+    beta_slow: float = 1.0
+    truncate: bool = True
+    mscale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_factor(self.factor)
+        check_whole(1, original_length=self.original_length)
+        _check_numbers(beta_slow=self.beta_slow, beta_fast=self.beta_fast, mscale=self.mscale)
+        check_above(0, beta_slow=self.beta_slow)
+        check_above(self.beta_slow, beta_fast=self.beta_fast)
+
+    @property
+    def attention_factor(self) -> float:
+        """Factor on rotated queries and keys, sqrt(1 / t) = 0.1 mscale ln(factor) + 1.
+
+        `rotate` leaves it to its caller: multiply the features that it rotated, or, where it
+        rotated all, give the scores the scale attention_factor**2 / sqrt(d).
+        """
+        return 0.1 * self.mscale * math.log(self.factor) + 1.0
+
+    def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
+        """Return rescaled what was base^(-2 i / width), (width / 2,)."""
+        low, high = self._ramp(2 * frequencies.shape[0], base)
+        interpolated = _clipped((_pairs(frequencies) - low) / (high - low))
+        return _interpolate(frequencies, 1 - interpolated, self.factor)
+
+    def _ramp(self, width: int, base: float) -> tuple[float, float]:
+        """Return the last place that is kept, and the first that is divided by the factor."""
+        low, high = (
+            width / 2 * math.log(self.original_length / (2 * math.pi * turns), base)
+            for turns in (self.beta_fast, self.beta_slow)
+        )
+        if self.truncate:
+            low, high = math.floor(low), math.ceil(high)
+        low, high = max(low, 0), min(high, width - 1)  # not width / 2 - 1: as the authors do
+        return low, max(high, low + 0.001)
+
+
+@dataclass(frozen=True)
+class Llama3:
+    """The scaling of Llama 3.1's released code: YaRN's ramp as its paper prints it.
+
+    A frequency is kept, divided by the factor or between, linearly in its turns over the original
+    length (Peng et al., 2023, "NTK-by-parts"). The defaults are those of Llama 3.1.
+
+    Attributes:
+        factor: by how much the lowest frequencies are divided, at least 1.
+        low_freq_factor: turns up to which a frequency is divided by the whole factor.
+        high_freq_factor: turns from which it is kept.
+        original_length: length that the model was trained on.
+
+    >>> import numpy as np
+    >>> Llama3().rescale(np.array([1.0, 1e-6]), base=500_000.0)
+    array([1.00e+00, 1.25e-07])
+    """
+
+    factor: float = 8.0
+    low_freq_factor: float = 1.0
+    high_freq_factor: float = 4.0
+    original_length: int = 8192
+    attention_factor: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        low, high = self.low_freq_factor, self.high_freq_factor
+        _check_factor(self.factor)
+        _check_numbers(low_freq_factor=low, high_freq_factor=high)
+        check_above(0, low_freq_factor=low)
+        check_above(low, high_freq_factor=high)
+        check_whole(1, original_length=self.original_length)
+
+    def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
+        """Return rescaled what was base^(-2 i / width), (width / 2,)."""
+        turns = frequencies * (self.original_length / (2 * math.pi))
+        span = self.high_freq_factor - self.low_freq_factor
+        kept = _clipped((turns - self.low_freq_factor) / span)
+        return _interpolate(frequencies, kept, self.factor)
+
+
+RotaryScaling = Linear | Dynamic | Yarn | Llama3
+
+
+def _interpolate(frequencies: Any, kept: Any, factor: float) -> Any:
+    return frequencies * (kept + (1 - kept) / factor)
+
+
+def _clipped(ramp: Any) -> Any:
+    return namespace(ramp).clip(ramp, 0.0, 1.0)
+
+
+def _pairs(frequencies: Any) -> Any:
+    """Return the places 0, 1, ... of the frequencies, in their dtype."""
+    xp, (count,) = namespace(frequencies), frequencies.shape
+    return xp.arange(count, dtype=frequencies.dtype, device=device_of(frequencies))
+
+
+def _check_factor(factor: object) -> None:
+    _check_numbers(factor=factor)
+    if not factor >= 1:  # type: ignore[operator]
+        raise ValueError(f"factor: got {factor}, wanted at least 1")
+
+
+def _check_numbers(**numbers: object) -> None:
+    for name, number in numbers.items():
+        if not is_number(number):
+            raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")

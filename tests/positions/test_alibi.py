@@ -1,0 +1,183 @@
+"""ALiBi against its definition, head by head and place by place, on every array library."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.attention import masked_softmax, scaled_dot_product_attention
+from companion.masks import causal_mask
+from companion.positions import alibi_bias, alibi_slopes
+from tests import oracle
+from tests.oracle import Float, assert_matches
+
+sdpa: Any = scaled_dot_product_attention  # untyped: a test unpacks arguments into it
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+def plain_slopes(heads: int) -> list[float]:
+    """Write the slopes down as the authors' code finds them, head by head."""
+    below = 1
+    while 2 * below <= heads:
+        below *= 2
+    ratio, above = 2 ** (-8 / below), 2 ** (-8 / (2 * below))
+    slopes = [ratio**power for power in range(1, below + 1)]
+    every_second = [above**power for power in range(1, 2 * below + 1)][::2]
+    return slopes + every_second[: heads - below]
+
+
+def plain_bias(heads: int, queries: int, keys: int, offset: int = 0) -> Float:
+    slopes = plain_slopes(heads)
+    result = np.zeros((heads, queries, keys))
+    for h, i, j in np.ndindex(heads, queries, keys):
+        result[h, i, j] = -slopes[h] * abs(i + offset - j)
+    return result
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 5, 6, 7, 8, 12, 16, 31, 32, 40, 63, 64])
+def test_slopes(xp: Any, heads: int) -> None:
+    actual = alibi_slopes(heads, like=xp.ones(1, dtype=xp.float64))
+    assert actual.dtype == xp.float64
+    assert_matches(actual, plain_slopes(heads))
+
+
+def test_slopes_that_the_paper_names() -> None:
+    assert_matches(alibi_slopes(8), [float(Fraction(1, 2**power)) for power in range(1, 9)])
+    sixteen = alibi_slopes(16)
+    assert_matches(sixteen[:3], [2**-0.5, 2**-1.0, 2**-1.5])
+    assert sixteen[-1] == 2.0**-8
+    twelve = alibi_slopes(12)
+    assert_matches(twelve, np.concat([alibi_slopes(8), sixteen[:8:2]]))
+
+
+LENGTHS = [(1, 1), (1, 7), (5, 7), (7, 5), (7, 7), (63, 5), (5, 63), (0, 3), (3, 0)]
+
+
+@pytest.mark.parametrize("offset", [0, 2, 9, -3])
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+def test_bias(xp: Any, q: int, k: int, offset: int) -> None:
+    actual = alibi_bias(3, q, k, offset=offset, like=xp.ones(1, dtype=xp.float64))
+    assert actual.dtype == xp.float64
+    assert_matches(actual, plain_bias(3, q, k, offset))
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 5)])
+def test_the_leading_axes_are_those_of_the_offset(xp: Any, shape: tuple[int, ...]) -> None:
+    offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+    for dtype in (xp.int32, xp.int64):
+        offset = xp.asarray(offsets, dtype=dtype)
+        actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+        assert tuple(actual.shape) == (*shape, 3, 5, 7)
+        for place in np.ndindex(*shape):
+            assert_matches(actual[(*place, ...)], plain_bias(3, 5, 7, int(offsets[place])))
+
+
+def test_one_length_means_a_square() -> None:
+    np.testing.assert_array_equal(alibi_bias(3, 5), alibi_bias(3, 5, 5))
+
+
+def test_the_bias_is_never_positive_and_zero_at_the_querys_own_place() -> None:
+    bias = alibi_bias(6, 7)
+    assert (bias <= 0).all()
+    own = np.diagonal(bias, axis1=1, axis2=2)
+    np.testing.assert_array_equal(own, np.zeros((6, 7)))
+    assert not np.signbit(own).any()
+
+
+def test_cached_steps_are_rows_of_one_bias() -> None:
+    whole = alibi_bias(3, 7)
+    for step in range(7):
+        np.testing.assert_array_equal(
+            alibi_bias(3, 1, 7, offset=step), whole[:, step : step + 1, :]
+        )
+
+
+def test_under_a_causal_mask_all_conventions_give_the_same_weights() -> None:
+    heads, n = 6, 7
+    logits = np.random.default_rng(0).normal(size=(heads, n, n))
+    slopes = alibi_slopes(heads)[:, None, None]
+    query, key = np.arange(n)[:, None], np.arange(n)
+    expected = masked_softmax(logits + alibi_bias(heads, n), causal_mask(n))
+    for other in (slopes * (key - query), slopes * key):
+        assert_matches(masked_softmax(logits + other, causal_mask(n)), expected)
+        difference = masked_softmax(logits + other) - masked_softmax(logits + alibi_bias(heads, n))
+        assert np.abs(difference).max() > 1e-2  # and only under it
+
+
+def test_the_bias_is_a_mask_for_attention(xp: Any) -> None:
+    generator = np.random.default_rng(0)
+    query, key, value = (generator.normal(size=(2, 3, n, 4)) for n in (5, 7, 7))
+    offset = np.array([1, 2])
+    bias = np.stack([plain_bias(3, 5, 7, one) for one in offset])
+    expected = oracle.attention(query, key, value, bias, is_causal=True, offset=offset).output
+    mask = alibi_bias(3, 5, 7, offset=xp.asarray(offset), like=xp.asarray(query))
+    options = {"is_causal": True, "offset": xp.asarray(offset)}
+    assert_matches(sdpa(*map(xp.asarray, (query, key, value)), mask, **options), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_dtype_is_that_of_like_but_at_least_float32(torch: ModuleType, dtype: str) -> None:
+    like = torch.ones(1, dtype=getattr(torch, dtype))
+    wanted = torch.float64 if dtype == "float64" else torch.float32
+    bias = alibi_bias(8, 1, 2000, like=like)
+    assert bias.dtype == alibi_slopes(8, like=like).dtype == wanted
+    assert (bias.diff() < 0).all()  # bfloat16 would see steps beyond 256
+
+
+def test_the_dtype_without_a_floating_like(torch: ModuleType) -> None:
+    assert alibi_bias(3, 5).dtype == alibi_slopes(3).dtype == np.float64
+    assert type(alibi_bias(3, 5)) is type(alibi_slopes(3)) is np.ndarray
+    assert alibi_bias(3, 5, offset=torch.arange(2)).dtype == torch.float32
+    assert alibi_slopes(3, like=torch.arange(2)).dtype == torch.float32
+
+
+def test_biases_live_where_like_does(torch: ModuleType) -> None:
+    like = torch.ones(1, device="meta")
+    assert alibi_bias(3, 5, like=like).device.type == "meta"
+    assert alibi_slopes(3, like=like).device.type == "meta"
+    strict = pytest.importorskip("array_api_strict")
+    device = strict.Device("device1")
+    assert alibi_bias(3, 5, like=strict.ones(1, device=device)).device == device
+    assert alibi_bias(3, 5, offset=strict.asarray(2, device=device)).device == device
+
+
+floats: Any = np.ones(3)
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "heads": (lambda: alibi_slopes(0), ValueError, "num_heads: got 0, wanted at least 1"),
+    "slopes": (lambda: alibi_slopes(2.0), TypeError, "num_heads: got float, wanted a whole"),  # type: ignore[arg-type]
+    "bias": (lambda: alibi_bias(0, 5), ValueError, "num_heads: got 0, wanted at least 1"),
+    "q_len": (lambda: alibi_bias(2, -1), ValueError, "q_len: got -1, wanted at least 0"),
+    "k_len": (lambda: alibi_bias(2, 1, -2), ValueError, "k_len: got -2, wanted at least 0"),
+    "float": (lambda: alibi_bias(2, 1.0), TypeError, "q_len: got float, wanted a whole number"),  # type: ignore[arg-type]
+    "offset": (
+        lambda: alibi_bias(2, 1, offset=0.5),  # type: ignore[arg-type]
+        TypeError,
+        "offset: got float, wanted a whole number",
+    ),
+    "offsets": (
+        lambda: alibi_bias(2, 1, offset=floats),
+        TypeError,
+        "offset: got dtype float64, wanted an integer dtype",
+    ),
+    "like": (lambda: alibi_slopes(2, like=math), TypeError, "like: got module, wanted an array"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()
+
+
+def test_offset_and_like_come_from_one_library(torch: ModuleType) -> None:
+    with pytest.raises(TypeError, match=r"^offset: got an array of numpy, wanted one of torch"):
+        alibi_bias(2, 2, offset=np.arange(3), like=torch.ones(1))

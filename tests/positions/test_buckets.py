@@ -1,0 +1,191 @@
+"""T5's buckets against the rule with its logarithm, one distance at a time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.positions import relative_buckets
+from tests.oracle import as_numpy
+
+SETTINGS = [
+    (32, 128, True),
+    (32, 128, False),
+    (32, 256, True),
+    (64, 512, True),
+    (16, 64, False),
+    (8, 1024, False),
+    (33, 128, True),  # the odd bucket stays empty
+    (7, 11, False),
+    (6, 11, True),
+    (64, 33, False),  # more buckets than distances for them
+    (4, 2, True),
+    (2, 2, False),
+]
+
+
+def plain(relative: int, num_buckets: int, max_distance: int, bidirectional: bool) -> int:
+    """Follow T5's own steps with numbers instead of arrays."""
+    bucket = 0
+    if bidirectional:
+        num_buckets //= 2
+        if relative > 0:
+            bucket += num_buckets
+        distance = abs(relative)
+    else:
+        distance = max(-relative, 0)
+    exact = num_buckets // 2
+    if distance < exact:
+        return bucket + distance
+    share = math.log(distance / exact) / math.log(max_distance / exact)
+    large = exact + math.floor(round(share * (num_buckets - exact), 9))  # edges met, not missed
+    return bucket + min(large, num_buckets - 1)
+
+
+def plain_all(relative: Any, setting: tuple[int, int, bool]) -> Any:
+    return np.vectorize(lambda distance: plain(int(distance), *setting))(relative)
+
+
+def options(setting: tuple[int, int, bool]) -> dict[str, Any]:
+    names = ("num_buckets", "max_distance", "bidirectional")
+    return dict(zip(names, setting, strict=True))
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_every_distance(xp: Any, setting: tuple[int, int, bool]) -> None:
+    relative = np.arange(-2100, 2101)
+    actual = relative_buckets(xp.asarray(relative), **options(setting))
+    assert actual.dtype == xp.int64
+    np.testing.assert_array_equal(as_numpy(actual), plain_all(relative, setting))
+
+
+def test_the_defaults_by_hand() -> None:
+    edges = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91]
+    past = relative_buckets(-np.array(edges))
+    np.testing.assert_array_equal(past, range(16))
+    before = relative_buckets(-np.array([edge - 1 for edge in edges[1:]]))
+    np.testing.assert_array_equal(before, range(15))
+    ahead = relative_buckets(np.array(edges[1:]))
+    np.testing.assert_array_equal(ahead, range(17, 32))
+    np.testing.assert_array_equal(relative_buckets(np.array([-128, -(10**6), 10**6])), [15, 15, 31])
+
+
+def test_one_direction_by_hand() -> None:
+    relative = np.array([5, 1, 0, -1, -15, -16, -19, -113, -112, -128, -(10**6)])
+    actual = relative_buckets(relative, bidirectional=False)
+    np.testing.assert_array_equal(actual, [0, 0, 0, 1, 15, 16, 17, 31, 30, 31, 31])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(("buckets", "distance"), [(32, 128), (32, 256), (64, 1024)])
+def test_float32_logarithms_put_no_distance_elsewhere(
+    torch: ModuleType, buckets: int, distance: int, bidirectional: bool
+) -> None:
+    # Published weights were trained with buckets from float32 logarithms.
+    relative = torch.arange(3 * distance)
+    side = buckets // 2 if bidirectional else buckets
+    exact = side // 2
+    share = torch.log(relative.float() / exact) / math.log(distance / exact)
+    large = (exact + (share * (side - exact)).long()).clamp(max=side - 1)
+    expected = torch.where(relative < exact, relative, large)
+    setting = options((buckets, distance, bidirectional))
+    assert torch.equal(relative_buckets(-relative, **setting), expected)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_buckets_stay_in_range_and_never_fall(setting: tuple[int, int, bool]) -> None:
+    buckets = relative_buckets(-np.arange(5000), **options(setting))
+    side = setting[0] // 2 if setting[2] else setting[0]
+    assert (buckets[0], buckets[-1]) == (0, side - 1)
+    assert (np.diff(buckets) >= 0).all()
+    assert buckets[setting[1]] == side - 1  # max_distance is in the last one
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5, 7), (2, 3, 5)])
+def test_shapes(xp: Any, shape: tuple[int, ...]) -> None:
+    relative = np.arange(np.prod(shape, dtype=int)).reshape(shape) - 11
+    actual = relative_buckets(xp.asarray(relative))
+    assert tuple(actual.shape) == shape
+    expected = plain_all(relative, SETTINGS[0]) if relative.size else relative
+    np.testing.assert_array_equal(as_numpy(actual), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+def test_integers_of_any_size(xp: Any, dtype: str) -> None:
+    relative = np.array([0, 1, 7, 127]) if dtype == "uint8" else np.array([-128, -9, 0, 9, 127])
+    actual = relative_buckets(xp.asarray(relative, dtype=getattr(xp, dtype)))
+    assert actual.dtype == xp.int64
+    np.testing.assert_array_equal(as_numpy(actual), plain_all(relative, SETTINGS[0]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_transposed_positions_and_the_meta_device(torch: ModuleType) -> None:
+    relative = torch.arange(7) - torch.arange(5)[:, None]
+    assert torch.equal(relative_buckets(relative.mT), relative_buckets(relative).mT)
+    assert relative_buckets(relative.to("meta")).device.type == "meta"
+    bias = torch.nn.Embedding(32, 3)(relative_buckets(relative))
+    assert bias.shape == (5, 7, 3)
+
+
+def test_buckets_live_where_the_positions_do() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    device = strict.Device("device1")
+    assert relative_buckets(strict.asarray([1, 2], device=device)).device == device
+
+
+one = np.array([1])
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "floats": (
+        lambda: relative_buckets(np.ones(3)),
+        TypeError,
+        "relative_position: got dtype float64, wanted an integer dtype",
+    ),
+    "list": (
+        lambda: relative_buckets([1, 2]),  # type: ignore[type-var]
+        TypeError,
+        "relative_position: got list, wanted an array",
+    ),
+    "buckets": (
+        lambda: relative_buckets(one, num_buckets=3),
+        ValueError,
+        "num_buckets: got 3, wanted at least 4",
+    ),
+    "one direction": (
+        lambda: relative_buckets(one, num_buckets=1, bidirectional=False),
+        ValueError,
+        "num_buckets: got 1, wanted at least 2",
+    ),
+    "a number": (
+        lambda: relative_buckets(one, num_buckets=32.0),  # type: ignore[arg-type]
+        TypeError,
+        "num_buckets: got float, wanted a whole number",
+    ),
+    "distance": (
+        lambda: relative_buckets(one, max_distance=8),
+        ValueError,
+        "max_distance: got 8, wanted at least 9",
+    ),
+    "far": (
+        lambda: relative_buckets(one, max_distance=16, bidirectional=False),
+        ValueError,
+        "max_distance: got 16, wanted at least 17",
+    ),
+    "distances": (
+        lambda: relative_buckets(one, max_distance=1e3),  # type: ignore[arg-type]
+        TypeError,
+        "max_distance: got float, wanted a whole number",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()

@@ -1,0 +1,439 @@
+"""Rotations against complex numbers turned one by one, on every array library."""
+
+from __future__ import annotations
+
+import cmath
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from companion.positions import Linear, Yarn, rotary_frequencies, rotate
+from tests.oracle import Float, as_numpy, assert_matches
+
+if TYPE_CHECKING:
+    from typing import assert_type
+
+    from torch import Tensor
+
+B, H, N, D = 2, 3, 5, 14
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+layouts = pytest.mark.parametrize("interleaved", [False, True], ids=["halves", "interleaved"])
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def plain(x: Float, positions: Any, frequencies: Any, interleaved: bool) -> Float:
+    """Turn every pair of (b, h, n, d) as a complex number; positions are (b, n)."""
+    result = np.array(x, dtype=np.float64)
+    pairs = len(frequencies)
+    for b, h, n, i in np.ndindex(*x.shape[:3], pairs):
+        one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + pairs)
+        angle = float(positions[b][n]) * float(frequencies[i])
+        turned = complex(x[b, h, n, one], x[b, h, n, other]) * cmath.exp(1j * angle)
+        result[b, h, n, one], result[b, h, n, other] = turned.real, turned.imag
+    return result
+
+
+def radians(width: int = D, base: float = 10_000.0) -> list[float]:
+    return [1 / base ** (2 * i / width) for i in range(width // 2)]
+
+
+PLACES = np.array([[0, 1, 2, 3, 4], [7, 3, 3, 0, 63]])
+
+
+@layouts
+def test_a_row_of_places_for_every_sequence(xp: Any, interleaved: bool) -> None:
+    x = draw(B, H, N, D)
+    actual = rotate(xp.asarray(x), xp.asarray(PLACES), interleaved=interleaved)
+    assert_matches(actual, plain(x, PLACES, radians(), interleaved))
+
+
+@layouts
+@pytest.mark.parametrize("n", [0, 1, 5, 63])
+def test_one_row_of_places_for_all(xp: Any, n: int, interleaved: bool) -> None:
+    x, places = draw(B, H, n, D), np.arange(n) + 11
+    actual = rotate(xp.asarray(x), xp.asarray(places), interleaved=interleaved)
+    assert_matches(actual, plain(x, [places] * B, radians(), interleaved))
+
+
+@layouts
+@pytest.mark.parametrize("pairs", [0, 1, 3, 7])
+def test_part_of_the_width(xp: Any, pairs: int, interleaved: bool) -> None:
+    x, frequencies = draw(B, H, N, 15), draw(pairs, seed=1)
+    expected = plain(x, PLACES, frequencies, interleaved)
+    np.testing.assert_array_equal(expected[..., 2 * pairs :], x[..., 2 * pairs :])
+    for own in (xp.asarray(frequencies), frequencies):  # NumPy's serve every library
+        options = {"frequencies": own, "interleaved": interleaved}
+        actual = rotate(xp.asarray(x), xp.asarray(PLACES), **options)
+        assert_matches(actual, expected)
+
+
+@layouts
+def test_rescaled_frequencies(xp: Any, interleaved: bool) -> None:
+    x = draw(B, H, N, D)
+    for frequencies in (
+        rotary_frequencies(D, base=100.0),
+        rotary_frequencies(8, scaling=Yarn(4.0, 50)),
+    ):
+        options = {"frequencies": frequencies, "interleaved": interleaved}
+        actual = rotate(xp.asarray(x), xp.asarray(PLACES), **options)
+        assert_matches(actual, plain(x, PLACES, frequencies, interleaved))
+
+
+def test_random_shapes_places_and_parts() -> None:
+    for seed in range(300):
+        generator = np.random.default_rng(seed)
+        lead = tuple(generator.integers(1, 4, size=generator.integers(4)))
+        n, width = generator.integers(6), generator.integers(2, 12)
+        x = generator.normal(size=(*lead, n, width))
+        shared = tuple(size if generator.random() < 0.7 else 1 for size in lead)
+        axes = shared[: generator.integers(len(lead) + 1)]
+        places = generator.integers(-50, 1000, size=(*axes, n))
+        frequencies = generator.normal(size=generator.integers(width // 2 + 1))
+        interleaved = bool(generator.random() < 0.5)
+        actual = rotate(x, places, frequencies=frequencies, interleaved=interleaved)
+        assert actual.shape == x.shape
+        for place in np.ndindex(lead):
+            row = tuple(0 if size == 1 else i for i, size in zip(place, axes, strict=False))
+            one = plain(x[place][None, None], [places[row]], frequencies, interleaved)
+            assert_matches(actual[place], one[0, 0])
+
+
+def test_leading_axes(xp: Any) -> None:
+    x, places = draw(B, H, N, D), xp.asarray(PLACES)
+    expected = rotate(x, PLACES)
+    moved = xp.asarray(x)
+    assert_matches(rotate(moved, places[:, None, :]), expected)
+    repeated = np.repeat(PLACES[:, None], H, 1)
+    assert_matches(rotate(moved, xp.asarray(repeated)), expected)
+    assert_matches(rotate(moved[:, 0, ...], places), expected[:, 0])
+    assert_matches(rotate(moved[1, ...], places[1, :]), expected[1])
+    assert_matches(rotate(moved[1, 2, ...], places[1, :]), expected[1, 2])
+    first = rotate(x, PLACES[:1])
+    assert_matches(rotate(moved, places[:1, :]), first)
+    assert_matches(first, rotate(x, PLACES[0]))
+
+
+def test_a_row_is_a_sequences_even_where_there_are_as_many_heads(xp: Any) -> None:
+    x = draw(B, B, N, D)
+    actual = rotate(xp.asarray(x), xp.asarray(PLACES))
+    assert_matches(actual, plain(x, PLACES, radians(), False))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32", "float64"])
+def test_places_of_any_kind(xp: Any, dtype: str) -> None:
+    x = draw(B, H, N, D)
+    places = xp.asarray(PLACES, dtype=getattr(xp, dtype))
+    assert_matches(rotate(xp.asarray(x), places), plain(x, PLACES, radians(), False))
+
+
+@layouts
+def test_places_between_the_whole_ones(xp: Any, interleaved: bool) -> None:
+    x = draw(B, H, N, D)
+    frequencies = rotary_frequencies(D, scaling=Linear(4.0))
+    interpolated = rotate(
+        xp.asarray(x), xp.asarray(PLACES), frequencies=frequencies, interleaved=interleaved
+    )
+    between = rotate(xp.asarray(x), xp.asarray(PLACES / 4), interleaved=interleaved)
+    assert_matches(between, plain(x, PLACES / 4, radians(), interleaved))
+    assert_matches(interpolated, as_numpy(between))
+
+
+# Properties
+
+
+@layouts
+def test_scores_depend_on_the_distance_alone(xp: Any, interleaved: bool) -> None:
+    query, key = draw(1, D), draw(1, D, seed=1)
+    options: dict[str, Any] = {"interleaved": interleaved}
+
+    def score(i: int, j: int) -> float:
+        rotated = (
+            as_numpy(rotate(xp.asarray(array), xp.asarray([place]), **options))
+            for array, place in ((query, i), (key, j))
+        )
+        return float(np.vdot(*rotated))
+
+    for distance in (-63, -5, 0, 1, 7):
+        scores = [score(j + distance, j) for j in (0, 1, 5, 200)]
+        np.testing.assert_allclose(scores, scores[0], rtol=1e-12, atol=1e-12)
+    assert abs(score(5, 0) - score(0, 5)) > 1e-2  # the direction tells
+    assert abs(score(5, 0) - score(1, 0)) > 1e-2  # and so does the distance
+
+
+def test_scores_are_a_sum_of_turned_products() -> None:
+    query, key = draw(1, D), draw(1, D, seed=1)
+    rotated = rotate(query, np.array([9])) @ rotate(key, np.array([2])).T
+    pairs = zip(query[0, :7], query[0, 7:], key[0, :7], key[0, 7:], radians(), strict=True)
+    expected = sum(
+        (complex(a, b) * complex(c, d).conjugate() * cmath.exp(7j * frequency)).real
+        for a, b, c, d, frequency in pairs
+    )
+    assert_matches(rotated[0, 0], expected)
+
+
+def test_the_layouts_differ_by_an_order_of_the_features(xp: Any) -> None:
+    x = draw(B, H, N, D)
+    order = [feature for i in range(D // 2) for feature in (i, i + D // 2)]
+    halves = as_numpy(rotate(xp.asarray(x), xp.asarray(PLACES)))
+    neighbours = rotate(xp.asarray(x[..., order]), xp.asarray(PLACES), interleaved=True)
+    assert_matches(neighbours, halves[..., order])
+    wrong = as_numpy(rotate(xp.asarray(x), xp.asarray(PLACES), interleaved=True))
+    assert np.abs(wrong - halves).max() > 0.1
+
+
+@layouts
+def test_norms_stay(xp: Any, interleaved: bool) -> None:
+    x = draw(B, H, N, D)
+    rotated = as_numpy(rotate(xp.asarray(x), xp.asarray(PLACES), interleaved=interleaved))
+    np.testing.assert_allclose(np.linalg.norm(rotated, axis=-1), np.linalg.norm(x, axis=-1))
+    assert_matches(rotated[0, :, 0], x[0, :, 0])  # place 0
+
+
+@layouts
+def test_turning_back_and_turning_twice(xp: Any, interleaved: bool) -> None:
+    x, places = draw(B, H, N, D), xp.asarray(PLACES)
+    options: dict[str, Any] = {"interleaved": interleaved}
+    once = rotate(xp.asarray(x), places, **options)
+    assert_matches(rotate(once, -places, **options), x)
+    assert_matches(
+        rotate(once, places, **options), as_numpy(rotate(xp.asarray(x), 2 * places, **options))
+    )
+
+
+@layouts
+def test_cached_steps_are_one_pass(xp: Any, interleaved: bool) -> None:
+    x, places = xp.asarray(draw(B, H, 7, D)), xp.asarray(np.arange(7))
+    whole = as_numpy(rotate(x, places, interleaved=interleaved))
+    for step in range(7):
+        one = rotate(x[..., step : step + 1, :], places[step : step + 1], interleaved=interleaved)
+        assert_matches(one, whole[..., step : step + 1, :])
+
+
+# Numbers at the edge
+
+
+@layouts
+def test_far_places_cost_float32_nothing(xp: Any, interleaved: bool) -> None:
+    x = draw(B, H, N, 64)
+    far = 1_000_000 + PLACES
+    expected = plain(x.astype(np.float32), far, radians(64), interleaved)
+    for dtype in (xp.int32, xp.int64, xp.float32):
+        actual = rotate(
+            xp.asarray(x, dtype=xp.float32),
+            xp.asarray(far, dtype=dtype),
+            interleaved=interleaved,
+        )
+        assert actual.dtype == xp.float32
+        assert np.abs(as_numpy(actual) - expected).max() <= 4e-7 * np.abs(x).max()
+
+
+def test_far_scores_depend_on_the_distance_alone(xp: Any) -> None:
+    for dtype, tolerance in ((xp.float32, 1e-5), (xp.float64, 1e-8)):
+        query, key = (xp.asarray(draw(N, 64, seed=seed), dtype=dtype) for seed in (0, 1))
+        scores = []
+        for start in (0, 1_000_000):
+            places = xp.asarray(start + np.arange(N))
+            scores.append(as_numpy(rotate(query, places)) @ as_numpy(rotate(key, places)).T)
+        np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=tolerance)
+
+
+def test_float32_frequencies_are_taken_as_they_are(xp: Any) -> None:
+    x = draw(B, H, N, 64)
+    frequencies = np.array(radians(64), dtype=np.float32)
+    far = 1_000_000 + PLACES
+    actual = rotate(xp.asarray(x), xp.asarray(far), frequencies=xp.asarray(frequencies))
+    expected = plain(x, far, frequencies, False)
+    np.testing.assert_allclose(as_numpy(actual), expected, rtol=0, atol=1e-8)
+
+
+@layouts
+def test_numpys_half_precision_is_rounded_once(interleaved: bool) -> None:
+    x = draw(B, H, N, D).astype(np.float16)
+    exact = plain(x, PLACES, radians(), interleaved)
+    actual = rotate(x, PLACES, interleaved=interleaved)
+    assert actual.dtype == np.float16
+    np.testing.assert_array_equal(actual, exact.astype(np.float32).astype(np.float16))
+
+
+@layouts
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_torchs_half_precision(torch: ModuleType, dtype: str, interleaved: bool) -> None:
+    half = getattr(torch, dtype)
+    x, places = torch.asarray(draw(B, H, N, D)).to(half), torch.asarray(PLACES)
+    exact = torch.asarray(plain(as_numpy(x.double()), PLACES, radians(), interleaved))
+    actual = rotate(x, places, interleaved=interleaved)
+    assert actual.dtype == half
+    assert (actual.double() - exact).abs().max() <= (exact.to(half).double() - exact).abs().max()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_dtype_is_that_of_x(xp: Any, dtype: str) -> None:
+    x = xp.asarray(draw(N, D), dtype=getattr(xp, dtype))
+    for frequencies in (None, rotary_frequencies(4)):
+        assert rotate(x, xp.asarray(PLACES[0]), frequencies=frequencies).dtype == x.dtype
+
+
+# Torch
+
+
+@layouts
+def test_gradients(torch: ModuleType, interleaved: bool) -> None:
+    arrays = [
+        torch.asarray(array).requires_grad_()
+        for array in (draw(B, 2, 3, 5), PLACES[:, :3] / 7, np.array([1.0, 0.3]))
+    ]
+
+    def turned(x: Any, places: Any, frequencies: Any) -> Any:
+        return rotate(x, places, frequencies=frequencies, interleaved=interleaved)
+
+    assert torch.autograd.gradcheck(turned, arrays)
+
+
+def test_gradients_turn_back(torch: ModuleType) -> None:
+    x, places = torch.asarray(draw(B, H, N, D)).requires_grad_(), torch.asarray(PLACES)
+    output = draw(B, H, N, D, seed=1)
+    (gradient,) = torch.autograd.grad(rotate(x, places), x, torch.asarray(output))
+    assert_matches(gradient, plain(output, -PLACES, radians(), False))
+
+
+def test_no_gradient_where_none_is_wanted(torch: ModuleType) -> None:
+    assert not rotate(torch.ones(N, D), torch.arange(N)).requires_grad
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`:UserWarning")
+def test_torch_compiles_it_in_one_piece_with_sizes_left_open(torch: ModuleType) -> None:
+    def both(x: Any, places: Any) -> Any:
+        frequencies = rotary_frequencies(4, scaling=Yarn(4.0, 50), like=x)
+        return rotate(rotate(x, places), places, frequencies=frequencies, interleaved=True)
+
+    torch.compiler.reset()
+    compiled = torch.compile(both, backend="eager", fullgraph=True, dynamic=True)
+    x, places = torch.asarray(draw(B, H, N, D)), torch.asarray(PLACES)
+    assert_matches(compiled(x, places), as_numpy(both(x, places)))
+
+
+def test_it_runs_on_meta(torch: ModuleType) -> None:
+    x, places = torch.ones(B, H, N, D, device="meta"), torch.asarray(PLACES, device="meta")
+    for frequencies in (None, rotary_frequencies(4)):
+        rotated = rotate(x, places, frequencies=frequencies)
+        assert (rotated.shape, rotated.device.type) == (x.shape, "meta")
+
+
+def test_frequencies_follow_x_to_its_device() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    device = strict.Device("device1")
+    x, places = strict.ones((3, 4), device=device), strict.asarray([0, 1, 2], device=device)
+    for frequencies in (None, rotary_frequencies(4)):
+        assert rotate(x, places, frequencies=frequencies).device == device
+
+
+def typed(x: Tensor, places: Tensor) -> None:
+    assert_type(rotate(x, places), Tensor)
+
+
+# Wrong calls
+
+x0, places0, whole0 = draw(B, H, N, D), PLACES, np.arange(N)
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "x": (
+        lambda: rotate(np.ones((3, 4), dtype=np.int64), np.arange(3)),
+        TypeError,
+        "x: got dtype int64, wanted a real floating dtype",
+    ),
+    "list": (lambda: rotate([1.0], whole0), TypeError, "x: got list, wanted an array"),  # type: ignore[type-var]
+    "number": (lambda: rotate(x0, 3), TypeError, "positions: got int, wanted an array"),  # type: ignore[arg-type]
+    "bool": (
+        lambda: rotate(x0, whole0 > 2),
+        TypeError,
+        "positions: got dtype bool, wanted an integer or real floating dtype",
+    ),
+    "rank": (
+        lambda: rotate(np.ones(4), np.arange(4)),
+        ValueError,
+        "x: got shape (4,), wanted at least 2 axes, (..., n, d)",
+    ),
+    "place": (
+        lambda: rotate(x0, np.array(3)),
+        ValueError,
+        "positions: got shape (), wanted at least 1 axis, (..., n)",
+    ),
+    "length": (
+        lambda: rotate(x0, np.arange(4)),
+        ValueError,
+        "positions: got 4 on axis -1 of shape (4,), wanted 5, the places of x",
+    ),
+    "one place for all": (
+        lambda: rotate(x0, np.arange(1)),
+        ValueError,
+        "positions: got 1 on axis -1 of shape (1,), wanted 5, the places of x",
+    ),
+    "batch": (
+        lambda: rotate(x0, np.ones((3, N))),
+        ValueError,
+        "positions: got shape (3, 5), wanted leading axes that fit the first axes of x, (2, 3)",
+    ),
+    "axes": (
+        lambda: rotate(x0[0, 0], places0),
+        ValueError,
+        "positions: got shape (2, 5), wanted leading axes that fit the first axes of x, ()",
+    ),
+    "odd": (
+        lambda: rotate(x0[..., :7], whole0),
+        ValueError,
+        "x: got width 7 in shape (2, 3, 5, 7), wanted an even one above 0, "
+        "or frequencies for a part of it",
+    ),
+    "no width": (
+        lambda: rotate(x0[..., :0], whole0),
+        ValueError,
+        "x: got width 0 in shape (2, 3, 5, 0), wanted an even one above 0",
+    ),
+    "frequencies": (
+        lambda: rotate(x0, whole0, frequencies=np.ones(8)),
+        ValueError,
+        "frequencies: got 8 in shape (8,), wanted at most 7, a pair of features of x each",
+    ),
+    "a table": (
+        lambda: rotate(x0, whole0, frequencies=np.ones((N, 7))),
+        ValueError,
+        "frequencies: got shape (5, 7), wanted exactly 1 axis, (pairs,)",
+    ),
+    "whole": (
+        lambda: rotate(x0, whole0, frequencies=np.arange(3)),
+        TypeError,
+        "frequencies: got dtype int64, wanted a real floating dtype",
+    ),
+    "numbers": (
+        lambda: rotate(x0, whole0, frequencies=[1.0, 0.1]),  # type: ignore[arg-type]
+        TypeError,
+        "frequencies: got list, wanted an array",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()
+
+
+def test_libraries_and_devices_do_not_mix(torch: ModuleType) -> None:
+    x, places = torch.ones(N, D), torch.arange(N)
+    with pytest.raises(TypeError, match=r"^positions: got an array of numpy, wanted one of torch"):
+        rotate(x, whole0)
+    with pytest.raises(ValueError, match=r"^positions: got device meta, wanted cpu, where x is"):
+        rotate(x, places.to("meta"))
+    with pytest.raises(TypeError, match=r"^frequencies: got an array of torch, wanted one of nump"):
+        rotate(x0, whole0, frequencies=torch.ones(2))
+    with pytest.raises(ValueError, match=r"^frequencies: got device meta, wanted cpu, where x is"):
+        rotate(x, places, frequencies=torch.ones(2, device="meta"))

@@ -1,0 +1,187 @@
+"""Sinusoidal encodings against sines and cosines taken one by one, on every array library."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.positions import rotate, sinusoidal_encoding
+from tests.oracle import Float, as_numpy, assert_matches
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+def plain(length: int, width: int, base: float = 10_000.0, offset: int = 0) -> Float:
+    """Encode one number at a time, as the paper's two equations say it."""
+    result = np.zeros((length, width))
+    for place, feature in np.ndindex(length, width):
+        even = feature - feature % 2
+        angle = (place + offset) / base ** (even / width)
+        result[place, feature] = math.cos(angle) if feature % 2 else math.sin(angle)
+    return result
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 64])
+@pytest.mark.parametrize("length", [0, 1, 5, 63])
+def test_the_papers_equations(xp: Any, length: int, width: int) -> None:
+    actual = sinusoidal_encoding(length, width, like=xp.ones(1, dtype=xp.float64))
+    assert actual.dtype == xp.float64
+    assert_matches(actual, plain(length, width))
+
+
+@pytest.mark.parametrize("base", [2, 100.0, 500_000.0])
+@pytest.mark.parametrize("offset", [0, 11, -4])
+def test_base_and_offset(xp: Any, base: float, offset: int) -> None:
+    like = xp.ones(1, dtype=xp.float64)
+    actual = sinusoidal_encoding(5, 7, base=base, offset=offset, like=like)
+    assert_matches(actual, plain(5, 7, base, offset))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (3, 1), (3, 2)])
+def test_the_leading_axes_are_those_of_the_offset(xp: Any, shape: tuple[int, ...]) -> None:
+    offsets = 11 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+    for dtype in (xp.int32, xp.int64):
+        offset = xp.asarray(offsets, dtype=dtype)
+        actual = sinusoidal_encoding(5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+        assert tuple(actual.shape) == (*shape, 5, 7)
+        for place in np.ndindex(*shape):
+            assert_matches(actual[(*place, ...)], plain(5, 7, offset=int(offsets[place])))
+
+
+@pytest.mark.parametrize("distance", [1, 5, 63])
+def test_moving_is_linear_and_turns_every_pair(distance: int) -> None:
+    here = sinusoidal_encoding(7, 6)
+    matrix = np.zeros((6, 6))
+    for i in range(3):
+        angle = distance / 10_000 ** (2 * i / 6)
+        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [
+            [math.cos(angle), math.sin(angle)],
+            [-math.sin(angle), math.cos(angle)],
+        ]
+    there = sinusoidal_encoding(7, 6, offset=distance)
+    assert_matches(there, here @ matrix.T)
+    assert_matches(there, rotate(here, np.full(7, -distance), interleaved=True))
+
+
+def test_products_depend_on_the_distance_alone() -> None:
+    encoding = sinusoidal_encoding(63, 10)
+    products = encoding @ encoding.T
+    for distance in range(63):
+        diagonal = np.diagonal(products, distance)
+        assert_matches(diagonal, np.full(63 - distance, products[0, distance]))
+
+
+def test_far_places_keep_the_digits_of_float32(xp: Any) -> None:
+    far = 1_000_000
+    actual = sinusoidal_encoding(5, 64, offset=far, like=xp.ones(1, dtype=xp.float32))
+    assert actual.dtype == xp.float32
+    expected = plain(5, 64, offset=far)
+    assert np.abs(as_numpy(actual) - expected).max() <= 1e-7
+
+    frequencies = (10_000.0 ** (-np.arange(32) / 32)).astype(np.float32)
+    narrow = np.sin((far + np.arange(5, dtype=np.float32))[:, None] * frequencies)
+    assert np.abs(narrow - expected[:, 0::2]).max() > 1e-2  # what float32 angles would give
+
+
+def test_far_places_against_decimals() -> None:
+    """Reduce the exact angle to one turn, which float64 cannot."""
+    turn = Decimal("6.28318530717958647692528676655900576839")
+    encoding = sinusoidal_encoding(1, 10, offset=1_000_000)
+    for i in range(5):
+        angle = 1_000_000 * Decimal(10_000) ** (Decimal(-2 * i) / 10)
+        rest = float(angle % turn)
+        assert encoding[0, 2 * i] == pytest.approx(math.sin(rest), abs=1e-9)
+        assert encoding[0, 2 * i + 1] == pytest.approx(math.cos(rest), abs=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_dtype_is_that_of_like(torch: ModuleType, dtype: str) -> None:
+    like = torch.ones(1, dtype=getattr(torch, dtype))
+    actual = sinusoidal_encoding(63, 7, like=like)
+    assert actual.dtype == like.dtype
+    expected = torch.asarray(plain(63, 7)).to(like.dtype)
+    assert_matches(actual.double(), as_numpy(expected.double()))
+
+
+def test_the_dtype_without_a_floating_like(torch: ModuleType) -> None:
+    assert sinusoidal_encoding(5, 2).dtype == np.float64
+    assert type(sinusoidal_encoding(5, 2)) is np.ndarray
+    words = torch.arange(3)
+    assert sinusoidal_encoding(5, 2, like=words).dtype == torch.float32
+    assert sinusoidal_encoding(5, 2, offset=words).dtype == torch.float32
+
+
+def test_encodings_live_where_like_does(torch: ModuleType) -> None:
+    assert sinusoidal_encoding(5, 2, like=torch.ones(1, device="meta")).device.type == "meta"
+    strict = pytest.importorskip("array_api_strict")
+    device = strict.Device("device1")
+    assert sinusoidal_encoding(5, 2, like=strict.ones(1, device=device)).device == device
+    offset = strict.asarray([1, 2], device=device)
+    assert sinusoidal_encoding(5, 2, offset=offset).device == device
+
+
+floats: Any = np.ones(3)
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "length": (
+        lambda: sinusoidal_encoding(-1, 2),
+        ValueError,
+        "length: got -1, wanted at least 0",
+    ),
+    "width": (lambda: sinusoidal_encoding(1, 0), ValueError, "width: got 0, wanted at least 1"),
+    "float": (lambda: sinusoidal_encoding(1.0, 2), TypeError, "length: got float, wanted a whole"),  # type: ignore[arg-type]
+    "floats": (lambda: sinusoidal_encoding(1, 2.0), TypeError, "width: got float, wanted a whole"),  # type: ignore[arg-type]
+    "base": (
+        lambda: sinusoidal_encoding(1, 2, base=1),
+        ValueError,
+        "base: got 1, wanted a number above 1",
+    ),
+    "nan": (
+        lambda: sinusoidal_encoding(1, 2, base=math.nan),
+        ValueError,
+        "base: got nan, wanted a number above 1",
+    ),
+    "no base": (
+        lambda: sinusoidal_encoding(1, 2, base=None),  # type: ignore[arg-type]
+        TypeError,
+        "base: got NoneType, wanted a number",
+    ),
+    "offset": (
+        lambda: sinusoidal_encoding(1, 2, offset=0.5),  # type: ignore[arg-type]
+        TypeError,
+        "offset: got float, wanted a whole number",
+    ),
+    "offsets": (
+        lambda: sinusoidal_encoding(1, 2, offset=floats),
+        TypeError,
+        "offset: got dtype float64, wanted an integer dtype",
+    ),
+    "list": (
+        lambda: sinusoidal_encoding(1, 2, offset=[1, 2]),  # type: ignore[arg-type]
+        TypeError,
+        "offset: got list, wanted an array",
+    ),
+    "like": (
+        lambda: sinusoidal_encoding(1, 2, like="numpy"),  # type: ignore[arg-type]
+        TypeError,
+        "like: got str, wanted an array",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()
+
+
+def test_offset_and_like_come_from_one_library(torch: ModuleType) -> None:
+    with pytest.raises(TypeError, match=r"^offset: got an array of numpy, wanted one of torch"):
+        sinusoidal_encoding(2, 2, offset=np.arange(3), like=torch.ones(1))
