@@ -12,7 +12,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from companion.attention import attend, masked_softmax, scaled_dot_product_attention
-    from companion.layers import AdditiveAttention, LuongAttention
+    from companion.cache import KVCache
+    from companion.layers import (
+        AdditiveAttention,
+        FeedForward,
+        LuongAttention,
+        MultiHeadAttention,
+    )
     from companion.masks import (
         causal_mask,
         document_mask,
@@ -33,7 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdditiveAttention",
+    "FeedForward",
+    "KVCache",
     "LuongAttention",
+    "MultiHeadAttention",
     "Seq2Seq",
     "Seq2SeqConfig",
     "additive_score",
@@ -58,7 +67,8 @@ __all__ = [
 
 _MODULES = {
     "attention": ("attend", "masked_softmax", "scaled_dot_product_attention"),
-    "layers": ("AdditiveAttention", "LuongAttention"),
+    "cache": ("KVCache",),
+    "layers": ("AdditiveAttention", "FeedForward", "LuongAttention", "MultiHeadAttention"),
     "masks": (
         "causal_mask",
         "document_mask",
