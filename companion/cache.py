@@ -127,14 +127,13 @@ class KVCache:
         """
         self._check_update(key, value, lengths)
         count = key.shape[2]
-        places = self.query_positions(count)
         end = self.offset + count if lengths is None else self.lengths + lengths
         self._positions = None
         if self.window is not None and (count != 1 or isinstance(end, Tensor)):
             held = self._places_in_ring(self.offset)[..., : self._length]
-            self._positions = torch.cat((held, places), dim=-1)
-        self._key, keys = self._stored(self._key, key, places, end)
-        self._value, values = self._stored(self._value, value, places, end)
+            self._positions = torch.cat((held, self.query_positions(count)), dim=-1)
+        self._key, keys = self._stored(self._key, key, end)
+        self._value, values = self._stored(self._value, value, end)
         self._length += count
         self._lengths = end if isinstance(end, Tensor) else None
         return keys, values
@@ -161,9 +160,7 @@ class KVCache:
         self._key, self._value = _emptied(self._key), _emptied(self._value)
         self._length, self._lengths, self._positions = 0, None, None
 
-    def _stored(
-        self, memory: Tensor, new: Tensor, places: Tensor, end: int | Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def _stored(self, memory: Tensor, new: Tensor, end: int | Tensor) -> tuple[Tensor, Tensor]:
         """Return the memory with the new tokens in it, and what their queries may attend to."""
         if self._positions is not None:
             seen = torch.cat((memory[:, :, : self._length], new), dim=2)
@@ -171,7 +168,7 @@ class KVCache:
         if self._lengths is None:
             memory = _written(memory, new, self._length % memory.shape[2])
         else:
-            memory = _scattered(memory, new, places)
+            memory = _scattered(memory, new, self.query_positions(new.shape[2]))
         return memory, memory[:, :, : self._length + new.shape[2]]
 
     def _turned(self, ring: Tensor, new: Tensor, end: int | Tensor) -> Tensor:
@@ -190,10 +187,11 @@ class KVCache:
         return last - (last - torch.arange(slots, device=self._key.device)) % slots
 
     def _check_update(self, key: Tensor, value: Tensor, lengths: Tensor | None) -> None:
-        namespace(cache=self._key, key=key, value=value)
-        check_rank(4, "(b, g, n, d)", exactly=True, key=key, value=value)
         for name, tensor, memory in (("key", key, self._key), ("value", value, self._value)):
+            if not isinstance(tensor, Tensor) or tensor.device != memory.device:
+                namespace(**{"cache": memory, name: tensor})  # says what is wrong
             batch, heads, _, width = memory.shape
+            check_rank(4, "(b, g, n, d)", exactly=True, **{name: tensor})
             if tensor.shape != (batch, heads, tensor.shape[2], width):
                 raise ValueError(
                     f"{name}: got shape {tuple(tensor.shape)}, "

@@ -470,9 +470,11 @@ MUTANTS = [
     Mutant(
         "heads normed after the rotation",
         "layers/multi_head.py",
-        "self._turned(self._heads(self.key_proj(key), self.key_norm), positions)",
-        "self._turned(self._heads(self.key_proj(key)), positions)\n"
-        "        keys = keys if self.key_norm is None else self.key_norm(keys)",
+        "queries, keys = self._turned(positions, queries, keys)",
+        "queries, keys = self._heads(self.query_proj(query)), self._heads(self.key_proj(query))\n"
+        "            queries, keys = self._turned(positions, queries, keys)\n"
+        "            if self.query_norm and self.key_norm:\n"
+        "                queries, keys = self.query_norm(queries), self.key_norm(keys)",
         "layers/test_multi_head.py",
         "test_self_attention_is_the_loops and norm and full",
     ),

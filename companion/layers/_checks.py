@@ -20,10 +20,20 @@ def check_tensors(weight: Tensor, **tensors: Tensor) -> None:
         ValueError: another device.
     """
     for name, tensor in tensors.items():
+        if _is_like(tensor, weight):
+            continue  # in a decoding step what follows would take longer than a projection
         xp = namespace(**{"the layer": weight, name: tensor})
         check_floating(xp, **{name: tensor})
         if tensor.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
             raise TypeError(f"{name}: got dtype {tensor.dtype}, wanted {weight.dtype}, the layer's")
+
+
+def _is_like(tensor: object, weight: Tensor) -> bool:
+    return (
+        isinstance(tensor, Tensor)
+        and tensor.dtype == weight.dtype
+        and tensor.device == weight.device
+    )
 
 
 def check_input(

@@ -13,6 +13,8 @@ from companion.scores import additive_score
 class AdditiveAttention(MemoryAttention):
     """Bahdanau's attention: score(s, h) = v . tanh(s W + h U) (Bahdanau et al., 2015).
 
+    It is called as `MemoryAttention.forward` says.
+
     Args:
         query_dim: width of a query s.
         key_dim: width of a memory entry h.

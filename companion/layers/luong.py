@@ -35,8 +35,8 @@ class LuongAttention(MemoryAttention):
       the window. Past the end of the memory by more than D there is nothing, and the context is 0.
     - predictive (local-p): p = S * sigmoid(v . tanh(s W)), a real number, with weights of its own.
       S is the length of the memory: the number of entries that `mask` allows. The softmax over the
-      window is multiplied by exp(-(place - p)^2 / (2 sigma^2)), sigma = D / 2, and not normalised
-      again, so that gradients reach the prediction; a row of weights sums to less than 1.
+      window is multiplied by exp(-(place - p)^2 / (2 sigma^2)), sigma = D / 2, through which
+      gradients reach the prediction, and not normalised again: a row sums to less than 1.
 
     Args:
         query_dim: width of a query s.

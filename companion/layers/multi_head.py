@@ -157,12 +157,11 @@ class MultiHeadAttention(nn.Module):
             TypeError: no tensors, or dtypes that are not the layer's.
             ValueError: shapes that do not fit.
         """
-        value = key if value is None else value
-        check_input(self.key_proj.weight, self.key_dim, "key_dim", key=key)
-        check_input(self.value_proj.weight, self.value_dim, "value_dim", value=value)
-        check_size(key.shape[-2], "the keys of key", -2, value=value)
-        keys = self._turned(self._heads(self.key_proj(key), self.key_norm), positions)
-        return ProjectedMemory(keys, self._heads(self.value_proj(value)))
+        keys, values = self._project(key, key if value is None else value)
+        if positions is None and self.rotary is not None:
+            positions = _places(0, key.shape[-2], key.device)
+        (keys,) = self._turned(positions, keys)
+        return ProjectedMemory(keys, values)
 
     @overload
     def forward(
@@ -237,20 +236,18 @@ class MultiHeadAttention(nn.Module):
                 fewer tokens than the window, or lengths without a cache.
         """
         self._check_call(query, key, value, is_causal, cache, lengths)
-        offset: int | Tensor = 0
-        if cache is None:
-            places = torch.arange(query.shape[-2], device=query.device)
-        else:
-            offset, places = cache.offset, cache.query_positions(query.shape[-2])
-        positions = places if positions is None else positions
+        offset = 0 if cache is None else cache.offset
+        if positions is None and self.rotary is not None:
+            positions = _places(offset, query.shape[-2], query.device)
 
-        queries = self._turned(self._heads(self.query_proj(query), self.query_norm), positions)
-        if isinstance(key, ProjectedMemory):
-            memory = key
-        elif key is not None:
-            memory = self.project_memory(key, value)
+        queries = self._heads(self.query_proj(query), self.query_norm)
+        if key is None:
+            keys, values = self._project(query, query)
+            queries, keys = self._turned(positions, queries, keys)
+            memory = ProjectedMemory(keys, values)
         else:
-            memory = self.project_memory(query, positions=positions)
+            memory = key if isinstance(key, ProjectedMemory) else self.project_memory(key, value)
+            (queries,) = self._turned(positions, queries)
         _check_mask(attn_mask, queries, memory, cache)
         if cache is not None:
             memory = ProjectedMemory(*cache.update(*memory, lengths=lengths))
@@ -259,6 +256,7 @@ class MultiHeadAttention(nn.Module):
         k_len = memory.key.shape[-2]
         options = self._options(need_weights)
         if self.window is not None:
+            places = _places(offset, query.shape[-2], query.device)
             attn_mask = narrow(attn_mask, _near(self.window, places, k_len, is_causal, cache))
         elif is_causal:
             options |= _causal(offset, k_len)
@@ -272,6 +270,13 @@ class MultiHeadAttention(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
+    def _project(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        check_input(self.key_proj.weight, self.key_dim, "key_dim", key=key)
+        check_input(self.value_proj.weight, self.value_dim, "value_dim", value=value)
+        check_size(key.shape[-2], "the keys of key", -2, value=value)
+        keys = self._heads(self.key_proj(key), self.key_norm)
+        return keys, self._heads(self.value_proj(value))
+
     def _heads(self, projected: Tensor, norm: nn.RMSNorm | None = None) -> Tensor:
         """Cut (..., n, h * d) into heads, (..., h, n, d)."""
         heads = torch.unflatten(projected, -1, (-1, self.head_dim)).transpose(-2, -3)
@@ -280,12 +285,12 @@ class MultiHeadAttention(nn.Module):
         normed: Tensor = norm(heads.to(norm.weight.dtype))  # autocast leaves the gains as they are
         return normed.to(heads.dtype)
 
-    def _turned(self, heads: Tensor, positions: Tensor | None) -> Tensor:
-        if self.rotary is None:
+    def _turned(self, positions: Tensor | None, *heads: Tensor) -> tuple[Tensor, ...]:
+        """Rotate heads that stand at the same places, in one go."""
+        if self.rotary is None or positions is None:
             return heads
-        if positions is None:
-            positions = torch.arange(heads.shape[-2], device=heads.device)
-        return self.rotary(heads, positions)
+        turned = self.rotary(torch.cat(heads, dim=-3), positions)
+        return torch.split(turned, [part.shape[-3] for part in heads], dim=-3)
 
     def _options(self, need_weights: bool) -> dict[str, Any]:
         """Return what attention is told besides its arrays, and nothing that it need not know."""
@@ -308,7 +313,7 @@ class MultiHeadAttention(nn.Module):
         lengths: Tensor | None,
     ) -> None:
         check_input(self.query_proj.weight, self.embed_dim, "embed_dim", query=query)
-        if value is not None and not isinstance(key, Tensor):
+        if value is not None and (key is None or isinstance(key, ProjectedMemory)):
             came = "without a key" if key is None else "beside a projected memory"
             raise ValueError(f"value: got one {came}, wanted None")
         if key is None and (self.key_dim, self.value_dim) != (self.embed_dim, self.embed_dim):
@@ -330,7 +335,7 @@ class MultiHeadAttention(nn.Module):
     def _check_cache(
         self, cache: KVCache, key: Tensor | ProjectedMemory | None, is_causal: bool
     ) -> None:
-        if not hasattr(cache, "key_positions"):
+        if not hasattr(cache, "query_positions"):
             raise TypeError(f"cache: got {type(cache).__name__}, wanted a KVCache")
         if key is not None:
             raise ValueError(
@@ -355,6 +360,12 @@ def _causal(offset: int | Tensor, k_len: int) -> dict[str, Any]:
     if isinstance(offset, int) and offset == 0:
         return {"is_causal": True}
     return {"is_causal": True, "offset": offset}
+
+
+def _places(offset: int | Tensor, length: int, device: torch.device) -> Tensor:
+    """Return the places of tokens that begin at the offset, (n,) or (b, n)."""
+    steps = torch.arange(length, device=device)
+    return steps + (offset[:, None] if isinstance(offset, Tensor) else offset)
 
 
 def _near(
@@ -384,6 +395,8 @@ def _check_mask(
 ) -> None:
     """Refuse a mask that does not fit (..., h, q, k), all tokens so far among the keys."""
     lead, memory_lead = tuple(queries.shape[:-3]), tuple(memory.key.shape[:-3])
+    if attn_mask is None and lead == memory_lead:
+        return
     joined = broadcast_shape(lead, memory_lead)
     if joined is None:
         raise ValueError(

@@ -696,6 +696,19 @@ def test_autocast(kind: str) -> None:
     torch.testing.assert_close(torch.cat(steps, 1).float(), expected, rtol=0.05, atol=0.02)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_low_precision_is_at_most_twice_as_wrong_as_torchs_module(dtype: torch.dtype) -> None:
+    theirs, ours = twins(bias=True)
+    query, memory = draw(B, 63, 12), draw(B, 61, 12)
+    low_query, low_memory = query.to(dtype), memory.to(dtype)
+    theirs, ours = theirs.to(dtype), ours.to(dtype)
+    plain, _ = theirs(low_query, low_memory, low_memory)
+    output = ours(low_query, low_memory)
+    assert output.dtype == dtype
+    exact = ours.double()(low_query.double(), low_memory.double())
+    assert (output - exact).abs().max() <= 2 * (plain - exact).abs().max()
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_torch_compiles_it_in_one_piece() -> None:
     layer, x = make(**LAYERS["all"]), draw(B, Q, E)
