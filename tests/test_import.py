@@ -48,6 +48,8 @@ companion.attend(companion.masked_softmax(np.ones((5, 5))), np.ones((5, 3)))
 companion.sliding_window_mask(5, left=1, like=x)
 companion.padding_mask(np.array([2]), 5), companion.prefix_mask(np.array([2]), 5)
 companion.document_mask(np.array([0, 1]))
+companion.linear_attention(x, x, x, feature_map=companion.elu_feature_map, decay=x)
+companion.recurrent_linear_attention(x, x, x), companion.chunked_linear_attention(x, x, x)
 try:
     companion.scaled_dot_product_attention(x, [1.0], x)
 except TypeError:
