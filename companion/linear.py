@@ -72,7 +72,8 @@ def linear_attention(
     divided by the sum of its weights, as in the paper. The other two forms get there with mapped
     queries and keys and a column of ones beside the values: what it becomes is the divisor.
 
-    Half precision accumulates in float32. Causal attention makes (..., n, n) weights.
+    Half precision accumulates in float32. Causal attention makes (..., n, n) weights, with decay
+    for n at the next power of two.
 
     Args:
         query: (..., n, d).
@@ -167,17 +168,17 @@ def recurrent_linear_attention(
     xp, dtype, query, key, value, decay, beta, state = _prepared(
         query, key, value, decay, beta, state
     )
-    write = key if beta is None else beta * key
+    length, write = key.shape[-2], key if beta is None else beta * key
     outputs = [xp.matmul(query[..., :0, :], state)]
-    for t in range(key.shape[-2]):
-        step = (..., slice(t, t + 1), slice(None))
+    query, key, value, write, decay = (_rows(xp, x) for x in (query, key, value, write, decay))
+    for t in range(length):
         if decay is not None:
-            state = xp.matrix_transpose(decay[step]) * state
-        new = value[step]
+            state = xp.matrix_transpose(decay[t]) * state
+        new = value[t]
         if beta is not None:
-            new = new - xp.matmul(key[step], state)
-        state = state + xp.matrix_transpose(write[step]) * new
-        outputs.append(xp.matmul(query[step], state))
+            new = new - xp.matmul(key[t], state)
+        state = state + xp.matrix_transpose(write[t]) * new
+        outputs.append(xp.matmul(query[t], state))
     return xp.astype(xp.concat(outputs, axis=-2), dtype, copy=False), state
 
 
@@ -241,20 +242,27 @@ def chunked_linear_attention(
         overlaps, comparing, _, _ = _decayed_weights(xp, key, write, decay)
         inverse = _unit_lower_inverse(xp, overlaps)
         value, comparing = xp.matmul(inverse, value), xp.matmul(inverse, comparing)
+        comparing = xp.unstack(comparing, axis=-3)
 
     states, written = [], []
-    for chunk in range(value.shape[-3]):
-        at = (..., chunk, slice(None), slice(None))
-        new = value[at]
+    count = value.shape[-3]
+    kept, writing, value = (xp.unstack(x, axis=-3) for x in (kept, writing, value))
+    for chunk in range(count):
+        new = value[chunk]
         if beta is not None:
-            new = new - xp.matmul(comparing[at], state)
+            new = new - xp.matmul(comparing[chunk], state)
         states.append(state)
         written.append(new)
-        state = kept[at] * state + xp.matmul(writing[at], new)
+        state = kept[chunk] * state + xp.matmul(writing[chunk], new)
     states, written = xp.stack(states, axis=-3), xp.stack(written, axis=-3)
     output = xp.matmul(reading, states) + xp.matmul(weights, written)
     output = _out_of_chunks(xp, output, chunk_size)[..., :length, :]
     return xp.astype(output, dtype, copy=False), state
+
+
+def _rows(xp: Any, x: Any | None) -> Any:
+    """Take (..., n, w) apart into n arrays (..., 1, w); None stays None."""
+    return None if x is None else xp.unstack(x[..., None, :], axis=-3)
 
 
 def _causal_weights(xp: Any, query: Any, key: Any, decay: Any | None) -> Any:
@@ -306,7 +314,7 @@ def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, An
 
 
 def _unit_lower_inverse(xp: Any, lower: Any) -> Any:
-    """Invert (..., c, c) with ones for its diagonal and zeros above, c being a power of two."""
+    """Invert (..., c, c) as if it had ones on its diagonal and zeros above, c a power of two."""
     size = lower.shape[-1]
     if size == 1:
         return xp.ones_like(lower)

@@ -310,10 +310,10 @@ MUTANTS = [
     Mutant(
         "linear attention reads before it writes",
         "linear.py",
-        "        state = state + xp.matrix_transpose(write[step]) * new\n"
-        "        outputs.append(xp.matmul(query[step], state))",
-        "        outputs.append(xp.matmul(query[step], state))\n"
-        "        state = state + xp.matrix_transpose(write[step]) * new",
+        "        state = state + xp.matrix_transpose(write[t]) * new\n"
+        "        outputs.append(xp.matmul(query[t], state))",
+        "        outputs.append(xp.matmul(query[t], state))\n"
+        "        state = state + xp.matrix_transpose(write[t]) * new",
         "test_linear.py",
         "test_recurrent_equals_loops and numpy-5 and sum",
     ),
@@ -321,17 +321,17 @@ MUTANTS = [
         "decay after the step has written",
         "linear.py",
         "        if decay is not None:\n"
-        "            state = xp.matrix_transpose(decay[step]) * state\n"
-        "        new = value[step]\n"
+        "            state = xp.matrix_transpose(decay[t]) * state\n"
+        "        new = value[t]\n"
         "        if beta is not None:\n"
-        "            new = new - xp.matmul(key[step], state)\n"
-        "        state = state + xp.matrix_transpose(write[step]) * new",
-        "        new = value[step]\n"
+        "            new = new - xp.matmul(key[t], state)\n"
+        "        state = state + xp.matrix_transpose(write[t]) * new",
+        "        new = value[t]\n"
         "        if beta is not None:\n"
-        "            new = new - xp.matmul(key[step], state)\n"
-        "        state = state + xp.matrix_transpose(write[step]) * new\n"
+        "            new = new - xp.matmul(key[t], state)\n"
+        "        state = state + xp.matrix_transpose(write[t]) * new\n"
         "        if decay is not None:\n"
-        "            state = xp.matrix_transpose(decay[step]) * state",
+        "            state = xp.matrix_transpose(decay[t]) * state",
         "test_linear.py",
         "test_decay_comes_before and recurrent and numpy",
     ),
@@ -346,8 +346,8 @@ MUTANTS = [
     Mutant(
         "the delta rule without subtracting the old value",
         "linear.py",
-        "            new = new - xp.matmul(key[step], state)",
-        "            new = value[step]",
+        "            new = new - xp.matmul(key[t], state)",
+        "            pass",
         "test_linear.py",
         "test_the_delta_rule_remembers and recurrent and numpy",
     ),
@@ -362,8 +362,8 @@ MUTANTS = [
     Mutant(
         "chunks compare with their own steps alone",
         "linear.py",
-        "            new = new - xp.matmul(comparing[at], state)",
-        "            new = value[at]",
+        "            new = new - xp.matmul(comparing[chunk], state)",
+        "            pass",
         "test_linear.py",
         "test_the_delta_rule_remembers and chunked and numpy",
     ),
@@ -372,9 +372,9 @@ MUTANTS = [
         "linear.py",
         "        states.append(state)\n"
         "        written.append(new)\n"
-        "        state = kept[at] * state + xp.matmul(writing[at], new)",
+        "        state = kept[chunk] * state + xp.matmul(writing[chunk], new)",
         "        written.append(new)\n"
-        "        state = kept[at] * state + xp.matmul(writing[at], new)\n"
+        "        state = kept[chunk] * state + xp.matmul(writing[chunk], new)\n"
         "        states.append(state)",
         "test_linear.py",
         "test_chunked_at_every_length and numpy-5 and sum",
