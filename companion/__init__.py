@@ -13,6 +13,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from companion.attention import attend, masked_softmax, scaled_dot_product_attention
     from companion.layers import AdditiveAttention, LuongAttention
+    from companion.linear import (
+        chunked_linear_attention,
+        elu_feature_map,
+        linear_attention,
+        recurrent_linear_attention,
+    )
     from companion.masks import (
         causal_mask,
         document_mask,
@@ -42,11 +48,15 @@ __all__ = [
     "attend",
     "bilinear_score",
     "causal_mask",
+    "chunked_linear_attention",
     "document_mask",
     "dot_score",
+    "elu_feature_map",
+    "linear_attention",
     "masked_softmax",
     "padding_mask",
     "prefix_mask",
+    "recurrent_linear_attention",
     "relative_buckets",
     "rotary_frequencies",
     "rotate",
@@ -59,6 +69,12 @@ __all__ = [
 _MODULES = {
     "attention": ("attend", "masked_softmax", "scaled_dot_product_attention"),
     "layers": ("AdditiveAttention", "LuongAttention"),
+    "linear": (
+        "chunked_linear_attention",
+        "elu_feature_map",
+        "linear_attention",
+        "recurrent_linear_attention",
+    ),
     "masks": (
         "causal_mask",
         "document_mask",
