@@ -19,6 +19,12 @@ if TYPE_CHECKING:
         LuongAttention,
         MultiHeadAttention,
     )
+    from companion.linear import (
+        chunked_linear_attention,
+        elu_feature_map,
+        linear_attention,
+        recurrent_linear_attention,
+    )
     from companion.masks import (
         causal_mask,
         document_mask,
@@ -51,11 +57,15 @@ __all__ = [
     "attend",
     "bilinear_score",
     "causal_mask",
+    "chunked_linear_attention",
     "document_mask",
     "dot_score",
+    "elu_feature_map",
+    "linear_attention",
     "masked_softmax",
     "padding_mask",
     "prefix_mask",
+    "recurrent_linear_attention",
     "relative_buckets",
     "rotary_frequencies",
     "rotate",
@@ -69,6 +79,12 @@ _MODULES = {
     "attention": ("attend", "masked_softmax", "scaled_dot_product_attention"),
     "cache": ("KVCache",),
     "layers": ("AdditiveAttention", "FeedForward", "LuongAttention", "MultiHeadAttention"),
+    "linear": (
+        "chunked_linear_attention",
+        "elu_feature_map",
+        "linear_attention",
+        "recurrent_linear_attention",
+    ),
     "masks": (
         "causal_mask",
         "document_mask",

@@ -195,7 +195,7 @@ def smoke() -> list[float]:
 def tune(workers: int = 2) -> None:
     """Choose the setting of each translator by its errors on hidden phrases; record all trials.
 
-    The seeds, and so the hidden phrases, are those of no reported run.
+    The seeds are those of no reported run; the hidden phrases come from the same book.
     """
     grid = [
         Setting(kind, learning_rate=rate, steps=STEPS, warmup_steps=50, hidden_dim=96,

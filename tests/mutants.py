@@ -558,4 +558,116 @@ MUTANTS = [
         "layers/test_feed_forward.py",
         "test_every_place and silu-True",
     ),
+    Mutant(
+        "linear attention reads before it writes",
+        "linear.py",
+        "        state = state + xp.matrix_transpose(write[t]) * new\n"
+        "        outputs.append(xp.matmul(query[t], state))",
+        "        outputs.append(xp.matmul(query[t], state))\n"
+        "        state = state + xp.matrix_transpose(write[t]) * new",
+        "test_linear.py",
+        "test_recurrent_equals_loops and numpy-5 and sum",
+    ),
+    Mutant(
+        "decay after the step has written",
+        "linear.py",
+        "        if decay is not None:\n"
+        "            state = xp.matrix_transpose(decay[t]) * state\n"
+        "        new = value[t]\n"
+        "        if beta is not None:\n"
+        "            new = new - xp.matmul(key[t], state)\n"
+        "        state = state + xp.matrix_transpose(write[t]) * new",
+        "        new = value[t]\n"
+        "        if beta is not None:\n"
+        "            new = new - xp.matmul(key[t], state)\n"
+        "        state = state + xp.matrix_transpose(write[t]) * new\n"
+        "        if decay is not None:\n"
+        "            state = xp.matrix_transpose(decay[t]) * state",
+        "test_linear.py",
+        "test_decay_comes_before and recurrent and numpy",
+    ),
+    Mutant(
+        "chunks decay after the step has written",
+        "linear.py",
+        "    query = query * kept\n",
+        "    key = key * kept\n",
+        "test_linear.py",
+        "test_decay_comes_before and chunked and numpy",
+    ),
+    Mutant(
+        "the delta rule without subtracting the old value",
+        "linear.py",
+        "            new = new - xp.matmul(key[t], state)",
+        "            pass",
+        "test_linear.py",
+        "test_the_delta_rule_remembers and recurrent and numpy",
+    ),
+    Mutant(
+        "chunks compare with the state alone",
+        "linear.py",
+        "        inverse = _unit_lower_inverse(xp, overlaps)",
+        "        inverse = _unit_lower_inverse(xp, xp.zeros_like(overlaps))",
+        "test_linear.py",
+        "test_a_share and chunked and numpy",
+    ),
+    Mutant(
+        "chunks compare with their own steps alone",
+        "linear.py",
+        "            new = new - xp.matmul(comparing[chunk], state)",
+        "            pass",
+        "test_linear.py",
+        "test_the_delta_rule_remembers and chunked and numpy",
+    ),
+    Mutant(
+        "a chunk reads the state that it leaves",
+        "linear.py",
+        "        states.append(state)\n"
+        "        written.append(new)\n"
+        "        state = kept[chunk] * state + xp.matmul(writing[chunk], new)",
+        "        written.append(new)\n"
+        "        state = kept[chunk] * state + xp.matmul(writing[chunk], new)\n"
+        "        states.append(state)",
+        "test_linear.py",
+        "test_chunked_at_every_length and numpy-5 and sum",
+    ),
+    Mutant(
+        "chunks forget their last step",
+        "linear.py",
+        "x[..., :size, :], (*lead, count * size, width)",
+        "x[..., : size - 1, :], (*lead, count * (size - 1), width)",
+        "test_linear.py",
+        "test_chunked_at_every_length and numpy-7 and sum",
+    ),
+    Mutant(
+        "padding forgets",
+        "linear.py",
+        "    decay = _in_chunks(xp, decay, chunk_size, fill=1.0)",
+        "    decay = _in_chunks(xp, decay, chunk_size)",
+        "test_linear.py",
+        "test_chunked_at_every_length and numpy-7 and True and sum",
+    ),
+    Mutant(
+        "linear attention without its normaliser",
+        "linear.py",
+        "        output = output / xp.where(total != 0, total, 1.0)\n",
+        "",
+        "test_linear.py",
+        "test_the_normalised_form and numpy and sum",
+    ),
+    Mutant(
+        "linear attention that sees the future",
+        "linear.py",
+        "return xp.tril(xp.matmul(query, xp.matrix_transpose(key)))",
+        "return xp.matmul(query, xp.matrix_transpose(key))",
+        "test_linear.py",
+        "test_a_changed_future and numpy and sum",
+    ),
+    Mutant(
+        "weights decayed once too often",
+        "linear.py",
+        "        across = xp.matmul(late_query, xp.matrix_transpose(key))",
+        "        across = xp.matmul(late_query, xp.matrix_transpose(key * late_kept))",
+        "test_linear.py",
+        "test_retention and numpy",
+    ),
 ]

@@ -15,7 +15,7 @@ PACKAGE = Path(companion.__file__).parent
 FLOORS: list[set[str]] = [
     {"arrays"},  # the ground
     {"scores", "masks", "positions"},
-    {"attention"},
+    {"attention", "linear"},
     {"cache", "layers"},
     {"models"},
     {"data", "decoding", "metrics", "alignment", "studies"},

@@ -51,6 +51,8 @@ companion.document_mask(np.array([0, 1]))
 companion.sinusoidal_encoding(5, 3), companion.alibi_bias(6, 5), companion.alibi_slopes(6)
 companion.rotate(x, np.arange(5), frequencies=companion.rotary_frequencies(2))
 companion.relative_buckets(np.arange(5))
+companion.linear_attention(x, x, x, feature_map=companion.elu_feature_map, decay=x)
+companion.recurrent_linear_attention(x, x, x), companion.chunked_linear_attention(x, x, x)
 try:
     companion.scaled_dot_product_attention(x, [1.0], x)
 except TypeError:

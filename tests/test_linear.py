@@ -1,0 +1,982 @@
+"""Linear attention against loops, published formulas and itself, on every array library."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import tracemalloc
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from companion.linear import (
+    chunked_linear_attention,
+    elu_feature_map,
+    linear_attention,
+    recurrent_linear_attention,
+)
+from tests.oracle import as_numpy, assert_matches
+
+Float = npt.NDArray[np.float64]
+
+parallel: Any = linear_attention  # untyped: the tests unpack arguments into them
+recurrent: Any = recurrent_linear_attention
+chunked: Any = chunked_linear_attention
+
+H, N, D, V = 3, 67, 5, 7
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+# What each rule takes, as the axes of its factors.
+RULES: dict[str, dict[str, str]] = {
+    "sum": {},
+    "decay": {"decay": "n"},
+    "decayed channels": {"decay": "nd"},
+    "delta": {"beta": "n"},
+    "gated delta": {"decay": "n", "beta": "n"},
+    "delta with decayed channels": {"decay": "nd", "beta": "n"},
+    "delta with written channels": {"beta": "nd"},
+    "delta with all channels": {"decay": "nd", "beta": "nd"},
+}
+ADDING = [rule for rule, factors in RULES.items() if "beta" not in factors]
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def factors(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).random(shape)
+
+
+def inputs(
+    rule: str, *lead: int, n: int = N, d: int = D, v: int = V, state: bool = True
+) -> tuple[list[Any], dict[str, Any]]:
+    """Queries, keys of length 1 and values, and the options that a rule takes."""
+    key = draw(*lead, n, d, seed=1)
+    arrays = [draw(*lead, n, d), key / np.sqrt((key**2).sum(-1, keepdims=True)), draw(*lead, n, v)]
+    options = {
+        name: factors(*lead, *({"n": n, "d": d}[axis] for axis in axes), seed=2)
+        for name, axes in RULES[rule].items()
+    }
+    return arrays, options | ({"state": draw(*lead, d, v, seed=3)} if state else {})
+
+
+def moved(xp: Any, arrays: list[Any], options: dict[str, Any], **more: Any) -> Any:
+    """Bring arrays and options to a library."""
+    moved_options = {name: xp.asarray(option) for name, option in options.items()}
+    return [xp.asarray(array) for array in arrays], moved_options | more
+
+
+def loops(
+    query: Any, key: Any, value: Any, decay: Any = None, beta: Any = None, state: Any = None
+) -> tuple[Float, Float]:
+    """Decay, compare, write and read for (..., n, d) and (..., n, v), one number at a time."""
+    query, key, value, decay, beta, state = (
+        array if array is None else array.astype(np.float64)
+        for array in (query, key, value, decay, beta, state)
+    )
+    (*lead, n, d), v = query.shape, value.shape[-1]
+    output, last = np.zeros((*lead, n, v)), np.zeros((*lead, d, v))
+    for head in np.ndindex(*lead):
+        held = np.zeros((d, v)) if state is None else state[head].copy()
+        for t in range(n):
+            found = np.zeros(v)
+            for c in range(d):
+                for w in range(v):
+                    if decay is not None:
+                        here = decay[(*head, t)]
+                        held[c, w] *= here[c] if decay.ndim == key.ndim else here
+                    found[w] += key[(*head, t, c)] * held[c, w]
+            for c in range(d):
+                for w in range(v):
+                    new, share = value[(*head, t, w)], 1.0
+                    if beta is not None:
+                        new -= found[w]
+                        here = beta[(*head, t)]
+                        share = here[c] if beta.ndim == key.ndim else here
+                    held[c, w] += share * key[(*head, t, c)] * new
+            for w in range(v):
+                output[(*head, t, w)] = math.fsum(
+                    query[(*head, t, c)] * held[c, w] for c in range(d)
+                )
+        last[head] = held
+    return output, last
+
+
+@cache
+def expected(rule: str, *lead: int, n: int = N, state: bool = True) -> tuple[Float, Float]:
+    arrays, options = inputs(rule, *lead, n=n, state=state)
+    return loops(*arrays, **options)
+
+
+def check(actual: Any, wanted: Any) -> None:
+    for one, other in zip(actual, wanted, strict=True):
+        assert_matches(one, other)
+
+
+# The three forms against the loops
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("state", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 5, 7, 63])
+def test_recurrent_equals_loops(xp: Any, n: int, state: bool, rule: str) -> None:
+    arrays, options = moved(xp, *inputs(rule, H, n=n, state=state))
+    check(recurrent(*arrays, **options), expected(rule, H, n=n, state=state))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("chunk_size", [1, 2, 5, 7, 63, 64, 67, 100])
+def test_chunked_equals_loops(xp: Any, chunk_size: int, rule: str) -> None:
+    arrays, options = moved(xp, *inputs(rule, H), chunk_size=chunk_size)
+    check(chunked(*arrays, **options), expected(rule, H))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("state", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 5, 7, 63])
+def test_chunked_at_every_length(xp: Any, n: int, state: bool, rule: str) -> None:
+    for chunk_size in (3, 64):
+        arrays, options = moved(xp, *inputs(rule, H, n=n, state=state), chunk_size=chunk_size)
+        check(chunked(*arrays, **options), expected(rule, H, n=n, state=state))
+
+
+@pytest.mark.parametrize("rule", ADDING)
+@pytest.mark.parametrize("n", [0, 1, 5, 7, 63, 67])
+def test_parallel_equals_loops(xp: Any, n: int, rule: str) -> None:
+    arrays, options = moved(xp, *inputs(rule, H, n=n, state=False))
+    assert_matches(parallel(*arrays, **options), expected(rule, H, n=n, state=False)[0])
+
+
+def test_random_shapes() -> None:
+    rng, rules = np.random.default_rng(5), list(RULES)
+    for _ in range(250):
+        lead = tuple(rng.integers(1, 4, size=rng.integers(0, 3)))
+        n, d, v, chunk_size = (int(rng.integers(low, 9)) for low in (0, 0, 0, 1))
+        rule, state = rules[rng.integers(len(rules))], bool(rng.integers(2))
+        arrays, options = inputs(rule, *lead, n=n, d=d, v=v, state=state)
+        wanted = loops(*arrays, **options)
+        check(recurrent(*arrays, **options), wanted)
+        check(chunked(*arrays, **options, chunk_size=chunk_size), wanted)
+        if rule in ADDING and not state:
+            assert_matches(parallel(*arrays, **options), wanted[0])
+
+
+# Published formulas
+
+
+def test_a_causal_sum_is_a_product_with_the_lower_triangle(xp: Any) -> None:
+    (query, key, value), _ = inputs("sum", H)
+    wanted = np.tril(query @ np.swapaxes(key, -1, -2)) @ value
+    assert_matches(parallel(*map(xp.asarray, (query, key, value))), wanted)
+
+
+def test_retention(xp: Any) -> None:
+    """One constant a head: weights gamma^(i - j) (Sun et al., 2023)."""
+    arrays, _ = inputs("sum", H)
+    gamma = np.array([0.9, 0.97, 0.3])
+    steps = np.arange(N)[:, None] - np.arange(N)
+    powers = np.where(steps >= 0, gamma[:, None, None] ** np.maximum(steps, 0), 0)
+    query, key, value = arrays
+    wanted = (query @ np.swapaxes(key, -1, -2) * powers) @ value
+    ours, options = moved(xp, arrays, {"decay": np.repeat(gamma[:, None], N, 1)})
+    assert_matches(parallel(*ours, **options), wanted)
+    assert_matches(recurrent(*ours, **options)[0], wanted)
+    assert_matches(chunked(*ours, **options)[0], wanted)
+
+
+def test_gated_linear_attention_by_ratios(xp: Any) -> None:
+    """Where decay is mild, queries times and keys over its products (Yang et al., 2024)."""
+    (query, key, value), _ = inputs("sum", n=31)
+    decay = 0.9 + 0.1 * factors(31, D)
+    product = np.cumprod(decay, axis=0)
+    wanted = np.tril((query * product) @ (key / product).T) @ value
+    arrays, options = moved(xp, [query, key, value], {"decay": decay})
+    assert_matches(parallel(*arrays, **options), wanted)
+    assert_matches(chunked(*arrays, **options, chunk_size=7)[0], wanted)
+
+
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_the_gated_delta_rule_as_a_product_of_matrices(xp: Any, form: Any) -> None:
+    """With S (v, d), S_t = S_(t-1) (alpha (I - beta k k^T)) + beta v k^T (Yang et al., 2025)."""
+    arrays, options = inputs("gated delta", state=False)
+    steps = zip(*arrays, options["decay"], options["beta"], strict=True)
+    wanted, held = [], np.zeros((V, D))
+    for query, key, value, alpha, beta in steps:
+        forget = alpha * (np.eye(D) - beta * np.outer(key, key))
+        held = held @ forget + beta * np.outer(value, key)
+        wanted.append(held @ query)
+    arrays, options = moved(xp, arrays, options)
+    check(form(*arrays, **options), (np.stack(wanted), held.T))
+
+
+@pytest.mark.parametrize("rule", ADDING)
+def test_the_normalised_form(xp: Any, rule: str) -> None:
+    """Katharopoulos et al. (2020): a mean of the values, weighted by phi(q) . phi(k)."""
+    (query, key, value), options = inputs(rule, n=13, state=False)
+    decay = options.get("decay", np.ones((13, D)))
+    decay = decay[:, None] * np.ones(D) if decay.ndim == 1 else decay
+    mapped = [np.where(x > 0, x + 1, np.exp(x)) for x in (query, key)]
+    wanted = np.zeros((13, V))
+    for i in range(13):
+        weights = [
+            math.fsum(
+                mapped[0][i, c] * mapped[1][j, c] * math.prod(decay[j + 1 : i + 1, c])
+                for c in range(D)
+            )
+            for j in range(i + 1)
+        ]
+        for w in range(V):
+            total = math.fsum(weight * value[j, w] for j, weight in enumerate(weights))
+            wanted[i, w] = total / math.fsum(weights)
+    arrays, options = moved(xp, [query, key, value], options)
+    assert_matches(parallel(*arrays, **options, feature_map=elu_feature_map), wanted)
+
+    mapped_query, mapped_key = (elu_feature_map(array) for array in arrays[:2])
+    with_ones = xp.concat([arrays[2], xp.ones((13, 1), dtype=xp.float64)], axis=-1)
+    for form in (recurrent, chunked):
+        both, _ = form(mapped_query, mapped_key, with_ones, **options)
+        assert_matches(both[..., :-1] / both[..., -1:], wanted)
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize(("q", "k"), [(5, 7), (7, 5), (1, 63), (63, 1), (0, 5), (5, 0)])
+def test_without_causality_lengths_may_differ(xp: Any, q: int, k: int, normalised: bool) -> None:
+    query, key, value = draw(H, q, D), draw(H, k, D, seed=1), draw(H, k, V, seed=2)
+    mapped = [np.exp(x) if normalised else x for x in (query, key)]
+    weights = mapped[0] @ np.swapaxes(mapped[1], -1, -2)
+    if normalised and k:
+        weights = weights / weights.sum(-1, keepdims=True)
+    actual = parallel(
+        *map(xp.asarray, (query, key, value)),
+        feature_map=xp.exp if normalised else None,
+        is_causal=False,
+    )
+    assert_matches(actual, weights @ value)
+
+
+def test_a_feature_map_may_change_the_width(xp: Any) -> None:
+    """All products of two features: the dot product is squared."""
+    (query, key, value), _ = inputs("sum", H)
+
+    def pairs(x: Any) -> Any:
+        products = x[..., :, None] * x[..., None, :]
+        return xp.reshape(products, (*x.shape[:-1], D * D))
+
+    weights = np.tril((query @ np.swapaxes(key, -1, -2)) ** 2)
+    wanted = weights @ value / weights.sum(-1, keepdims=True)
+    arrays = [xp.asarray(array) for array in (query, key, value)]
+    assert_matches(parallel(*arrays, feature_map=pairs), wanted)
+    decay = xp.ones((H, N, D * D), dtype=xp.float64)  # channels of the mapped key
+    assert_matches(parallel(*arrays, feature_map=pairs, decay=decay), wanted)
+
+
+def test_elu_feature_map(xp: Any) -> None:
+    x = np.array([-1e4, -30.0, -1.0, -1e-9, 0.0, 1e-9, 2.0, 1e4])
+    wanted = [math.exp(one) if one < 0 else one + 1 for one in x]
+    assert_matches(elu_feature_map(xp.asarray(x)), wanted)
+    assert elu_feature_map(xp.ones(3, dtype=xp.float32)).dtype == xp.float32
+
+
+def test_elu_feature_map_is_torchs(torch: ModuleType) -> None:
+    x = torch.asarray([-1e4, -1.0, 0.0, 2.0, 1e4], dtype=torch.float64, requires_grad=True)
+    wanted = torch.nn.functional.elu(x) + 1
+    actual: Any = elu_feature_map(x)
+    torch.testing.assert_close(actual, wanted)
+    gradients = [torch.autograd.grad(y.sum(), x) for y in (actual, wanted)]
+    torch.testing.assert_close(*gradients)
+
+
+# Properties
+
+
+def test_normalised_weights_sum_to_one(xp: Any) -> None:
+    arrays, options = moved(xp, *inputs("decayed channels", H, state=False))
+    ones = xp.ones((H, N, 2), dtype=xp.float64)
+    output = parallel(*arrays[:2], ones, **options, feature_map=elu_feature_map)
+    assert_matches(output, np.ones((H, N, 2)))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_a_sequence_may_be_split_anywhere(xp: Any, form: Any, rule: str) -> None:
+    arrays, options = inputs(rule, H, n=11)
+    state = options.pop("state")
+    more = {"chunk_size": 3} if form is chunked else {}
+    whole = expected(rule, H, n=11)
+    for split in range(12):
+        outputs, carried = [], xp.asarray(state)
+        for part in (slice(split), slice(split, 11)):
+            steps, rest = moved(
+                xp,
+                [array[:, part] for array in arrays],
+                {name: option[:, part] for name, option in options.items()},
+                **more,
+            )
+            output, carried = form(*steps, **rest, state=carried)
+            outputs.append(output)
+        check((xp.concat(outputs, axis=-2), carried), whole)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_changed_future_changes_no_past(xp: Any, rule: str) -> None:
+    arrays, options = inputs(rule, H, n=23, state=False)
+    outputs = []
+    for _ in range(2):
+        ours, ours_options = moved(xp, arrays, options)
+        found = [recurrent(*ours, **ours_options)[0]]
+        found.append(chunked(*ours, **ours_options, chunk_size=8)[0])
+        if rule in ADDING:
+            found.append(parallel(*ours, **ours_options))
+            found.append(parallel(*ours, **ours_options, feature_map=elu_feature_map))
+        outputs.append([as_numpy(output).copy() for output in found])
+        for array in (*arrays, *options.values()):
+            array[:, 13:] = 0.5 - array[:, 13:]  # in the middle of a chunk
+    for before, after in zip(*outputs, strict=True):
+        changed = (before != after).any((0, 2))
+        np.testing.assert_array_equal(changed, [False] * 13 + [True] * 10)
+
+
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_the_delta_rule_remembers_and_replaces(xp: Any, form: Any) -> None:
+    key, _ = np.linalg.qr(draw(D, D))
+    value, other = draw(D, V), draw(1, V, seed=1)
+    once = np.ones(D)
+    _, state = form(*map(xp.asarray, (key, key, value)), beta=xp.asarray(once))
+    assert_matches(xp.matmul(xp.asarray(key), state), value)
+
+    arrays, options = moved(xp, [key[2:3]] * 2 + [other], {"beta": once[:1]})
+    _, state = form(*arrays, **options, state=state)
+    value[2] = other
+    assert_matches(xp.matmul(xp.asarray(key), state), value)
+
+    _, added = form(*arrays, state=state)  # without beta, the old value stays and the new is added
+    assert_matches(xp.matmul(arrays[0], added), 2 * other)
+
+
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_a_share_of_the_difference_is_written(xp: Any, form: Any) -> None:
+    key, values = np.eye(1, D), np.array([[8.0], [0.0], [4.0]])
+    keys = np.repeat(key, 3, 0)
+    arrays, options = moved(xp, [keys, keys, values], {"beta": np.array([1.0, 0.25, 0.5])})
+    assert_matches(form(*arrays, **options)[0], [[8.0], [6.0], [5.0]])
+
+
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_decay_comes_before_the_step_writes(xp: Any, form: Any) -> None:
+    keys, values = np.ones((3, 1)), np.array([[8.0], [1.0], [1.0]])
+    arrays, options = moved(xp, [keys, keys, values], {"decay": np.array([0.25, 0.5, 0.0])})
+    output, state = form(*arrays, **options, state=xp.asarray([[16.0]], dtype=xp.float64))
+    check((output, state), (np.array([[12.0], [7.0], [1.0]]), np.array([[1.0]])))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 1, 3)])
+def test_leading_axes_are_free(xp: Any, lead: tuple[int, ...], rule: str) -> None:
+    arrays, options = moved(xp, *inputs(rule, *lead, n=9))
+    wanted = expected(rule, *lead, n=9)
+    check(recurrent(*arrays, **options), wanted)
+    check(chunked(*arrays, **options, chunk_size=4), wanted)
+    if rule in ADDING:
+        del options["state"]
+        assert_matches(parallel(*arrays, **options), expected(rule, *lead, n=9, state=False)[0])
+
+
+@pytest.mark.parametrize("wide", ["query", "key", "value", "decay", "beta", "state"])
+@pytest.mark.parametrize("axes", ["n", "nd"])
+def test_leading_axes_broadcast(xp: Any, axes: str, wide: str) -> None:
+    """One array has the heads, all others have an axis of 1 for them."""
+    rule = {"n": "gated delta", "nd": "delta with all channels"}[axes]
+    arrays, options = inputs(rule, 2, H, n=9)
+    named = dict(zip(("query", "key", "value"), arrays, strict=True)) | options
+    named = {name: array if name == wide else array[:, :1] for name, array in named.items()}
+    full = {name: np.broadcast_to(array, (2, H, *array.shape[2:])) for name, array in named.items()}
+    output, state = loops(**full)
+    state = state[:, :1] if wide == "query" else state
+    ours = {name: xp.asarray(array) for name, array in named.items()}
+    check(recurrent(**ours), (output, state))
+    check(chunked(**ours, chunk_size=4), (output, state))
+    if wide != "beta":
+        del ours["beta"], ours["state"], full["beta"], full["state"]
+        wanted = loops(**full)[0][:, : 1 if wide == "state" else H]
+        assert_matches(parallel(**ours), wanted)
+
+
+def test_memory_is_linear() -> None:
+    """Weights (n, n) would take 800 MB here."""
+    n = 10_007
+    one = np.ones((n, 1))
+    tracemalloc.start()
+    everything = parallel(one, one, one, is_causal=False)
+    sums, _ = chunked(one, one, one, decay=np.ones(n))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    np.testing.assert_array_equal(everything[:, 0], np.full(n, n))
+    np.testing.assert_array_equal(sums[:, 0], np.arange(1, n + 1))
+    assert peak < 64e6
+
+
+# Numbers at the edge
+
+
+def strong(name: str, *shape: int) -> Any:
+    drawn = factors(*shape)
+    return {
+        "tiny": np.full(shape, 1e-4),
+        "none": np.zeros(shape),
+        "some none": np.where(drawn < 0.3, 0.0, drawn),
+        "none or all": np.where(drawn < 0.3, 0.0, 1.0),
+        "tiny or all": np.where(drawn < 0.5, 1e-4, 1.0),
+        "smallest": np.full(shape, 1e-38),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["tiny", "none", "some none", "none or all", "tiny or all", "smallest"]
+)
+@pytest.mark.parametrize("rule", [rule for rule in RULES if "decay" in RULES[rule]])
+def test_strong_decay_in_single_precision(xp: Any, rule: str, name: str) -> None:
+    arrays, options = inputs(rule, state=rule not in ADDING)
+    options["decay"] = strong(name, *options["decay"].shape)
+    single = [array.astype(np.float32) for array in arrays]
+    options = {key: option.astype(np.float32) for key, option in options.items()}
+    wanted = loops(*single, **options)
+    ours, options = moved(xp, single, options)
+    for form in (recurrent, chunked):
+        for one, other in zip(form(*ours, **options), wanted, strict=True):
+            assert_matches(one, other, tolerance=1e-5)
+    if rule in ADDING:
+        assert_matches(parallel(*ours, **options), wanted[0], tolerance=1e-5)
+
+
+@pytest.mark.parametrize("axes", ["n", "nd"])
+def test_a_decay_of_zero_forgets_everything(xp: Any, axes: str) -> None:
+    rule = {"n": "gated delta", "nd": "delta with all channels"}[axes]
+    arrays, options = inputs(rule)
+    options["decay"][41] = 0.0
+    ours, ours_options = moved(xp, arrays, options)
+    after, after_options = moved(
+        xp,
+        [array[41:] for array in arrays],
+        {name: option[41:] for name, option in options.items() if name != "state"},
+    )
+    for form in (recurrent, chunked):
+        output, state = form(*ours, **ours_options)
+        wanted = form(*after, **after_options)
+        check((output[41:, :], state), [as_numpy(array) for array in wanted])
+
+
+def test_equal_keys_in_single_precision(xp: Any) -> None:
+    """Each step replaces what the one before wrote: no powers of the overlaps, which would explode.
+
+    With beta 1 the output is the value itself.
+    """
+    key = np.repeat(draw(1, D), N, 0)
+    key = (key / np.sqrt((key**2).sum(-1, keepdims=True))).astype(np.float32)
+    value = draw(N, V).astype(np.float32)
+    arrays, options = moved(xp, [key, key, value], {"beta": np.ones(N, np.float32)})
+    assert_matches(chunked(*arrays, **options)[0], value, tolerance=1e-5)
+
+
+def test_a_row_without_weight_is_zero(xp: Any) -> None:
+    query, key = -np.ones((3, 2)), np.ones((3, 2))
+    query[1] = 1.0
+
+    def rectify(x: Any) -> Any:
+        return xp.where(x > 0, x, 0.0)
+
+    for is_causal in (False, True):
+        arrays = (xp.asarray(array) for array in (query, key, key))
+        output = parallel(*arrays, feature_map=rectify, is_causal=is_causal)
+        assert_matches(output, [[0.0, 0], [1, 1], [0, 0]])
+
+
+def plain(query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any) -> list[Any]:
+    """Take the steps of one head in whatever precision the arrays have."""
+    outputs = []
+    for t in range(len(query)):
+        state = decay[t] * state
+        new = value[t] - key[t] @ state
+        state = state + (beta[t] * key[t])[:, None] * new
+        outputs.append(query[t] @ state)
+    return outputs
+
+
+def test_numpys_half_precision_accumulates_in_float32() -> None:
+    arrays, options = inputs("gated delta")
+    options["decay"] = 1 - 0.1 * options["decay"]
+    half = [array.astype(np.float16) for array in arrays]
+    half_options = {name: option.astype(np.float16) for name, option in options.items()}
+    exact, _ = loops(*half, **half_options)
+    stepwise = np.stack(plain(*half, **half_options))
+    assert stepwise.dtype == np.float16
+    for form in (recurrent, chunked):
+        output, state = form(*half, **half_options)
+        assert (output.dtype, state.dtype) == (np.float16, np.float32)
+        # Only the last rounding is left, half a unit in the last place.
+        assert np.abs(output - exact).max() <= 2.0**-11 * np.abs(exact).max()
+        assert np.abs(output - exact).max() < np.abs(stepwise - exact).max() / 2
+    decay = {"decay": half_options["decay"]}
+    output, (exact, _) = parallel(*half, **decay), loops(*half, **decay)
+    assert output.dtype == np.float16
+    assert np.abs(output - exact).max() <= 2.0**-11 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_low_precision_is_at_most_twice_as_wrong_as_plain(
+    torch: ModuleType, form: Any, dtype: str
+) -> None:
+    arrays, options = moved(torch, *inputs("gated delta"))
+    arrays = [array.to(getattr(torch, dtype)) for array in arrays]
+    options = {name: option.to(arrays[0].dtype) for name, option in options.items()}
+    doubles = [array.double() for array in arrays]
+    double_options = {name: option.double() for name, option in options.items()}
+    exact = torch.stack(plain(*doubles, **double_options))
+    stepwise = torch.stack(plain(*arrays, **options))
+    output, state = form(*arrays, **options)
+    assert (output.dtype, state.dtype) == (arrays[0].dtype, torch.float32)
+    assert (output - exact).abs().max() <= 2 * (stepwise - exact).abs().max()
+
+
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_a_carried_state_loses_nothing_in_half_precision(form: Any) -> None:
+    arrays, options = inputs("decay", n=8, state=False)
+    half = [array.astype(np.float16) for array in arrays]
+    decay = options["decay"].astype(np.float16)
+    whole = form(*half, decay=decay)
+    first, state = form(*(array[:5] for array in half), decay=decay[:5])
+    rest = form(*(array[5:] for array in half), decay=decay[5:], state=state)
+    np.testing.assert_array_equal(np.concatenate([first, rest[0]]), whole[0])
+    np.testing.assert_allclose(rest[1], whole[1], rtol=1e-6)
+
+
+def test_dtypes(xp: Any) -> None:
+    arrays, options = inputs("gated delta", n=9)
+    single = [xp.asarray(array, dtype=xp.float32) for array in arrays]
+    single_options = {
+        name: xp.asarray(option, dtype=xp.float32) for name, option in options.items()
+    }
+    _, double_options = moved(xp, [], options)
+    for form in (recurrent, chunked):
+        output, state = form(*single, **single_options)
+        assert (output.dtype, state.dtype) == (xp.float32, xp.float32)
+        output, state = form(*single, **double_options)  # wider factors: the output stays
+        assert (output.dtype, state.dtype) == (xp.float32, xp.float64)
+        output, state = form(*single[:2], xp.asarray(arrays[2]))
+        assert (output.dtype, state.dtype) == (xp.float64, xp.float64)
+    assert parallel(*single, decay=double_options["decay"]).dtype == xp.float32
+    assert parallel(*single, feature_map=elu_feature_map).dtype == xp.float32
+
+
+def test_a_feature_map_gets_at_least_single_precision() -> None:
+    seen = []
+
+    def look(x: Any) -> Any:
+        seen.append(x.dtype)
+        return elu_feature_map(x)
+
+    arrays = [array.astype(np.float16) for array in inputs("sum", n=3)[0]]
+    assert parallel(*arrays, feature_map=look).dtype == np.float16
+    assert seen == [np.float32, np.float32]
+
+
+# Torch: gradients, meta tensors, compilation
+
+
+def leaves(torch: ModuleType, arrays: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    named = dict(zip(("query", "key", "value"), arrays, strict=True)) | options
+    return {name: torch.asarray(array).requires_grad_() for name, array in named.items()}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("form", [recurrent, chunked, parallel])
+def test_gradients(torch: ModuleType, form: Any, rule: str) -> None:
+    if form is parallel and rule not in ADDING:
+        return
+    arrays = leaves(torch, *inputs(rule, n=5, d=2, v=3, state=form is not parallel))
+    more: dict[str, Any] = {"chunk_size": 2} if form is chunked else {}
+    maps = [{}, {"feature_map": elu_feature_map}] if form is parallel else [more]
+    for options in maps:
+
+        def call(*given: Any, options: dict[str, Any] = options) -> Any:
+            return form(**dict(zip(arrays, given, strict=True)), **options)
+
+        assert torch.autograd.gradcheck(call, tuple(arrays.values()))
+
+
+def test_gradients_without_causality(torch: ModuleType) -> None:
+    arrays = leaves(torch, inputs("sum", n=5, d=2, v=3)[0], {})
+
+    def call(*given: Any) -> Any:
+        return parallel(*given, feature_map=elu_feature_map, is_causal=False)
+
+    assert torch.autograd.gradcheck(call, tuple(arrays.values()))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("none", [False, True])
+def test_chunked_gradients_are_recurrent_gradients(
+    torch: ModuleType, none: bool, rule: str
+) -> None:
+    """Where a decay is 0 too: there a logarithm would give NaN."""
+    arrays, options = inputs(rule, H)
+    if none and "decay" in options:
+        options["decay"] = strong("some none", *options["decay"].shape)
+    found = []
+    for form in (recurrent, chunked):
+        named = leaves(torch, arrays, options)
+        results = form(**named, **({"chunk_size": 13} if form is chunked else {}))
+        torch.manual_seed(0)
+        cotangents = [torch.randn_like(result) for result in results]
+        found.append(torch.autograd.grad(results, list(named.values()), cotangents))
+    torch.testing.assert_close(found[1], found[0], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["tiny", "none", "smallest"])
+@pytest.mark.parametrize("form", [recurrent, chunked, parallel])
+def test_strong_decay_has_finite_gradients(torch: ModuleType, form: Any, name: str) -> None:
+    for rule in ("decay", "decayed channels"):
+        arrays, options = inputs(rule, state=False)
+        options["decay"] = strong(name, *options["decay"].shape)
+        named = leaves(torch, arrays, options)
+        named = {key: leaf.detach().float().requires_grad_() for key, leaf in named.items()}
+        output = form(**named)
+        output = output if form is parallel else output[0]
+        gradients = torch.autograd.grad(output.square().sum(), list(named.values()))
+        assert all(gradient.isfinite().all() for gradient in gradients)
+
+
+def test_a_row_without_weight_has_finite_gradients(torch: ModuleType) -> None:
+    query = torch.tensor([[-1.0, -2.0], [1.0, 2.0]], requires_grad=True)
+    output = parallel(query, query, query, feature_map=torch.relu)
+    assert (output[0] == 0).all()
+    assert torch.autograd.grad(output.sum(), query)[0].isfinite().all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_meta_tensors_have_shapes(torch: ModuleType, rule: str) -> None:
+    arrays, options = moved(torch, *inputs(rule, 2, H))
+    arrays = [array.to("meta") for array in arrays]
+    options = {name: option.to("meta") for name, option in options.items()}
+    for form in (recurrent, chunked):
+        output, state = form(*arrays, **options)
+        assert (output.shape, state.shape) == ((2, H, N, V), (2, H, D, V))
+    if rule in ADDING:
+        del options["state"]
+        assert parallel(*arrays, **options, feature_map=elu_feature_map).shape == (2, H, N, V)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torch_compiles_it_in_one_piece(torch: ModuleType) -> None:
+    arrays, options = moved(torch, *inputs("delta with decayed channels", n=3))
+
+    def call(*arrays: Any) -> Any:
+        sums = parallel(*arrays, feature_map=elu_feature_map)
+        return sums, *recurrent(*arrays, **options), *chunked(*arrays, **options, chunk_size=2)
+
+    torch.compiler.reset()
+    compiled = torch.compile(call, backend="eager", fullgraph=True, dynamic=True)
+    torch.testing.assert_close(compiled(*arrays), call(*arrays))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_autocast(torch: ModuleType, rule: str) -> None:
+    arrays, options = moved(torch, *inputs(rule, n=11))
+    arrays = [array.float() for array in arrays]
+    options = {name: option.float() for name, option in options.items()}
+    with torch.autocast("cpu", torch.bfloat16):
+        for form in (recurrent, chunked):
+            output, _ = form(*arrays, **options)
+            assert output.dtype == torch.float32
+            wanted = torch.asarray(expected(rule, n=11)[0]).float()
+            torch.testing.assert_close(output, wanted, rtol=0.03, atol=0.1)
+
+
+# Wrong calls
+
+x, y, step, whole = np.ones((2, 5, 3)), np.ones((2, 5, 7)), np.ones((2, 5)), np.ones((2, 5), int)
+SHARED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = {
+    "list": (([[1.0]], x, y), {}, TypeError, "query: got list, wanted an array"),
+    "integers": (
+        (x, x, y.astype(np.int64)),
+        {},
+        TypeError,
+        "value: got dtype int64, wanted a real floating dtype",
+    ),
+    "rank": (
+        (x[0, 0], x, y),
+        {},
+        ValueError,
+        "query: got shape (3,), wanted at least 2 axes, (..., n, d)",
+    ),
+    "value rank": (
+        (x, x, y[0, 0]),
+        {},
+        ValueError,
+        "value: got shape (7,), wanted at least 2 axes, (..., n, v)",
+    ),
+    "width": (
+        (x, y, y),
+        {},
+        ValueError,
+        "key: got 7 on axis -1 of shape (2, 5, 7), wanted 3, the width of query",
+    ),
+    "length": (
+        (x[:, :4], x, y),
+        {},
+        ValueError,
+        "key: got 5 on axis -2 of shape (2, 5, 3), wanted 4, the length of query",
+    ),
+    "values": (
+        (x, x, y[:, :4]),
+        {},
+        ValueError,
+        "value: got 4 on axis -2 of shape (2, 4, 7), wanted 5, the length of key",
+    ),
+    "leading axes": (
+        (x, x, np.ones((3, 5, 7))),
+        {},
+        ValueError,
+        "value: got leading axes (3,), wanted ones that broadcast with (2,)",
+    ),
+    "decay number": (
+        (x, x, y),
+        {"decay": 0.9},
+        TypeError,
+        "decay: got float, wanted an array",
+    ),
+    "decay integers": (
+        (x, x, y),
+        {"decay": whole},
+        TypeError,
+        "decay: got dtype int64, wanted a real floating dtype",
+    ),
+    "decay rank": (
+        (x, x, y),
+        {"decay": step[0]},
+        ValueError,
+        "decay: got shape (5,), wanted as many axes as key, (..., n, d), or one fewer, (..., n), "
+        "for key (2, 5, 3)",
+    ),
+    "decay length": (
+        (x, x, y),
+        {"decay": step[:, :1]},
+        ValueError,
+        "decay: got 1 on axis -1 of shape (2, 1), wanted 5, the length of key",
+    ),
+    "channel length": (
+        (x, x, y),
+        {"decay": x[:, :1]},
+        ValueError,
+        "decay: got 1 on axis -2 of shape (2, 1, 3), wanted 5, the length of key",
+    ),
+    "channels": (
+        (x, x, y),
+        {"decay": y},
+        ValueError,
+        "decay: got 7 on axis -1 of shape (2, 5, 7), wanted 3, the width of key",
+    ),
+    "decay axes": (
+        (x, x, y),
+        {"decay": np.ones((3, 5))},
+        ValueError,
+        "decay: got leading axes (3,), wanted ones that broadcast with (2,)",
+    ),
+}
+STATED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = {
+    "beta number": ((x, x, y), {"beta": 1.0}, TypeError, "beta: got float, wanted an array"),
+    "beta integers": (
+        (x, x, y),
+        {"beta": whole},
+        TypeError,
+        "beta: got dtype int64, wanted a real floating dtype",
+    ),
+    "beta rank": (
+        (x, x, y),
+        {"beta": np.ones(5)},
+        ValueError,
+        "beta: got shape (5,), wanted as many axes as key, (..., n, d), or one fewer, (..., n), "
+        "for key (2, 5, 3)",
+    ),
+    "beta length": (
+        (x, x, y),
+        {"beta": step[:, :4]},
+        ValueError,
+        "beta: got 4 on axis -1 of shape (2, 4), wanted 5, the length of key",
+    ),
+    "beta channels": (
+        (x, x, y),
+        {"beta": y},
+        ValueError,
+        "beta: got 7 on axis -1 of shape (2, 5, 7), wanted 3, the width of key",
+    ),
+    "beta axes": (
+        (x, x, y),
+        {"beta": np.ones((3, 5))},
+        ValueError,
+        "beta: got leading axes (3,), wanted ones that broadcast with (2,)",
+    ),
+    "query axes": (
+        (np.ones((3, 5, 3)), x, y),
+        {},
+        ValueError,
+        "key: got leading axes (2,), wanted ones that broadcast with (3,)",
+    ),
+    "state rank": (
+        (x, x, y),
+        {"state": np.ones(3)},
+        ValueError,
+        "state: got shape (3,), wanted at least 2 axes, (..., d, v)",
+    ),
+    "state transposed": (
+        (x, x, y),
+        {"state": np.ones((2, 7, 3))},
+        ValueError,
+        "state: got 7 on axis -2 of shape (2, 7, 3), wanted 3, the width of key",
+    ),
+    "state width": (
+        (x, x, y),
+        {"state": np.ones((2, 3, 5))},
+        ValueError,
+        "state: got 5 on axis -1 of shape (2, 3, 5), wanted 7, the width of value",
+    ),
+    "state axes": (
+        (x, x, y),
+        {"state": np.ones((3, 3, 7))},
+        ValueError,
+        "state: got leading axes (3,), wanted ones that broadcast with (2,)",
+    ),
+    "state integers": (
+        (x, x, y),
+        {"state": np.ones((2, 3, 7), int)},
+        TypeError,
+        "state: got dtype int64, wanted a real floating dtype",
+    ),
+}
+
+
+def is_refused(call: Any, case: tuple[tuple[Any, ...], dict[str, Any], Any, str]) -> None:
+    arrays, options, error, message = case
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call(*arrays, **options)
+
+
+@pytest.mark.parametrize(
+    ("form", "case"), list(itertools.product([parallel, recurrent, chunked], SHARED))
+)
+def test_wrong_calls_of_every_form(form: Any, case: str) -> None:
+    is_refused(form, SHARED[case])
+
+
+@pytest.mark.parametrize(("form", "case"), list(itertools.product([recurrent, chunked], STATED)))
+def test_wrong_calls_of_forms_with_a_state(form: Any, case: str) -> None:
+    is_refused(form, STATED[case])
+
+
+WRONG: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], type[Exception], str]] = {
+    "chunk size": (
+        chunked,
+        (x, x, y),
+        {"chunk_size": 0},
+        ValueError,
+        "chunk_size: got 0, wanted at least 1",
+    ),
+    "half a step": (
+        chunked,
+        (x, x, y),
+        {"chunk_size": 2.5},
+        TypeError,
+        "chunk_size: got float, wanted a whole number",
+    ),
+    "decay both ways": (
+        parallel,
+        (x, x, y),
+        {"decay": step, "is_causal": False},
+        ValueError,
+        "decay: got an array, wanted None without is_causal",
+    ),
+    "no function": (
+        parallel,
+        (x, x, y),
+        {"feature_map": "elu"},
+        TypeError,
+        "feature_map: got str, wanted a function or None",
+    ),
+    "no array from the map": (
+        parallel,
+        (x, x, y),
+        {"feature_map": lambda x: None},
+        TypeError,
+        "feature_map: got a function that returns None, wanted one of arrays",
+    ),
+    "a list from the map": (
+        parallel,
+        (x, x, y),
+        {"feature_map": lambda x: x.tolist()},
+        TypeError,
+        "feature_map: got list, wanted an array",
+    ),
+    "widths of the map": (
+        parallel,
+        (x, -x, y),
+        {"feature_map": lambda x: x[..., : 2 + (x < 0).all()]},
+        ValueError,
+        "feature_map: got 3 on axis -1 of shape (2, 5, 3), wanted 2, the width of the mapped query",
+    ),
+    "booleans from the map": (
+        parallel,
+        (x, x, y),
+        {"feature_map": lambda x: x > 0},
+        TypeError,
+        "feature_map: got dtype bool, wanted a real floating dtype",
+    ),
+    "steps lost in the map": (
+        parallel,
+        (x, x, y),
+        {"feature_map": lambda x: x[:, :4]},
+        ValueError,
+        "feature_map: got shape (2, 4, 3) from (2, 5, 3), wanted all axes but the last unchanged",
+    ),
+    "mapped channels": (
+        parallel,
+        (x, x, y),
+        {"feature_map": lambda x: x[..., :2], "decay": x},
+        ValueError,
+        "decay: got 3 on axis -1 of shape (2, 5, 3), wanted 2, the width of key",
+    ),
+    "feature list": (
+        elu_feature_map,
+        ([1.0],),
+        {},
+        TypeError,
+        "x: got list, wanted an array",
+    ),
+    "feature integers": (
+        elu_feature_map,
+        (whole,),
+        {},
+        TypeError,
+        "x: got dtype int64, wanted a real floating dtype",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_other_wrong_calls(case: str) -> None:
+    call, *rest = WRONG[case]
+    is_refused(call, tuple(rest))  # type: ignore[arg-type]
+
+
+def test_arrays_come_from_one_library(torch: ModuleType) -> None:
+    for form in (parallel, recurrent, chunked):
+        with pytest.raises(TypeError, match=r"^decay: got an array of torch, wanted one of numpy"):
+            form(x, x, y, decay=torch.ones(2, 5))
+    with pytest.raises(ValueError, match=r"^state: got device meta, wanted cpu, where query is"):
+        recurrent(*map(torch.asarray, (x, x, y)), state=torch.ones(2, 3, 7, device="meta"))
