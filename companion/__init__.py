@@ -12,7 +12,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from companion.attention import attend, masked_softmax, scaled_dot_product_attention
-    from companion.layers import AdditiveAttention, LuongAttention
+    from companion.cache import KVCache
+    from companion.layers import (
+        AdditiveAttention,
+        FeedForward,
+        LuongAttention,
+        MultiHeadAttention,
+    )
     from companion.linear import (
         chunked_linear_attention,
         elu_feature_map,
@@ -39,7 +45,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdditiveAttention",
+    "FeedForward",
+    "KVCache",
     "LuongAttention",
+    "MultiHeadAttention",
     "Seq2Seq",
     "Seq2SeqConfig",
     "additive_score",
@@ -68,7 +77,8 @@ __all__ = [
 
 _MODULES = {
     "attention": ("attend", "masked_softmax", "scaled_dot_product_attention"),
-    "layers": ("AdditiveAttention", "LuongAttention"),
+    "cache": ("KVCache",),
+    "layers": ("AdditiveAttention", "FeedForward", "LuongAttention", "MultiHeadAttention"),
     "linear": (
         "chunked_linear_attention",
         "elu_feature_map",

@@ -97,6 +97,21 @@ def scores(score: Callable[[Float, Float], float], query: Float, key: Float) -> 
     return result
 
 
+def blend(
+    logits: Float, memory: Float, allowed: npt.NDArray[np.bool_], factor: Float | None = None
+) -> tuple[Float, Float]:
+    """Blend (b, k, v) by the softmax of the allowed (b, q, k) logits, then multiplied if asked."""
+    weights, output = np.zeros(logits.shape), np.zeros((*logits.shape[:2], memory.shape[-1]))
+    for b, i in np.ndindex(*logits.shape[:2]):
+        row = [x if ok else -math.inf for x, ok in zip(logits[b, i], allowed[b, i], strict=True)]
+        weights[b, i], _ = softmax(row)
+        if factor is not None:
+            weights[b, i] *= factor[b, i]
+        for c in range(memory.shape[-1]):
+            output[b, i, c] = math.fsum(weights[b, i] * memory[b, :, c])
+    return output, weights
+
+
 def mask(queries: int, keys: int, allowed: Callable[[int, int], bool]) -> npt.NDArray[np.bool_]:
     """Ask for every query and key whether they may meet."""
     return np.array([[allowed(i, j) for j in range(keys)] for i in range(queries)], dtype=bool)

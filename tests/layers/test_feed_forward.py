@@ -1,0 +1,185 @@
+"""The feed-forward layer against loops and against the one in torch's own Transformer layer."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from companion.layers import FeedForward
+from tests.oracle import as_numpy, assert_matches
+
+if TYPE_CHECKING:
+    from typing import assert_type
+
+B, N, E, HIDDEN = 2, 3, 5, 11
+
+ACTIVATIONS: dict[str, Callable[[float], float]] = {
+    "relu": lambda x: max(x, 0.0),
+    "gelu": lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2,
+    "gelu_tanh": lambda x: x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "silu": lambda x: x / (1 + math.exp(-x)),
+}
+
+
+def draw(*shape: int) -> Tensor:
+    return torch.asarray(np.random.default_rng(shape).normal(size=shape))
+
+
+def make(activation: Any = "gelu", **options: Any) -> FeedForward:
+    torch.manual_seed(1)
+    return FeedForward(E, HIDDEN, activation=activation, **options).double()
+
+
+def linear(layer: Any, x: Any) -> list[float]:
+    """One place through one projection, a number at a time."""
+    weight = as_numpy(layer.weight)
+    bias = np.zeros(len(weight)) if layer.bias is None else as_numpy(layer.bias)
+    return [math.fsum([*(row * x), b]) for row, b in zip(weight, bias, strict=True)]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("gated", [True, False])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_every_place_goes_through_the_formula(activation: str, gated: bool, bias: bool) -> None:
+    layer, x = make(activation, gated=gated, bias=bias), draw(B, N, E)
+    activate = ACTIVATIONS[activation]
+    expected = np.zeros((B, N, E))
+    for b, i in np.ndindex(B, N):
+        hidden = linear(layer.up_proj, as_numpy(x)[b, i])
+        if gated:  # Shazeer (2020), equation 6
+            gate = linear(layer.gate_proj, as_numpy(x)[b, i])
+            hidden = [activate(g) * h for g, h in zip(gate, hidden, strict=True)]
+        else:
+            hidden = [activate(h) for h in hidden]
+        expected[b, i] = linear(layer.down_proj, np.array(hidden))
+    assert_matches(layer(x), expected)
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_torchs_transformer_layer_agrees(activation: str) -> None:
+    theirs = torch.nn.TransformerEncoderLayer(
+        E, 1, HIDDEN, dropout=0.0, activation=activation, norm_first=True, dtype=torch.float64
+    )
+    ours, x = make(activation), draw(B, N, E)
+    pairs = ((ours.up_proj, theirs.linear1), (ours.down_proj, theirs.linear2))
+    for mine, other in pairs:
+        mine.load_state_dict(other.state_dict())
+    torch.testing.assert_close(ours(x), theirs._ff_block(x), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("gated", [True, False])
+def test_gradients(gated: bool) -> None:
+    layer, x = make("silu", gated=gated), draw(N, E).requires_grad_()
+    names = [name for name, _ in layer.named_parameters()]
+
+    def call(x: Tensor, *weights: Tensor) -> Any:
+        given = dict(zip(names, weights, strict=True))
+        return torch.func.functional_call(layer, given, (x,))
+
+    leaves = [weight.detach().requires_grad_() for weight in layer.parameters()]
+    assert torch.autograd.gradcheck(call, [x, *leaves], fast_mode=True)
+
+
+def test_dropout_is_for_training_alone() -> None:
+    layer, x = make(dropout_p=0.5), draw(B, N, E)
+    assert not torch.equal(layer(x), layer(x))
+    layer.eval()
+    assert torch.equal(layer(x), make()(x))
+
+
+@pytest.mark.parametrize("shape", [(E,), (0, E), (2, 3, 4, E)])
+def test_leading_axes_are_free(shape: tuple[int, ...]) -> None:
+    layer, x = make(), draw(*shape)
+    assert layer(x).shape == shape
+    torch.testing.assert_close(layer(x).reshape(-1, E), layer(x.reshape(-1, E)))
+
+
+def test_on_meta_tensors_and_under_autocast() -> None:
+    layer, x = make("silu", gated=True), draw(B, N, E)
+    expected = layer(x)
+    with torch.autocast("cpu", torch.bfloat16):
+        actual = layer.float()(x.float())
+    torch.testing.assert_close(actual.double(), expected, rtol=0.05, atol=0.05)
+    assert layer.to("meta")(x.to("meta").float()).shape == (B, N, E)
+
+
+def test_the_weights_survive_a_state_dict() -> None:
+    layer, x = make("silu", gated=True), draw(B, N, E)
+    other = FeedForward(E, HIDDEN, activation="silu", gated=True).double()
+    other.load_state_dict(layer.state_dict())
+    assert torch.equal(layer(x), other(x))
+    names = ["down_proj", "gate_proj", "up_proj"]
+    assert sorted(layer.state_dict()) == [f"{n}.{w}" for n in names for w in ("bias", "weight")]
+
+
+x = draw(B, N, E)
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "embed_dim": (lambda: FeedForward(0, 3), ValueError, "embed_dim: got 0, wanted at least 1"),
+    "hidden_dim": (lambda: FeedForward(3, -1), ValueError, "hidden_dim: got -1, wanted at least"),
+    "float": (
+        lambda: FeedForward(3, 4.5),  # type: ignore[arg-type]
+        TypeError,
+        "hidden_dim: got float, wanted a whole number",
+    ),
+    "activation": (
+        lambda: make("swiglu"),
+        ValueError,
+        "activation: got 'swiglu', wanted one of 'relu', 'gelu', 'gelu_tanh', 'silu'",
+    ),
+    "dropout": (
+        lambda: make(dropout_p=1.0),
+        ValueError,
+        "dropout_p: got 1.0, wanted at least 0 and below 1",
+    ),
+    "no number": (lambda: make(dropout_p="1"), TypeError, "dropout_p: got str, wanted a number"),
+    "width": (
+        lambda: make()(x[..., :3]),
+        ValueError,
+        "x: got 3 on axis -1 of shape (2, 3, 3), wanted 5, embed_dim",
+    ),
+    "rank": (
+        lambda: make()(x[0, 0, 0]),
+        ValueError,
+        "x: got shape (), wanted at least 1 axis, (..., e)",
+    ),
+    "dtype": (
+        lambda: make()(x.float()),
+        TypeError,
+        "x: got dtype torch.float32, wanted torch.float64, the layer's",
+    ),
+    "integers": (
+        lambda: make()(x.long()),
+        TypeError,
+        "x: got dtype torch.int64, wanted a real floating dtype",
+    ),
+    "device": (
+        lambda: make()(x.to("meta")),
+        ValueError,
+        "x: got device meta, wanted cpu, where the layer is",
+    ),
+    "library": (
+        lambda: make()(as_numpy(x)),  # type: ignore[arg-type]
+        TypeError,
+        "x: got an array of numpy, wanted one of torch like the layer",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()
+
+
+if TYPE_CHECKING:
+
+    def type_checkers_know_what_comes_back(x: Tensor, layer: FeedForward) -> None:
+        assert_type(layer(x), Tensor)

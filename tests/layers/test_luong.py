@@ -1,0 +1,285 @@
+"""Luong's scores, and local attention, against loops over the formulas of the paper."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from companion.layers import AdditiveAttention, LuongAttention
+from tests import oracle
+from tests.oracle import as_numpy, assert_matches
+
+if TYPE_CHECKING:
+    from typing import assert_type
+
+B, Q, K, D, E, HIDDEN = 2, 3, 11, 5, 7, 13
+LENGTHS = [K, 6]
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.asarray(np.random.default_rng([seed, *shape]).normal(size=shape))
+
+
+def inputs(query_dim: int = D, q: int = Q) -> tuple[Tensor, Tensor, Tensor]:
+    mask = torch.arange(K) < torch.tensor(LENGTHS)[:, None]
+    return draw(B, q, query_dim), draw(B, K, E, seed=1), mask[:, None]
+
+
+def logits(attention: LuongAttention, query: Tensor, memory: Tensor) -> Any:
+    """The scores of the paper's section 3.1, one query and one entry at a time."""
+
+    def score(s: Any, h: Any) -> float:
+        if attention.weight is None:
+            return math.fsum(s * h)
+        weight = as_numpy(attention.weight)
+        if attention.vector is None:
+            return math.fsum(math.fsum(s * weight[:, c]) * h[c] for c in range(len(h)))
+        joined, v = np.concatenate([s, h]), as_numpy(attention.vector)
+        return math.fsum(v[i] * math.tanh(math.fsum(joined * weight[:, i])) for i in range(len(v)))
+
+    return oracle.scores(score, as_numpy(query), as_numpy(memory))
+
+
+def check(
+    attention: LuongAttention,
+    allowed: Callable[[int, int, int], bool],
+    factor: Callable[[int, int, int], float] | None = None,
+    *,
+    q: int = Q,
+    masked: bool = True,
+    **options: Any,
+) -> None:
+    """Hold a layer against loops that ask for every b, i, j whether it counts, and how much."""
+    query, memory, mask = inputs(attention.query_dim, q)
+    shape = B, q, K
+    near = np.array([allowed(*place) for place in np.ndindex(*shape)]).reshape(shape)
+    shares = None
+    if factor is not None:
+        shares = np.array([factor(*place) for place in np.ndindex(*shape)]).reshape(shape)
+    expected = oracle.blend(
+        logits(attention, query, memory),
+        as_numpy(memory),
+        near & as_numpy(mask) if masked else near,
+        shares,
+    )
+    keys = attention.project(memory)
+    options |= {"mask": mask} if masked else {}
+    context, weights = attention(query, keys, memory, need_weights=True, **options)
+    assert_matches(weights, expected[1])
+    assert_matches(context, expected[0])
+    assert_matches(attention(query, keys, memory, **options), expected[0])
+
+
+def make(score: Any, **options: Any) -> LuongAttention:
+    torch.manual_seed(2)
+    return LuongAttention(E if score == "dot" else D, E, score=score, **options).double()
+
+
+SCORES = ["dot", "general", "concat"]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_global_attention_is_luongs_formula(score: str) -> None:
+    check(make(score), lambda b, i, j: True)
+
+
+def test_dot_attention_has_no_weights_to_learn() -> None:
+    assert list(make("dot").parameters()) == []
+
+
+@pytest.mark.parametrize("hidden_dim", [None, HIDDEN])
+def test_concat_is_additive_attention_with_its_matrices_stacked(hidden_dim: int | None) -> None:
+    concat = make("concat", hidden_dim=hidden_dim)
+    assert concat.weight is not None
+    assert concat.weight.shape == (D + E, hidden_dim or D)
+    additive = AdditiveAttention(D, E, hidden_dim or D).double()
+    stacked = torch.cat([additive.query_weight, additive.key_weight])
+    concat.load_state_dict({"weight": stacked, "vector": additive.vector})
+    query, memory, mask = inputs()
+    one, other = (
+        layer(query, layer.project(memory), memory, mask=mask, need_weights=True)
+        for layer in (additive, concat)
+    )
+    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("window", [0, 1, 4, 99])
+@pytest.mark.parametrize("offset", [0, 3, -2, [8, 1]])
+def test_local_m_looks_around_the_querys_own_place(
+    score: str, window: int, offset: int | list[int]
+) -> None:
+    starts = offset if isinstance(offset, list) else [offset] * B
+    given = torch.tensor(offset) if isinstance(offset, list) else offset
+    attention = make(score, window=window)
+    check(attention, lambda b, i, j: abs(j - (i + starts[b])) <= window, offset=given)
+
+
+def test_local_m_past_the_end_finds_nothing() -> None:
+    attention = make("general", window=2)
+    query, memory, mask = inputs()
+    context = attention(query, attention.project(memory), memory, mask=mask, offset=K + 2)
+    assert (context == 0).all()
+
+
+def test_local_m_step_by_step_is_one_pass() -> None:
+    attention = make("concat", window=2)
+    query, memory, mask = inputs(q=7)
+    keys = attention.project(memory)
+    whole = attention(query, keys, memory, mask=mask)
+    steps = [attention(query[:, t : t + 1], keys, memory, mask=mask, offset=t) for t in range(7)]
+    torch.testing.assert_close(torch.cat(steps, 1), whole)
+
+
+def predicted(attention: LuongAttention, lengths: list[int], q: int = Q) -> Any:
+    """Place = S sigmoid(v . tanh(W s)), one query at a time."""
+    assert attention.place_weight is not None
+    assert attention.place_vector is not None
+    query, _, _ = inputs(attention.query_dim, q)
+    s, w, v = map(as_numpy, (query, attention.place_weight, attention.place_vector))
+    places = np.zeros((B, q))
+    for b, i in np.ndindex(B, q):
+        hidden = [math.tanh(math.fsum(s[b, i] * w[:, c])) for c in range(len(v))]
+        places[b, i] = lengths[b] / (1 + math.exp(-math.fsum(hidden * v)))
+    return places
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("window", [1, 3, 99])
+@pytest.mark.parametrize("masked", [False, True])
+def test_local_p_predicts_a_place_and_favours_what_is_near(
+    score: str, window: int, masked: bool
+) -> None:
+    attention = make(score, window=window, predictive=True)
+    assert attention.place_vector is not None
+    with torch.no_grad():
+        attention.place_vector.mul_(4)  # so that the places are spread
+    place = predicted(attention, LENGTHS if masked else [K, K], q=19)
+    assert place[0].max() - place[0].min() > 2
+    sigma = window / 2
+    check(
+        attention,
+        lambda b, i, j: abs(j - place[b, i]) <= window,
+        lambda b, i, j: math.exp(-((j - place[b, i]) ** 2) / (2 * sigma**2)),
+        q=19,
+        masked=masked,
+    )
+
+
+def test_the_predicted_place_can_be_asked_for() -> None:
+    attention = make("general", window=2, predictive=True)
+    query, _, _ = inputs()
+    place = attention.place(query, torch.tensor(LENGTHS)[:, None])
+    assert_matches(place, predicted(attention, LENGTHS))
+    half = attention.bfloat16().place(query.bfloat16(), 1000)
+    assert half.dtype == torch.float32
+
+
+def test_a_float_mask_counts_what_it_does_not_forbid() -> None:
+    attention = make("general", window=2, predictive=True)
+    query, memory, mask = inputs()
+    keys = attention.project(memory)
+    added = torch.where(mask, 0.0, -math.inf)
+    for layer in (attention, make("general", window=1)):
+        torch.testing.assert_close(
+            layer(query, keys, memory, mask=added), layer(query, keys, memory, mask=mask)
+        )
+
+
+query, memory, mask = inputs()
+general = make("general", window=2)
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "width": (lambda: LuongAttention(0, 5), ValueError, "query_dim: got 0, wanted at least 1"),
+    "dot": (
+        lambda: LuongAttention(3, 5, score="dot"),
+        ValueError,
+        "key_dim: got 5, wanted query_dim, 3, for the dot score",
+    ),
+    "score": (
+        lambda: LuongAttention(3, 5, score="bilinear"),  # type: ignore[arg-type]
+        ValueError,
+        "score: got 'bilinear', wanted 'dot', 'general' or 'concat'",
+    ),
+    "hidden_dim": (
+        lambda: LuongAttention(3, 5, hidden_dim=7),
+        ValueError,
+        "hidden_dim: got 7, wanted None for the general score",
+    ),
+    "no hidden_dim": (
+        lambda: LuongAttention(3, 5, score="concat", hidden_dim=0),
+        ValueError,
+        "hidden_dim: got 0, wanted at least 1",
+    ),
+    "window": (lambda: LuongAttention(3, 5, window=-1), ValueError, "window: got -1, wanted at le"),
+    "half a window": (
+        lambda: LuongAttention(3, 5, window=1.5),  # type: ignore[arg-type]
+        TypeError,
+        "window: got float, wanted a whole number",
+    ),
+    "narrow prediction": (
+        lambda: LuongAttention(3, 5, window=0, predictive=True),
+        ValueError,
+        "window: got 0, wanted at least 1",
+    ),
+    "wide prediction": (
+        lambda: LuongAttention(3, 5, predictive=True),
+        ValueError,
+        "window: got None, wanted a number of places for a prediction",
+    ),
+    "no prediction": (
+        lambda: general.place(query, 5),
+        TypeError,
+        "predictive: got False, wanted a layer that was made with True",
+    ),
+    "offset": (
+        lambda: general(query, general.project(memory), memory, offset=0.5),  # type: ignore[call-overload]
+        TypeError,
+        "offset: got float, wanted a whole number",
+    ),
+    "offset dtype": (
+        lambda: general(query, general.project(memory), memory, offset=torch.ones(B)),
+        TypeError,
+        "offset: got dtype torch.float32, wanted an integer dtype",
+    ),
+    "mask": (
+        lambda: general(query, general.project(memory), memory, mask=mask[..., :3]),
+        ValueError,
+        "mask: got 3 keys in shape (2, 1, 3), wanted 11",
+    ),
+    "memory": (
+        lambda: general.project(memory[..., :3]),
+        ValueError,
+        "memory: got 3 on axis -1 of shape (2, 11, 3), wanted 7, key_dim",
+    ),
+    "dot memory": (
+        lambda: make("dot").project(memory[..., :3]),
+        ValueError,
+        "memory: got 3 on axis -1 of shape (2, 11, 3), wanted 7, key_dim",
+    ),
+    "query": (
+        lambda: general(memory, general.project(memory), memory),
+        ValueError,
+        "query: got 7 on axis -1 of shape (2, 11, 7), wanted 5, query_dim",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()
+
+
+if TYPE_CHECKING:
+
+    def overloads_tell_type_checkers_what_comes_back(x: Tensor, layer: LuongAttention) -> None:
+        assert_type(layer(x, x, x, offset=x), Tensor)
+        assert_type(layer(x, x, x, mask=x, need_weights=True), tuple[Tensor, Tensor])

@@ -1,0 +1,308 @@
+"""The cache against lists of tokens, one list a sequence."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from companion.cache import KVCache
+
+B, G, D, V, MAX = 3, 2, 5, 7, 29
+float64, whole = torch.float64, torch.int64
+
+
+def make(window: int | None = None, max_len: int | None = MAX) -> KVCache:
+    return KVCache(B, G, max_len, D, window=window, value_dim=V, dtype=float64)
+
+
+def draw(count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(1000 * seed + count)
+    key = torch.randn(B, G, count, D, dtype=float64, generator=generator)
+    return key, torch.randn(B, G, count, V, dtype=float64, generator=generator)
+
+
+class Tokens:
+    """The same as lists: nothing is forgotten, padding is never let in."""
+
+    def __init__(self) -> None:
+        self.sequences: list[list[tuple[Tensor, Tensor]]] = [[] for _ in range(B)]
+
+    def update(self, key: Tensor, value: Tensor, lengths: list[int]) -> None:
+        for b, length in enumerate(lengths):
+            self.sequences[b] += [(key[b, :, i], value[b, :, i]) for i in range(length)]
+
+    def reorder(self, indices: list[int]) -> None:
+        self.sequences = [list(self.sequences[index]) for index in indices]
+
+
+def check(cache: KVCache, tokens: Tokens, seen: tuple[Tensor, Tensor], before: list[int]) -> None:
+    """Every key that a new query may need is there, under its place, and nothing else is."""
+    key, value = seen
+    positions = cache.key_positions.expand(B, -1).tolist()
+    assert key.shape == (B, G, len(positions[0]), D)
+    assert value.shape == (B, G, len(positions[0]), V)
+    for b, sequence in enumerate(tokens.sequences):
+        found = {place: i for i, place in enumerate(positions[b]) if 0 <= place < len(sequence)}
+        oldest = 0 if cache.window is None else max(0, before[b] + 1 - cache.window)
+        assert set(range(oldest, len(sequence))) <= found.keys()
+        assert len([place for place in positions[b] if place in found]) == len(found)
+        for place, i in found.items():
+            assert torch.equal(key[b, :, i], sequence[place][0])
+            assert torch.equal(value[b, :, i], sequence[place][1])
+
+
+@pytest.mark.parametrize("ragged", [False, True])
+@pytest.mark.parametrize("window", [None, 1, 4, 7, 31])
+def test_any_course_of_updates_is_that_of_lists(window: int | None, ragged: bool) -> None:
+    generator = np.random.default_rng([7, window or 0, ragged])
+    cache = make(window)
+    for course in range(12):
+        tokens = Tokens()
+        for step in itertools.count():
+            count = int(generator.choice([0, 1, 1, 1, 2, 3, 5, 9]))
+            if cache.length + count > MAX:
+                break
+            key, value = draw(count, seed=97 * course + step)
+            lengths = [count] * B
+            given = None
+            if ragged and generator.random() < 0.5:
+                lengths = generator.integers(0, count + 1, B).tolist()
+                given = torch.tensor(lengths, dtype=torch.int32)
+            before = [len(sequence) for sequence in tokens.sequences]
+            queries = cache.query_positions(count).expand(B, -1)
+            assert torch.equal(queries, torch.tensor(before)[:, None] + torch.arange(count))
+
+            seen = cache.update(key, value, lengths=given)
+            tokens.update(key, value, lengths)
+            check(cache, tokens, seen, before)
+            after = [len(sequence) for sequence in tokens.sequences]
+            assert cache.lengths.tolist() == after
+            assert cache.length >= max(after)
+            if generator.random() < 0.3:
+                indices = generator.integers(0, B, B).tolist()
+                cache.reorder(torch.tensor(indices))
+                tokens.reorder(indices)
+        cache.reset()
+        assert (cache.length, cache.offset, cache.key_positions.tolist()) == (0, 0, [])
+
+
+def test_equal_sequences_keep_a_number_for_an_offset() -> None:
+    cache = make()
+    cache.update(*draw(5))
+    assert (cache.offset, cache.lengths.tolist()) == (5, [5, 5, 5])
+    cache.update(*draw(2), lengths=torch.tensor([2, 0, 1]))
+    assert isinstance(cache.offset, Tensor)
+    assert cache.offset.tolist() == cache.lengths.tolist() == [7, 5, 6]
+    assert cache.length == 7
+
+
+def test_the_memory_is_allocated_once() -> None:
+    for window in (None, 4):
+        cache = make(window)
+        places = {cache.update(*draw(1))[0].untyped_storage().data_ptr() for _ in range(MAX)}
+        assert len(places) == 1
+        shape = cache.update(*draw(0))[0].shape if window is None else (B, G, 4, D)
+        assert shape == (B, G, window or MAX, D)
+
+
+def test_a_ring_goes_on_for_ever_without_a_limit() -> None:
+    cache = make(window=3, max_len=None)
+    for _ in range(100):
+        cache.update(*draw(1))
+    assert sorted(cache.key_positions.tolist()) == [97, 98, 99]
+
+
+def test_a_window_beyond_the_limit_takes_no_more_memory_than_the_limit() -> None:
+    cache = KVCache(B, G, 5, D, window=1000)
+    cache.update(torch.ones(B, G, 5, D), torch.ones(B, G, 5, D))
+    assert cache._key.shape == (B, G, 5, D)
+
+
+def test_what_is_not_yet_written_is_finite() -> None:
+    cache = make()
+    key, _ = cache.update(*draw(5), lengths=torch.tensor([1, 5, 2]))
+    key, _ = cache.update(*draw(1))
+    assert key.isfinite().all()
+    cache.update(*(torch.full_like(x, torch.nan) for x in draw(3)))
+    cache.reset()
+    cache.update(*draw(5), lengths=torch.tensor([1, 5, 2]))
+    assert cache.update(*draw(1))[0].isfinite().all()
+
+
+@pytest.mark.parametrize("lengths", [None, [2, 0, 1]])
+@pytest.mark.parametrize("window", [None, 3])
+def test_gradients_reach_every_token_that_is_seen(
+    window: int | None, lengths: list[int] | None
+) -> None:
+    counts = (2, 1, 3, 1)
+    leaves = [x[:, :1, :, :1].clone().requires_grad_() for n in counts for x in draw(n)]
+
+    def steps(*leaves: Tensor) -> tuple[Tensor, ...]:
+        cache, seen = KVCache(B, 1, MAX, 1, window=window, dtype=float64), []
+        for i in range(len(counts)):
+            given = torch.tensor(lengths) if lengths and i == 0 else None
+            # In memory that is written into, what was seen does not stay.
+            seen += [x.clone() for x in cache.update(*leaves[2 * i : 2 * i + 2], lengths=given)]
+            cache.reorder(torch.tensor([0, 2, 2]))
+        return tuple(seen)
+
+    with torch.no_grad():
+        plain = steps(*leaves)
+    torch.testing.assert_close(steps(*leaves), plain, rtol=0, atol=0)
+    assert torch.autograd.gradcheck(steps, leaves)
+
+
+def test_after_a_recorded_update_the_graph_is_left_alone() -> None:
+    cache = make()
+    leaves = [x.requires_grad_() for x in draw(2)]
+    key, value = cache.update(*leaves)
+    with torch.no_grad():
+        cache.update(*draw(1))
+    cache.reset()
+    found = torch.autograd.grad(key.square().sum() + value.square().sum(), leaves)
+    for leaf, gradient in zip(leaves, found, strict=True):
+        torch.testing.assert_close(gradient, 2 * leaf.detach())
+    assert not cache.update(*draw(1))[0].requires_grad
+
+
+def test_meta_tensors_have_shapes() -> None:
+    for window in (None, 4):
+        cache = KVCache(B, G, MAX, D, window=window, device="meta")
+        ones = torch.ones(B, G, 3, D, device="meta")
+        cache.update(ones, ones, lengths=torch.ones(B, dtype=whole, device="meta"))
+        key, _ = cache.update(ones[:, :, :1], ones[:, :, :1])
+        assert key.shape == (B, G, 4, D)
+        assert cache.key_positions.device.type == "meta"
+
+
+def test_the_default_dtype_is_torchs() -> None:
+    assert KVCache(B, G, MAX, D).update(*(torch.ones(B, G, 1, D),) * 2)[0].dtype == torch.float32
+
+
+key, value = draw(4)
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "batch": (lambda: KVCache(0, G, MAX, D), ValueError, "batch_size: got 0, wanted at least 1"),
+    "heads": (lambda: KVCache(B, -1, MAX, D), ValueError, "num_kv_heads: got -1, wanted at least"),
+    "length": (lambda: KVCache(B, G, 0, D), ValueError, "max_len: got 0, wanted at least 1"),
+    "width": (lambda: KVCache(B, G, MAX, 0), ValueError, "head_dim: got 0, wanted at least 1"),
+    "values": (
+        lambda: KVCache(B, G, MAX, D, value_dim=0),
+        ValueError,
+        "value_dim: got 0, wanted at least 1",
+    ),
+    "window": (
+        lambda: KVCache(B, G, MAX, D, window=0),
+        ValueError,
+        "window: got 0, wanted at least 1",
+    ),
+    "float": (
+        lambda: KVCache(B, G, 5.0, D),  # type: ignore[arg-type]
+        TypeError,
+        "max_len: got float, wanted a whole number",
+    ),
+    "no limit": (
+        lambda: KVCache(B, G, None, D),
+        ValueError,
+        "max_len: got None without a window, wanted a whole number",
+    ),
+    "integers": (
+        lambda: KVCache(B, G, MAX, D, dtype=whole),
+        TypeError,
+        "dtype: got torch.int64, wanted a real floating dtype",
+    ),
+    "overflow": (
+        lambda: make(max_len=3).update(key, value),
+        ValueError,
+        "key: got 4 tokens after 0, wanted at most 3 in all, the cache's max_len",
+    ),
+    "ring overflow": (
+        lambda: make(window=2, max_len=3).update(key, value),
+        ValueError,
+        "key: got 4 tokens after 0, wanted at most 3 in all, the cache's max_len",
+    ),
+    "key rank": (
+        lambda: make().update(key[0], value),
+        ValueError,
+        "key: got shape (2, 4, 5), wanted exactly 4 axes, (b, g, n, d)",
+    ),
+    "key shape": (
+        lambda: make().update(key[:2], value),
+        ValueError,
+        "key: got shape (2, 2, 4, 5), wanted (3, 2, n, 5), the cache's",
+    ),
+    "value shape": (
+        lambda: make().update(key, key),
+        ValueError,
+        "value: got shape (3, 2, 4, 5), wanted (3, 2, n, 7), the cache's",
+    ),
+    "fewer values": (
+        lambda: make().update(key, value[:, :, :3]),
+        ValueError,
+        "value: got 3 on axis -2 of shape (3, 2, 3, 7), wanted 4, the keys of key",
+    ),
+    "dtype": (
+        lambda: make().update(key, value.float()),
+        TypeError,
+        "value: got dtype torch.float32, wanted torch.float64, the cache's",
+    ),
+    "device": (
+        lambda: make().update(key.to("meta"), value),
+        ValueError,
+        "key: got device meta, wanted cpu, where cache is",
+    ),
+    "library": (
+        lambda: make().update(key.numpy(), value),  # type: ignore[arg-type]
+        TypeError,
+        "key: got an array of numpy, wanted one of torch like cache",
+    ),
+    "lengths": (
+        lambda: make().update(key, value, lengths=torch.ones(B)),
+        TypeError,
+        "lengths: got dtype torch.float32, wanted an integer dtype",
+    ),
+    "lengths shape": (
+        lambda: make().update(key, value, lengths=torch.ones(2, dtype=whole)),
+        ValueError,
+        "lengths: got shape (2,), wanted (3,), one a sequence",
+    ),
+    "indices": (
+        lambda: make().reorder(torch.ones(B)),
+        TypeError,
+        "indices: got dtype torch.float32, wanted an integer dtype",
+    ),
+    "indices shape": (
+        lambda: make().reorder(torch.ones(B, 1, dtype=whole)),
+        ValueError,
+        "indices: got shape (3, 1), wanted (3,), one a sequence",
+    ),
+    "indices device": (
+        lambda: make().reorder(torch.ones(B, dtype=whole, device="meta")),
+        ValueError,
+        "indices: got device meta, wanted cpu, where cache is",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_say_what_is_wrong(case: str) -> None:
+    call, error, message = WRONG[case]
+    with pytest.raises(error, match="^" + re.escape(message)):
+        call()
+
+
+def test_a_refused_update_changes_nothing() -> None:
+    cache = make(max_len=5)
+    before, _ = cache.update(*draw(4))
+    before = before.clone()
+    with pytest.raises(ValueError, match=r"^key: got 2 tokens after 4, wanted at most 5 in all"):
+        cache.update(*draw(2))
+    after, _ = cache.update(*draw(1))
+    assert cache.length == 5
+    assert torch.equal(after[:, :, :4], before)
