@@ -6,16 +6,13 @@ import gzip
 import importlib
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 import companion
 from companion.data.pairs import Pair
 from companion.notebook import load_result
-from experiments import scores
 from experiments.settings import REPORT_SEEDS, TUNED, TUNING_SEEDS, reported
 from experiments.translators import (
     GrammarTask,
@@ -78,43 +75,7 @@ def test_every_kind_was_tuned_alike_and_the_best_was_chosen(path: Path) -> None:
         assert record["chosen"][kind] == best["setting"]
 
 
-def test_the_learning_rates_of_scores_were_chosen_inside_their_grids() -> None:
-    """A best rate at an end of its grid would leave the comparison open."""
-    for setting in scores.reported().values():
-        grid = scores.LEARNING_RATES[setting.optimizer]
-        assert grid[0] < setting.learning_rate < grid[-1]
-
-
-def test_a_scale_is_a_start_and_a_rate() -> None:
-    """Both made small without the scale: the losses are those with it."""
-    rates: dict[scores.Optimizer, float] = {"adam": 0.01, "momentum": 0.1}
-    for optimizer, rate in rates.items():
-        plain = scores.Setting(optimizer, 48, "none", learning_rate=rate, steps=8)
-        small = replace(plain, start="small", rate="small")
-        with_scale, without = (
-            scores.fit(setting, scores.TASK, seed=3)[1]
-            for setting in (replace(plain, scale="root"), small)
-        )
-        assert without == pytest.approx(with_scale, abs=1e-4)
-        assert scores.fit(plain, scores.TASK, seed=3)[1] != pytest.approx(with_scale, abs=0.1)
-
-
-def test_a_training_that_blows_up_counts_as_the_ceiling() -> None:
-    setting = scores.Setting("momentum", 64, "none", learning_rate=1e6, steps=30)
-    losses = scores.fit(setting, scores.TASK, seed=3)[1]
-    assert len(losses) == 30
-    assert losses[-1] == scores.CEILING
-
-
-def test_the_busy_share_counts_the_largest_gradients() -> None:
-    assert scores.busy_share(torch.ones(10)) == 90.0
-    assert scores.busy_share(torch.tensor([0.0, 9.0, 0.5, 0.5])) == 25.0
-    assert scores.busy_share(torch.tensor([5.0, 4.0, 1.0, 0.0])) == 50.0
-
-
 def test_the_recorded_settings_are_the_reported_ones() -> None:
-    for name, arm in scores.reported().items():
-        assert scores.Setting(**load_result("scores").config["arms"][name]) == arm
     config = load_result("bottleneck").config
     for kind, setting in reported().items():
         recorded = config[kind]["setting"]
