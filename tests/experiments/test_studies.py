@@ -52,15 +52,23 @@ def test_reported_seeds_are_not_the_tuning_seeds(name: str) -> None:
 def test_every_kind_was_tuned_alike_and_the_best_was_chosen(path: Path) -> None:
     record = json.loads(path.read_text(encoding="utf8"))
     tried: dict[str, list[dict[str, object]]] = {}
+    compared: dict[str, dict[str, list[dict[str, object]]]] = {}
     for trial in record["trials"]:
-        tried.setdefault(trial["setting"]["attention"], []).append(trial)
-    grids = [
-        sorted((t["setting"]["dropout_p"], t["setting"]["steps"], len(t["runs"])) for t in trials)  # type: ignore[index, arg-type]
-        for trials in tried.values()
-    ]
-    rates = [{t["setting"]["learning_rate"] for t in trials} for trials in tried.values()]  # type: ignore[index]
-    assert all(grid == grids[0] for grid in grids)
-    assert all(tried_rates == rates[0] for tried_rates in rates)
+        name = trial.get("name", trial["setting"].get("attention"))
+        tried.setdefault(name, []).append(trial)
+        group = compared.setdefault(trial["setting"].get("optimizer", ""), {})
+        group[name] = tried[name]
+    for arms in compared.values():
+        grids = [
+            sorted(
+                (t["setting"].get("dropout_p", 0), t["setting"]["steps"], len(t["runs"]))  # type: ignore[attr-defined, index, arg-type]
+                for t in trials
+            )
+            for trials in arms.values()
+        ]
+        rates = [{t["setting"]["learning_rate"] for t in trials} for trials in arms.values()]  # type: ignore[index]
+        assert all(grid == grids[0] for grid in grids)
+        assert all(tried_rates == rates[0] for tried_rates in rates)
     sign = -1 if "lower is better" in record["metric"] else 1
     for kind, trials in tried.items():
         best = max(trials, key=lambda trial: sign * sum(trial["runs"]))  # type: ignore[call-overload]
