@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     )
     from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
     from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
+    from companion.tiled import (
+        merge_attention,
+        online_softmax,
+        tiled_attention,
+        window_attention,
+    )
 
 __all__ = [
     "AdditiveAttention",
@@ -35,11 +41,15 @@ __all__ = [
     "document_mask",
     "dot_score",
     "masked_softmax",
+    "merge_attention",
+    "online_softmax",
     "padding_mask",
     "prefix_mask",
     "scaled_dot_product_attention",
     "scaled_dot_score",
     "sliding_window_mask",
+    "tiled_attention",
+    "window_attention",
 ]
 
 _MODULES = {
@@ -54,6 +64,7 @@ _MODULES = {
     ),
     "models.seq2seq": ("Seq2Seq", "Seq2SeqConfig"),
     "scores": ("additive_score", "bilinear_score", "dot_score", "scaled_dot_score"),
+    "tiled": ("merge_attention", "online_softmax", "tiled_attention", "window_attention"),
 }
 
 

@@ -112,7 +112,7 @@ MUTANTS = [
     ),
     Mutant(
         "mask polarity",
-        "attention.py",
+        "calls.py",
         "return xp.where(mask, scores, -math.inf)",
         "return xp.where(mask, -math.inf, scores)",
         "test_attention.py",
@@ -128,7 +128,7 @@ MUTANTS = [
     ),
     Mutant(
         "offsets of sequences taken for those of heads",
-        "attention.py",
+        "calls.py",
         "return xp.reshape(offset, shape)",
         "return offset",
         "test_attention.py",
@@ -155,7 +155,7 @@ MUTANTS = [
         "softcap after the mask",
         "attention.py",
         "        scores = softcap * xp.tanh(scores / softcap)",
-        "        scores, mask = softcap * xp.tanh(_masked(xp, scores, mask) / softcap), None",
+        "        scores, mask = softcap * xp.tanh(masked(xp, scores, mask) / softcap), None",
         "test_attention.py",
         "test_every_option_in_pairs and numpy and softcap",
     ),

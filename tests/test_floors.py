@@ -14,8 +14,9 @@ PACKAGE = Path(companion.__file__).parent
 
 FLOORS: list[set[str]] = [
     {"arrays"},  # the ground
-    {"scores", "masks"},
-    {"attention"},
+    {"scores", "masks", "calls"},
+    {"kernels"},
+    {"attention", "tiled"},
     {"layers"},
     {"models"},
     {"data", "decoding", "metrics", "alignment", "studies"},
