@@ -14,8 +14,9 @@ PACKAGE = Path(companion.__file__).parent
 
 FLOORS: list[set[str]] = [
     {"arrays"},  # the ground
-    {"scores", "masks", "positions"},
-    {"attention", "linear"},
+    {"scores", "masks", "positions", "calls"},
+    {"kernels"},
+    {"attention", "tiled", "linear"},
     {"cache", "layers"},
     {"models"},
     {"data", "decoding", "metrics", "alignment", "studies"},
