@@ -42,6 +42,12 @@ if TYPE_CHECKING:
         sinusoidal_encoding,
     )
     from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
+    from companion.tiled import (
+        merge_attention,
+        online_softmax,
+        tiled_attention,
+        window_attention,
+    )
 
 __all__ = [
     "AdditiveAttention",
@@ -63,6 +69,8 @@ __all__ = [
     "elu_feature_map",
     "linear_attention",
     "masked_softmax",
+    "merge_attention",
+    "online_softmax",
     "padding_mask",
     "prefix_mask",
     "recurrent_linear_attention",
@@ -73,6 +81,8 @@ __all__ = [
     "scaled_dot_score",
     "sinusoidal_encoding",
     "sliding_window_mask",
+    "tiled_attention",
+    "window_attention",
 ]
 
 _MODULES = {
@@ -102,6 +112,7 @@ _MODULES = {
         "sinusoidal_encoding",
     ),
     "scores": ("additive_score", "bilinear_score", "dot_score", "scaled_dot_score"),
+    "tiled": ("merge_attention", "online_softmax", "tiled_attention", "window_attention"),
 }
 
 

@@ -123,6 +123,26 @@ def constant(array: Any) -> Any:
     return array.detach() if is_torch_array(array) else array
 
 
+def windows(array: Any, size: int, step: int) -> Any:
+    """Return overlapping runs of the rows of an array, (..., n, d) -> (..., windows, size, d).
+
+    For NumPy and torch they are views; other libraries copy.
+
+    >>> import numpy as np
+    >>> windows(np.arange(5)[:, None], 3, 2)[:, :, 0]
+    array([[0, 1, 2],
+           [2, 3, 4]])
+    """
+    if is_torch_array(array):
+        return array.unfold(-2, size, step).mT
+    xp = namespace(array)
+    if is_numpy_array(array):
+        views = xp.lib.stride_tricks.sliding_window_view(array, size, axis=-2)
+        return xp.matrix_transpose(views[..., ::step, :, :])
+    starts = range(0, array.shape[-2] - size + 1, step)
+    return xp.stack([array[..., start : start + size, :] for start in starts], axis=-3)
+
+
 def accumulation_dtype(xp: Any, *arrays: Array) -> Any:
     """Return the dtype in which to add products of the arrays: theirs, but at least float32.
 

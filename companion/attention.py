@@ -10,22 +10,17 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from companion.arrays import (
     Array,
     ArrayT,
-    Shape,
-    accumulation_dtype,
-    broadcast_shape,
-    broadcasts_to,
     check_floating,
     check_mask,
-    check_number,
     check_rank,
     check_size,
-    check_whole,
     constant,
     device_of,
     is_number,
     is_torch,
     namespace,
 )
+from companion.calls import aligned, check_call, check_sinks, masked, widen
 from companion.masks import causal_mask
 from companion.scores import scaled_dot_score
 
@@ -60,7 +55,7 @@ def masked_softmax(
     check_floating(xp, scores=scores, sinks=sinks)
     check_rank(2, "(..., q, k)", scores=scores)
     check_mask(xp, tuple(scores.shape), mask=mask)
-    _check_sinks(sinks, tuple(scores.shape[:-2]))
+    check_sinks(sinks, tuple(scores.shape[:-2]))
 
     exponentials, total, _ = _exponentials(xp, scores, mask, sinks)
     weights = exponentials / xp.where(total > 0, total, 1.0)
@@ -218,9 +213,18 @@ def scaled_dot_product_attention(
            [1.5],
            [3. ]])
     """
-    xp = _check_call(
-        query, key, value, attn_mask, dropout_p, scale, enable_gqa, offset, softcap, sinks
+    xp = check_call(
+        query,
+        key,
+        value,
+        attn_mask,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        offset=offset,
+        softcap=softcap,
+        sinks=sinks,
     )
+    _check_dropout(dropout_p, query)
     extras = softcap is not None or sinks is not None or need_weights or need_lse
     if not extras and _has_kernel(query, key, value, attn_mask):
         return _fused_attention(
@@ -229,7 +233,7 @@ def scaled_dot_product_attention(
 
     dtype = xp.result_type(query, key, value)
     mask = _with_causal(attn_mask, query, key, offset) if is_causal else attn_mask
-    query, key, value = _widen(xp, query, key, value)
+    query, key, value = widen(xp, query, key, value)
     if enable_gqa:
         key, value = _share_heads(xp, query, key, value)
 
@@ -263,8 +267,8 @@ def _exponentials(
     The largest term of a row is exp(0) = 1, so that nothing overflows and only a row with nothing
     to sum has a total of 0.
     """
-    (scores,) = _widen(xp, scores)
-    scores = _masked(xp, scores, mask)
+    (scores,) = widen(xp, scores)
+    scores = masked(xp, scores, mask)
     if sinks is not None:
         sinks = xp.astype(sinks, scores.dtype, copy=False)[..., None, None]
     highest = constant(_highest_logit(xp, scores, sinks))
@@ -273,14 +277,6 @@ def _exponentials(
     if sinks is not None:
         total = total + xp.exp(sinks - highest)
     return exponentials, total, highest
-
-
-def _masked(xp: Any, scores: Any, mask: Array | None) -> Any:
-    if mask is None:
-        return scores
-    if xp.isdtype(mask.dtype, "bool"):
-        return xp.where(mask, scores, -math.inf)
-    return scores + xp.astype(mask, scores.dtype, copy=False)
 
 
 def _highest_logit(xp: Any, scores: Any, sinks: Any | None) -> Any:
@@ -292,11 +288,6 @@ def _highest_logit(xp: Any, scores: Any, sinks: Any | None) -> Any:
     if highest is None:
         return xp.zeros((1, 1), dtype=scores.dtype, device=device_of(scores))
     return xp.where(highest > -math.inf, highest, 0.0)
-
-
-def _widen(xp: Any, *arrays: Array) -> Any:
-    dtype = accumulation_dtype(xp, *arrays)
-    return tuple(xp.astype(array, dtype, copy=False) for array in arrays)
 
 
 def _share_heads(xp: Any, query: Array, *memories: Any) -> Any:
@@ -318,25 +309,11 @@ def _with_causal(mask: Array | None, query: Array, key: Array, offset: Any) -> A
     q_len, k_len = query.shape[-2], key.shape[-2]
     if is_number(offset) and offset >= k_len - 1:
         return mask
-    causal = causal_mask(q_len, k_len, offset=_aligned(offset, query), like=query)
+    causal = causal_mask(q_len, k_len, offset=aligned(offset, query), like=query)
     if mask is None:
         return causal
     xp = namespace(mask)
     return mask & causal if xp.isdtype(mask.dtype, "bool") else xp.where(causal, mask, -math.inf)
-
-
-def _aligned(offset: Any, query: Array) -> Any:
-    """Give offsets (b,) the axes that follow in query's (b, h, q, d), so that b meets b."""
-    if is_number(offset):
-        return offset
-    xp, lead = namespace(query=query, offset=offset), query.shape[:-2]
-    shape = tuple(offset.shape) + (1,) * (len(lead) - offset.ndim)
-    if not broadcasts_to(shape, lead):
-        raise ValueError(
-            f"offset: got shape {tuple(offset.shape)}, wanted one that fits "
-            f"the first axes of query, {lead}"
-        )
-    return xp.reshape(offset, shape)
 
 
 def _has_kernel(query: Any, key: Any, value: Any, mask: Any | None) -> bool:
@@ -397,78 +374,8 @@ def _open_dead_rows(mask: Any) -> tuple[Any, Any]:
     return mask | ~alive, alive
 
 
-def _check_call(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None,
-    dropout_p: float,
-    scale: float | None,
-    enable_gqa: bool,
-    offset: Any,
-    softcap: float | None,
-    sinks: Array | None,
-) -> Any:
-    """Refuse a wrong call, and return the namespace of a right one."""
-    xp = namespace(query=query, key=key, value=value, attn_mask=attn_mask, sinks=sinks)
-    check_floating(xp, query=query, key=key, value=value, sinks=sinks)
-    scores_shape = _scores_shape(query, key, value, enable_gqa)
-    check_mask(xp, scores_shape, attn_mask=attn_mask)
-    _check_sinks(sinks, scores_shape[:-2])
-    check_number(scale=scale, softcap=softcap)
-    if is_number(offset):
-        check_whole(offset=offset)
-    if softcap is not None and not softcap > 0:
-        raise ValueError(f"softcap: got {softcap}, wanted a number above 0, or None")
+def _check_dropout(dropout_p: float, query: Array) -> None:
     if not is_number(dropout_p) or not 0 <= dropout_p <= 1:
         raise ValueError(f"dropout_p: got {dropout_p}, wanted a probability from 0 to 1")
     if dropout_p > 0 and not is_torch(query):
         raise ValueError(f"dropout_p: got {dropout_p}, wanted 0.0 without torch")
-    return xp
-
-
-def _scores_shape(query: Array, key: Array, value: Array, enable_gqa: bool) -> Shape:
-    """Return (..., h, q, k), or refuse shapes that do not fit together."""
-    rank = 3 if enable_gqa else 2
-    check_rank(rank, "(..., h, q, d)", query=query)
-    check_rank(rank, "(..., g, k, d)", key=key)
-    check_rank(rank, "(..., g, k, v)", value=value)
-    check_size(query.shape[-1], "the width of query", -1, key=key)
-    check_size(key.shape[-2], "the keys of key", -2, value=value)
-    if enable_gqa:
-        _check_groups(query, key, value)
-    lead = _joined_lead(tuple(query.shape[:-2]), enable_gqa, key=key)
-    _joined_lead(lead, enable_gqa, value=value)
-    return (*lead, query.shape[-2], key.shape[-2])
-
-
-def _joined_lead(lead: Shape, enable_gqa: bool, **memory: Array) -> Shape:
-    """Return the leading axes (..., h) that a key or value shares with what came before it."""
-    ((name, array),) = memory.items()
-    axes = tuple(array.shape[:-2])
-    joined = broadcast_shape(lead, (*axes[:-1], lead[-1]) if enable_gqa else axes)
-    if joined is None:
-        hint = "" if enable_gqa else "; fewer heads than query's need enable_gqa=True"
-        raise ValueError(
-            f"{name}: got leading axes {axes}, wanted ones that broadcast with {lead}"
-            + (hint if axes[-1] != lead[-1] else "")
-        )
-    return joined
-
-
-def _check_groups(query: Array, key: Array, value: Array) -> None:
-    heads, groups = query.shape[-3], key.shape[-3]
-    check_size(groups, "the heads of key", -3, value=value)
-    if groups == 0 or heads % groups:
-        raise ValueError(
-            f"key: got {groups} heads in shape {tuple(key.shape)}, "
-            f"wanted a divisor of the {heads} heads of query"
-        )
-
-
-def _check_sinks(sinks: Array | None, lead: Shape) -> None:
-    if sinks is not None and not broadcasts_to(sinks.shape, lead):
-        raise ValueError(
-            f"sinks: got shape {tuple(sinks.shape)}, wanted one that broadcasts to {lead}, "
-            f"the axes before (q, k)"
-        )

@@ -14,8 +14,9 @@ PACKAGE = Path(companion.__file__).parent
 
 FLOORS: list[set[str]] = [
     {"arrays"},  # the ground
-    {"scores", "masks", "positions"},
-    {"attention", "linear"},
+    {"scores", "masks", "positions", "calls"},
+    {"kernels"},
+    {"attention", "tiled", "linear"},
     {"cache", "layers"},
     {"models"},
     {"data", "decoding", "metrics", "alignment", "studies"},
@@ -23,6 +24,8 @@ FLOORS: list[set[str]] = [
 ]
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
 TORCH_FROM = FLOOR["layers"]
+TORCH_KERNELS = {"companion.kernels.cpu"}
+"""Torch code below the layers: loaded by a call, once a tensor has come."""
 
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
@@ -45,8 +48,8 @@ def imported(source: str, module: Path) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             name = ".".join([*base, *([node.module] if node.module else [])])
-            if name == "companion":  # from companion import masks
-                yield from ((f"companion.{alias.name}", at_once) for alias in node.names)
+            if name in ("companion", "companion.kernels"):  # from companion import masks
+                yield from ((f"{name}.{alias.name}", at_once) for alias in node.names)
             else:
                 yield name, at_once
         inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
@@ -61,7 +64,9 @@ def faults(source: str, module: Path) -> list[str]:
     found, unit = [], unit_of(module)
     for name, at_once in imported(source, module):
         top, *rest = name.split(".")
-        if top == "torch" and at_once and FLOOR[unit] < TORCH_FROM:
+        loads_torch = top == "torch" or name in TORCH_KERNELS
+        own = ".".join(["companion", *module.with_suffix("").parts])
+        if loads_torch and at_once and FLOOR[unit] < TORCH_FROM and own not in TORCH_KERNELS:
             found.append(f"{module} imports torch before an array of torch has come")
         if top == "companion" and (not rest or rest[0] not in FLOOR):
             found.append(f"{module} imports {name} instead of the module that defines it")
@@ -96,6 +101,10 @@ def test_imports_point_down(module: Path) -> None:
         ("attention.py", "import torch", True),
         ("attention.py", "from torch import nn", True),
         ("attention.py", "def f():\n    import torch", False),
+        ("kernels/cpu.py", "import torch", False),
+        ("kernels/tiles.py", "import torch", True),
+        ("tiled.py", "from companion.kernels import cpu", True),
+        ("tiled.py", "def f():\n    from companion.kernels import cpu", False),
         ("layers/luong.py", "import torch", False),
         ("layers/luong.py", "from companion.layers.memory import MemoryAttention", False),
         ("layers/multi_head.py", "from companion.cache import KVCache", True),

@@ -1,0 +1,114 @@
+"""Which tiles of a (q, k) matrix, which nobody ever makes, have something in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+VECTOR = 16  # floats a register: tiles that are whole multiples wide leave no rest to work off
+WINDOW_BLOCK = 64  # queries that share the keys of their windows
+WIDEST = 1024  # reach of a window up to which they do
+
+
+class Tile(NamedTuple):
+    """A run of queries and a run of keys.
+
+    Attributes:
+        queries: the queries.
+        keys: the keys.
+        partial: some of the queries may not attend to some of the keys.
+    """
+
+    queries: slice
+    keys: slice
+    partial: bool
+
+
+class Band(NamedTuple):
+    """Key j lies in the band of query i iff i + offset - left <= j <= i + offset + right.
+
+    Attributes:
+        left: keys before the query's own place; None means all.
+        right: keys after the query's own place; None means all, 0 is causal.
+        offset: place of the first query among the keys.
+    """
+
+    left: int | None = None
+    right: int | None = None
+    offset: int = 0
+
+    def tiles(self, queries: range, keys: int, size: int) -> Iterator[Tile]:
+        """Cut what a block of queries sees of the keys into tiles, and leave out the rest.
+
+        Tiles in the middle of the band are apart from those on its edges: they need no mask.
+
+        >>> [(tile.keys, tile.partial) for tile in Band(right=0).tiles(range(32, 64), 80, 32)]
+        [(slice(0, 32, None), False), (slice(32, 64, None), True)]
+        """
+        rows, seen = slice(queries.start, queries.stop), self.seen(queries, keys)
+        shared = self._shared(queries, keys, seen)
+        for part in (range(seen.start, shared.start), shared, range(shared.stop, seen.stop)):
+            for start in range(part.start, part.stop, size):
+                yield Tile(rows, slice(start, min(start + size, part.stop)), part is not shared)
+
+    def columns(
+        self, queries: int, keys: int, sizes: tuple[int, int]
+    ) -> Iterator[tuple[slice, list[tuple[int, Tile]]]]:
+        """Cut the keys into blocks, and say for each which blocks of queries see what of it.
+
+        >>> for keys, visits in Band(right=0).columns(4, 4, (2, 2)):
+        ...     print(keys, [(i, tile.keys) for i, tile in visits])
+        slice(0, 2, None) [(0, slice(0, 2, None)), (1, slice(0, 2, None))]
+        slice(2, 4, None) [(1, slice(2, 4, None))]
+        """
+        size, width = sizes
+        rows = [range(start, min(start + size, queries)) for start in range(0, queries, size)]
+        sights = [self.seen(block, keys) for block in rows]
+        shared = [self._shared(block, keys, seen) for block, seen in zip(rows, sights, strict=True)]
+        for start in range(0, keys, width):
+            visits = []
+            for i, (block, seen, clear) in enumerate(zip(rows, sights, shared, strict=True)):
+                first, last = max(start, seen.start), min(start + width, seen.stop)
+                if first < last:
+                    partial = not clear.start <= first < last <= clear.stop
+                    tile = Tile(slice(block.start, block.stop), slice(first, last), partial)
+                    visits.append((i, tile))
+            yield slice(start, min(start + width, keys)), visits
+
+    def seen(self, queries: range, keys: int) -> range:
+        """Return the keys that some of the queries see.
+
+        >>> Band(left=2, right=1).seen(range(5, 7), keys=20)
+        range(3, 8)
+        """
+        first = 0 if self.left is None else max(0, queries.start + self.offset - self.left)
+        last = keys if self.right is None else min(keys, queries.stop + self.offset + self.right)
+        return range(first, max(first, last))
+
+    def _shared(self, queries: range, keys: int, seen: range) -> range:
+        """Return the keys that every query sees, in whole vectors; none if that saves no mask."""
+        first, last = 0, keys
+        if self.left is not None:
+            first = max(0, queries.stop - 1 + self.offset - self.left)
+        if self.right is not None:
+            last = min(keys, queries.start + 1 + self.offset + self.right)
+        if (first, last) == (seen.start, seen.stop):
+            return seen
+        first += -(first - seen.start) % VECTOR
+        if last < seen.stop:
+            last -= (last - first) % VECTOR
+        return range(first, last) if first < last else range(seen.start, seen.start)
+
+    def interior(self, queries: int, keys: int, size: int = WINDOW_BLOCK) -> range:
+        """Return the queries whose windows lie inside the keys, in whole blocks of a size.
+
+        There are none if the windows are so wide that cutting them to shape is not worth it.
+
+        >>> Band(left=3, right=1).interior(20, 20, size=4)
+        range(3, 19, 4)
+        """
+        if self.left is None or self.right is None or self.left + self.right > WIDEST:
+            return range(0, 0, size)
+        first = max(0, self.left - self.offset)
+        last = min(queries, keys - self.right - self.offset)
+        return range(first, first + max(0, last - first) // size * size, size)

@@ -1,0 +1,105 @@
+"""The kernel of the CPU: many tiles, low precision, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.attention import scaled_dot_product_attention
+from companion.tiled import tiled_attention
+
+torch: Any = pytest.importorskip("torch")
+cpu: Any = pytest.importorskip("companion.kernels.cpu")
+
+sdpa: Any = scaled_dot_product_attention
+tiled: Any = tiled_attention
+
+
+def draw(*shape: int, seed: int = 0, dtype: Any = None) -> Any:
+    drawn = np.random.default_rng([seed, *shape]).normal(size=shape)
+    return torch.tensor(drawn, dtype=dtype or torch.float32)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(("q", "k"), [(700, 700), (300, 1100), (1100, 300), (513, 511)])
+def test_many_tiles_in_float32(q: int, k: int, is_causal: bool) -> None:
+    """Output and gradients err no more than twice as much as those of torch's own kernel."""
+    leaves = [draw(2, q, 24), draw(2, k, 24, seed=1), draw(2, k, 8, seed=2)]
+    wide = [x.double().requires_grad_() for x in leaves]
+    exact = sdpa(*wide, is_causal=is_causal)
+    upstream = draw(*exact.shape, seed=3)
+    wanted = [exact, *torch.autograd.grad(exact, wide, upstream.double())]
+    errors = []
+    for attend in (torch.nn.functional.scaled_dot_product_attention, tiled):
+        narrow = [x.clone().requires_grad_() for x in leaves]
+        output = attend(*narrow, is_causal=is_causal)
+        found = [output, *torch.autograd.grad(output, narrow, upstream)]
+        pairs = zip(found, wanted, strict=True)
+        errors.append([float((a.double() - b).abs().max()) for a, b in pairs])
+    for theirs, ours in zip(*errors, strict=True):
+        assert ours <= 2 * theirs + 1e-6
+
+
+def test_large_scores_in_float32_take_the_online_softmax() -> None:
+    query, key, value = draw(2, 300, 16), draw(2, 400, 16, seed=1), draw(2, 400, 16, seed=2)
+    exact = sdpa(200 * query.double(), key.double(), value.double())
+    ours = tiled(200 * query, key, value)
+    assert torch.isfinite(ours).all()
+    assert float((ours.double() - exact).abs().max()) < 1e-3
+
+
+def test_the_kernel_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    attention = cpu.attention
+
+    def spy(*arrays: Any, **options: Any) -> Any:
+        calls.append(options["band"])
+        return attention(*arrays, **options)
+
+    monkeypatch.setattr(cpu, "attention", spy)
+    x = draw(2, 9, 4)
+    tiled(x, x, x, is_causal=True)
+    assert len(calls) == 1
+    assert calls[0].right == 0
+
+
+def test_double_backward_is_refused() -> None:
+    x = draw(1, 5, 4).requires_grad_()
+    (gradient,) = torch.autograd.grad(tiled(x, x, x).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
+def test_a_mask_that_learns_gets_its_gradient() -> None:
+    x, mask = draw(2, 5, 4, dtype=torch.float64), draw(5, 5, dtype=torch.float64)
+    grads = []
+    for attend in (sdpa, tiled):
+        leaf = mask.clone().requires_grad_()
+        grads.append(torch.autograd.grad(attend(x, x, x, leaf).square().sum(), leaf)[0])
+    torch.testing.assert_close(grads[1], grads[0])
+
+
+def test_autocast_and_meta() -> None:
+    x = draw(2, 9, 4)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.isfinite(tiled(x, x, x)).all()
+    meta = x.to("meta")
+    assert tiled(meta, meta, meta).shape == (2, 9, 4)
+
+
+def test_the_faster_path_is_left_as_it_was_and_its_error_is_measured() -> None:
+    matmul = torch.backends.mkldnn.matmul
+    before = matmul.fp32_precision
+    left, right = draw(64, 512), draw(512, 64, seed=1)
+    exact = left.double() @ right.double()
+    with cpu.fast_float32():
+        assert matmul.fp32_precision == "bf16"
+        error = float(((left @ right).double() - exact).abs().max())
+    assert matmul.fp32_precision == before
+    rounded = left.bfloat16().double() @ right.bfloat16().double() - exact
+    assert error <= 2 * float(rounded.abs().max())  # at worst, factors rounded to bfloat16
+    with pytest.raises(ZeroDivisionError), cpu.fast_float32():
+        raise ZeroDivisionError
+    assert matmul.fp32_precision == before

@@ -1,0 +1,280 @@
+"""Tiled attention against the loops and the definition, on every array library."""
+
+from __future__ import annotations
+
+import math
+import re
+import tracemalloc
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.attention import scaled_dot_product_attention
+from companion.masks import sliding_window_mask
+from companion.tiled import merge_attention, online_softmax, tiled_attention, window_attention
+from tests import oracle
+from tests.oracle import as_numpy, assert_matches
+from tests.test_attention import OPTIONS, PAIRS, B, D, H, K, Q, V, bias, draw, inputs, keep, moved
+
+sdpa: Any = scaled_dot_product_attention  # untyped: the tests unpack arguments into them
+tiled: Any = tiled_attention
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+BLOCKS = [None, 1, 5, (3, 2), 64]
+WINDOWS = [(0, 0), (2, 1), (0, 3), (3, None), (None, 2), (9, 9)]
+
+
+def check(xp: Any, options: dict[str, Any], q: int = Q, k: int = K, **tiles: Any) -> None:
+    """Hold output and log-sum-exp against the loops."""
+    arrays = inputs(q, k)
+    expected = oracle.attention(*arrays, **options)
+    ours = [xp.asarray(array) for array in arrays]
+    output, lse = tiled(*ours, **moved(xp, options), enable_gqa=True, need_lse=True, **tiles)
+    assert_matches(output, expected.output)
+    assert_matches(lse, expected.lse)
+
+
+@pytest.mark.parametrize("block_size", BLOCKS)
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_for_every_block_size(xp: Any, option: str, block_size: Any) -> None:
+    check(xp, OPTIONS[option], block_size=block_size)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+def test_every_option_in_pairs(xp: Any, pair: tuple[str, str]) -> None:
+    check(xp, OPTIONS[pair[0]] | OPTIONS[pair[1]], block_size=3)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(
+    ("q", "k"), [(1, 1), (1, 7), (5, 7), (7, 5), (7, 7), (63, 5), (5, 63), (0, 3), (3, 0)]
+)
+def test_lengths(xp: Any, q: int, k: int, is_causal: bool) -> None:
+    for block_size in (None, 4):
+        check(xp, {"is_causal": is_causal}, q, k, block_size=block_size)
+        check(xp, {"is_causal": is_causal, "sinks": draw(H)}, q, k, block_size=block_size)
+
+
+def windowed(q: int, k: int, left: int | None, right: int | None, offset: int = 0) -> Any:
+    far = q + k + abs(offset)
+    left, right = (far if side is None else side for side in (left, right))
+    return sliding_window_mask(q, k, left=left, right=right, offset=offset)
+
+
+@pytest.mark.parametrize("offset", [0, 3, -2])
+@pytest.mark.parametrize(("left", "right"), WINDOWS)
+def test_windows(xp: Any, left: int | None, right: int | None, offset: int) -> None:
+    arrays = inputs(11, 13)
+    for block_size in (None, 1, 4, (5, 3)):
+        expected = oracle.attention(*arrays, windowed(11, 13, left, right, offset))
+        output, lse = tiled(
+            *map(xp.asarray, arrays), enable_gqa=True, offset=offset, left=left, right=right,
+            block_size=block_size, need_lse=True,
+        )  # fmt: skip
+        assert_matches(output, expected.output)
+        assert_matches(lse, expected.lse)
+
+
+@pytest.mark.parametrize("block_size", [None, 4])
+def test_a_window_composes_with_mask_and_causality(xp: Any, block_size: Any) -> None:
+    arrays, mask = inputs(), keep(B, H, Q, K)
+    expected = oracle.attention(*arrays, mask & windowed(Q, K, 2, 3), is_causal=True)
+    ours = map(xp.asarray, arrays)
+    output = tiled(
+        *ours, xp.asarray(mask), True, enable_gqa=True, left=2, right=3, block_size=block_size
+    )
+    assert_matches(output, expected.output)
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, 0), (20, 5), (70, 0), (0, 70), (300, 300)])
+def test_long_windows_lie_side_by_side(xp: Any, left: int, right: int) -> None:
+    """Long enough that windows become overlapping views of the keys."""
+    query, key, value = draw(2, 300, 5), draw(1, 300, 5, seed=1), draw(1, 300, 3, seed=2)
+    expected = sdpa(query, key, value, windowed(300, 300, left, right), enable_gqa=False)
+    ours = [xp.asarray(array) for array in (query, key, value)]
+    assert_matches(window_attention(*ours, left=left, right=right), expected)
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (B, 3), (2, 3, 5)])
+def test_leading_axes_are_free(xp: Any, lead: tuple[int, ...]) -> None:
+    arrays = draw(*lead, Q, D), draw(*lead, K, D), draw(*lead, K, V)
+    expected = sdpa(*arrays, is_causal=True)
+    actual = tiled(*map(xp.asarray, arrays), is_causal=True, block_size=2)
+    assert tuple(actual.shape) == (*lead, Q, V)
+    assert_matches(actual, expected)
+
+
+def test_leading_axes_broadcast(xp: Any) -> None:
+    arrays = draw(B, 1, Q, D), draw(3, K, D), draw(B, 3, K, V)
+    expected = sdpa(*arrays)
+    assert_matches(tiled(*map(xp.asarray, arrays), block_size=4), expected)
+
+
+def test_a_changed_future_changes_no_past(xp: Any) -> None:
+    query, key, value = draw(H, 9, D), draw(H, 9, D, seed=1), draw(H, 9, V, seed=2)
+    before = tiled(*map(xp.asarray, (query, key, value)), is_causal=True, block_size=4)
+    key[:, 6:], value[:, 6:] = 100.0, -100.0
+    after = tiled(*map(xp.asarray, (query, key, value)), is_causal=True, block_size=4)
+    before, after = as_numpy(before), as_numpy(after)
+    assert_matches(after[:, :6], before[:, :6])
+    assert np.abs(after[:, 6:] - before[:, 6:]).max() > 1
+
+
+def test_huge_logits_and_floating_masks_give_no_nan(xp: Any) -> None:
+    query, key, value = inputs()
+    expected = oracle.attention(1e4 * query, key, value, bias(B, 1, Q, K))
+    ours = [xp.asarray(array) for array in (1e4 * query, key, value, bias(B, 1, Q, K))]
+    output, lse = tiled(*ours, enable_gqa=True, need_lse=True, block_size=3)
+    assert_matches(output, expected.output, tolerance=1e-9)
+    assert_matches(lse, expected.lse, tolerance=1e-9)
+
+
+GRADIENTS: dict[str, dict[str, Any]] = {
+    **{name: OPTIONS[name] for name in ("mask", "padding", "bias", "causal", "offset", "behind")},
+    **{name: OPTIONS[name] for name in ("offsets", "scale", "softcap", "sinks")},
+    "plain": {},
+    "causal and softcap": {"is_causal": True, "softcap": 1.5},
+}
+
+
+@pytest.mark.parametrize("block_size", [None, 1, (2, 3)])
+@pytest.mark.parametrize("option", GRADIENTS)
+def test_gradients(torch: ModuleType, option: str, block_size: Any) -> None:
+    """Through output and log-sum-exp, against automatic differentiation of the definition."""
+    from array_api_compat import torch as xp
+
+    options = moved(xp, GRADIENTS[option]) | {"enable_gqa": True, "need_lse": True}
+    grads = []
+    for attend, tiles in ((sdpa, {}), (tiled, {"block_size": block_size})):
+        leaves = [torch.tensor(array, requires_grad=True) for array in inputs()]
+        if "sinks" in options:
+            options["sinks"] = torch.tensor(draw(H), requires_grad=True)
+            leaves.append(options["sinks"])
+        output, lse = attend(*leaves[:3], **options, **tiles)
+        wanted = torch.tensor(draw(*output.shape, seed=7)), torch.tensor(draw(*lse.shape, seed=8))
+        alive = lse > -math.inf
+        loss = (output * wanted[0]).sum() + (lse[alive] * wanted[1][alive]).sum()
+        grads.append(torch.autograd.grad(loss, leaves))
+    for actual, expected in zip(grads[1], grads[0], strict=True):
+        assert_matches(actual, as_numpy(expected), tolerance=1e-10)
+
+
+@pytest.mark.parametrize(("left", "right"), [(3, 0), (70, 9), (None, 2)])
+def test_gradients_of_windows(torch: ModuleType, left: int | None, right: int) -> None:
+    arrays = draw(2, 150, 5), draw(2, 150, 5, seed=1), draw(2, 150, 3, seed=2)
+    mask = torch.tensor(windowed(150, 150, left, right))
+    grads = []
+    for options in ({"attn_mask": mask}, {"left": left, "right": right}):
+        leaves = [torch.tensor(array, requires_grad=True) for array in arrays]
+        output = (tiled if "left" in options else sdpa)(*leaves, **options)
+        grads.append(torch.autograd.grad(output.square().sum(), leaves))
+    for actual, expected in zip(grads[1], grads[0], strict=True):
+        assert_matches(actual, as_numpy(expected), tolerance=1e-10)
+
+
+def test_online_softmax_is_the_softmax_of_all_blocks(xp: Any) -> None:
+    scores = 3 * draw(2, 5, 11)
+    scores[0, 1], scores[1, 3, :4] = -np.inf, -np.inf
+    blocks = [xp.asarray(scores[..., part]) for part in (slice(4), slice(4, 4), slice(4, 11))]
+    maximum, total = online_softmax(blocks)
+    highest = scores.max(-1)
+    assert_matches(maximum, highest)
+    assert_matches(
+        total, np.exp(scores - np.where(highest > -np.inf, highest, 0)[..., None]).sum(-1)
+    )
+    assert as_numpy(total)[0, 1] == 0
+
+
+@pytest.mark.parametrize("cut", [1, 3, 6])
+def test_merged_halves_are_the_whole(xp: Any, cut: int) -> None:
+    query, key, value = (xp.asarray(array) for array in inputs())
+    whole = oracle.attention(*inputs(), is_causal=True)
+    halves = []
+    for part, offset in ((slice(0, cut), 0), (slice(cut, K), -cut)):
+        halves += tiled(
+            query, key[..., part, :], value[..., part, :], is_causal=True, offset=offset,
+            enable_gqa=True, need_lse=True,
+        )  # fmt: skip
+    output, lse = merge_attention(*halves)
+    assert_matches(output, whole.output)
+    assert_matches(lse, whole.lse)
+
+
+def test_a_half_without_keys_counts_for_nothing(xp: Any) -> None:
+    output, lse = xp.asarray(draw(3, V)), xp.asarray(draw(3))
+    nothing = xp.asarray(np.full((3, V), np.nan)), xp.asarray(np.full(3, -np.inf))
+    merged, merged_lse = merge_attention(output, lse, *nothing)
+    assert_matches(merged, as_numpy(output))
+    assert_matches(merged_lse, as_numpy(lse))
+    merged, merged_lse = merge_attention(*nothing, *nothing)
+    assert_matches(merged, np.zeros((3, V)))
+    assert_matches(merged_lse, np.full(3, -np.inf))
+
+
+def test_numpy_never_makes_the_matrix() -> None:
+    n = 3000
+    arrays = [draw(n, 16, seed=seed).astype(np.float32) for seed in range(3)]
+    tiled(*arrays, is_causal=True)
+    tracemalloc.start()
+    tiled(*arrays, is_causal=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * n * n / 4
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_half_precision_errs_at_most_twice_as_much(
+    torch: ModuleType, dtype: str, is_causal: bool
+) -> None:
+    arrays = [torch.tensor(draw(2, 300, 32, seed=seed)) for seed in range(3)]
+    low = [array.to(getattr(torch, dtype)) for array in arrays]
+    exact = sdpa(*(array.double() for array in low), is_causal=is_causal)
+    mask = torch.ones(300, 300, dtype=torch.bool).tril() if is_causal else None
+    scores = low[0] @ low[1].mT / math.sqrt(32)
+    scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    plain = (scores.softmax(-1) @ low[2]).double() - exact
+    ours = tiled(*low, is_causal=is_causal)
+    assert ours.dtype == low[0].dtype
+    assert (ours.double() - exact).abs().max() <= 2 * plain.abs().max()
+
+
+X = np.ones((2, 5, 3))
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"query": np.ones(3)}, ValueError, "query: got shape (3,), wanted at least 2 axes"),
+    ({"query": np.ones((2, 5, 4))}, ValueError, "key: got 3 on axis -1"),
+    ({"key": np.ones((2, 6, 3))}, ValueError, "value: got 5 on axis -2"),
+    ({"query": np.ones((2, 5, 3), int)}, TypeError, "query: got dtype int64"),
+    ({"attn_mask": np.ones((5, 4), bool)}, ValueError, "attn_mask: got 4 keys"),
+    ({"attn_mask": np.ones((5, 5), int)}, TypeError, "attn_mask: got dtype int64"),
+    ({"softcap": 0}, ValueError, "softcap: got 0, wanted a number above 0"),
+    ({"scale": "1"}, TypeError, "scale: got str, wanted a number"),
+    ({"left": -1}, ValueError, "left: got -1, wanted at least 0"),
+    ({"right": 1.5}, TypeError, "right: got float, wanted a whole number"),
+    ({"block_size": 0}, ValueError, "block_size: got 0, wanted at least 1"),
+    ({"block_size": (1, 2, 3)}, ValueError, "block_size: got 3 numbers, wanted one or two"),
+    ({"sinks": np.ones(3)}, ValueError, "sinks: got shape (3,)"),
+    ({"offset": 0.5}, TypeError, "offset: got float, wanted a whole number"),
+    ({"enable_gqa": True, "key": np.ones((3, 5, 3)), "value": np.ones((3, 5, 3))}, ValueError,
+     "key: got 3 heads"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=[w[2][:24] for w in WRONG])
+def test_wrong_calls(call: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        tiled(**({"query": X, "key": X, "value": X} | call))
+
+
+def test_wrong_blocks_and_halves() -> None:
+    with pytest.raises(ValueError, match="scores_blocks: got no block"):
+        online_softmax([])
+    with pytest.raises(ValueError, match=re.escape("scores_blocks[1]: got leading axes (4,)")):
+        online_softmax([np.ones((5, 2)), np.ones((4, 2))])
+    with pytest.raises(ValueError, match=re.escape("other_lse: got shape (4,), wanted (5,)")):
+        merge_attention(np.ones((5, 2)), np.ones(5), np.ones((5, 2)), np.ones(4))
+    with pytest.raises(ValueError, match="left: got -1"):
+        window_attention(X, X, X, left=-1)
