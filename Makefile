@@ -10,7 +10,7 @@ STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%.py,%,$(shell
 PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
-           --nbval-sanitize-with tests/book/nbval.cfg -n 2 --dist loadscope $(PAGES)
+           --nbval-sanitize-with tests/book/nbval.cfg --dist loadscope $(PAGES)
 THREADS := OMP_NUM_THREADS=1
 WITH_NODE    := PATH="$(abspath $(VENV))/bin:$$PATH"
 NODE_MODULES := book/_ext/node_modules/.package-lock.json
@@ -32,7 +32,7 @@ book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as e
 
 test: check book ## Check, render, run every test and re-run every page
 	$(THREADS) $(PY) -m pytest -n auto
-	$(THREADS) $(NBVAL)
+	$(THREADS) $(NBVAL) -n 2
 
 check: $(VENV)/.test ## Lint, formatting and types, notebooks included
 	$(PY) -m ruff check .
@@ -50,10 +50,10 @@ notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
 
 variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU instructions, shifted seeds (slow; not in CI)
-	OMP_NUM_THREADS=1 $(NBVAL)
-	OMP_NUM_THREADS=2 $(NBVAL)
-	$(THREADS) ATEN_CPU_CAPABILITY=default $(NBVAL)
-	$(THREADS) BOOK_SEED_SHIFT=1 $(NBVAL)
+	$(THREADS) $(NBVAL) -n 2
+	OMP_NUM_THREADS=2 $(NBVAL) -n 0
+	$(THREADS) ATEN_CPU_CAPABILITY=default $(NBVAL) -n 2
+	$(THREADS) BOOK_SEED_SHIFT=1 $(NBVAL) -n 2
 
 # `real_sentences` takes a file of pairs, whose credit and licence stand in the record: run it by its own command.
 experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
