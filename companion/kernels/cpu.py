@@ -2,13 +2,16 @@
 
 A tile of scores is small enough to stay in the cache between its two matmuls. What makes it fast:
 
-- The scale and log2(e) are folded into the keys, so that a power is one `exp2`, which unlike `exp`
-  is as quick where it underflows. Tiles are worked on in place, in buffers used over and over.
+- The scale is folded into the keys. Tiles are worked on in place, in buffers used over and over, and
+  what they read and write is cut out once a piece, not once a tile.
 - Scores of ordinary size need no maximum taken out: float32 has room for their powers. Whether it
   had is seen from the sums, and only rows for which it had not are done again, with an online
   softmax.
-- No tile outside the band is touched, and only those on its edges are masked. Narrow windows are
-  laid side by side as overlapping views of the keys, and share one small mask.
+- `exp` can be the quickest way to a power, and where it underflows a hundred times slower than
+  `exp2`. It is taken where the lengths of queries and keys bound the scores; else `exp2`, and
+  log2(e) is folded into the keys too.
+- No tile outside the band is touched, and only those on its edges are cut to shape. Narrow windows
+  are laid side by side as overlapping views of the keys.
 
 Axes: a outer, g key heads, r query heads a key head, c heads or windows worked on together.
 """
@@ -32,6 +35,7 @@ LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 ROOM = 2**17  # scores at once
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
+TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
 
 
 @contextmanager
@@ -128,7 +132,7 @@ class _TiledAttention(torch.autograd.Function):
     def forward(
         query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, plan: _Plan
     ) -> tuple[Tensor, Tensor]:
-        work = _Workspace(query.dtype, mask, plan)
+        work = _Workspace(query, key, mask, plan)
         output = query.new_zeros(*query.shape[:-1], value.shape[-1])
         lse = query.new_zeros(*query.shape[:-1], 1, dtype=work.dtype)
         with torch.autocast("cpu", enabled=False):
@@ -150,7 +154,7 @@ class _TiledAttention(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad_output: Tensor, grad_lse: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, mask, output, lse = ctx.saved_tensors
-        work = _Workspace(query.dtype, mask, ctx.plan)
+        work = _Workspace(query, key, mask, ctx.plan)
         of_queries = query, mask, output, lse[..., None], grad_output, grad_lse[..., None]
         grad_query, grad_key, grad_value = (
             torch.zeros_like(x, dtype=work.dtype) for x in (query, key, value)
@@ -178,24 +182,22 @@ def _attend(
     value: Tensor,
 ) -> None:
     """Write output (c, q, v) and lse (c, q, 1), which come as zeros."""
-    total, highest = lse, torch.zeros_like(lse)  # the sums stand where their logarithms will
+    total = lse  # the sums stand where their logarithms will
     blend = output if output.dtype == work.dtype else torch.zeros_like(output, dtype=work.dtype)
     if work.ordinary:
         _sum_powers(work, band, query, mask, key, value, blend, total)
-    if not _in_range(blend, total):
+    highest = None
+    if not work.in_range(blend, total):
+        highest = torch.zeros_like(total)
         for rows in work.row_blocks(query):
             part = blend[:, rows.start : rows.stop], total[:, rows.start : rows.stop]
-            if not _in_range(*part):
+            if not work.in_range(*part):
                 top = _sum_online(work, band, rows, query, mask, key, value, *part)
                 highest[:, rows.start : rows.stop] = top
     output.copy_(blend.div_(total.masked_fill(total == 0, 1)))
-    lse.log_().add_(highest, alpha=1 / work.unit)
-
-
-def _in_range(blend: Tensor, total: Tensor) -> bool:
-    """Say whether sums of powers fit into float32 without loss; a row without any has none."""
-    low, high = torch.aminmax(total)
-    return float(low) > LOWEST and float(high) < HIGHEST and bool(blend.isfinite().all())
+    lse.log_()
+    if highest is not None:
+        lse.add_(highest, alpha=1 / work.unit)
 
 
 def _sum_powers(
@@ -209,15 +211,17 @@ def _sum_powers(
     total: Tensor,
 ) -> None:
     """Add exp(score) value to the blend and exp(score) to the total, as if nothing overflowed."""
-    queries, blends, totals = (torch.split(x, work.blocks[0], dim=1) for x in (query, blend, total))
-    for keys, visits in band.columns(query.shape[1], key.shape[1], work.blocks):
-        scaled, values = work.scaled(key[:, keys]), value[:, keys]
+    blocks = _row_blocks(work, query, blend, total)
+    key = work.scaled(key)
+    for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
+        columns = _Columns(keys, key, value)
         for i, tile in visits:
-            within = _within(tile, keys)
-            scores = work.scores(queries[i], scaled[:, within], wide=False)
-            powers = work.restrict(scores, tile, mask, band).exp2_()
-            totals[i].add_(powers.sum(-1, keepdim=True, dtype=work.dtype))
-            work.add_product(blends[i], powers, values[:, within])
+            queries, blends, totals = blocks[i]
+            tile_keys, values = columns.of(tile)
+            scores = work.scores(queries, tile_keys, wide=False)
+            powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
+            totals.add_(powers.sum(-1, keepdim=True, dtype=work.dtype))
+            work.add_product(blends, powers, values)
 
 
 def _sum_online(
@@ -234,13 +238,14 @@ def _sum_online(
     """Do the same for one block of queries, less the maximum so far, and return the maximum."""
     blend.zero_()
     total.zero_()
+    key = work.scaled(key)
     highest = torch.full_like(total, torch.finfo(work.dtype).min)
     for tile in band.tiles(rows, key.shape[1], work.blocks[1]):
-        scores = work.scores(query[:, tile.queries], work.scaled(key[:, tile.keys]), wide=True)
-        logits = work.restrict(scores, tile, mask, band)
+        scores = work.scores(query[:, tile.queries], key[:, tile.keys], wide=True)
+        logits = work.restrict(scores, tile, mask, band, outside=-math.inf)
         risen = torch.maximum(highest, logits.amax(-1, keepdim=True))
-        powers = work.powers(logits, risen)
-        shrink = work.powers(highest, risen)
+        powers = work.powers(logits.sub_(risen))
+        shrink = work.powers(highest.sub_(risen))
         total.mul_(shrink).add_(powers.sum(-1, keepdim=True))
         work.add_product(blend.mul_(shrink), work.narrowed(0, powers), value[:, tile.keys])
         highest = risen
@@ -269,39 +274,58 @@ def _add_gradients(
     """
     reference = lse * work.unit
     delta = (grad_output * output).sum(-1, keepdim=True, dtype=work.dtype) - grad_lse
-    ordinary = work.ordinary and bool((reference.abs() < -math.log2(LOWEST)).all())
+    dead = reference == -math.inf
+    reference.masked_fill_(dead, math.inf)  # its powers are zero
+    small = reference.abs() < -math.log2(LOWEST)
+    ordinary = work.ordinary and bool(small.logical_or_(dead).all())
     if ordinary:  # exp(-lse) moves out of the weights, to where there are fewer numbers
-        weight = reference.neg_().exp2_()
+        weight = work.powers(reference.neg_())
         grad_output, delta = (grad_output * weight).to(query.dtype), delta * weight
-    else:
-        reference.masked_fill_(reference == -math.inf, math.inf)  # a dead row has no weights
     delta *= work.chain
 
-    of_rows = query, grad_output, delta, reference, grad_query
-    blocks = list(zip(*(torch.split(x, work.blocks[0], dim=1) for x in of_rows), strict=True))
-    for keys, visits in band.columns(query.shape[1], key.shape[1], work.blocks):
-        scaled, values = work.scaled(key[:, keys]), (value[:, keys] * work.chain).mT
+    blocks = _row_blocks(work, query, grad_output, delta, reference, grad_query)
+    key, value = work.scaled(key), value * work.chain
+    for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
+        columns = _Columns(keys, key, value, grad_key, grad_value)
         for i, tile in visits:
-            within = _within(tile, keys)
             queries, upstream, deltas, references, grad_queries = blocks[i]
-            scores = work.scores(queries, scaled[:, within], wide=not ordinary)
+            tile_keys, values, grad_keys, grad_values = columns.of(tile)
+            scores = work.scores(queries, tile_keys, wide=not ordinary)
             slope = work.slope(scores)
-            logits = work.restrict(scores, tile, mask, band)
-            powers = logits.exp2_() if ordinary else work.powers(logits, references)
+            if ordinary:
+                powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
+            else:
+                logits = work.restrict(scores, tile, mask, band, outside=-math.inf)
+                powers = work.powers(logits.sub_(references))
             weights = work.narrowed(0, powers)
-            work.add_product(grad_value[:, tile.keys], weights.mT, upstream)
-            grad_logits = work.widened(1, work.product(1, upstream, values[..., within]))
+            work.add_product(grad_values, weights.mT, upstream)
+            grad_logits = work.widened(1, work.product(1, upstream, values.mT))
             grad_logits.sub_(deltas).mul_(work.widened(0, powers))
             if slope is not None:
                 grad_logits.mul_(slope)
             grad_logits = work.narrowed(1, grad_logits)
-            work.add_product(grad_key[:, tile.keys], grad_logits.mT, queries)
-            work.add_product(grad_queries, grad_logits, scaled[:, within])
+            work.add_product(grad_keys, grad_logits.mT, queries)
+            work.add_product(grad_queries, grad_logits, tile_keys)
 
 
-def _within(tile: Tile, keys: slice) -> slice:
-    """Return where the keys of a tile stand in a block of keys."""
-    return slice(tile.keys.start - keys.start, tile.keys.stop - keys.start)
+def _row_blocks(work: _Workspace, *tensors: Tensor) -> list[tuple[Tensor, ...]]:
+    """Cut what has rows of queries, (c, q, .), into the blocks of the tiles."""
+    return list(zip(*(torch.split(x, work.blocks[0], dim=1) for x in tensors), strict=True))
+
+
+class _Columns:
+    """A block of keys and what belongs to them, (c, k, .); most tiles are as wide as it."""
+
+    def __init__(self, keys: slice, *tensors: Tensor) -> None:
+        self.keys = keys
+        self.tensors = [tensor[:, keys] for tensor in tensors]
+
+    def of(self, tile: Tile) -> list[Tensor]:
+        """Return what belongs to the keys of a tile."""
+        if tile.keys == self.keys:
+            return self.tensors
+        first = self.keys.start
+        return [x[:, tile.keys.start - first : tile.keys.stop - first] for x in self.tensors]
 
 
 class _Workspace:
@@ -310,27 +334,46 @@ class _Workspace:
     bfloat16 is multiplied as it is; sums are float32 at least.
     """
 
-    def __init__(self, dtype: torch.dtype, mask: Tensor | None, plan: _Plan) -> None:
+    def __init__(self, query: Tensor, key: Tensor, mask: Tensor | None, plan: _Plan) -> None:
         self.softcap, self.blocks = plan.softcap, plan.blocks or BLOCKS
-        self.dtype = torch.promote_types(dtype, torch.float32)
-        self.narrow = dtype if dtype != self.dtype else None
+        self.dtype = torch.promote_types(query.dtype, torch.float32)
+        self.narrow = query.dtype if query.dtype != self.dtype else None
         # A floating mask may hold numbers that leave no room for a factor, nor for a power.
         floating = mask is not None and mask.is_floating_point()
-        self.unit = 1.0 if floating else LOG2E
+        self.tame = not floating and self.narrow is None and _bound(query, key, plan.scale) < TAME
+        self.unit = 1.0 if floating or self.tame else LOG2E
         self.ordinary = not floating and (self.softcap is None or self.narrow is None)
         self.factor = plan.scale * self.unit if self.softcap is None else plan.scale / self.softcap
         self.chain = plan.scale / self.factor
         self._buffers: dict[tuple[int, torch.dtype], Tensor] = {}
-        self._edges: dict[tuple[int, int, int, torch.dtype], Tensor] = {}
+        self._rooms: dict[tuple[int, torch.dtype, tuple[int, ...]], Tensor] = {}
+        self._columns: dict[Any, list[tuple[slice, list[tuple[int, Tile]]]]] = {}
 
     def row_blocks(self, query: Tensor) -> Iterator[range]:
         """Cut the queries (c, q, d) into blocks."""
         queries, size = query.shape[1], self.blocks[0]
         return (range(start, min(start + size, queries)) for start in range(0, queries, size))
 
+    def in_range(self, blend: Tensor, total: Tensor) -> bool:
+        """Say whether sums of powers fit into float32 without loss."""
+        low, high = torch.aminmax(total)
+        # A tame sum is zero in rows alone that may attend to nothing.
+        enough = self.tame or float(low) > LOWEST
+        return enough and float(high) < HIGHEST and math.isfinite(float(blend.sum()))
+
+    def columns(
+        self, band: Band, queries: int, keys: int
+    ) -> list[tuple[slice, list[tuple[int, Tile]]]]:
+        """Cut the (q, k) of a piece into tiles; most pieces of a call are of one shape."""
+        columns = self._columns.get((band, queries, keys))
+        if columns is None:
+            columns = list(band.columns(queries, keys, self.blocks))
+            self._columns[band, queries, keys] = columns
+        return columns
+
     def scaled(self, key: Tensor) -> Tensor:
-        """Fold what scores are multiplied by into a block of keys (c, k, d)."""
-        return key * self.factor
+        """Fold what scores are multiplied by into the keys (c, k, d)."""
+        return torch.mul(key, self.factor, out=self._room(2, key.dtype, tuple(key.shape)))
 
     def scores(self, query: Tensor, key: Tensor, *, wide: bool) -> Tensor:
         """Return softcapped scores times the unit, (c, q, k)."""
@@ -347,41 +390,33 @@ class _Workspace:
             return None
         return 1 - (scores / (self.softcap * self.unit)).square_()
 
-    def restrict(self, scores: Tensor, tile: Tile, mask: Tensor | None, band: Band) -> Tensor:
-        """Apply the mask (c, q, k) and the edges of the band to a tile of scores."""
+    def powers(self, logits: Tensor) -> Tensor:
+        """Return the powers of logits, in their place."""
+        if self.tame:
+            return logits.exp_()
+        return (logits if self.unit == LOG2E else logits.mul_(LOG2E)).exp2_()
+
+    def restrict(
+        self, tile: Tensor, place: Tile, mask: Tensor | None, band: Band, *, outside: float
+    ) -> Tensor:
+        """Apply the mask (c, q, k) and the edges of the band to a tile of scores or powers."""
         if mask is not None:
-            mask = mask[:, tile.queries, tile.keys]
+            mask = mask[:, place.queries, place.keys]
             if mask.dtype == torch.bool:
-                scores.masked_fill_(~mask, -math.inf)
+                tile.masked_fill_(~mask, outside)
             else:
-                scores.add_(mask)
-        return scores.add_(self._edge(band, tile, scores.dtype)) if tile.partial else scores
-
-    def _edge(self, band: Band, tile: Tile, dtype: torch.dtype) -> Tensor:
-        """Return -inf where a tile leaves the band, else 0."""
-        place = tile.queries.start + band.offset - tile.keys.start
-        queries = tile.queries.stop - tile.queries.start
-        keys = tile.keys.stop - tile.keys.start
-        edge = self._edges.get((place, queries, keys, dtype))
-        if edge is None:
-            distance = torch.arange(keys) - torch.arange(place, place + queries)[:, None]
-            far = torch.zeros_like(distance, dtype=torch.bool)
-            if band.left is not None:
-                far |= distance < -band.left
-            if band.right is not None:
-                far |= distance > band.right
-            edge = torch.zeros_like(far, dtype=dtype).masked_fill_(far, -math.inf)
-            self._edges[place, queries, keys, dtype] = edge
-        return edge
-
-    def powers(self, logits: Tensor, reference: Tensor) -> Tensor:
-        """Return exp(score - reference), in the place of the logits."""
-        logits.sub_(reference)
-        return logits.exp2_() if self.unit == LOG2E else logits.mul_(LOG2E).exp2_()
+                tile.add_(mask)
+        if not place.partial:
+            return tile
+        own = place.queries.start + band.offset - place.keys.start
+        if outside != 0:
+            inside = torch.ones(tile.shape[1:], dtype=torch.bool)
+            return tile.masked_fill_(~_cut(inside, band, own), outside)
+        return _cut(tile, band, own)
 
     def product(self, place: int, left: Tensor, right: Tensor) -> Tensor:
         """Multiply into one of the buffers."""
-        shape = (left.shape[0], left.shape[1], right.shape[2])
+        shape = left.shape[0], left.shape[1], right.shape[2]
         return torch.bmm(left, right, out=self._room(place, left.dtype, shape))
 
     def add_product(self, total: Tensor, left: Tensor, right: Tensor) -> None:
@@ -404,11 +439,29 @@ class _Workspace:
         return self._room(place, self.dtype, tile.shape).copy_(tile)
 
     def _room(self, place: int, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
-        size = math.prod(shape)
-        buffer = self._buffers.get((place, dtype))
-        if buffer is None or buffer.numel() < size:
-            buffer = self._buffers[place, dtype] = torch.empty(size, dtype=dtype)
-        return buffer[:size].view(shape)
+        room = self._rooms.get((place, dtype, shape))
+        if room is None:
+            size = math.prod(shape)
+            buffer = self._buffers.get((place, dtype))
+            if buffer is None or buffer.numel() < size:
+                buffer = self._buffers[place, dtype] = torch.empty(size, dtype=dtype)
+            room = self._rooms[place, dtype, shape] = buffer[:size].view(shape)
+        return room
+
+
+def _bound(query: Tensor, key: Tensor, scale: float) -> float:
+    """Return what no score exceeds, by Cauchy and Schwarz."""
+    lengths = (torch.linalg.vector_norm(x, dim=-1).amax() for x in (query, key))
+    return math.prod(map(float, lengths)) * abs(scale)
+
+
+def _cut(tile: Tensor, band: Band, own: int) -> Tensor:
+    """Set to zero what leaves the band, where the first query's own place is among the keys."""
+    if band.right is not None:
+        tile.tril_(own + band.right)
+    if band.left is not None:
+        tile.triu_(own - band.left)
+    return tile
 
 
 class _Piece(NamedTuple):
