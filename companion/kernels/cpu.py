@@ -2,8 +2,8 @@
 
 A tile of scores is small enough to stay in the cache between its two matmuls. What makes it fast:
 
-- The scale is folded into the keys. Tiles are worked on in place, in buffers used over and over, and
-  what they read and write is cut out once a piece, not once a tile.
+- The scale is folded into the keys. Tiles are worked on in place, in buffers used over and over,
+  and what they read and write is cut out once a piece, not once a tile.
 - Scores of ordinary size need no maximum taken out: float32 has room for their powers. Whether it
   had is seen from the sums, and only rows for which it had not are done again, with an online
   softmax.
@@ -33,6 +33,7 @@ from companion.kernels.tiles import Band, Tile
 
 LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
+FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
 ROOM = 2**17  # scores at once
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
@@ -110,19 +111,54 @@ def attention(
     (tensor([[1.0000, 0.0000],
             [0.5000, 0.5000]]), tensor([1., 2.]))
     """
-    plan = _Plan(band, scale, softcap, blocks)
     dtype = query.dtype
     if dtype == torch.float16:  # its range is too small for scores
         query, key, value = query.float(), key.float(), value.float()
+    plan = _Plan(
+        band,
+        scale,
+        softcap,
+        blocks=blocks or _blocks(query.dtype),
+        windows=blocks is None and mask is None,
+        tame=_is_tame(query, key, mask, scale),
+    )
     output, lse = _TiledAttention.apply(query, key, value, mask, plan)  # type: ignore[no-untyped-call]
     return output.to(dtype), lse
 
 
 class _Plan(NamedTuple):
+    """How a call is worked on, forward and backward.
+
+    Attributes:
+        band: which keys are near enough to a query.
+        scale: factor on the dot products.
+        softcap: bound on the scores.
+        blocks: queries and keys a tile.
+        windows: blocks of queries may be laid over views of the keys.
+        tame: no score is so large that its power comes near the ends of float32's range.
+    """
+
     band: Band
     scale: float
     softcap: float | None
-    blocks: tuple[int, int] | None
+    blocks: tuple[int, int]
+    windows: bool
+    tame: bool
+
+
+def _blocks(dtype: torch.dtype) -> tuple[int, int]:
+    matmul = getattr(torch.backends.mkldnn, "matmul", None)
+    fast = dtype == torch.bfloat16 or getattr(matmul, "fp32_precision", None) == "bf16"
+    return FAST_BLOCKS if fast else BLOCKS
+
+
+@torch.no_grad()
+def _is_tame(query: Tensor, key: Tensor, mask: Tensor | None, scale: float) -> bool:
+    """Bound the scores by the lengths of queries and keys, after Cauchy and Schwarz."""
+    if query.dtype == torch.bfloat16 or (mask is not None and mask.is_floating_point()):
+        return False
+    lengths = (torch.linalg.vector_norm(x, dim=-1).amax() for x in (query, key))
+    return math.prod(map(float, lengths)) * abs(scale) < TAME
 
 
 class _TiledAttention(torch.autograd.Function):
@@ -132,7 +168,7 @@ class _TiledAttention(torch.autograd.Function):
     def forward(
         query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, plan: _Plan
     ) -> tuple[Tensor, Tensor]:
-        work = _Workspace(query, key, mask, plan)
+        work = _Workspace(query.dtype, mask, plan)
         output = query.new_zeros(*query.shape[:-1], value.shape[-1])
         lse = query.new_zeros(*query.shape[:-1], 1, dtype=work.dtype)
         with torch.autocast("cpu", enabled=False):
@@ -154,7 +190,7 @@ class _TiledAttention(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad_output: Tensor, grad_lse: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, mask, output, lse = ctx.saved_tensors
-        work = _Workspace(query, key, mask, ctx.plan)
+        work = _Workspace(query.dtype, mask, ctx.plan)
         of_queries = query, mask, output, lse[..., None], grad_output, grad_lse[..., None]
         grad_query, grad_key, grad_value = (
             torch.zeros_like(x, dtype=work.dtype) for x in (query, key, value)
@@ -281,10 +317,11 @@ def _add_gradients(
     if ordinary:  # exp(-lse) moves out of the weights, to where there are fewer numbers
         weight = work.powers(reference.neg_())
         grad_output, delta = (grad_output * weight).to(query.dtype), delta * weight
-    delta *= work.chain
+    if work.chain != 1:
+        delta *= work.chain
 
     blocks = _row_blocks(work, query, grad_output, delta, reference, grad_query)
-    key, value = work.scaled(key), value * work.chain
+    key, value = work.scaled(key), value if work.chain == 1 else value * work.chain
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value, grad_key, grad_value)
         for i, tile in visits:
@@ -334,13 +371,12 @@ class _Workspace:
     bfloat16 is multiplied as it is; sums are float32 at least.
     """
 
-    def __init__(self, query: Tensor, key: Tensor, mask: Tensor | None, plan: _Plan) -> None:
-        self.softcap, self.blocks = plan.softcap, plan.blocks or BLOCKS
-        self.dtype = torch.promote_types(query.dtype, torch.float32)
-        self.narrow = query.dtype if query.dtype != self.dtype else None
+    def __init__(self, dtype: torch.dtype, mask: Tensor | None, plan: _Plan) -> None:
+        self.softcap, self.blocks, self.tame = plan.softcap, plan.blocks, plan.tame
+        self.dtype = torch.promote_types(dtype, torch.float32)
+        self.narrow = dtype if dtype != self.dtype else None
         # A floating mask may hold numbers that leave no room for a factor, nor for a power.
         floating = mask is not None and mask.is_floating_point()
-        self.tame = not floating and self.narrow is None and _bound(query, key, plan.scale) < TAME
         self.unit = 1.0 if floating or self.tame else LOG2E
         self.ordinary = not floating and (self.softcap is None or self.narrow is None)
         self.factor = plan.scale * self.unit if self.softcap is None else plan.scale / self.softcap
@@ -449,12 +485,6 @@ class _Workspace:
         return room
 
 
-def _bound(query: Tensor, key: Tensor, scale: float) -> float:
-    """Return what no score exceeds, by Cauchy and Schwarz."""
-    lengths = (torch.linalg.vector_norm(x, dim=-1).amax() for x in (query, key))
-    return math.prod(map(float, lengths)) * abs(scale)
-
-
 def _cut(tile: Tensor, band: Band, own: int) -> Tensor:
     """Set to zero what leaves the band, where the first query's own place is among the keys."""
     if band.right is not None:
@@ -489,10 +519,10 @@ class _Piece(NamedTuple):
 def _pieces(query: Tensor, key: Tensor, mask: Tensor | None, plan: _Plan) -> Iterator[_Piece]:
     """Cut a call into pieces: as many heads as there is room for, or the windows of one."""
     outer, groups, repeats, queries, _ = query.shape
-    keys, (block, width) = key.shape[2], plan.blocks or BLOCKS
+    keys, (block, width) = key.shape[2], plan.blocks
     inside = plan.band.interior(queries, keys)
     rest = [range(queries)]
-    if inside and mask is None and plan.blocks is None:
+    if inside and plan.windows:
         rest = [range(inside.start), range(inside.stop, queries)]
         for a, g, r in product(range(outer), range(groups), range(repeats)):
             yield from _windows(a, g, r, inside, plan.band, keys)
