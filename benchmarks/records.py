@@ -122,12 +122,13 @@ class Record:
     readings: Sequence[Reading] = field(default_factory=tuple)
 
     def medians(self, entrant: str, setting: str, unit: str) -> dict[int, float]:
-        """Return an entrant's medians by length, of the settings that begin as said."""
+        """Return an entrant's medians above 0 by length, of the settings that begin as said."""
         return {
             reading.length: reading.median
             for reading in self.readings
             if (reading.entrant, reading.unit) == (entrant, unit)
             and reading.length is not None
+            and reading.median > 0
             and reading.setting.startswith(setting)
         }
 

@@ -86,6 +86,35 @@ def test_a_peer_that_computes_something_else_is_not_timed() -> None:
     assert row.note == "computes something else: error 5.0e-01"
 
 
+def test_a_peer_that_is_not_a_number_is_not_timed() -> None:
+    _, rows = outcome(field(ours=1.0, one=1.0, other=float("nan")))
+    assert [row.value is None for row in rows] == [False, True, True]
+
+
+def test_a_wrong_peer_is_no_measure_of_ours() -> None:
+    with pytest.raises(AssertionError, match=r"at most 2\.00e-02 is allowed"):
+        outcome(field(ours=1.3, one=1.5))
+
+
+def test_a_peer_that_runs_out_of_memory_is_a_row() -> None:
+    def fail() -> Any:
+        raise RuntimeError("not enough memory\nallocator")
+
+    made = field(ours=1.0, one=1.0)
+    made.entrants["large"] = Entrant(fail, (TRUE,))
+    _, rows = outcome(made)
+    (row,) = (row for row in rows if row.peer == "large")
+    assert (row.value, row.note) == (None, "fails: not enough memory")
+
+
+def test_memory_too_small_to_be_told_apart_does_not_grow() -> None:
+    readings = [
+        Reading(f"forward, n = {n}", "tiled", n, "MB", [0.0], n - 8.0, 0.0, 0.0)
+        for n in (8, 16, 32)
+    ]
+    assert list(growth(readings, "tiled", "forward,", "MB", None)) == []
+
+
 def test_growth_is_fitted_from_three_lengths_of_one_setting() -> None:
     readings = [
         Reading(f"{name}, n = {n}", "tiled", n, "s", [1.0], by * n**2, 0.0, 0.0)
