@@ -5,6 +5,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 TORCH_INDEX ?=
 PAGES       ?= $(wildcard book/*.ipynb book/*/*.ipynb)
+CASES       ?=
 STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%.py,%,$(shell grep -l '^STUDY = ' experiments/*.py)))
 
 PY      := $(VENV)/bin/python
@@ -17,7 +18,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book test check format notebooks experiments variants constraints clean
+.PHONY: help book test check format notebooks experiments bench variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -59,9 +60,12 @@ variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU inst
 experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
 	@set -e; for study in $(STUDIES); do echo "experiments.$$study"; $(THREADS) $(PY) -m experiments.$$study; done
 
+bench: $(VENV)/.bench ## Time it all beside others' code (half an hour on a quiet machine; CASES=... for some; not in CI)
+	$(PY) -m benchmarks $(CASES)
+
 constraints: ## Resolve constraints.txt anew, torch as it stands there (needs uv)
 	grep '^torch==' constraints.txt | uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
-	  --extra test --constraint - --no-annotate --no-header pyproject.toml > constraints.new
+	  --extra test --extra bench --constraint - --no-annotate --no-header pyproject.toml > constraints.new
 	{ grep '^#' constraints.txt; sed 's/ ;.*//' constraints.new; } > constraints.tmp
 	mv constraints.tmp constraints.txt && rm constraints.new
 
@@ -88,4 +92,9 @@ $(VENV)/.test: $(VENV)/.book
 	@echo "Installing what runs and tests it, torch included (minutes)"
 	@$(if $(TORCH_INDEX),$(INSTALL) --no-deps --index-url $(TORCH_INDEX) torch)
 	@$(INSTALL) --no-build-isolation --editable '.[test]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	@echo "Installing what the benchmarks compare with"
+	@$(INSTALL) --no-build-isolation --editable '.[bench]'
 	@touch $@

@@ -245,7 +245,7 @@ def write_result(
     _check_statistics(record)
     read_study(record, name=study)
     place = directory or Path(companion.__file__).parent / "results"
-    return _write(_layout(record) + "\n", place / f"{study}.json")
+    return replace_file(layout(record) + "\n", place / f"{study}.json")
 
 
 def _t_interval(runs: Sequence[float], variances: float) -> Interval:
@@ -293,14 +293,14 @@ def _check_statistics(record: dict[str, Any]) -> None:
                     raise ValueError(f"{where}: got {entry[name]}, runs give {again[name]}")
 
 
-def _layout(value: Any, indent: str = "") -> str:
+def layout(value: Any, indent: str = "") -> str:
     """Write JSON with sorted keys, one entry a line and a list of plain values in one line."""
     inner = indent + "  "
     if isinstance(value, dict) and value:
-        parts = [f"{json.dumps(k)}: {_layout(value[k], inner)}" for k in sorted(value)]
+        parts = [f"{json.dumps(k)}: {layout(value[k], inner)}" for k in sorted(value)]
         opening, closing = "{", "}"
     elif isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
-        parts = [_layout(part, inner) for part in value]
+        parts = [layout(part, inner) for part in value]
         opening, closing = "[", "]"
     else:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -308,7 +308,7 @@ def _layout(value: Any, indent: str = "") -> str:
     return f"{opening}\n{body}\n{indent}{closing}"
 
 
-def _write(text: str, path: Path) -> Path:
+def replace_file(text: str, path: Path) -> Path:
     """Replace the file in one step: a run that is stopped leaves the old record."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(

@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 import tomllib
-from importlib.metadata import requires
+from importlib.metadata import distributions, requires
 from pathlib import Path
 
 import pytest
@@ -66,11 +66,11 @@ def test_extras_do_not_contradict_one_another() -> None:
         for requirement in declared(name):
             assert (
                 requirement.specifier
-                == bounds(declared("test"))[canonicalize_name(requirement.name)]
+                == bounds(declared("bench", "test"))[canonicalize_name(requirement.name)]
             ), f"{requirement.name} has other bounds in {name}"
 
 
-@pytest.mark.parametrize("requirement", declared("test"), ids=lambda r: r.name)
+@pytest.mark.parametrize("requirement", declared("test", "bench"), ids=lambda r: r.name)
 def test_every_direct_requirement_is_bounded_and_pinned_within(requirement: Requirement) -> None:
     operators = {specifier.operator for specifier in requirement.specifier}
     assert operators == {">=", "<"}
@@ -79,7 +79,7 @@ def test_every_direct_requirement_is_bounded_and_pinned_within(requirement: Requ
 
 def test_what_is_needed_indirectly_is_pinned_too() -> None:
     pinned, seen = pins(), set()
-    todo = declared("test")
+    todo = declared("test") + [r for r in declared("bench") if installed(r.name)]
     while todo:
         requirement = todo.pop()
         name = canonicalize_name(requirement.name)
@@ -92,6 +92,11 @@ def test_what_is_needed_indirectly_is_pinned_too() -> None:
             if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
                 todo.append(needed)
     assert len(seen) > 100  # the walk went somewhere
+
+
+def installed(name: str) -> bool:
+    """Say whether a distribution is there: what the benchmarks compare with need not be."""
+    return bool(list(distributions(name=name)))
 
 
 def test_constraints_are_one_sorted_list_of_exact_versions() -> None:
@@ -135,14 +140,15 @@ def test_the_citation_names_this_version() -> None:
     ("folder", "extras"),
     [
         ("companion", ["notebooks"]),
-        ("experiments", ["bench"]),
+        ("experiments", ["studies"]),
+        ("benchmarks", ["bench"]),
         ("book/_ext", ["book"]),
         ("tests", ["test"]),
     ],
 )
 def test_what_is_imported_is_declared(folder: str, extras: list[str]) -> None:
     names = {IMPORT_NAMES.get(n, n.replace("-", "_")) for n in bounds(declared(*extras))}
-    own = {"companion", "experiments", "tests", "book_site"}
+    own = {"benchmarks", "companion", "experiments", "tests", "book_site"}
     for path in sorted((ROOT / folder).rglob("*.py")):
         if "node_modules" not in path.parts:
             neighbours = {other.stem for other in path.parent.glob("*.py")}

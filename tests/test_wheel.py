@@ -16,7 +16,9 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "tests")
+SOURCES = (
+    "pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "benchmarks", "tests",
+)  # fmt: skip
 
 
 def run(*command: str | Path, cwd: Path) -> str:

@@ -1,0 +1,14 @@
+"""What is measured: each case is a module with a TITLE, its SETTINGS and a function `run`."""
+
+NAMES = (
+    "forward",
+    "gradients",
+    "precision",
+    "window",
+    "arrays",
+    "modules",
+    "recurrent",
+    "memory",
+    "imports",
+)
+"""In the order of the table."""

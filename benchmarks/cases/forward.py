@@ -1,0 +1,83 @@
+"""Attention forward, full and causal, float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from benchmarks.cases.tensors import (
+    ATTENTION,
+    band,
+    inputs,
+    last_head,
+    lengths,
+    matrix_bytes,
+    truth_of_last_head,
+)
+from benchmarks.contest import Contest, Entrant, Field, Found, growth, hold, lacking
+from benchmarks.peers import flex
+from benchmarks.peers.textbook import textbook
+from benchmarks.records import Goal
+from benchmarks.timing import Call, Protocol
+from companion.tiled import tiled_attention
+
+TITLE = "Attention forward"
+SETTINGS = ATTENTION
+GOALS = {False: Goal(0.90, aim=1.0), True: Goal(0.88, aim=1.05)}
+GROWTH = Goal(2.05, side="at most")
+FLEX_LENGTH = 4096
+"""Compiling takes most of a minute for each length: one must do."""
+
+NAMES = {False: "full", True: "causal"}
+
+
+def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+    """Time tiled attention beside the fused one, the textbook and FlexAttention."""
+    found: list[Found] = []
+    for is_causal, name in NAMES.items():
+        for n in lengths(quick):
+            contest = Contest(
+                f"{name}, n = {n}",
+                partial(prepare, n, is_causal),
+                {"SDPA": GOALS[is_causal]},
+                length=n,
+            )
+            for one in hold(contest, protocol):
+                found.append(one)
+                yield one
+    for name in NAMES.values():
+        for entrant in ("tiled", "SDPA", "textbook"):
+            goal = GROWTH if (name, entrant) == ("full", "tiled") else None
+            yield from growth(found, entrant, name, "s", goal)
+
+
+@torch.no_grad()
+def prepare(n: int, is_causal: bool) -> Field:
+    """Make the tensors and say who takes part."""
+    query, key, value = arrays = inputs(n)
+    functions: dict[str, Callable[..., Tensor]] = {
+        "tiled": tiled_attention,
+        "SDPA": F.scaled_dot_product_attention,
+        "textbook": textbook,
+    }
+    calls: dict[str, Call] = {
+        name: partial(function, *arrays, is_causal=is_causal)
+        for name, function in functions.items()
+    }
+    absent = {}
+    if too_little := lacking(matrix_bytes(n, 2.2)):
+        absent["textbook"] = too_little
+        del calls["textbook"]
+    if n == FLEX_LENGTH:
+        made = flex.compiled(query, key, value, flex.causal if is_causal else None)
+        if isinstance(made, str):
+            absent["FlexAttention"] = made
+        else:
+            calls["FlexAttention"] = made
+    true = truth_of_last_head(arrays, band(n, is_causal=is_causal))
+    entrants = {name: Entrant(call, true, last_head) for name, call in calls.items()}
+    return Field(entrants, absent)

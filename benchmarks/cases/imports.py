@@ -1,0 +1,73 @@
+"""What it costs to import the package, and that NumPy users never load torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from benchmarks.contest import Found
+from benchmarks.memory import ROOT
+from benchmarks.records import Goal, Reading, Row, row_of
+from benchmarks.timing import Protocol, spread
+
+TITLE = "Import"
+SETTINGS: dict[str, object] = {"unit": "ms of CPU time of a whole fresh process"}
+GOAL = Goal(30.0, side="at most")
+TORCH_GOAL = Goal(0.0, side="at most")
+
+NUMPY = "import numpy as np; x = np.ones((5, 3))"
+PACKAGE = f"{NUMPY}; import companion"
+FIRST_CALL = f"{PACKAGE}; companion.scaled_dot_product_attention(x, x, x, is_causal=True)"
+SCRIPTS = {
+    "numpy": NUMPY,
+    "companion": PACKAGE,
+    "companion, first call": FIRST_CALL,
+    "torch": f"{NUMPY}; import torch",
+}
+SUFFIX = "; import sys, time; print(time.process_time(), 'torch' in sys.modules)"
+
+
+def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+    """Start fresh processes that take turns, and compare each with the one that imports NumPy."""
+    scripts = {name: script for name, script in SCRIPTS.items() if not (quick and name == "torch")}
+    seconds: dict[str, list[float]] = {name: [] for name in scripts}
+    loaded = set()
+    for _ in range(protocol.most):
+        for name, script in scripts.items():
+            took, with_torch = _run(script)
+            seconds[name].append(took)
+            loaded |= {name} if with_torch else set()
+    for name, values in seconds.items():
+        yield Reading("import", name, None, "s", values, *spread(values))
+    for name in list(scripts)[1:]:
+        more = [
+            1000 * (took - numpy)
+            for took, numpy in zip(seconds[name], seconds["numpy"], strict=True)
+        ]
+        yield row_of(
+            spread(more),
+            setting="import, on top of NumPy",
+            ours=name,
+            unit="ms",
+            goal=GOAL if name == "companion" else None,
+        )
+    yield Row(
+        setting="torch loaded by the first call on NumPy arrays",
+        ours="companion",
+        unit="times",
+        value=float("companion, first call" in loaded),
+        goal=TORCH_GOAL,
+    )
+
+
+def _run(script: str) -> tuple[float, bool]:
+    done = subprocess.run(
+        [sys.executable, "-c", script + SUFFIX],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    seconds, with_torch = done.stdout.split()
+    return float(seconds), with_torch == "True"

@@ -1,0 +1,100 @@
+"""What attention adds to a process's memory, at the peak, forward and with its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from benchmarks.cases.gradients import both_ways
+from benchmarks.cases.tensors import ATTENTION, inputs, matrix_bytes
+from benchmarks.contest import Found, growth, lacking
+from benchmarks.memory import MEGABYTE, extra_bytes
+from benchmarks.peers.textbook import textbook
+from benchmarks.records import Goal, Reading, Row
+from benchmarks.timing import Call, Protocol, spread
+from companion.tiled import tiled_attention, window_attention
+
+TITLE = "Memory"
+SETTINGS = ATTENTION | {"unit": "MB at the peak, on top of the same process without the call"}
+LENGTHS, QUICK_LENGTHS = (1024, 2048, 4096, 8192, 16384), (256,)
+ROUNDS, QUICK_ROUNDS = 3, 1
+WARM_UP = 64
+MATRICES = {"forward": 2.2, "forward and backward": 4.0}
+GOALS = {
+    "forward": Goal(4.0, side="at most"),
+    "forward and backward": Goal(0.9, side="at most"),
+}
+GROWTH = Goal(1.05, side="at most")
+FUNCTIONS: Mapping[str, Callable[..., Tensor]] = {
+    "tiled": tiled_attention,
+    "SDPA": F.scaled_dot_product_attention,
+    "textbook": textbook,
+    "window": partial(window_attention, left=256),
+}
+
+
+def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+    """Measure everyone in processes of their own, and compare with the fused attention."""
+    found: list[Reading] = []
+    for way in list(GOALS)[: 1 if quick else None]:
+        for n in QUICK_LENGTHS if quick else LENGTHS:
+            peaks: dict[str, float] = {}
+            for name in list(FUNCTIONS)[: 2 if quick else None]:
+                one = read(way, n, name, QUICK_ROUNDS if quick else ROUNDS)
+                if isinstance(one, Reading):
+                    found.append(one)
+                    peaks[name] = one.median
+                yield one
+            yield from compare(way, n, peaks)
+        for name in FUNCTIONS:
+            goal = GROWTH if name == "tiled" else None
+            yield from growth(found, name, f"{way},", "MB", goal)
+
+
+def read(way: str, n: int, name: str, rounds: int) -> Found:
+    """Measure one of them, or say why not."""
+    setting = {"way": way, "n": n, "name": name}
+    too_little = lacking(matrix_bytes(n, MATRICES[way])) if name == "textbook" else ""
+    try:
+        if too_little:
+            raise MemoryError(too_little)
+        peaks = [extra_bytes("benchmarks.cases.memory:calls", setting) for _ in range(rounds)]
+    except MemoryError as problem:
+        return Row(setting=f"{way}, n = {n}", ours=name, unit="MB", note=str(problem))
+    values = [peak / MEGABYTE for peak in peaks]
+    return Reading(f"{way}, n = {n}", name, n, "MB", values, *spread(values))
+
+
+def compare(way: str, n: int, peaks: Mapping[str, float]) -> Iterator[Row]:
+    """Forward, count what is more than the fused one's; with gradients, what part of it."""
+    if not {"tiled", "SDPA"} <= peaks.keys():
+        return  # the rows before say why
+    ours, fused = peaks["tiled"], peaks["SDPA"]
+    forward = way == "forward"
+    yield Row(
+        setting=f"{way}, n = {n}",
+        ours="tiled",
+        peer="SDPA",
+        unit="MB more" if forward else "of its memory",
+        value=ours - fused if forward else ours / fused,
+        goal=GOALS[way],
+        note=", ".join(f"{name} {peak:.0f} MB" for name, peak in peaks.items()),
+    )
+
+
+def calls(way: str, n: int, name: str) -> tuple[Call, Call]:
+    """Return a small call and the call itself, for `extra_bytes`."""
+    torch.set_num_threads(1)
+    return _call(way, WARM_UP, name), _call(way, n, name)
+
+
+def _call(way: str, n: int, name: str) -> Call:
+    *arrays, gradient = inputs(n, count=4)
+    function = FUNCTIONS[name]
+    if way == "forward":
+        return partial(torch.no_grad()(function), *arrays)
+    return partial(both_ways, function, [array.requires_grad_() for array in arrays], gradient)

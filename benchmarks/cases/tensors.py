@@ -1,0 +1,52 @@
+"""The tensors that the cases on attention share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.contest import Values
+from benchmarks.peers.textbook import truth
+
+HEADS, WIDTH = 8, 64
+LENGTHS = (1024, 2048, 4096, 8192, 16384)
+QUICK_LENGTHS = (48, 64, 96)
+ATTENTION: dict[str, object] = {"batch": 1, "heads": HEADS, "width": WIDTH, "dtype": "float32"}
+
+
+def lengths(quick: bool, longest: int = LENGTHS[-1], shortest: int = 0) -> tuple[int, ...]:
+    """Return the lengths of a run."""
+    return QUICK_LENGTHS if quick else tuple(n for n in LENGTHS if shortest <= n <= longest)
+
+
+def inputs(n: int, *, dtype: torch.dtype = torch.float32, count: int = 3) -> list[Tensor]:
+    """Return query, key, value and, of four, the gradient of the output: (1, h, n, d)."""
+    generator = torch.Generator().manual_seed(n)
+    return [torch.randn(1, HEADS, n, WIDTH, generator=generator).to(dtype) for _ in range(count)]
+
+
+def band(n: int, *, left: int | None = None, is_causal: bool = True) -> Tensor:
+    """Return an (n, n) mask, made without what is to be tested."""
+    mask = torch.ones(n, n, dtype=torch.bool)
+    if is_causal:
+        mask.tril_()
+    return mask if left is None else mask.triu_(-left)
+
+
+def last_head(tensors: Any) -> Values:
+    """Return the part of (1, h, n, d) tensors that is held against the truth."""
+    tensors = tensors if isinstance(tensors, tuple) else (tensors,)
+    return tuple(tensor[:, -1] for tensor in tensors)
+
+
+def truth_of_last_head(tensors: list[Tensor], mask: Tensor) -> Values:
+    """Return output, and with four tensors gradients, of one head in float64: (1, n, d) each."""
+    query, key, value, *gradient = last_head(tuple(tensors))
+    return truth(query, key, value, mask, *gradient)
+
+
+def matrix_bytes(n: int, matrices: float) -> float:
+    """Return the size of so many (h, n, n) matrices of float32."""
+    return matrices * 4 * HEADS * n * n

@@ -1,0 +1,183 @@
+"""Entrants that compute the same from the same arrays: first held against the truth, then timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.machine import available_bytes
+from benchmarks.records import Goal, Reading, Row, row_of
+from benchmarks.timing import Call, Protocol, exponent, interleave, speed, spread
+
+Values = tuple[Any, ...]
+"""Arrays or tensors."""
+
+Found = Row | Reading
+
+WORSE_AT_MOST = 2.0
+"""Our error may be this multiple of the peer's."""
+
+SAME_WITHIN = 0.02
+"""A peer whose error is larger computes something else, such as a window of another width."""
+
+
+def _all(values: Any) -> Values:
+    return values if isinstance(values, tuple) else (values,)
+
+
+class Entrant(NamedTuple):
+    """A call, what it should return in float64, and which part of what it returns that covers."""
+
+    call: Call
+    truth: Values
+    seen: Callable[[Any], Values] = _all
+
+
+@dataclass
+class Field:
+    """Who takes part.
+
+    Attributes:
+        entrants: ours first, then the peer whose error is the measure of ours, then others.
+        absent: why others do not take part.
+        allowed: the error that ours may have, where no peer computes in the same precision.
+    """
+
+    entrants: dict[str, Entrant]
+    absent: dict[str, str] = field(default_factory=dict)
+    allowed: float | None = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Something to compute.
+
+    Attributes:
+        setting: what, in words.
+        prepare: makes the arrays and says who takes part.
+        goals: by peer, what our speed must be as a multiple of its.
+        length: of the sequence.
+        tell_errors: say in the table how far each side is from the truth.
+    """
+
+    setting: str
+    prepare: Callable[[], Field]
+    goals: Mapping[str, Goal] = field(default_factory=dict)
+    length: int | None = None
+    tell_errors: bool = False
+
+
+def hold(contest: Contest, protocol: Protocol) -> Iterator[Found]:
+    """Check everyone's values, time who is right, and compare ours with each peer.
+
+    Raises:
+        AssertionError: our values are too far from the truth.
+    """
+    held = contest.prepare()
+    ours, *_ = held.entrants
+    absent = dict(held.absent)
+    errors = _errors(held, absent)
+    _assert_right(contest.setting, held, errors)
+    for name, off in errors.items():
+        if not off <= SAME_WITHIN and name != ours:
+            absent[name] = f"computes something else: error {off:.1e}"
+    calls = {name: entrant.call for name, entrant in held.entrants.items() if name not in absent}
+    seconds = interleave(calls, protocol)
+    for name, values in seconds.items():
+        yield Reading(
+            contest.setting, name, contest.length, "s", values, *spread(values), errors[name]
+        )
+    for name in [*seconds, *absent]:
+        line: dict[str, Any] = {"ours": ours, "peer": name, "goal": contest.goals.get(name)}
+        if name in absent:
+            yield Row(setting=contest.setting, note=absent[name], **line)
+        elif name != ours:
+            if contest.tell_errors:
+                line["note"] = f"error {errors[ours]:.0e}, {name}'s {errors[name]:.0e}"
+            yield row_of(speed(seconds[ours], seconds[name]), setting=contest.setting, **line)
+
+
+def hold_all(contests: Iterable[Contest], protocol: Protocol) -> Iterator[Found]:
+    """Hold one contest after the other."""
+    for contest in contests:
+        yield from hold(contest, protocol)
+
+
+def error(values: Values, truth: Values) -> float:
+    """Return the root mean square of the error, as a part of that of the truth, at its worst.
+
+    >>> error((np.array([3.0, 4.5]),), (np.array([3.0, 4.0]),)).__round__(6)
+    0.1
+    """
+    pairs = zip(map(_as_array, values), map(_as_array, truth), strict=True)
+    return max(_norm(found - wanted) / max(_norm(wanted), 1e-300) for found, wanted in pairs)
+
+
+def lacking(needed: float) -> str:
+    """Say that memory does not suffice; "" where it does, with a fifth to spare."""
+    free = available_bytes()
+    return "" if needed < 0.8 * free else f"needs {needed / 2**30:.1f} GB, {free / 2**30:.1f} free"
+
+
+def growth(
+    found: Iterable[Found], entrant: str, setting: str, unit: str, goal: Goal | None
+) -> Iterator[Row]:
+    """Fit how an entrant's readings grow with the length; nothing where there are under three."""
+    medians = {
+        reading.length: reading.median
+        for reading in found
+        if isinstance(reading, Reading)
+        and (reading.entrant, reading.unit) == (entrant, unit)
+        and reading.setting.startswith(setting)
+        and reading.length is not None
+        and reading.median > 0  # memory below what can be told apart has no logarithm
+    }
+    if len(medians) >= 3:
+        what = "time" if unit == "s" else "memory"
+        yield Row(
+            setting=f"{setting}: exponent of {what}, n = {min(medians)} to {max(medians)}",
+            ours=entrant,
+            unit="",
+            value=exponent(list(medians), list(medians.values())),
+            goal=goal,
+        )
+
+
+def _errors(held: Field, absent: dict[str, str]) -> dict[str, float]:
+    """Call everyone once; a peer that raises is absent, with what it said."""
+    ours, *peers = held.entrants.items()
+    errors = {ours[0]: _error_of(ours[1])}
+    for name, entrant in peers:
+        try:
+            errors[name] = _error_of(entrant)
+        except (MemoryError, RuntimeError) as problem:  # torch says with the latter what is too big
+            absent[name] = f"fails: {str(problem).splitlines()[0][:80]}"
+    return errors
+
+
+def _error_of(entrant: Entrant) -> float:
+    return error(entrant.seen(entrant.call()), entrant.truth)
+
+
+def _assert_right(setting: str, held: Field, errors: Mapping[str, float]) -> None:
+    ours, *peers = errors
+    allowed = held.allowed
+    if allowed is None:  # a peer that is wrong is no measure
+        allowed = min([SAME_WITHIN, *(WORSE_AT_MOST * errors[peer] for peer in peers[:1])])
+    assert errors[ours] <= allowed, (
+        f"{setting}: {ours} is off by {errors[ours]:.2e}, at most {allowed:.2e} is allowed"
+    )
+
+
+def _as_array(values: Any) -> NDArray[np.float64]:
+    if hasattr(values, "detach"):
+        values = values.detach().double().numpy()
+    return np.asarray(values, dtype=np.float64)
+
+
+def _norm(values: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -1,0 +1,82 @@
+"""The scaling figure: time and memory against length, with the exponents that were fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import matplotlib as mpl
+
+mpl.use("agg")  # a figure for a file asks for no display
+
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from benchmarks.records import Record
+from benchmarks.timing import exponent
+from companion.plot import (
+    FIGURE_WIDTH,
+    SVG_METADATA,
+    LineEnd,
+    band,
+    label_ends,
+    use_style,
+)
+
+
+class Curve(NamedTuple):
+    """Whose medians are drawn, and from which case."""
+
+    label: str
+    case: str
+    entrant: str
+    setting: str
+    series: int | Literal["baseline"]
+
+
+TIME = (
+    Curve("textbook", "forward", "textbook", "full", "baseline"),
+    Curve("SDPA", "forward", "SDPA", "full", 1),
+    Curve("tiled", "forward", "tiled", "full", 0),
+    Curve("window", "window", "window", "window", 2),
+)
+MEMORY = (
+    Curve("textbook", "memory", "textbook", "forward,", "baseline"),
+    Curve("SDPA", "memory", "SDPA", "forward,", 1),
+    Curve("tiled", "memory", "tiled", "forward,", 0),
+    Curve("window", "memory", "window", "forward,", 2),
+)
+
+
+def draw(records: Iterable[Record], directory: Path) -> Path | None:
+    """Draw the figure from the records and return its path; None where there are not enough."""
+    by_case = {record.case: record for record in records}
+    if not {"forward", "window", "memory"} <= by_case.keys():
+        return None
+    use_style()
+    figure, axes = plt.subplots(2, 1, figsize=(FIGURE_WIDTH, 6.0), sharex=True)
+    panels = ((TIME, "s", "CPU time of a call, s"), (MEMORY, "MB", "Memory at the peak, MB"))
+    for ax, (curves, unit, title) in zip(axes, panels, strict=True):
+        ax.set(xscale="log", yscale="log", title=title)
+        ends = list(_curves(ax, curves, by_case, unit))
+        lengths = sorted({int(x) for line in ax.lines for x in line.get_xdata()})
+        ax.set_xticks(lengths, labels=[f"{n:,}" for n in lengths])
+        ax.minorticks_off()
+        label_ends(ax, ends)
+    axes[-1].set_xlabel("Length n")
+    path = directory / "scaling.svg"
+    figure.savefig(path, metadata=SVG_METADATA)
+    plt.close(figure)
+    return path
+
+
+def _curves(
+    ax: Axes, curves: Iterable[Curve], by_case: dict[str, Record], unit: str
+) -> Iterator[LineEnd]:
+    for curve in curves:
+        medians = by_case[curve.case].medians(curve.entrant, curve.setting, unit)
+        if len(medians) > 1:
+            power = exponent(list(medians), list(medians.values()))
+            label = f"{curve.label}, $n^{{{power:.1f}}}$"
+            yield band(ax, list(medians), list(medians.values()), label=label, series=curve.series)

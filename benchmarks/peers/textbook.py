@@ -1,0 +1,71 @@
+"""Attention as textbooks write it: the whole (q, k) matrix, once in torch and once in NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+ROWS = 512
+"""Rows of the truth that are computed at once."""
+
+
+def textbook(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    is_causal: bool = False,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Return softmax(Q K^T / sqrt(d)) V of (..., n, d) tensors."""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    if is_causal:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return torch.softmax(scores, -1) @ value
+
+
+def numpy_textbook(
+    query: NDArray[np.float32],
+    key: NDArray[np.float32],
+    value: NDArray[np.float32],
+    *,
+    is_causal: bool = False,
+) -> NDArray[np.float32]:
+    """Return the same of NumPy arrays."""
+    scores = query @ key.mT / np.float32(math.sqrt(query.shape[-1]))
+    if is_causal:
+        future = np.triu(np.ones(scores.shape[-2:], dtype=bool), k=1)
+        scores = np.where(future, np.float32(-math.inf), scores)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    weights: NDArray[np.float32] = powers / powers.sum(-1, keepdims=True)
+    return weights @ value
+
+
+def truth(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, gradient: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """Compute it in float64, some rows at a time: output and, given its gradient, three more.
+
+    Args:
+        query: (..., n, d).
+        key: (..., n, d).
+        value: (..., n, d).
+        mask: (n, n), True = may attend.
+        gradient: (..., n, d), of the output.
+    """
+    leaves = [x.double().requires_grad_(gradient is not None) for x in (query, key, value)]
+    outputs = []
+    for start in range(0, query.shape[-2], ROWS):
+        rows = slice(start, start + ROWS)
+        part = textbook(leaves[0][..., rows, :], *leaves[1:], mask=mask[rows])
+        outputs.append(part.detach())
+        if gradient is not None:
+            part.backward(gradient[..., rows, :].double())  # type: ignore[no-untyped-call]
+    gradients = (leaf.grad for leaf in leaves if leaf.grad is not None)
+    return torch.cat(outputs, -2), *gradients

@@ -1,0 +1,103 @@
+"""CPU time of calls that take turns, and what is made of it: medians, ratios, exponents."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import truediv
+from statistics import linear_regression, median, quantiles
+from typing import NamedTuple
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How often a contest is run.
+
+    Attributes:
+        least: rounds, at least.
+        most: rounds, at most.
+        seconds: of CPU time after which no round begins, once there were enough.
+        shortest: seconds that one reading lasts at least: a short call is repeated in it.
+    """
+
+    least: int = 5
+    most: int = 25
+    seconds: float = 60.0
+    shortest: float = 0.02
+
+
+QUICK = Protocol(least=2, most=2, seconds=0.0, shortest=0.0)
+"""To see that everything runs; the times mean nothing."""
+
+
+class Spread(NamedTuple):
+    """A median between its quartiles."""
+
+    median: float
+    low: float
+    high: float
+
+
+def interleave(calls: Mapping[str, Call], protocol: Protocol) -> dict[str, list[float]]:
+    """Return the CPU seconds of every call, round by round: A B A B.
+
+    What else the machine does then strikes all of them alike. CPU time counts all threads of the
+    process, so that nobody gains by taking a second one. A call before the first round warms up.
+    """
+    repeats = {name: _repeats(call, protocol.shortest) for name, call in calls.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    began = time.process_time()
+    for done in range(protocol.most):
+        if done >= protocol.least and time.process_time() - began > protocol.seconds:
+            break
+        for name, call in calls.items():
+            seconds[name].append(_cpu_seconds(call, repeats[name]))
+    return seconds
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Return the median and the quartiles of some numbers.
+
+    >>> spread([1.0, 2.0, 3.0, 4.0, 9.0])
+    Spread(median=3.0, low=2.0, high=4.0)
+    """
+    if len(values) < 2:
+        return Spread(values[0], values[0], values[0])
+    low, _, high = quantiles(values, n=4, method="inclusive")
+    return Spread(median(values), low, high)
+
+
+def speed(ours: Sequence[float], peers: Sequence[float]) -> Spread:
+    """Return our speed as a multiple of the peer's, from seconds of the same rounds.
+
+    Each round gives one ratio: a round that was slow for both does not count twice.
+
+    >>> speed([1.0, 2.0, 4.0], [2.0, 4.0, 4.0]).median
+    2.0
+    """
+    return spread(list(map(truediv, peers, ours)))
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """Return x of the power law size^x that lies nearest, by least squares of the logarithms.
+
+    >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
+    2.0
+    """
+    return linear_regression(list(map(math.log, sizes)), list(map(math.log, values))).slope
+
+
+def _repeats(call: Call, shortest: float) -> int:
+    call()
+    return math.ceil(shortest / max(_cpu_seconds(call, 1), 1e-9)) or 1
+
+
+def _cpu_seconds(call: Call, repeats: int) -> float:
+    began = time.process_time()
+    for _ in range(repeats):
+        call()
+    return (time.process_time() - began) / repeats

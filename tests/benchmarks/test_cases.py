@@ -1,0 +1,149 @@
+"""Every case, run quickly at tiny sizes, and what the peers compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from benchmarks.cases import NAMES
+from benchmarks.machine import installed
+from benchmarks.run import run_case
+
+pytest.importorskip("torch")
+
+PEERS = {
+    "forward": {"SDPA", "textbook"},
+    "gradients": {"SDPA", "textbook"},
+    "precision": {"SDPA", "textbook"},
+    "window": {"SDPA, dense mask", "local-attention"},
+    "arrays": {"NumPy textbook"},
+    "modules": {
+        "nn.MultiheadAttention",
+        "projection and SDPA",
+        "x-transformers",
+        "x-transformers, flash",
+    },
+    "recurrent": {"keys projected every step", "word by word"},
+    "memory": {"SDPA"},
+    "imports": set[str](),
+}
+NEED = {"local-attention": "local-attention", "x-transformers, flash": "x-transformers"}
+
+
+@pytest.fixture(autouse=True)
+def threads(torch: ModuleType) -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_every_case_is_tested() -> None:
+    assert list(PEERS) == list(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quick_run_ends(name: str) -> None:
+    *_, record = run_case(name, quick=True)
+    assert record.quick
+    assert {row.peer for row in record.rows} - {""} == PEERS[name]
+    assert all(reading.median > -1 for reading in record.readings)
+    for row in record.rows:
+        assert row.goal is None, "tiny sizes have nothing to reach"
+        needed = NEED.get(row.peer, row.peer)
+        if row.value is None and needed.startswith(("local-", "x-")):
+            assert not installed(needed)
+            assert row.note == "not installed"
+        else:
+            assert row.value is not None, row.note
+    timed = {reading.entrant for reading in record.readings}
+    assert timed, "somebody was measured"
+
+
+def test_goals_are_asked_for_in_full_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.cases import arrays, tensors
+    from benchmarks.timing import QUICK
+
+    monkeypatch.setattr(arrays, "LENGTHS", (32,))
+    monkeypatch.setattr(arrays, "GOAL_LENGTH", 32)
+    rows = [one for one in arrays.run(False, QUICK) if hasattr(one, "goal")]
+    assert [row.goal for row in rows] == list(arrays.GOALS.values())
+    assert tensors.lengths(False) == (1024, 2048, 4096, 8192, 16384)
+    assert tensors.lengths(False, shortest=2048)[0] == 2048
+
+
+def test_the_truth_is_torchs_own_float64(torch: ModuleType) -> None:
+    from benchmarks.cases.tensors import band, inputs, truth_of_last_head
+
+    tensors = inputs(700, count=4)  # more rows than are computed at once
+    found = truth_of_last_head(tensors, band(700))
+    query, key, value, gradient = (x[:, -1].double() for x in tensors)
+    leaves = [x.requires_grad_() for x in (query, key, value)]
+    output = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=True)
+    wanted = output, *torch.autograd.grad(output, leaves, gradient)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_the_peer_that_projects_at_every_step_is_the_same_translator(torch: ModuleType) -> None:
+    from benchmarks.peers.reprojecting import ReprojectingTranslator
+    from companion.data.batching import Batch
+    from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+
+    torch.manual_seed(5)
+    ours = Seq2Seq(Seq2SeqConfig(13, 17, 5, 8, dropout_p=0.0)).double()
+    peer = ReprojectingTranslator(ours).double()
+    lengths = torch.tensor([7, 3, 5])
+    source, words = torch.randint(13, (3, 7)), torch.randint(17, (2, 3, 4))
+    mask = torch.arange(4) < torch.tensor([4, 2, 3])[:, None]
+    batch = Batch(source, lengths, words[0], words[1], mask)
+    names = {
+        "source_embedding.weight": "source_embedding.weight",
+        "attention.key_weight": "attention.key.weight",
+        "combine.weight": "combine.weight",
+    }
+    losses, gradients = [], []
+    for model, wanted in ((ours, names.keys()), (peer, names.values())):
+        loss = model.loss(batch)
+        losses.append(loss.detach())
+        gradients.append(torch.autograd.grad(loss, [model.get_parameter(n) for n in wanted]))
+    torch.testing.assert_close(losses[1], losses[0])
+    for name, of_ours, of_peer in zip(names, *gradients, strict=True):
+        turned = of_ours.mT if name == "attention.key_weight" else of_ours
+        torch.testing.assert_close(of_peer, turned)
+
+
+def test_flex_attention_is_given_the_same_masks(torch: ModuleType) -> None:
+    from benchmarks.cases.tensors import band
+    from benchmarks.peers import flex
+
+    none, places = torch.tensor(0), torch.arange(9)
+    query, key = places[:, None], places[None]
+    assert torch.equal(flex.causal(none, none, query, key), band(9))
+    assert torch.equal(flex.window(2)(none, none, query, key), band(9, left=2))
+
+
+def test_what_does_not_compile_says_so(torch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.peers import flex
+
+    def refuse(function: object) -> object:
+        raise RuntimeError("no C++ compiler\nlong trace")
+
+    monkeypatch.setattr(torch, "compile", refuse)
+    x = torch.ones(1, 1, 16, 8)
+    assert flex.compiled(x, x, x, flex.causal) == "does not compile: no C++ compiler"
+
+
+def test_what_does_not_fit_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import contest
+    from benchmarks.cases import forward, memory
+    from benchmarks.records import Row
+
+    monkeypatch.setattr(contest, "available_bytes", lambda: 2**20)
+    field = forward.prepare(256, False)
+    assert list(field.entrants) == ["tiled", "SDPA"]
+    assert field.absent["textbook"].startswith("needs 0.0 GB")
+    row = memory.read("forward", 256, "textbook", 1)
+    assert isinstance(row, Row)
+    assert row.note.startswith("needs 0.0 GB")

@@ -1,0 +1,136 @@
+"""A contest: values come before times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import contest, machine
+from benchmarks.contest import Contest, Entrant, Field, error, growth, hold, lacking
+from benchmarks.records import Goal, Reading, Row
+from benchmarks.timing import QUICK
+
+TRUE = np.arange(1.0, 9.0)
+PROTOCOL = QUICK
+
+
+def returning(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def field(**factors: float) -> Field:
+    """Make entrants that return the truth times a factor."""
+    made = {name: Entrant(returning(TRUE * by), (TRUE,)) for name, by in factors.items()}
+    return Field(made, {"away": "not installed"})
+
+
+def outcome(made: Field, goals: dict[str, Goal] | None = None) -> tuple[list[Reading], list[Row]]:
+    found = list(hold(Contest("n = 8", lambda: made, goals or {}, length=8), PROTOCOL))
+    readings = [one for one in found if isinstance(one, Reading)]
+    return readings, [one for one in found if isinstance(one, Row)]
+
+
+def test_the_error_is_a_part_of_the_truth_at_its_worst() -> None:
+    assert error((TRUE * 1.01, TRUE * 0.9), (TRUE, TRUE)) == pytest.approx(0.1)
+    assert error((TRUE,), (TRUE,)) == 0.0
+    with pytest.raises(ValueError, match="zip"):
+        error((TRUE,), (TRUE, TRUE))
+
+
+def test_one_wrong_row_among_many_shows() -> None:
+    values = np.ones((4096, 8))
+    values[17] += 0.1
+    assert error((values,), (np.ones((4096, 8)),)) > 1e-3
+
+
+def test_every_peer_has_a_row_and_every_entrant_a_reading() -> None:
+    goal = Goal(0.9)
+    readings, rows = outcome(field(ours=1.001, one=1.001, two=1.0), {"one": goal})
+    assert [reading.entrant for reading in readings] == ["ours", "one", "two"]
+    assert all(len(reading.values) == PROTOCOL.least for reading in readings)
+    assert readings[0].error == pytest.approx(0.001)
+    assert [(row.peer, row.goal) for row in rows] == [("one", goal), ("two", None), ("away", None)]
+    assert [row.value is not None for row in rows] == [True, True, False]
+    assert rows[2].note == "not installed"
+    assert all(row.ours == "ours" for row in rows)
+
+
+def test_ours_may_be_twice_as_wrong_as_the_peer_and_no_more() -> None:
+    outcome(field(ours=1.0019, one=1.001))
+    with pytest.raises(AssertionError, match=r"n = 8: ours is off by 2.10e-03, at most 2.00e-03"):
+        outcome(field(ours=1.0021, one=1.001))
+
+
+def test_what_else_is_allowed_stands_in_the_field() -> None:
+    made = field(ours=1.004, one=1.0)
+    made.allowed = 0.005
+    outcome(made)
+    made.allowed = 0.003
+    with pytest.raises(AssertionError):
+        outcome(made)
+
+
+def test_not_a_number_is_wrong() -> None:
+    with pytest.raises(AssertionError):
+        outcome(field(ours=float("nan"), one=1.0))
+
+
+def test_a_peer_that_computes_something_else_is_not_timed() -> None:
+    readings, rows = outcome(field(ours=1.0, one=1.0, other=1.5))
+    assert [reading.entrant for reading in readings] == ["ours", "one"]
+    (row,) = (row for row in rows if row.peer == "other")
+    assert row.value is None
+    assert row.note == "computes something else: error 5.0e-01"
+
+
+def test_a_peer_that_is_not_a_number_is_not_timed() -> None:
+    _, rows = outcome(field(ours=1.0, one=1.0, other=float("nan")))
+    assert [row.value is None for row in rows] == [False, True, True]
+
+
+def test_a_wrong_peer_is_no_measure_of_ours() -> None:
+    with pytest.raises(AssertionError, match=r"at most 2\.00e-02 is allowed"):
+        outcome(field(ours=1.3, one=1.5))
+
+
+def test_a_peer_that_runs_out_of_memory_is_a_row() -> None:
+    def fail() -> Any:
+        raise RuntimeError("not enough memory\nallocator")
+
+    made = field(ours=1.0, one=1.0)
+    made.entrants["large"] = Entrant(fail, (TRUE,))
+    _, rows = outcome(made)
+    (row,) = (row for row in rows if row.peer == "large")
+    assert (row.value, row.note) == (None, "fails: not enough memory")
+
+
+def test_memory_too_small_to_be_told_apart_does_not_grow() -> None:
+    readings = [
+        Reading(f"forward, n = {n}", "tiled", n, "MB", [0.0], n - 8.0, 0.0, 0.0)
+        for n in (8, 16, 32)
+    ]
+    assert list(growth(readings, "tiled", "forward,", "MB", None)) == []
+
+
+def test_growth_is_fitted_from_three_lengths_of_one_setting() -> None:
+    readings = [
+        Reading(f"{name}, n = {n}", "tiled", n, "s", [1.0], by * n**2, 0.0, 0.0)
+        for name, by in (("full", 1.0), ("causal", 0.5))
+        for n in (10, 20, 40)
+    ]
+    (row,) = growth(readings, "tiled", "full", "s", Goal(2.05, side="at most"))
+    assert row.value == pytest.approx(2.0)
+    assert row.setting == "full: exponent of time, n = 10 to 40"
+    assert row.verdict == "yes"
+    assert list(growth(readings, "tiled", "full", "MB", None)) == []
+    assert list(growth(readings[:2], "tiled", "full", "s", None)) == []
+
+
+def test_what_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contest, "available_bytes", lambda: 10 * 2**30)
+    assert lacking(7.9 * 2**30) == ""
+    assert lacking(16 * 2**30) == "needs 16.0 GB, 10.0 free"
+    assert machine.available_bytes() > 0

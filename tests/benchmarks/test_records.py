@@ -1,0 +1,129 @@
+"""Verdicts, the table, and the files that results are kept in."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import table
+from benchmarks.cases import NAMES
+from benchmarks.machine import fingerprint, instructions, stamp
+from benchmarks.records import RESULTS, Goal, Reading, Record, Row, read, write
+
+ROWS = (
+    Row(setting="full, n = 8", ours="tiled", peer="SDPA", value=0.9512, low=0.93, high=0.97,
+        goal=Goal(0.9, aim=1.0)),
+    Row(setting="full, n = 8", ours="tiled", peer="x-transformers", note="not installed"),
+    Row(setting="exponent", ours="tiled", unit="", value=2.1, goal=Goal(2.05, side="at most")),
+    Row(setting="memory", ours="tiled", peer="SDPA", unit="MB more", value=-3.0,
+        goal=Goal(4.0, side="at most"), note="tiled 1 MB"),
+)  # fmt: skip
+READING = Reading("full, n = 8", "tiled", 8, "s", [0.1, 0.2, 0.4], 0.2, 0.15, 0.3, 1e-7)
+
+
+def sample(**changes: object) -> Record:
+    record = Record(
+        case="forward",
+        title="Attention forward",
+        command="python -m benchmarks forward",
+        date="2026-01-02",
+        quick=False,
+        machine=stamp(1),
+        settings={"heads": 8},
+        rows=ROWS,
+        readings=(READING,),
+    )
+    return replace(record, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "goal", "verdict"),
+    [
+        (0.89, Goal(0.9, aim=1.0), "no"),
+        (0.90, Goal(0.9, aim=1.0), "yes"),
+        (1.00, Goal(0.9, aim=1.0), "aim"),
+        (2.30, Goal(2.3), "yes"),
+        (2.05, Goal(2.05, side="at most"), "yes"),
+        (2.06, Goal(2.05, side="at most"), "no"),
+        (0.8, Goal(0.9, aim=0.85, side="at most"), "aim"),
+        (None, Goal(0.9), "-"),
+        (0.1, None, "-"),
+    ],
+)
+def test_verdicts(value: float | None, goal: Goal | None, verdict: str) -> None:
+    assert Row(setting="", ours="tiled", value=value, goal=goal).verdict == verdict
+
+
+def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    path = write(sample(), tmp_path)
+    assert path == tmp_path / "forward.json"
+    again = read(path)
+    assert tuple(again.rows) == ROWS
+    assert again.readings[0] == READING
+    assert replace(again, rows=(), readings=()) == sample(rows=(), readings=())
+    assert platform.node() not in path.read_text(encoding="utf-8")
+
+
+def test_a_file_has_these_fields(tmp_path: Path) -> None:
+    plain = json.loads(write(sample(), tmp_path).read_text(encoding="utf-8"))
+    assert sorted(plain) == [
+        "case", "command", "date", "machine", "quick", "readings", "rows", "settings", "title",
+    ]  # fmt: skip
+    assert {"processor", "instructions", "cores", "threads", "versions", "code"} <= set(
+        plain["machine"]
+    )
+    assert set(plain["readings"][0]) == set(READING.__dataclass_fields__)
+
+
+def test_a_field_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    path = write(sample(), tmp_path)
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**plain, "speed": 1}), encoding="utf-8")
+    with pytest.raises(TypeError, match="speed"):
+        read(path)
+
+
+def test_the_table_says_what_was_reached_and_what_was_not(tmp_path: Path) -> None:
+    write(sample(), tmp_path)
+    records = table.read_all(tmp_path)
+    lines = table.render(records).splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:7]]
+    assert cells[0] == list(table.HEADER)
+    assert cells[3][3:] == ["0.95 (0.93 to 0.97) x", "at least 0.9 (aim 1)", "yes"]
+    assert cells[4][2:] == ["x-transformers", "not installed", "", "-"]
+    assert cells[5][3:] == ["2.1", "at most 2.05", "no"]
+    assert cells[6][3:] == ["-3 MB more; tiled 1 MB", "at most 4", "yes"]
+    assert len({len(line) for line in lines[:7]}) == 1
+    assert [row.setting for row in table.missed(records)] == ["exponent"]
+
+
+def test_the_table_says_where_it_comes_from() -> None:
+    now = sample()
+    assert "1 thread" in table.origin(now)
+    assert "has changed" not in table.origin(now)
+    assert "mean nothing" not in table.origin(now)
+    assert "mean nothing" in table.origin(sample(quick=True))
+    old = sample(machine={**now.machine, "code": "another"})
+    assert "The code has changed since." in table.origin(old)
+
+
+def test_other_code_has_another_fingerprint() -> None:
+    assert fingerprint("companion") == fingerprint("companion")
+    assert fingerprint("companion") != fingerprint("companion", "benchmarks")
+
+
+def test_instructions_are_names() -> None:
+    assert instructions() == sorted(set(instructions()))
+    assert all(name.isidentifier() for name in instructions())
+
+
+def test_what_is_recorded_can_be_read() -> None:
+    for record in table.read_all(RESULTS):
+        assert record.case in NAMES
+        assert not record.quick
+        assert record.machine["threads"] == 1
+        assert all(reading.values for reading in record.readings)

@@ -1,0 +1,77 @@
+"""The arithmetic of timing, on numbers that were made up to be exact."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks.timing import Protocol, Spread, exponent, interleave, speed, spread
+
+
+def test_the_spread_is_numpys_quartiles() -> None:
+    values = np.random.default_rng(3).lognormal(size=11).tolist()
+    low, middle, high = np.percentile(values, [25, 50, 75])
+    assert spread(values) == pytest.approx((middle, low, high))
+    assert spread([2.5]) == Spread(2.5, 2.5, 2.5)
+
+
+def test_speed_pairs_the_rounds() -> None:
+    ours, peers = [1.0, 10.0, 1.0], [2.0, 20.0, 4.0]  # the second round was slow for both
+    assert speed(ours, peers) == (2.0, 2.0, 3.0)
+    assert speed(peers, ours).median == 0.5
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.05, -0.5])
+def test_the_exponent_of_a_power_law_is_found(power: float) -> None:
+    sizes = [7, 64, 1024, 16384]
+    assert exponent(sizes, [3.1 * n**power for n in sizes]) == pytest.approx(power, abs=1e-12)
+
+
+def test_noise_that_is_even_on_both_ends_leaves_the_exponent() -> None:
+    sizes = [1, 2, 4, 8]
+    values = [n**2 * factor for n, factor in zip(sizes, [1.1, 1, 1, 1.1], strict=True)]
+    assert exponent(sizes, values) == pytest.approx(2.0)
+
+
+def recorded(protocol: Protocol, cost: float, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return who was called, in order, where a call costs so many seconds of a clock of ours."""
+    clock, order = [0.0], []
+
+    def call(name: str) -> None:
+        clock[0] += cost
+        order.append(name)
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    found = interleave({"a": lambda: call("a"), "b": lambda: call("b")}, protocol)
+    assert all(value == pytest.approx(cost) for values in found.values() for value in values)
+    return "".join(order)
+
+
+def test_calls_take_turns_after_a_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = Protocol(least=2, most=3, seconds=100.0, shortest=0.0)
+    assert recorded(protocol, 1.0, monkeypatch) == "aabb" + "ab" * 3
+
+
+def test_no_round_begins_after_the_time_is_up_once_there_were_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    protocol = Protocol(least=2, most=9, seconds=7.0, shortest=0.0)
+    assert recorded(protocol, 2.0, monkeypatch) == "aabb" + "ab" * 2
+    protocol = Protocol(least=2, most=9, seconds=9.0, shortest=0.0)
+    assert recorded(protocol, 2.0, monkeypatch) == "aabb" + "ab" * 3
+
+
+def test_short_calls_are_repeated_within_a_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = Protocol(least=1, most=1, seconds=0.0, shortest=0.25)
+    assert recorded(protocol, 0.125, monkeypatch) == "aabb" + "aabb"
+
+
+def test_what_is_counted_is_cpu_time() -> None:
+    protocol = Protocol(least=3, most=3, seconds=0.0, shortest=0.0)
+    found = interleave(
+        {"asleep": lambda: time.sleep(0.02), "awake": lambda: math.factorial(8000)}, protocol
+    )
+    assert spread(found["asleep"]).median < spread(found["awake"]).median
