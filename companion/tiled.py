@@ -380,7 +380,10 @@ class _Call(NamedTuple):
         return Band(self.left, self.right, self.offset)
 
     def with_groups(self, xp: Any, repeats: int) -> _Call:
-        """Split heads into (g, r), r query heads a key head, and stretch all leading axes."""
+        """Split heads into (g, r), r query heads a key head, and stretch the leading axes.
+
+        Keys and values keep a single one on the axis r.
+        """
         offset = self.offset
         if not is_number(offset):
             check_integer(xp, offset=offset)
@@ -399,10 +402,18 @@ class _Call(NamedTuple):
 
         return self._replace(
             query=stretched(query, *query.shape[-2:]),
-            key=stretched(key, *key.shape[-2:]),
-            value=stretched(value, *value.shape[-2:]),
+            key=xp.broadcast_to(key, (*lead[:-1], 1, *key.shape[-2:])),
+            value=xp.broadcast_to(value, (*lead[:-1], 1, *value.shape[-2:])),
             mask=None if mask is None else stretched(mask, query.shape[-2], key.shape[-2]),
             offset=offset if is_number(offset) else stretched(offset[..., 0, 0]),
+        )
+
+    def with_repeats(self, xp: Any) -> _Call:
+        """Stretch keys and values over the axis r."""
+        lead = self.query.shape[:-2]
+        return self._replace(
+            key=xp.broadcast_to(self.key, (*lead, *self.key.shape[-2:])),
+            value=xp.broadcast_to(self.value, (*lead, *self.value.shape[-2:])),
         )
 
     def rows(self, start: int, stop: int) -> _Call:
@@ -429,7 +440,7 @@ def _attend(xp: Any, call: _Call, repeats: int) -> tuple[Any, Any]:
     """Return (..., h, q, v), and the log-sum-exp (..., h, q) in at least float32."""
     rank = max(array.ndim for array in (call.query, call.key, call.value))
     call = call.with_groups(xp, repeats)
-    output, lse = _on_kernel(xp, call) or _by_windows(xp, call)
+    output, lse = _on_kernel(xp, call) or _by_windows(xp, call.with_repeats(xp))
     *lead, groups, repeats = output.shape[:-2]
     heads = (*lead, groups * repeats)[: rank - 2] if rank > 2 else ()
     return (
@@ -450,11 +461,11 @@ def _on_kernel(xp: Any, call: _Call) -> tuple[Any, Any] | None:
     if not cpu.takes(query, key, value, call.mask):
         return None
     groups, repeats = call.query.shape[-4:-2]
-    query, key, value = (x.reshape(-1, groups, repeats, *x.shape[-2:]) for x in arrays)
+    query = query.reshape(-1, groups, repeats, *query.shape[-2:])
     output, lse = cpu.attention(
         query,
-        key[:, :, 0],
-        value[:, :, 0],
+        key.reshape(-1, groups, *key.shape[-2:]),
+        value.reshape(-1, groups, *value.shape[-2:]),
         None if call.mask is None else call.mask.reshape(*query.shape[:-1], key.shape[-2]),
         band=call.band,
         scale=call.scale,
