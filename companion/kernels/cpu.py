@@ -2,14 +2,14 @@
 
 A tile of scores is small enough to stay in the cache between its two matmuls. What makes it fast:
 
-- The scale is folded into the queries. Tiles are worked on in place, in buffers used over and over,
+- The scale is folded into the keys. Tiles are worked on in place, in buffers used over and over,
   and what they read and write is cut out once a piece, not once a tile.
 - Scores of ordinary size need no maximum taken out: float32 has room for their powers. Whether it
   had is seen from the sums, and only rows for which it had not are done again, with an online
   softmax.
 - `exp` can be the quickest way to a power, and where it underflows a hundred times slower than
   `exp2`. It is taken where the lengths of queries and keys bound the scores; else `exp2`, and
-  log2(e) is folded into the queries too.
+  log2(e) is folded into the keys too.
 - No tile outside the band is touched, and only those on its edges are cut to shape. Narrow windows
   are laid side by side as overlapping views of the keys.
 
@@ -203,7 +203,7 @@ class _TiledAttention(torch.autograd.Function):
                     *piece.of_queries(*of_queries, grad_query),
                     *piece.of_keys(key, value, grad_key, grad_value),
                 )
-        grads = grad_query.mul_(work.factor), grad_key, grad_value
+        grads = grad_query, grad_key.mul_(work.factor), grad_value
         return *(grad.to(query.dtype) for grad in grads), None, None
 
 
@@ -247,7 +247,8 @@ def _sum_powers(
     total: Tensor,
 ) -> None:
     """Add exp(score) value to the blend and exp(score) to the total, as if nothing overflowed."""
-    blocks = _row_blocks(work, work.scaled(query), blend, total)
+    blocks = _row_blocks(work, query, blend, total)
+    key = work.scaled(key)
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value)
         for i, tile in visits:
@@ -273,7 +274,7 @@ def _sum_online(
     """Do the same for one block of queries, less the maximum so far, and return the maximum."""
     blend.zero_()
     total.zero_()
-    query = work.scaled(query[:, rows.start : rows.stop])
+    query, key = query[:, rows.start : rows.stop], work.scaled(key)
     highest = torch.full_like(total, torch.finfo(work.dtype).min)
     for tile in band.tiles(rows, key.shape[1], work.blocks[1]):
         scores = work.scores(query, key[:, tile.keys], wide=True)
@@ -321,7 +322,7 @@ def _add_gradients(
 
     if work.chain != 1:
         value = value * work.chain
-    query = work.scaled(query)
+    key = work.scaled(key)
     blocks = _row_blocks(work, query, grad_output, delta, reference, grad_query)
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value, grad_key, grad_value)
@@ -408,9 +409,9 @@ class _Workspace:
             self._columns[band, queries, keys] = columns
         return columns
 
-    def scaled(self, query: Tensor) -> Tensor:
-        """Fold what scores are multiplied by into the queries (c, q, d)."""
-        return torch.mul(query, self.factor, out=self._room(2, query.dtype, tuple(query.shape)))
+    def scaled(self, key: Tensor) -> Tensor:
+        """Fold what scores are multiplied by into the keys (c, k, d)."""
+        return torch.mul(key, self.factor, out=self._room(2, key.dtype, tuple(key.shape)))
 
     def scores(self, query: Tensor, key: Tensor, *, wide: bool) -> Tensor:
         """Return softcapped scores times the unit, (c, q, k)."""
