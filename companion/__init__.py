@@ -33,6 +33,14 @@ if TYPE_CHECKING:
         sliding_window_mask,
     )
     from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+    from companion.models.transformer import (
+        LanguageModel,
+        MaskedLanguageModel,
+        TextEncoder,
+        Transformer,
+        TransformerConfig,
+        from_pretrained,
+    )
     from companion.positions import (
         alibi_bias,
         alibi_slopes,
@@ -53,10 +61,15 @@ __all__ = [
     "AdditiveAttention",
     "FeedForward",
     "KVCache",
+    "LanguageModel",
     "LuongAttention",
+    "MaskedLanguageModel",
     "MultiHeadAttention",
     "Seq2Seq",
     "Seq2SeqConfig",
+    "TextEncoder",
+    "Transformer",
+    "TransformerConfig",
     "additive_score",
     "alibi_bias",
     "alibi_slopes",
@@ -67,6 +80,7 @@ __all__ = [
     "document_mask",
     "dot_score",
     "elu_feature_map",
+    "from_pretrained",
     "linear_attention",
     "masked_softmax",
     "merge_attention",
@@ -103,6 +117,14 @@ _MODULES = {
         "sliding_window_mask",
     ),
     "models.seq2seq": ("Seq2Seq", "Seq2SeqConfig"),
+    "models.transformer": (
+        "LanguageModel",
+        "MaskedLanguageModel",
+        "TextEncoder",
+        "Transformer",
+        "TransformerConfig",
+        "from_pretrained",
+    ),
     "positions": (
         "alibi_bias",
         "alibi_slopes",

@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
-from companion.decoding import greedy
-from companion.models.seq2seq import Seq2Seq
+from companion.decoding import Decoded, beam, greedy
+
+
+class TranslationModel(Protocol):
+    """What a model of sentence pairs offers: `Seq2Seq` and `Transformer` do."""
+
+    def eval(self) -> Any:
+        """Leave training: no dropout."""
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the weights."""
+
+    @overload
+    def __call__(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
+    @overload
+    def __call__(
+        self, batch: Batch, *, need_weights: Literal[True]
+    ) -> tuple[Tensor, Tensor | None]: ...
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Average the cross-entropy over the target tokens."""
+
+    def start(
+        self, source: Tensor, lengths: Tensor, *, max_len: int = ..., beam_size: int = 1
+    ) -> Any:
+        """Encode the source and return the state before the first target token."""
+
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any, Tensor | None]:
+        """Read one target token a row; give logits, the next state, and weights or None."""
+
+    def reorder(self, state: Any, indices: Tensor) -> Any:
+        """Let row i go on from what row indices[i] was."""
 
 
 class Translation(NamedTuple):
@@ -23,11 +53,13 @@ class Translation(NamedTuple):
         finished: False where `max_len` cut the sentence.
         weights: (q, k) attention, one row a word written, one column a source word; None for a
             model without attention.
+        log_prob: natural logarithm of the sentence's probability, its end included.
     """
 
     tokens: tuple[str, ...]
     finished: bool
     weights: Tensor | None
+    log_prob: float
 
 
 class Translator:
@@ -39,31 +71,46 @@ class Translator:
         target_vocab: vocabulary of the target side.
     """
 
-    def __init__(self, model: Seq2Seq, source_vocab: Vocabulary, target_vocab: Vocabulary) -> None:
-        self.model = model.eval()
+    def __init__(
+        self, model: TranslationModel, source_vocab: Vocabulary, target_vocab: Vocabulary
+    ) -> None:
+        model.eval()
+        self.model = model
         self.source_vocab, self.target_vocab = source_vocab, target_vocab
 
     @torch.no_grad()
     def translate(
-        self, sentences: Sequence[Sequence[str]], *, max_len: int = 100, batch_size: int = 256
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        max_len: int = 100,
+        batch_size: int = 256,
+        beam_size: int = 1,
+        length_penalty: float = 0.6,
     ) -> list[Translation]:
-        """Translate sentences greedily, in the order given.
+        """Translate sentences, in the order given.
 
         Args:
             sentences: source words, at least one each.
             max_len: most words a translation may have.
             batch_size: sentences decoded together; sentences of similar length share a batch.
+            beam_size: sequences that `companion.decoding.beam` keeps a sentence; 1 is greedy.
+            length_penalty: how beams of unequal length compare; 0 by probability alone.
 
         Raises:
-            ValueError: a sentence is empty, or `max_len` or `batch_size` is below 1.
+            ValueError: a sentence is empty, or a number is out of range.
         """
+        for name, size in (("max_len", max_len), ("beam_size", beam_size)):
+            if size < 1:
+                raise ValueError(f"{name}: got {size}, wanted at least 1")
         for number, sentence in enumerate(sentences):
             if not sentence:
                 raise ValueError(f"sentences[{number}]: got no words, wanted at least one")
         pairs = [Pair(tuple(sentence), ()) for sentence in sentences]
         done: dict[int, Translation] = {}
         for chosen, batch in self._batches(pairs, batch_size):
-            done |= dict(zip(chosen, self._decode(batch, max_len), strict=True))
+            decoded = self._decode(batch, max_len, beam_size, length_penalty)
+            done |= dict(zip(chosen, self._translations(batch, decoded), strict=True))
         return [done[number] for number in range(len(sentences))]
 
     @torch.no_grad()
@@ -90,15 +137,25 @@ class Translator:
                 done[number] = weights[row, : len(pair.target), : len(pair.source)]
         return [done[number] for number in range(len(pairs))]
 
-    def _decode(self, batch: Batch, max_len: int) -> list[Translation]:
-        decoded = greedy(
-            self.model.step,
-            self.model.start(batch.source, batch.source_lengths),
-            batch_size=len(batch.source),
-            bos_id=self.target_vocab.bos_id,
-            eos_id=self.target_vocab.eos_id,
-            max_len=max_len,
+    def _decode(self, batch: Batch, max_len: int, beam_size: int, length_penalty: float) -> Decoded:
+        start = self.model.start(
+            batch.source, batch.source_lengths, max_len=max_len, beam_size=beam_size
         )
+        ids = {"bos_id": self.target_vocab.bos_id, "eos_id": self.target_vocab.eos_id}
+        sizes = {"batch_size": len(batch.source), "max_len": max_len}
+        if beam_size == 1:
+            return greedy(self.model.step, start, **sizes, **ids)
+        return beam(
+            self.model.step,
+            start,
+            reorder=self.model.reorder,
+            beam_size=beam_size,
+            length_penalty=length_penalty,
+            **sizes,
+            **ids,
+        )
+
+    def _translations(self, batch: Batch, decoded: Decoded) -> list[Translation]:
         translations = []
         for row, ids in enumerate(decoded.sequences()):
             places = int(batch.source_lengths[row])
@@ -108,6 +165,7 @@ class Translator:
                     self.target_vocab.decode(ids),
                     bool(decoded.finished[row]),
                     None if weights is None else weights[row, : len(ids), :places],
+                    float(decoded.log_probs[row].sum()),
                 )
             )
         return translations

@@ -14,12 +14,13 @@ from companion.layers._checks import check_input, check_probability
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),
     "silu": F.silu,
 }
+"""What an activation of each name computes."""
 
 
 class FeedForward(nn.Module):
@@ -60,8 +61,8 @@ class FeedForward(nn.Module):
         super().__init__()
         check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim)
         check_probability(dropout_p=dropout_p)
-        if activation not in _ACTIVATIONS:
-            known = ", ".join(map(repr, _ACTIVATIONS))
+        if activation not in ACTIVATIONS:
+            known = ", ".join(map(repr, ACTIVATIONS))
             raise ValueError(f"activation: got {activation!r}, wanted one of {known}")
         self.embed_dim = embed_dim
         self.activation = activation
@@ -84,7 +85,7 @@ class FeedForward(nn.Module):
             ValueError: another width, or another device.
         """
         check_input(self.up_proj.weight, self.embed_dim, "embed_dim", "(..., e)", x=x)
-        activate = _ACTIVATIONS[self.activation]
+        activate = ACTIVATIONS[self.activation]
         if self.gate_proj is None:
             hidden = activate(self.up_proj(x))
         else:

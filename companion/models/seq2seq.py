@@ -202,14 +202,25 @@ class Seq2Seq(nn.Module):
             self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         )
 
-    def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
+    def start(
+        self, source: Tensor, lengths: Tensor, *, max_len: int | None = None, beam_size: int = 1
+    ) -> DecoderState:
         """Encode the source and return the state before the first target token.
 
         Args:
             source: (b, k) ids, padded at the end.
             lengths: (b,) number of tokens, on the CPU.
+            max_len: most steps that will be taken. A recurrent state does not grow: any number
+                will do.
+            beam_size: rows a sentence; those of one sentence follow one another.
         """
-        encoded = self.encode(source, lengths)
+        memory, keys, mask, start = self.encode(source, lengths)
+        encoded = Encoded(
+            memory.repeat_interleave(beam_size, 0),
+            None if keys is None else keys.repeat_interleave(beam_size, 0),
+            mask.repeat_interleave(beam_size, 0),
+            tuple(part.repeat_interleave(beam_size, 0) for part in start),
+        )
         return DecoderState(encoded, encoded.start)
 
     def step(self, tokens: Tensor, state: DecoderState) -> DecoderOutput:
@@ -224,6 +235,16 @@ class Seq2Seq(nn.Module):
         logits = self.output(self.dropout(attentional))[:, 0]
         next_state = DecoderState(state.encoded, recurrent)
         return DecoderOutput(logits, next_state, None if weights is None else weights[:, 0])
+
+    def reorder(self, state: DecoderState, indices: Tensor) -> DecoderState:
+        """Let row i go on from what row indices[i] was: a beam search chose among them.
+
+        Args:
+            state: from `step`.
+            indices: (b,) rows, each of the same sentence as the row that it replaces.
+        """
+        recurrent = tuple(part.index_select(0, indices) for part in state.recurrent)
+        return DecoderState(state.encoded, recurrent)
 
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Go through the target word by word: each context depends on the state before."""

@@ -182,6 +182,24 @@ def test_keys_are_projected_once_a_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
+def test_rows_of_a_beam_go_on_from_those_they_were_chosen_from(
+    attention: str, query: str | None, cell: str
+) -> None:
+    model, batch = make_model(attention, query, cell), make_batch([0, 1])
+    state = model.start(batch.source, batch.source_lengths, max_len=9, beam_size=3)
+    first = torch.tensor([4, 5, 6, 7, 8, 9])
+    _, state, _ = model.step(first, state)
+    chosen = torch.tensor([2, 2, 0, 3, 5, 4])
+    logits, _, _ = model.step(torch.full((6,), 10), model.reorder(state, chosen))
+    for row in range(6):
+        alone = make_batch([row // 3])
+        state = model.start(alone.source, alone.source_lengths)
+        _, state, _ = model.step(first[chosen[row]][None], state)
+        expected, _, _ = model.step(torch.tensor([10]), state)
+        torch.testing.assert_close(logits[row], expected[0])
+
+
 def test_dot_attention_adds_no_weight() -> None:
     def count(kind: str) -> int:
         return sum(parameter.numel() for parameter in make_model(kind).parameters())

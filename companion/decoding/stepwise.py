@@ -1,0 +1,158 @@
+"""Decoders that choose one token at a time and never look back: greedy and sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from companion.arrays import check_whole, is_number
+from companion.decoding.sequences import (
+    Decoded,
+    State,
+    Step,
+    check_sizes,
+    first_tokens,
+    log_softmax,
+)
+from companion.decoding.truncation import keep_top_k, keep_top_p
+
+
+@torch.no_grad()
+def greedy(
+    step: Step[State],
+    state: State,
+    *,
+    batch_size: int,
+    bos_id: int | Tensor,
+    eos_id: int,
+    max_len: int,
+) -> Decoded:
+    """Take the most probable token at every step until all sequences have ended.
+
+    Args:
+        step: takes the last tokens (b,) and a state; gives logits (b, vocabulary), the next state,
+            and attention weights (b, k) or None.
+        state: the state before the first step.
+        batch_size: number of sequences, at least 1.
+        bos_id: token that every sequence starts from, or tokens (b,), which also say the device;
+            it is not returned.
+        eos_id: token that ends a sequence.
+        max_len: most tokens a sequence may have, its end counted, at least 1.
+
+    Returns:
+        The sequences; one cut at `max_len` is marked as not finished.
+
+    Raises:
+        TypeError: starting tokens that are no integers.
+        ValueError: `batch_size` or `max_len` below 1, or not one starting token a sequence.
+
+    >>> def count_down(tokens, state):
+    ...     return torch.eye(5)[tokens - 1], state, None
+    >>> greedy(count_down, None, batch_size=1, bos_id=4, eos_id=0, max_len=9).sequences()
+    [[3, 2, 1]]
+    """
+    check_sizes(batch_size=batch_size, max_len=max_len)
+    first = first_tokens(bos_id, batch_size)
+    return _write(step, state, lambda logits: logits.argmax(-1), first, eos_id, max_len)
+
+
+@torch.no_grad()
+def sample(
+    step: Step[State],
+    state: State,
+    *,
+    batch_size: int,
+    bos_id: int | Tensor,
+    eos_id: int,
+    max_len: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+) -> Decoded:
+    """Draw every token from what the model says, until all sequences have ended.
+
+    The logits are divided by the temperature, then cut by `top_k`, then by `top_p` of what that
+    left. The log-probabilities that come back are the model's own, before all three.
+
+    Args:
+        step: as for `greedy`.
+        state: the state before the first step.
+        batch_size: number of sequences, at least 1.
+        bos_id: token that every sequence starts from, or tokens (b,), which also say the device;
+            it is not returned.
+        eos_id: token that ends a sequence.
+        max_len: most tokens a sequence may have, its end counted, at least 1.
+        temperature: above 0; below 1 sharpens, above 1 flattens. Its limit at 0 is `greedy`.
+        top_k: draw from that many most probable tokens (Fan et al., 2018); None means all.
+        top_p: draw from the fewest tokens that have this probability together (Holtzman et al.,
+            2020); None means all.
+        generator: source of the random numbers, on the device of the logits.
+
+    Returns:
+        The sequences; one cut at `max_len` is marked as not finished.
+
+    Raises:
+        TypeError: a number that is none, or starting tokens that are no integers.
+        ValueError: a number out of range, or not one starting token a sequence.
+
+    >>> def dice(tokens, state):
+    ...     return torch.zeros(len(tokens), 7), state, None
+    >>> rolled = sample(dice, None, batch_size=2, bos_id=0, eos_id=0, max_len=5, top_k=7)
+    >>> bool((rolled.tokens < 7).all())
+    True
+    """
+    check_sizes(batch_size=batch_size, max_len=max_len)
+    _check_sampling(temperature, top_k, top_p)
+
+    def draw(logits: Tensor) -> Tensor:
+        logits = logits.float() / temperature
+        if top_k is not None:
+            logits = keep_top_k(logits, top_k)
+        if top_p is not None:
+            logits = keep_top_p(logits, top_p)
+        return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+
+    return _write(step, state, draw, first_tokens(bos_id, batch_size), eos_id, max_len)
+
+
+def _write(
+    step: Step[State],
+    state: State,
+    choose: Callable[[Tensor], Tensor],
+    last: Tensor,
+    eos_id: int,
+    max_len: int,
+) -> Decoded:
+    finished = torch.zeros(len(last), dtype=torch.bool, device=last.device)
+    tokens, weights, log_probs = [], [], []
+    for _ in range(max_len):
+        logits, state, looked = step(last, state)
+        last = choose(logits).to(last.device)
+        given = log_softmax(logits).to(last.device).gather(-1, last[:, None])[:, 0]
+        last = last.masked_fill(finished, eos_id)
+        log_probs.append(given.masked_fill(finished, 0.0))
+        finished = finished | (last == eos_id)
+        tokens.append(last)
+        if looked is not None:
+            weights.append(looked)
+        if bool(finished.all()):
+            break
+    stacked = torch.stack(tokens, 1)
+    lengths = (stacked != eos_id).sum(1)
+    attention = torch.stack(weights, 1) if weights else None
+    return Decoded(stacked, lengths, finished, attention, torch.stack(log_probs, 1))
+
+
+def _check_sampling(temperature: object, top_k: object, top_p: object) -> None:
+    for name, number in (("temperature", temperature), ("top_p", top_p)):
+        if not (is_number(number) or (name == "top_p" and number is None)):
+            raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
+    if not temperature > 0:  # type: ignore[operator]
+        raise ValueError(f"temperature: got {temperature}, wanted above 0; `greedy` is its limit")
+    if top_k is not None:
+        check_whole(1, top_k=top_k)
+    if top_p is not None and not 0 < top_p <= 1:  # type: ignore[operator]
+        raise ValueError(f"top_p: got {top_p}, wanted above 0 and at most 1")

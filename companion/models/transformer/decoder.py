@@ -1,0 +1,125 @@
+"""The decoder: every place looks at those before it, and at a memory if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from companion.cache import KVCache
+from companion.layers import ProjectedMemory
+from companion.models.transformer.blocks import Block, make_norm
+from companion.models.transformer.config import TransformerConfig
+
+
+class DecoderOutput(NamedTuple):
+    """What a decoder gives.
+
+    Attributes:
+        hidden: (b, n, e).
+        self_weights: (b, h, n, k) of every block; None where not asked for.
+        cross_weights: (b, h, n, k) of every block; None where not asked for or not there.
+    """
+
+    hidden: Tensor
+    self_weights: tuple[Tensor | None, ...]
+    cross_weights: tuple[Tensor | None, ...]
+
+
+class Decoder(nn.Module):
+    """A stack of causal blocks over embedded tokens (Vaswani et al., 2017).
+
+    Args:
+        config: the model's shape.
+        cross: let every block attend to a memory.
+
+    >>> decoder = Decoder(TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3), cross=True)
+    >>> memories = decoder.project_memory(torch.ones(1, 7, 6))
+    >>> decoder(torch.ones(1, 5, 6), memories).hidden.shape
+    torch.Size([1, 5, 6])
+    """
+
+    def __init__(self, config: TransformerConfig, *, cross: bool = False) -> None:
+        super().__init__()
+        self.config = config
+        self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(config.num_layers))
+        self.norm = make_norm(config) if config.ends_with_norm else None
+
+    def project_memory(self, memory: Tensor) -> tuple[ProjectedMemory, ...]:
+        """Project a memory (b, k, e) for every block, once for all the steps that will read it."""
+        return tuple(block.project_memory(memory) for block in self._blocks())
+
+    def make_caches(self, batch_size: int, max_len: int) -> tuple[KVCache, ...]:
+        """Return an empty cache for every block.
+
+        Args:
+            batch_size: number of sequences.
+            max_len: most tokens in a sequence.
+        """
+        weight = self._blocks()[0].self_attention.key_proj.weight
+        device = weight.device.type
+        autocast = device != "meta" and torch.is_autocast_enabled(device)
+        dtype = torch.get_autocast_dtype(device) if autocast else weight.dtype
+        shape = batch_size, self.config.groups, max_len, self.config.width_of_head
+        return tuple(
+            KVCache(*shape, device=weight.device, dtype=dtype) for _ in range(len(self.blocks))
+        )
+
+    def forward(
+        self,
+        x: Tensor,
+        memories: Sequence[ProjectedMemory] | None = None,
+        *,
+        memory_mask: Tensor | None = None,
+        caches: Sequence[KVCache] | None = None,
+        lengths: Tensor | None = None,
+        weights_of: Container[int] = (),
+    ) -> DecoderOutput:
+        """Compute (b, n, e) from (b, n, e).
+
+        Args:
+            x: (b, n, e).
+            memories: from `project_memory`, for a decoder with cross-attention.
+            memory_mask: broadcast to (b, h, n, k), True = may attend.
+            caches: from `make_caches`: x then goes on from the tokens before.
+            lengths: (b,) how many of the n tokens are real; with caches.
+            weights_of: numbers of the blocks whose weights are returned.
+
+        Raises:
+            ValueError: not one memory or cache a block.
+        """
+        self._check_counts(memories=memories, caches=caches)
+        self_weights, cross_weights = [], []
+        for number, block in enumerate(self.blocks):
+            x, own, cross = block(
+                x,
+                None if memories is None else memories[number],
+                is_causal=True,
+                memory_mask=memory_mask,
+                cache=None if caches is None else caches[number],
+                lengths=lengths,
+                need_weights=number in weights_of,
+            )
+            self_weights.append(own)
+            cross_weights.append(cross)
+        hidden = x if self.norm is None else self.norm(x)
+        return DecoderOutput(hidden, tuple(self_weights), tuple(cross_weights))
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def _blocks(self) -> list[Block]:
+        return [block for block in self.blocks if isinstance(block, Block)]
+
+    def _check_counts(
+        self,
+        memories: Sequence[ProjectedMemory] | None,
+        caches: Sequence[KVCache] | None,
+    ) -> None:
+        for name, given in (("memories", memories), ("caches", caches)):
+            if given is not None and len(given) != len(self.blocks):
+                raise ValueError(
+                    f"{name}: got {len(given)}, wanted {len(self.blocks)}, one a block"
+                )

@@ -1,0 +1,62 @@
+"""The encoder: every place looks at every other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from torch import Tensor, nn
+
+from companion.models.transformer.blocks import Block, make_norm
+from companion.models.transformer.config import TransformerConfig
+
+
+class EncoderOutput(NamedTuple):
+    """What an encoder gives.
+
+    Attributes:
+        hidden: (b, n, e).
+        weights: (b, h, n, n) of every block; empty if not asked for.
+    """
+
+    hidden: Tensor
+    weights: tuple[Tensor, ...]
+
+
+class Encoder(nn.Module):
+    """A stack of blocks over embedded tokens (Vaswani et al., 2017).
+
+    Args:
+        config: the model's shape.
+        num_layers: number of blocks; None means config.num_layers.
+
+    >>> import torch
+    >>> encoder = Encoder(TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3))
+    >>> encoder(torch.ones(1, 5, 6)).hidden.shape
+    torch.Size([1, 5, 6])
+    """
+
+    def __init__(self, config: TransformerConfig, num_layers: int | None = None) -> None:
+        super().__init__()
+        count = config.num_layers if num_layers is None else num_layers
+        self.blocks = nn.ModuleList(Block(config) for _ in range(count))
+        self.norm = make_norm(config) if config.ends_with_norm else None
+
+    def forward(
+        self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False
+    ) -> EncoderOutput:
+        """Compute (b, n, e) from (b, n, e).
+
+        Args:
+            x: (b, n, e).
+            mask: broadcast to (b, h, n, n), True = may attend; padding is to be left out.
+            need_weights: also return the weights.
+        """
+        weights = []
+        for block in self.blocks:
+            x, own, _ = block(x, attn_mask=mask, need_weights=need_weights)
+            if own is not None:
+                weights.append(own)
+        return EncoderOutput(x if self.norm is None else self.norm(x), tuple(weights))
+
+    if TYPE_CHECKING:
+        __call__ = forward

@@ -1,0 +1,355 @@
+"""Models of Hugging Face's library, read from a local folder into the models of this package."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from companion.models.transformer.config import Activation, TransformerConfig
+from companion.models.transformer.language_model import LanguageModel
+from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
+from companion.models.transformer.weights import (
+    check_tensors,
+    filled,
+    read_json,
+    read_tensors,
+)
+from companion.positions import Linear, Llama3, RotaryScaling, Yarn
+
+NOTHING = r"(?!)"
+"""A pattern that matches no name."""
+
+Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder
+Tensors = dict[str, Tensor]
+
+_ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+}
+
+
+class Layout(NamedTuple):
+    """How one architecture is written down.
+
+    Attributes:
+        model: the class that can hold it.
+        config: its shape.
+        names: pairs of a pattern of the package's names and what stands in the files instead.
+        ignored: pattern of tensors that the model does without.
+        transposed: pattern of matrices that the files hold as (in, out).
+        fused: pattern of what holds queries, keys and values side by side.
+    """
+
+    model: type[Pretrained]
+    config: TransformerConfig
+    names: tuple[tuple[str, str], ...]
+    ignored: str
+    transposed: str = NOTHING
+    fused: str = NOTHING
+
+    def name_of(self, own: str) -> str:
+        """Return the name in the files of a weight of the package."""
+        for pattern, theirs in self.names:
+            if match := re.fullmatch(pattern, own):
+                return match.expand(theirs)
+        return own  # what the files cannot have is then listed as missing
+
+    def shape_of(self, theirs: str, own: Tensor) -> tuple[int, ...]:
+        """Return the shape in the files of a weight of the package."""
+        rows, *rest = own.shape
+        shape = (3 * rows if re.fullmatch(self.fused, theirs) else rows, *rest)
+        return shape[::-1] if re.fullmatch(self.transposed, theirs) else shape
+
+    def weight_of(self, own: str, stored: Tensor) -> Tensor:
+        """Return a weight of the package from what is stored under its name in the files."""
+        theirs = self.name_of(own)
+        if re.fullmatch(self.transposed, theirs):
+            stored = stored.T
+        if re.fullmatch(self.fused, theirs):
+            part = next(i for i, name in enumerate(("query", "key", "value")) if name in own)
+            stored = stored.chunk(3)[part]
+        return stored.clone(memory_format=torch.contiguous_format)
+
+
+def from_pretrained(
+    folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
+) -> Pretrained:
+    """Read a BERT, GPT-2 or Llama from a local folder of Hugging Face; nothing is downloaded.
+
+    The folder holds `config.json` and the weights, as one `model.safetensors` or in shards with
+    their index. A BERT with its head for masked words becomes a `MaskedLanguageModel`, one
+    without a `TextEncoder`, the others a `LanguageModel`. BERT's pooler and the heads of other
+    tasks are left out.
+
+    Args:
+        folder: a local folder.
+        dtype: of the weights; None means torch's default.
+
+    Returns:
+        The model in evaluation mode.
+
+    Raises:
+        FileNotFoundError: no such folder, or a file is missing.
+        ValueError: another architecture, an option that these models do not have, or tensors that
+            are missing, unknown or of another shape; the message lists them.
+    """
+    folder = Path(folder)
+    described = read_json(folder / "config.json")
+    layouts: dict[str, Callable[[dict[str, Any], Tensors], Layout]] = {
+        "bert": _bert,
+        "gpt2": _gpt2,
+        "llama": _llama,
+    }
+    kind = described.get("model_type")
+    if kind not in layouts:
+        raise ValueError(
+            f"folder: {folder / 'config.json'} has model_type {kind!r}, "
+            f"wanted one of {', '.join(layouts)}"
+        )
+    tensors = _read_all(folder)
+    layout = layouts[kind](_Options(described, folder), tensors)
+    own = _own_weights(layout, tensors, str(folder))
+    return filled(layout.model, layout.config, own, str(folder), dtype or torch.get_default_dtype())
+
+
+class _Options(dict[str, Any]):
+    """The fields of a config.json; one that is not there is an error that names it."""
+
+    def __init__(self, described: dict[str, Any], folder: Path) -> None:
+        super().__init__(described)
+        self.path = folder / "config.json"
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(f"folder: {self.path} has no {name}")
+
+    def activation(self, name: str) -> Activation:
+        """Return the package's name of an activation."""
+        if self[name] not in _ACTIVATIONS:
+            known = ", ".join(_ACTIVATIONS)
+            raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted one of {known}")
+        return _ACTIVATIONS[self[name]]
+
+    def refuse(self, **wanted: Any) -> None:
+        """Refuse options with another value than the only one that the models here have."""
+        for name, value in wanted.items():
+            if self.get(name, value) != value:
+                raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted {value!r}")
+
+
+def _bert(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
+    options.refuse(is_decoder=False, add_cross_attention=False, position_embedding_type="absolute")
+    config = TransformerConfig(
+        vocab_size=options["vocab_size"],
+        embed_dim=options["hidden_size"],
+        num_heads=options["num_attention_heads"],
+        hidden_dim=options["intermediate_size"],
+        num_layers=options["num_hidden_layers"],
+        positions="learned",
+        max_len=options["max_position_embeddings"],
+        norm_order="post",
+        norm_eps=options.get("layer_norm_eps", 1e-12),
+        embedding_norm=True,
+        activation=options.activation("hidden_act"),
+        attention_bias=True,
+        embedding_scale=False,
+        tied="output" if options.get("tie_word_embeddings", True) else "none",
+        num_types=options["type_vocab_size"],
+        dropout_p=options.get("hidden_dropout_prob", 0.1),
+        attention_dropout_p=options.get("attention_probs_dropout_prob", 0.1),
+    )
+    masked = any(name.startswith("cls.predictions.transform.") for name in tensors)
+    theirs = "bert." if any(name.startswith("bert.") for name in tensors) else ""
+    text = r"text\." if masked else ""
+    block, new = text + r"encoder\.blocks\.(\d+)\.", rf"{theirs}encoder.layer.\1."
+    names = (
+        (text + r"embedding\.words\.(.*)", rf"{theirs}embeddings.word_embeddings.\1"),
+        (text + r"embedding\.places\.(.*)", rf"{theirs}embeddings.position_embeddings.\1"),
+        (text + r"embedding\.types\.(.*)", rf"{theirs}embeddings.token_type_embeddings.\1"),
+        (text + r"embedding\.norm\.(.*)", rf"{theirs}embeddings.LayerNorm.\1"),
+        (block + r"self_attention\.output_proj\.(.*)", new + r"attention.output.dense.\2"),
+        (block + r"self_attention\.(\w+)_proj\.(.*)", new + r"attention.self.\2.\3"),
+        (block + r"self_residual\.norm\.(.*)", new + r"attention.output.LayerNorm.\2"),
+        (block + r"feed_forward\.up_proj\.(.*)", new + r"intermediate.dense.\2"),
+        (block + r"feed_forward\.down_proj\.(.*)", new + r"output.dense.\2"),
+        (block + r"feed_forward_residual\.norm\.(.*)", new + r"output.LayerNorm.\2"),
+        (r"transform\.(.*)", r"cls.predictions.transform.dense.\1"),
+        (r"norm\.(.*)", r"cls.predictions.transform.LayerNorm.\1"),
+        (r"output\.bias", "cls.predictions.bias"),
+        (r"output\.vectors\.weight", "cls.predictions.decoder.weight"),
+    )
+    ignored = (
+        r"(?:bert\.)?(?:pooler\..*|embeddings\.position_ids)|cls\.seq_relationship\..*"
+        r"|(?:classifier|qa_outputs)\..*"
+        r"|cls\.predictions\.decoder\.bias"  # the same numbers as cls.predictions.bias
+    )
+    if config.tied == "output":
+        ignored += r"|cls\.predictions\.decoder\.weight"
+    return Layout(MaskedLanguageModel if masked else TextEncoder, config, names, ignored)
+
+
+def _gpt2(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
+    options.refuse(
+        scale_attn_weights=True,
+        scale_attn_by_inverse_layer_idx=False,
+        add_cross_attention=False,
+    )
+    tied = options.get("tie_word_embeddings", True)
+    config = TransformerConfig(
+        vocab_size=options["vocab_size"],
+        embed_dim=options["n_embd"],
+        num_heads=options["n_head"],
+        hidden_dim=options.get("n_inner"),
+        num_layers=options["n_layer"],
+        positions="learned",
+        max_len=options["n_positions"],
+        norm_eps=options.get("layer_norm_epsilon", 1e-5),
+        activation=options.activation("activation_function"),
+        attention_bias=True,
+        embedding_scale=False,
+        tied="output" if tied else "none",
+        dropout_p=options.get("resid_pdrop", 0.1),
+        attention_dropout_p=options.get("attn_pdrop", 0.1),
+    )
+    theirs = "transformer." if any(name.startswith("transformer.") for name in tensors) else ""
+    block, new = r"decoder\.blocks\.(\d+)\.", rf"{theirs}h.\1."
+    names = (
+        (r"embedding\.words\.(.*)", rf"{theirs}wte.\1"),
+        (r"embedding\.places\.(.*)", rf"{theirs}wpe.\1"),
+        (block + r"self_residual\.norm\.(.*)", new + r"ln_1.\2"),
+        (block + r"feed_forward_residual\.norm\.(.*)", new + r"ln_2.\2"),
+        (block + r"self_attention\.output_proj\.(.*)", new + r"attn.c_proj.\2"),
+        (block + r"self_attention\.\w+_proj\.(.*)", new + r"attn.c_attn.\2"),
+        (block + r"feed_forward\.up_proj\.(.*)", new + r"mlp.c_fc.\2"),
+        (block + r"feed_forward\.down_proj\.(.*)", new + r"mlp.c_proj.\2"),
+        (r"decoder\.norm\.(.*)", rf"{theirs}ln_f.\1"),
+        (r"output\.vectors\.weight", "lm_head.weight"),
+    )
+    return Layout(
+        LanguageModel,
+        config,
+        names,
+        ignored=r".*\.attn\.(?:masked_)?bias"  # the causal mask of older files
+        + (r"|lm_head\.weight" if tied else ""),
+        transposed=r".*\.(?:c_attn|c_proj|c_fc)\.weight",
+        fused=r".*\.c_attn\..*",
+    )
+
+
+def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
+    base, scaling = _rotary(options)
+    tied = options.get("tie_word_embeddings", False)
+    config = TransformerConfig(
+        vocab_size=options["vocab_size"],
+        embed_dim=options["hidden_size"],
+        num_heads=options["num_attention_heads"],
+        num_kv_heads=options.get("num_key_value_heads"),
+        head_dim=options.get("head_dim"),
+        hidden_dim=options["intermediate_size"],
+        num_layers=options["num_hidden_layers"],
+        positions="rotary",
+        max_len=options["max_position_embeddings"],
+        rotary_base=base,
+        rotary_scaling=scaling,
+        norm="rms",
+        norm_eps=options.get("rms_norm_eps", 1e-6),
+        activation=options.activation("hidden_act"),
+        gated=True,
+        attention_bias=options.get("attention_bias", False),
+        feed_forward_bias=options.get("mlp_bias", False),
+        embedding_scale=False,
+        tied="output" if tied else "none",
+        dropout_p=0.0,
+        attention_dropout_p=options.get("attention_dropout", 0.0),
+    )
+    theirs = "model." if any(name.startswith("model.") for name in tensors) else ""
+    block, new = r"decoder\.blocks\.(\d+)\.", rf"{theirs}layers.\1."
+    names = (
+        (r"embedding\.words\.(.*)", rf"{theirs}embed_tokens.\1"),
+        (block + r"self_attention\.(q|k|v|o)\w+_proj\.(.*)", new + r"self_attn.\2_proj.\3"),
+        (block + r"feed_forward\.(\w+)_proj\.(.*)", new + r"mlp.\2_proj.\3"),
+        (block + r"self_residual\.norm\.(.*)", new + r"input_layernorm.\2"),
+        (block + r"feed_forward_residual\.norm\.(.*)", new + r"post_attention_layernorm.\2"),
+        (r"decoder\.norm\.(.*)", rf"{theirs}norm.\1"),
+        (r"output\.vectors\.weight", "lm_head.weight"),
+    )
+    ignored = r".*\.rotary_emb\.inv_freq" + (r"|lm_head\.weight" if tied else "")
+    return Layout(LanguageModel, config, names, ignored)
+
+
+def _rotary(options: Any) -> tuple[float, RotaryScaling | None]:
+    """Return base and rescaling, from the fields of version 5 or of those before."""
+    found = options.get("rope_parameters") or {
+        "rope_theta": options.get("rope_theta", 10_000.0),
+        **(options.get("rope_scaling") or {}),
+    }
+    base = found.get("rope_theta", options.get("rope_theta", 10_000.0))
+    kind = found.get("rope_type", found.get("type", "default"))
+    if found.get("partial_rotary_factor", 1.0) != 1.0:
+        raise ValueError(f"rope_parameters: {options.path} has {found}, wanted whole heads rotated")
+    if kind == "default":
+        return base, None
+    original = found.get("original_max_position_embeddings", options["max_position_embeddings"])
+    if kind == "linear":
+        return base, Linear(found["factor"])
+    if kind == "llama3":
+        low, high = found["low_freq_factor"], found["high_freq_factor"]
+        return base, Llama3(found["factor"], low, high, original)
+    if kind == "yarn" and not found.keys() & {"attention_factor", "mscale", "mscale_all_dim"}:
+        return base, Yarn(
+            found["factor"],
+            original,
+            beta_fast=found.get("beta_fast") or 32.0,
+            beta_slow=found.get("beta_slow") or 1.0,
+            truncate=found.get("truncate", True),
+        )
+    raise ValueError(
+        f"rope_parameters: {options.path} has {found}, wanted rope_type default, linear, llama3, "
+        f"or yarn without a factor on attention of its own"
+    )
+
+
+def _read_all(folder: Path) -> Tensors:
+    """Read the one file of weights, or the shards that an index names."""
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return read_tensors(folder / "model.safetensors")
+    listed = read_json(index).get("weight_map")
+    if not isinstance(listed, dict):
+        raise ValueError(f"folder: {index} has no weight_map")
+    tensors: Tensors = {}
+    for shard in sorted(set(listed.values())):
+        if Path(shard).name != shard:
+            raise ValueError(f"folder: {index} names {shard!r}, wanted files of the folder")
+        tensors |= read_tensors(folder / shard)
+    if missing := sorted(listed.keys() - tensors.keys()):
+        raise ValueError(f"tensors: {folder} lacks {', '.join(missing)}, which its index lists")
+    return tensors
+
+
+def _own_weights(layout: Layout, stored: Tensors, source: str) -> Tensors:
+    """Return the weights of the package's model, or list what is wrong in the files' words."""
+    with torch.device("meta"):
+        wanted = dict(layout.model(layout.config).named_parameters())
+    check_tensors(
+        {
+            layout.name_of(own): layout.shape_of(layout.name_of(own), weight)
+            for own, weight in wanted.items()
+        },
+        {
+            name: tuple(tensor.shape)
+            for name, tensor in stored.items()
+            if not re.fullmatch(layout.ignored, name)
+        },
+        source,
+    )
+    return {own: layout.weight_of(own, stored[layout.name_of(own)]) for own in wanted}

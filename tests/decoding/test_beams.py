@@ -1,0 +1,229 @@
+"""Beam search against enumeration, against lists, and against greedy decoding."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.decoding import Decoded, beam, greedy, length_factor
+from tests.chains import BOS, EOS, WORDS, Chain
+
+PENALTIES = [0.0, 0.6, 2.0]
+
+
+def search(
+    chain: Chain, sentences: list[int], *, k: int, penalty: float, max_len: int = 6
+) -> Decoded:
+    return beam(
+        chain.step,
+        chain.start(sentences, k),
+        reorder=chain.reorder,
+        batch_size=len(sentences),
+        bos_id=BOS,
+        eos_id=EOS,
+        max_len=max_len,
+        beam_size=k,
+        length_penalty=penalty,
+    )
+
+
+def score(chain: Chain, sentence: int, tokens: list[int], penalty: float) -> float:
+    """Equation 14 of Wu et al. (2016), without coverage."""
+    factor: float = (5 + len(tokens)) ** penalty / (5 + 1) ** penalty
+    return math.fsum(chain.log_probs(sentence, tokens)) / factor
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_beam_that_holds_everything_finds_the_best_of_all(penalty: float) -> None:
+    found_lengths = set()
+    for seed in range(9):
+        chain = Chain(seed)
+        ended = [
+            [*words, EOS]
+            for length in range(4)
+            for words in itertools.product(range(1, WORDS), repeat=length)
+        ]
+        best = max(ended, key=lambda tokens: score(chain, 1, tokens, penalty))
+        found = search(chain, [1], k=64, penalty=penalty, max_len=4)
+        assert found.sequences() == [best[:-1]]
+        assert found.finished.tolist() == [True]
+        found_lengths.add(len(best))
+    assert len(found_lengths) > 1  # not the same length every time
+
+
+def in_lists(
+    chain: Chain, sentence: int, k: int, penalty: float, max_len: int
+) -> tuple[list[int], bool]:
+    """Beam search one sequence at a time; what has ended leaves the beam narrower."""
+    alive: list[tuple[float, list[int]]] = [(0.0, [])]
+    ended: list[tuple[float, list[int]]] = []
+    for _ in range(max_len):
+        grown = [
+            (math.fsum(chain.log_probs(sentence, [*tokens, word])), [*tokens, word])
+            for _, tokens in alive
+            for word in range(WORDS)
+        ]
+        grown = sorted(grown, key=lambda pair: -pair[0])[: k - len(ended)]
+        ended += [
+            (score(chain, sentence, tokens, penalty), tokens)
+            for _, tokens in grown
+            if tokens[-1] == EOS
+        ]
+        alive = [pair for pair in grown if pair[1][-1] != EOS]
+    if ended:
+        return max(ended)[1][:-1], True
+    return alive[0][1], False
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_it_is_the_search_in_lists(k: int, penalty: float) -> None:
+    cut = 0
+    for seed in range(20):
+        chain = Chain(seed, sharpness=2.0)
+        found = search(chain, [0, 1, 2], k=k, penalty=penalty)
+        for row in range(3):
+            tokens, finished = in_lists(chain, row, k, penalty, 6)
+            assert found.sequences()[row] == tokens
+            assert bool(found.finished[row]) == finished
+            cut += not finished
+    assert cut < 60
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_one_beam_is_greedy(penalty: float) -> None:
+    ends = set()
+    for seed in range(20):
+        chain = Chain(seed)
+        one = search(chain, [0, 1, 2], k=1, penalty=penalty)
+        options: dict[str, Any] = {"batch_size": 3, "bos_id": BOS, "eos_id": EOS, "max_len": 6}
+        plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
+        assert one.sequences() == plain.sequences()
+        assert one.finished.tolist() == plain.finished.tolist()
+        torch.testing.assert_close(one.log_probs, plain.log_probs)
+        for row, tokens in enumerate(one.sequences()):
+            width = len(tokens) + int(one.finished[row])
+            assert one.weights is not None
+            assert plain.weights is not None
+            assert torch.equal(one.weights[row, :width], plain.weights[row, :width])
+        ends |= set(one.finished.tolist())
+    assert ends == {True, False}
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_probabilities_and_weights_are_those_of_the_sequence(penalty: float) -> None:
+    for seed in range(9):
+        chain = Chain(seed)
+        found = search(chain, [0, 1, 2], k=3, penalty=penalty)
+        assert found.weights is not None
+        for row, tokens in enumerate(found.sequences()):
+            whole = [*tokens, EOS] if found.finished[row] else tokens
+            given = chain.log_probs(row, whole)
+            expected = torch.tensor(given, dtype=torch.float64)
+            torch.testing.assert_close(found.log_probs[row, : len(whole)], expected)
+            assert found.log_probs[row, len(whole) :].abs().sum() == 0
+            read = torch.tensor([BOS, *whole[:-1]])
+            assert torch.equal(found.weights[row, : len(whole)], torch.eye(WORDS)[read])
+
+
+def test_a_sentence_does_not_depend_on_its_neighbours() -> None:
+    for seed in range(9):
+        chain = Chain(seed)
+        together = search(chain, [2, 0, 1], k=2, penalty=0.6)
+        for row, sentence in enumerate((2, 0, 1)):
+            alone = search(chain, [sentence], k=2, penalty=0.6)
+            assert together.sequences()[row] == alone.sequences()[0]
+            assert together.finished[row] == alone.finished[0]
+
+
+def test_a_sequence_cut_at_the_limit_is_marked_and_never_beats_an_ended_one() -> None:
+    chain = Chain(0)
+    chain.logits[0, :, :, EOS] = -math.inf  # sentence 0 never ends
+    chain.logits[1, :, :, EOS] = -3.0  # sentence 1 ends against all odds
+    found = search(chain, [0, 1], k=64, penalty=0.0, max_len=3)
+    assert found.finished.tolist() == [False, True]
+    assert found.lengths.tolist()[0] == 3
+    words = itertools.product(range(1, WORDS), repeat=3)
+    best = max(words, key=lambda tokens: math.fsum(chain.log_probs(0, list(tokens))))
+    assert found.sequences()[0] == list(best)
+
+
+def test_improbable_ends_do_not_stop_a_probable_sequence() -> None:
+    """A stop after k ends would: beside a sure word, an end is among the best at every step."""
+    chain = Chain(0)
+    for place in range(5):
+        chain.logits[0, place] = torch.tensor([1.0, 9.0, 0.0, 0.0])
+    chain.logits[0, 5] = torch.tensor([9.0, 0.0, 0.0, 0.0])
+    for k in (1, 2, 3):
+        found = search(chain, [0], k=k, penalty=0.0)
+        assert found.sequences() == [[1] * 5]
+        assert found.finished.tolist() == [True]
+
+
+def test_it_stops_when_nothing_can_become_better() -> None:
+    chain = Chain(0)
+    chain.logits[:, 0] = torch.tensor([9.0, 0.0, 0.0, 0.0])  # the end, almost surely
+    search(chain, [0, 1], k=3, penalty=0.6)
+    assert chain.steps == 1
+    chain.steps = 0
+    chain.logits[1, 0] = torch.tensor([-9.0, 0.0, 0.0, 0.0])
+    search(chain, [0, 1], k=3, penalty=0.6)
+    assert chain.steps > 1  # one sentence goes on
+
+
+def test_the_length_factor_is_the_papers() -> None:
+    for length, penalty in itertools.product((1, 2, 7, 30), PENALTIES):
+        expected = (5 + length) ** penalty / (5 + 1) ** penalty
+        assert length_factor(length, penalty) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_step_without_weights_gives_none() -> None:
+    chain = Chain(1)
+
+    def blind(tokens: Tensor, state: Any) -> tuple[Tensor, Any, None]:
+        logits, after, _ = chain.step(tokens, state)
+        return logits, after, None
+
+    found = beam(
+        blind,
+        chain.start([0], 2),
+        reorder=chain.reorder,
+        batch_size=1,
+        bos_id=torch.tensor([BOS, BOS]),
+        eos_id=EOS,
+        max_len=5,
+        beam_size=2,
+    )
+    assert found.weights is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"batch_size": 0}, ValueError, "batch_size: got 0"),
+        ({"max_len": 0}, ValueError, "max_len: got 0"),
+        ({"beam_size": 0}, ValueError, "beam_size: got 0"),
+        ({"length_penalty": -0.1}, ValueError, "length_penalty: got -0.1, wanted at least 0"),
+        ({"length_penalty": "1"}, TypeError, "length_penalty: got str"),
+        ({"bos_id": torch.ones(2)}, TypeError, r"bos_id: got dtype torch.float32"),
+        ({"bos_id": torch.tensor([1])}, ValueError, r"bos_id: got shape \(1,\), wanted \(2,\)"),
+    ],
+)
+def test_impossible_requests_are_refused(
+    changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    chain = Chain(0)
+    options: dict[str, Any] = {
+        "batch_size": 1,
+        "bos_id": BOS,
+        "eos_id": EOS,
+        "max_len": 3,
+        "beam_size": 2,
+    }
+    with pytest.raises(error, match=message):
+        beam(chain.step, chain.start([0], 2), reorder=chain.reorder, **{**options, **changes})

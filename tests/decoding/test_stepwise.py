@@ -1,0 +1,192 @@
+"""Greedy decoding and sampling over a step that knows no model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.decoding import greedy, sample
+from tests import chains
+from tests.chains import Chain
+
+BOS, EOS, WORDS = 7, 0, 8
+
+
+def script(*sequences: list[int]):  # type: ignore[no-untyped-def]
+    """A step that writes given sequences, one a row; its state is the place."""
+
+    def step(tokens: Tensor, place: int) -> tuple[Tensor, int, Tensor]:
+        expected = [([BOS, *row] + [EOS] * 9)[place] for row in sequences]
+        alive = [place <= len(row) for row in sequences]
+        assert [t for t, a in zip(tokens.tolist(), alive, strict=True) if a] == [
+            e for e, a in zip(expected, alive, strict=True) if a
+        ]
+        following = torch.tensor([(row + [EOS] + [3] * 9)[place] for row in sequences])
+        return torch.eye(WORDS)[following], place + 1, torch.full((len(sequences), 5), 0.2)
+
+    return step
+
+
+def decode(step, *, rows: int, max_len: int = 6):  # type: ignore[no-untyped-def]
+    return greedy(step, 0, batch_size=rows, bos_id=BOS, eos_id=EOS, max_len=max_len)
+
+
+def test_each_sequence_ends_by_itself() -> None:
+    rows = [[4, 5], [], [6, 1, 2]]
+    decoded = decode(script(*rows), rows=3)
+    assert decoded.sequences() == rows
+    assert decoded.lengths.tolist() == [2, 0, 3]
+    assert decoded.finished.tolist() == [True, True, True]
+
+
+def test_it_stops_when_all_have_ended() -> None:
+    assert decode(script([4], [5, 6]), rows=2, max_len=50).tokens.shape == (2, 3)
+
+
+def test_words_after_the_end_are_not_read() -> None:
+    """The script says 3 for ever after its end: none of it may come back."""
+    decoded = decode(script([4], [5, 6, 2]), rows=2)
+    assert decoded.tokens.tolist() == [[4, EOS, EOS, EOS], [5, 6, 2, EOS]]
+
+
+def test_a_sequence_cut_at_the_limit_is_marked() -> None:
+    decoded = decode(script([4], [5, 6, 2]), rows=2, max_len=3)
+    assert decoded.finished.tolist() == [True, False]
+    assert decoded.sequences() == [[4], [5, 6, 2]]
+
+
+def test_weights_have_one_row_a_step() -> None:
+    weights = decode(script([4], [5, 6, 2]), rows=2).weights
+    assert weights is not None
+    assert weights.shape == (2, 4, 5)
+
+
+def test_a_step_without_weights_gives_none() -> None:
+    step = script([4])
+
+    def blind(tokens: Tensor, place: int) -> tuple[Tensor, int, None]:
+        logits, after, _ = step(tokens, place)
+        return logits, after, None
+
+    assert decode(blind, rows=1).weights is None
+
+
+@pytest.mark.parametrize(("rows", "max_len", "name"), [(0, 3, "batch_size"), (1, 0, "max_len")])
+def test_impossible_requests_are_refused(rows: int, max_len: int, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: got 0"):
+        decode(script([4]), rows=rows, max_len=max_len)
+
+
+def test_every_row_may_start_from_a_token_of_its_own() -> None:
+    read = []
+
+    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
+        read.append(tokens.tolist())
+        return torch.eye(WORDS)[torch.full_like(tokens, EOS)], state, None
+
+    options: dict[str, Any] = {"batch_size": 3, "eos_id": EOS, "max_len": 2}
+    greedy(step, None, bos_id=torch.tensor([5, 6, 1]), **options)
+    assert read == [[5, 6, 1]]
+    with pytest.raises(ValueError, match=r"bos_id: got shape \(2,\), wanted \(3,\)"):
+        greedy(step, None, bos_id=torch.tensor([5, 6]), **options)
+
+
+CHAIN: dict[str, Any] = {"bos_id": chains.BOS, "eos_id": chains.EOS}
+
+
+def test_log_probabilities_are_those_of_the_sequence() -> None:
+    chain = Chain(4)
+    for decoded in (
+        greedy(chain.step, chain.start([0, 1, 2]), batch_size=3, max_len=6, **CHAIN),
+        sample(
+            chain.step,
+            chain.start([0, 1, 2]),
+            batch_size=3,
+            max_len=6,
+            temperature=0.5,
+            top_k=3,
+            top_p=0.9,
+            **CHAIN,
+        ),
+    ):
+        for row, tokens in enumerate(decoded.sequences()):
+            whole = [*tokens, chains.EOS] if decoded.finished[row] else tokens
+            given = torch.tensor(chain.log_probs(row, whole), dtype=torch.float64)
+            torch.testing.assert_close(decoded.log_probs[row, : len(whole)], given)
+            assert decoded.log_probs[row, len(whole) :].abs().sum() == 0
+
+
+def drawn(count: int, **options: Any) -> Tensor:
+    """How often each word comes first in `count` draws of one step."""
+    chain = Chain(4)
+    generator = torch.Generator().manual_seed(0)
+    options = {"max_len": 1, "generator": generator, **CHAIN, **options}
+    found = sample(chain.step, chain.start([1] * count), batch_size=count, **options)
+    return torch.bincount(found.tokens[:, 0], minlength=chains.WORDS) / count
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_words_come_as_often_as_their_tempered_probability(temperature: float) -> None:
+    logits = Chain(4).logits[1, 0, chains.BOS]
+    expected = (logits / temperature).softmax(-1).float()
+    # five standard errors of a share of 20,000 draws
+    assert (drawn(20_000, temperature=temperature) - expected).abs().max() < 5 * 0.5 / 20_000**0.5
+
+
+def test_what_is_cut_never_comes_and_the_rest_keeps_its_proportions() -> None:
+    probabilities = Chain(4).logits[1, 0, chains.BOS].softmax(-1).float()
+    order = probabilities.argsort(descending=True)
+    for options in ({"top_k": 2}, {"top_p": float(probabilities[order[:2]].sum()) - 0.01}):
+        shares = drawn(20_000, **options)
+        assert shares[order[2:]].sum() == 0
+        expected = probabilities[order[:2]] / probabilities[order[:2]].sum()
+        assert (shares[order[:2]] - expected).abs().max() < 5 * 0.5 / 20_000**0.5
+
+
+def test_the_temperature_comes_before_the_cut() -> None:
+    probabilities = Chain(4).logits[1, 0, chains.BOS].softmax(-1)
+    p = float(probabilities.max()) - 0.01  # one word reaches it; flattened, one does not
+    assert (drawn(500, top_p=p) > 0).sum() == 1
+    assert (drawn(500, top_p=p, temperature=9.0) > 0).sum() > 1
+
+
+def test_drawing_from_one_word_is_greedy() -> None:
+    for seed in range(9):
+        chain = Chain(seed)
+        options: dict[str, Any] = {"batch_size": 3, "max_len": 6, **CHAIN}
+        plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
+        drawn = sample(chain.step, chain.start([0, 1, 2]), **options, top_k=1)
+        assert drawn.sequences() == plain.sequences()
+
+
+def test_the_same_generator_draws_the_same() -> None:
+    def write(seed: int) -> list[list[int]]:
+        chain, generator = Chain(4), torch.Generator().manual_seed(seed)
+        options: dict[str, Any] = {"batch_size": 3, "max_len": 6, "generator": generator, **CHAIN}
+        return sample(chain.step, chain.start([0, 1, 2]), **options).sequences()
+
+    assert write(5) == write(5)
+    assert any(write(5) != write(seed) for seed in range(6, 9))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"temperature": 0.0}, ValueError, "temperature: got 0.0, wanted above 0"),
+        ({"temperature": None}, TypeError, "temperature: got NoneType"),
+        ({"top_k": 0}, ValueError, "top_k: got 0"),
+        ({"top_k": 2.0}, TypeError, "top_k: got float"),
+        ({"top_p": 0.0}, ValueError, r"top_p: got 0.0, wanted above 0 and at most 1"),
+        ({"top_p": 1.5}, ValueError, r"top_p: got 1.5"),
+        ({"top_p": "1"}, TypeError, "top_p: got str"),
+    ],
+)
+def test_impossible_draws_are_refused(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    chain = Chain(0)
+    with pytest.raises(error, match=message):
+        sample(chain.step, chain.start([0]), batch_size=1, max_len=2, **CHAIN, **options)

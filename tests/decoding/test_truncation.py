@@ -1,0 +1,73 @@
+"""Which tokens may be drawn: by their number, and by their probability together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import pytest
+import torch
+
+from companion.decoding import keep_top_k, keep_top_p
+
+
+def kept(logits: torch.Tensor) -> list[list[int]]:
+    return [(row > -math.inf).nonzero()[:, 0].tolist() for row in logits]
+
+
+def test_the_k_largest_stay_as_they_are() -> None:
+    logits = torch.tensor([[1.0, 4.0, 2.0, 3.0], [0.0, -1.0, 5.0, 2.0]])
+    assert keep_top_k(logits, 1).tolist()[0] == [-math.inf, 4.0, -math.inf, -math.inf]
+    assert kept(keep_top_k(logits, 2)) == [[1, 3], [2, 3]]
+    assert torch.equal(keep_top_k(logits, 4), logits)
+    assert torch.equal(keep_top_k(logits, 9), logits)
+
+
+def test_of_equal_ones_no_more_than_k_stay() -> None:
+    assert len(kept(keep_top_k(torch.zeros(1, 7), 3))[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [
+        (0.2, [2]),
+        (0.5, [2]),  # exactly reached: no other is needed
+        (0.51, [0, 2]),
+        (0.75, [0, 2]),
+        (0.76, [0, 2, 4]),
+        (0.875, [0, 2, 4]),
+        (0.88, [0, 1, 2, 4]),
+        (1.0, [0, 1, 2, 3, 4]),
+    ],
+)
+def test_the_fewest_that_reach_p_stay(p: float, expected: list[int]) -> None:
+    logits = torch.tensor([[0.25, 0.09375, 0.5, 0.03125, 0.125]]).log()
+    found = keep_top_p(logits, p)
+    assert kept(found) == [expected]
+    assert torch.equal(found[0, expected], logits[0, expected])
+
+
+def test_every_row_has_its_own() -> None:
+    logits = torch.tensor([[0.9, 0.05, 0.05], [0.4, 0.3, 0.3]]).log()
+    assert [len(row) for row in kept(keep_top_p(logits, 0.8))] == [1, 3]
+
+
+def test_what_was_left_out_stays_out() -> None:
+    logits = keep_top_k(torch.zeros(2, 5), 2)
+    assert kept(keep_top_p(logits, 1.0)) == kept(logits)
+    assert [len(row) for row in kept(keep_top_p(logits, 0.999))] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: keep_top_k(x, 0), ValueError, "top_k: got 0, wanted at least 1"),
+        (lambda x: keep_top_k(x, cast(Any, 1.5)), TypeError, "top_k: got float"),
+        (lambda x: keep_top_p(x, 0.0), ValueError, r"top_p: got 0.0, wanted above 0"),
+        (lambda x: keep_top_p(x, 1.1), ValueError, r"top_p: got 1.1, wanted above 0"),
+        (lambda x: keep_top_p(x, cast(Any, "a")), TypeError, "top_p: got str, wanted a number"),
+    ],
+)
+def test_impossible_numbers_are_refused(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(torch.zeros(1, 3))

@@ -1,0 +1,157 @@
+"""A block against torch's layers, values and gradients, and against its own formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from companion.layers import ProjectedMemory
+from companion.masks import padding_mask
+from companion.models.transformer import Block, PostNorm, PreNorm
+from companion.models.transformer.blocks import Rotary
+from companion.positions import Linear, Yarn, rotary_frequencies, rotate
+from tests.transformers import block_of, config_of, gradient, randomised, value
+
+B, N, K, E = 2, 5, 7, 12
+LENGTHS, MEMORY_LENGTHS = torch.tensor([5, 3]), torch.tensor([4, 7])
+ORDERS = ["pre", "post"]
+
+
+def draw(*shape: int) -> Tensor:
+    generator = torch.Generator().manual_seed(sum(shape))
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def twins(order: str, dtype: torch.dtype, *, cross: bool, activation: str = "relu") -> Any:
+    """A layer of torch's and a block with the same weights."""
+    kind = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
+    theirs: Any = kind(
+        E, 6, 17, dropout=0.0, activation=activation, batch_first=True, norm_first=order == "pre"
+    )
+    theirs = randomised(theirs, dtype=dtype).train()  # in evaluation it takes other paths
+    changes = {"norm_order": order, "activation": activation}
+    ours = Block(config_of("paper", attention_bias=True, **changes), cross=cross).to(dtype)
+    ours.load_state_dict(block_of(theirs, value))
+    return theirs, ours
+
+
+def assert_gradients_agree(theirs: Any, ours: Block, tolerance: float) -> None:
+    expected = block_of(theirs, gradient)
+    for name, parameter in ours.named_parameters():
+        assert parameter.grad is not None, name
+        torch.testing.assert_close(
+            parameter.grad, expected.pop(name), rtol=tolerance, atol=tolerance, msg=name
+        )
+    assert not expected
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_torchs_encoder_layer_agrees(
+    order: str, activation: str, dtype: torch.dtype, tolerance: float
+) -> None:
+    theirs, ours = twins(order, dtype, cross=False, activation=activation)
+    x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
+    expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
+    actual = ours(x, attn_mask=mask[:, None]).x
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+    towards = draw(B, N, E).to(dtype) / N
+    (expected * towards).sum().backward()
+    (actual * towards).sum().backward()
+    assert_gradients_agree(theirs, ours, tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
+@pytest.mark.parametrize("order", ORDERS)
+def test_torchs_decoder_layer_agrees(order: str, dtype: torch.dtype, tolerance: float) -> None:
+    theirs, ours = twins(order, dtype, cross=True)
+    x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
+    mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
+    expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
+    actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+    towards = draw(B, N, E).to(dtype) / N
+    (expected * towards).sum().backward()
+    (actual * towards).sum().backward()
+    assert_gradients_agree(theirs, ours, tolerance)
+
+
+def test_the_two_orders_are_their_formulas() -> None:
+    x, output = draw(B, N, E), draw(B, N, E) + 1
+    for order, residual in (("pre", PreNorm), ("post", PostNorm)):
+        made = randomised(residual(config_of("paper", norm_order=order)))
+        norm = made.norm
+        before, after = (norm(x), x + output) if order == "pre" else (x, norm(x + output))
+        assert torch.equal(made.before(x), before)
+        assert torch.equal(made.after(x, output), after)
+
+
+@pytest.mark.parametrize("variant", ["paper", "llama", "gpt2"])
+def test_weights_change_nothing_and_have_a_row_a_query(variant: str) -> None:
+    block = randomised(Block(config_of(variant), cross=True))
+    x, memory = draw(B, N, E), block.project_memory(draw(B, K, E))
+    plain, own, cross = block(x, memory, is_causal=True)
+    assert own is None
+    assert cross is None
+    output, own, cross = block(x, memory, is_causal=True, need_weights=True)
+    torch.testing.assert_close(output, plain)
+    assert own.shape == (B, 6, N, N)
+    assert cross.shape == (B, 6, N, K)
+    assert own.triu(1).abs().max() == 0
+    torch.testing.assert_close(cross.sum(-1), torch.ones(B, 6, N).double())
+
+
+def test_a_memory_is_wanted_exactly_where_there_is_cross_attention() -> None:
+    config, x = config_of("paper"), draw(B, N, E)
+    memory = ProjectedMemory(draw(B, 6, K, 2), draw(B, 6, K, 2))
+    with pytest.raises(ValueError, match="memory: got None, wanted what `project_memory` gave"):
+        Block(config, cross=True).double()(x)
+    with pytest.raises(ValueError, match="memory: got one, wanted None"):
+        Block(config).double()(x, memory)
+    with pytest.raises(ValueError, match="no cross-attention"):
+        Block(config).double().project_memory(x)
+
+
+def test_dropout_stands_where_the_paper_has_it() -> None:
+    """Each sub-layer's output is dropped before it is added: what goes around it never is."""
+    torch.manual_seed(0)
+    block = Block(config_of("paper", norm_order="pre", dropout_p=0.5)).double()
+    x = torch.ones(1, 400, E).double()
+    dropped: Any = block.self_residual.after(torch.zeros_like(x), x)
+    assert set(dropped.unique().tolist()) == {0.0, 2.0}
+    assert 0.45 < (dropped == 0).double().mean() < 0.55
+    assert (block.self_residual.after(x, torch.zeros_like(x)) == x).all()
+    assert (block.eval().self_residual.after(torch.zeros_like(x), x) == x).all()
+    config = config_of("paper", attention_dropout_p=0.25, feed_forward_dropout_p=0.125)
+    block = Block(config, cross=True)
+    assert block.cross_attention is not None
+    assert block.self_attention.dropout_p == block.cross_attention.dropout_p == 0.25
+    assert block.feed_forward.dropout.p == 0.125
+
+
+def test_projections_begin_with_the_variance_of_glorot_and_no_bias() -> None:
+    torch.manual_seed(0)
+    sizes = {"embed_dim": 96, "hidden_dim": 192, "attention_bias": True}
+    block = Block(config_of("paper", **sizes))
+    for name, parameter in block.named_parameters():
+        if name.endswith("proj.weight"):
+            bound = (6 / sum(parameter.shape)) ** 0.5
+            assert 0.95 * bound < parameter.abs().max() <= bound
+        elif name.endswith("proj.bias"):
+            assert parameter.abs().max() == 0
+
+
+@pytest.mark.parametrize("scaling", [None, Linear(3.0), Yarn(4.0, original_length=8)])
+def test_rotary_takes_base_and_scaling(scaling: Any) -> None:
+    x, places = draw(B, 3, N, 8), torch.arange(N) + 30
+    frequencies = rotary_frequencies(8, base=50.0, scaling=scaling)
+    factor = 1.0 if scaling is None else scaling.attention_factor
+    expected = factor * rotate(x, places, frequencies=frequencies)
+    torch.testing.assert_close(Rotary(50.0, scaling)(x, places), expected)
+    assert torch.equal(
+        Rotary(50.0, scaling)(x.half(), places).float().isnan().any(), torch.tensor(False)
+    )

@@ -1,0 +1,131 @@
+"""Formulas for weights and operations against what is there and what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from companion.models.transformer import (
+    LanguageModel,
+    MaskedLanguageModel,
+    Transformer,
+    count_flops,
+    count_parameters,
+)
+from tests.transformers import VARIANTS, config_of, make_batch
+
+MODELS: dict[Any, Any] = {
+    "encoder_decoder": Transformer,
+    "language_model": LanguageModel,
+    "masked_language_model": MaskedLanguageModel,
+}
+CHANGES: list[dict[str, Any]] = [
+    {},
+    {"norm": "rms", "final_norm": True},
+    {"attention_bias": True, "feed_forward_bias": True, "gated": True},
+    {"source_vocab": 31, "tied": "none", "encoder_layers": 3},
+    {"source_vocab": 31, "tied": "output", "num_types": 3, "positions": "learned"},
+    {"final_norm": False, "embedding_norm": True, "hidden_dim": None, "num_kv_heads": 1},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=lambda changes: ",".join(changes) or "plain")
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_parameters_are_those_of_the_module(
+    variant: str, kind: Any, changes: dict[str, Any]
+) -> None:
+    config = config_of(variant, **changes)
+    with torch.device("meta"):
+        model = MODELS[kind](config)
+    counts = count_parameters(config, kind)
+    assert counts.total == sum(parameter.numel() for parameter in model.parameters())
+    found = dict.fromkeys(counts._fields, 0)
+    for name, parameter in model.named_parameters():
+        found[part_of(name)] += parameter.numel()
+    assert counts._asdict() == found
+
+
+def part_of(name: str) -> str:
+    if "norm" in name:
+        return "norm"
+    if name.startswith(("output", "transform")):
+        return "output"
+    kinds = ("attention", "feed_forward", "embedding")
+    return next(kind for kind in kinds if kind in name)
+
+
+def counted(call: Callable[[], Any]) -> int:
+    """Count the operations of a call; the fused kernels of the CPU would not be seen."""
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        call()
+    return int(counter.get_total_flops())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_operations_are_those_that_are_done(variant: str) -> None:
+    config = config_of(variant, encoder_layers=3)
+    ids, batch = torch.ones(2, 7, dtype=torch.int64), make_batch([0, 1, 2])
+    model: Any = LanguageModel(config)
+    expected = count_flops(config, "language_model", length=7, batch_size=2).total
+    assert counted(lambda: model(ids)) == expected
+    assert counted(lambda: model(ids).sum().backward()) == 3 * expected
+
+    masked = MaskedLanguageModel(config)
+    expected = count_flops(config, "masked_language_model", length=7, batch_size=2).total
+    assert counted(lambda: masked(ids)) == expected
+
+    both: Any = Transformer(config)
+    sizes = {"length": 7, "source_length": 5, "batch_size": 3}
+    expected = count_flops(config, "encoder_decoder", **sizes).total
+    assert counted(lambda: both(batch)) == expected
+    assert counted(lambda: both(batch).sum().backward()) == 3 * expected
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_operations_of_a_cached_step_are_those_that_are_done(variant: str) -> None:
+    config, ids = config_of(variant), torch.ones(2, 7, dtype=torch.int64)
+    model = LanguageModel(config).eval()
+    state = model.start(ids, max_len=3)
+    expected = count_flops(config, "language_model", length=1, cached=6, batch_size=2).total
+    with torch.no_grad():
+        assert counted(lambda: model.step(state.last, state)) == expected
+
+    both, batch = Transformer(config).eval(), make_batch([0, 1, 2])
+    begun = both.start(batch.source, batch.source_lengths, max_len=5)
+    sizes = {"length": 1, "source_length": 5, "batch_size": 3}
+    with torch.no_grad():
+        begun = both.step(batch.target_in[:, 0], begun).state
+        step = counted(lambda: both.step(batch.target_in[:, 1], begun))
+    assert step == count_flops(config, "encoder_decoder", cached=1, **sizes).total
+
+
+def test_the_parts_are_where_the_operations_are() -> None:
+    config = config_of("llama")
+    short, long = (count_flops(config, "language_model", length=n) for n in (8, 16))
+    assert long.feed_forward == 2 * short.feed_forward
+    assert long.output == 2 * short.output
+    pairs = 4 * 6 * 4 * 2  # of one pair of places, in both blocks
+    assert long.attention - 2 * short.attention == pairs * (16**2 - 2 * 8**2)
+    assert short.embedding == short.norm == 0
+
+
+def test_impossible_counts_are_refused() -> None:
+    config, any_kind = config_of("paper"), "decoder"
+    with pytest.raises(ValueError, match="kind: got 'decoder', wanted one of"):
+        count_parameters(config, any_kind)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="kind: got 'decoder', wanted one of"):
+        count_flops(config, any_kind, length=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="length: got 0, wanted at least 1"):
+        count_flops(config, "language_model", length=0)
+    with pytest.raises(ValueError, match="cached: got -1"):
+        count_flops(config, "language_model", length=1, cached=-1)
+    with pytest.raises(ValueError, match="source_length: got None, wanted the number of source"):
+        count_flops(config, "encoder_decoder", length=3)
+    with pytest.raises(ValueError, match="source_length: got 5, wanted None"):
+        count_flops(config, "language_model", length=3, source_length=5)

@@ -1,0 +1,177 @@
+"""The language model: causality, prompts of unequal length, caches, and its loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from companion.decoding import beam, greedy, sample
+from companion.models.transformer import LanguageModel
+from tests.transformers import VARIANTS, config_of, padded, randomised
+
+PROMPTS = [[4, 5, 6, 7, 8], [9, 10], [11]]
+IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
+
+
+def make(variant: str, **changes: Any) -> Any:
+    return randomised(LanguageModel(config_of(variant, **changes)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_changed_future_changes_no_past(variant: str) -> None:
+    model = make(variant)
+    before = model(IDS)
+    for place in range(1, 7):
+        changed = IDS.clone()
+        changed[:, place:] = (changed[:, place:] + 1) % 19
+        after = model(changed)
+        assert torch.equal(after[:, :place], before[:, :place])
+        assert (after[:, place] - before[:, place]).abs().amax(-1).min() > 0
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_after_a_prompt_are_one_pass_at_every_split(variant: str, use_cache: bool) -> None:
+    model = make(variant)
+    whole = model(IDS)
+    for split in range(1, 7):
+        state = model.start(IDS[:, :split], max_len=7 - split + 1, use_cache=use_cache)
+        assert torch.equal(state.last, IDS[:, split - 1])
+        for place in range(split - 1, 7):
+            with torch.no_grad():
+                logits, state, _ = model.step(IDS[:, place], state)
+            torch.testing.assert_close(logits, whole[:, place])
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("how", ["greedy", "beam", "sample"])
+def test_prompts_of_unequal_length_go_on_as_they_would_alone(
+    variant: str, use_cache: bool, how: str
+) -> None:
+    model = make(variant)
+    lengths = torch.tensor([len(prompt) for prompt in PROMPTS])
+
+    def write(prompt: Any, lengths: Any) -> Any:
+        rows = len(prompt)
+        beam_size = 3 if how == "beam" else 1
+        state = model.start(prompt, lengths, max_len=9, beam_size=beam_size, use_cache=use_cache)
+        options: dict[str, Any] = {
+            "batch_size": rows,
+            "bos_id": state.last,
+            "eos_id": 2,
+            "max_len": 9,
+        }
+        if how == "greedy":
+            return greedy(model.step, state, **options)
+        if how == "sample":  # of one candidate: the draw does not depend on its neighbours
+            return sample(model.step, state, **options, top_k=1)
+        return beam(model.step, state, reorder=model.reorder, beam_size=3, **options)
+
+    together = write(padded(PROMPTS, 7), lengths)
+    for row, prompt in enumerate(PROMPTS):
+        alone = write(torch.tensor([prompt]), None)
+        assert together.sequences()[row] == alone.sequences()[0]
+        assert together.finished[row] == alone.finished[0]
+        width = alone.log_probs.shape[1]
+        torch.testing.assert_close(together.log_probs[row, :width], alone.log_probs[0])
+
+
+def test_weights_are_those_of_every_block() -> None:
+    model = make("llama")
+    logits, weights = model(IDS, need_weights=True)
+    torch.testing.assert_close(logits, model(IDS))
+    assert [tuple(layer.shape) for layer in weights] == [(2, 6, 7, 7)] * 2
+    assert weights[0].triu(1).abs().max() == 0
+
+
+def test_rotary_scores_know_distances_alone() -> None:
+    """Moving a text along changes nothing where only distances are seen."""
+    model = make("llama")
+    x = model.embedding(IDS)
+    blocks = model.decoder.blocks
+    here = blocks[0].self_attention(x, is_causal=True)
+    there = blocks[0].self_attention(x, is_causal=True, positions=torch.arange(7) + 100)
+    torch.testing.assert_close(here, there)
+
+
+def test_the_loss_is_that_of_every_next_token() -> None:
+    model = make("gpt2")
+    logs = model(IDS).log_softmax(-1)
+    rows = [[-logs[b, i, IDS[b, i + 1]] for i in range(6)] for b in range(2)]
+    torch.testing.assert_close(model.loss(IDS), torch.stack(rows[0] + rows[1]).mean())
+    lengths = torch.tensor([7, 3])
+    kept = torch.stack(rows[0] + rows[1][:2]).mean()
+    torch.testing.assert_close(model.loss(IDS, lengths), kept)
+    assert model.loss(IDS, label_smoothing=0.1) != model.loss(IDS)
+
+
+def test_gradients_reach_every_weight() -> None:
+    for variant in VARIANTS:
+        model = make(variant)
+        model.loss(IDS).backward()
+        for name, parameter in model.named_parameters():
+            assert parameter.grad is not None, name
+            if not name.endswith("key_proj.bias"):  # a shift of all keys moves no softmax
+                assert parameter.grad.abs().sum() > 0, name
+
+
+def test_it_learns() -> None:
+    """A pattern with period 5 is learnt: the model, its gradients and Adam work together."""
+    torch.manual_seed(0)
+    model = LanguageModel(config_of("llama", vocab_size=7, num_layers=1))
+    text = (torch.arange(40) % 5)[None]
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = model.loss(text)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    assert loss < 0.1
+    state = model.eval().start(text[:, :9], max_len=6)
+    found = greedy(model.step, state, batch_size=1, bos_id=state.last, eos_id=6, max_len=6)
+    assert found.sequences() == [[4, 0, 1, 2, 3, 4]]
+    assert not found.finished
+
+
+def test_impossible_prompts_are_refused() -> None:
+    model = make("gpt2")
+    with pytest.raises(ValueError, match=r"prompt: got shape \(7,\), wanted \(b, n\)"):
+        model.start(IDS[0])
+    with pytest.raises(ValueError, match=r"prompt: got shape \(2, 0\)"):
+        model.start(IDS[:, :0])
+    assert model.start(IDS, max_len=17).caches is not None
+    with pytest.raises(ValueError, match="max_len: got 24 tokens in all, wanted at most 23"):
+        model.start(IDS, max_len=18)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torch_compiles_it_in_one_piece() -> None:
+    model = make("llama", num_layers=1)
+    torch.compiler.reset()
+    compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(IDS), model(IDS))
+
+
+def test_meta_tensors_have_shapes() -> None:
+    with torch.device("meta"):
+        model = LanguageModel(config_of("llama")).eval()
+    ids = IDS.to("meta")
+    assert model(ids).shape == (2, 7, 19)
+    state = model.start(ids, torch.ones(2, dtype=torch.int64, device="meta"), max_len=5)
+    assert model.step(state.last, state).logits.shape == (2, 19)
+
+
+def test_autocast() -> None:
+    model = randomised(LanguageModel(config_of("llama")), dtype=torch.float32, std=0.2)
+    expected = model(IDS)
+    with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
+        actual = model(IDS)
+        state = model.start(IDS[:, :4], max_len=3)
+        logits = model.step(state.last, state).logits
+    scale = expected.detach().abs().max()
+    assert actual.dtype == torch.bfloat16
+    assert (actual.float() - expected).abs().max() < 0.05 * scale
+    assert (logits.float() - expected[:, 3]).abs().max() < 0.05 * scale

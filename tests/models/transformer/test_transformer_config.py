@@ -1,0 +1,74 @@
+"""The configuration: what it derives, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+from companion.models.transformer import TransformerConfig
+from tests.transformers import SIZES, config_of
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"vocab_size": 0}, ValueError, "vocab_size: got 0, wanted at least 1"),
+    ({"embed_dim": 2.0}, TypeError, "embed_dim: got float, wanted a whole number"),
+    ({"num_heads": 5}, ValueError, "num_heads: got 5, wanted a divisor of embed_dim, 12"),
+    ({"num_kv_heads": 4}, ValueError, "num_kv_heads: got 4, wanted a divisor of num_heads, 6"),
+    ({"head_dim": 3, "positions": "rotary"}, ValueError, "head_dim: got 3, wanted an even number"),
+    ({"head_dim": 0}, ValueError, "head_dim: got 0"),
+    ({"hidden_dim": 0}, ValueError, "hidden_dim: got 0"),
+    ({"num_layers": 0}, ValueError, "num_layers: got 0"),
+    ({"encoder_layers": 0}, ValueError, "encoder_layers: got 0"),
+    ({"source_vocab": 0}, ValueError, "source_vocab: got 0"),
+    ({"max_len": 0}, ValueError, "max_len: got 0"),
+    ({"num_types": -1}, ValueError, "num_types: got -1"),
+    ({"positions": "alibi"}, ValueError, "positions: got 'alibi', wanted one of"),
+    ({"norm_order": "before"}, ValueError, "norm_order: got 'before'"),
+    ({"norm": "batch"}, ValueError, "norm: got 'batch'"),
+    ({"activation": "tanh"}, ValueError, "activation: got 'tanh'"),
+    ({"tied": True}, ValueError, "tied: got True"),
+    ({"tied": "all", "source_vocab": 7}, ValueError, "tied: got 'all' with 7 source and 19"),
+    ({"gated": "yes"}, TypeError, "gated: got str, wanted True or False"),
+    ({"final_norm": "yes"}, TypeError, "final_norm: got 'yes'"),
+    ({"dropout_p": 1.0}, ValueError, "dropout_p: got 1.0, wanted at least 0 and below 1"),
+    ({"attention_dropout_p": -0.1}, ValueError, "attention_dropout_p: got -0.1"),
+    ({"feed_forward_dropout_p": "0"}, TypeError, "feed_forward_dropout_p: got str"),
+    ({"norm_eps": 0.0}, ValueError, "norm_eps: got 0.0, wanted a number above 0"),
+    ({"rotary_base": 1.0}, ValueError, "rotary_base: got 1.0, wanted a number above 1"),
+    ({"rotary_scaling": 2.0}, TypeError, "rotary_scaling: got float, wanted Linear"),
+    ({"alignment_layer": 2}, ValueError, "alignment_layer: got 2, wanted one of the 2 blocks"),
+    ({"alignment_layer": -3}, ValueError, "alignment_layer: got -3"),
+]
+
+
+@pytest.mark.parametrize(("changes", "error", "message"), WRONG, ids=lambda x: str(x)[:40])
+def test_impossible_shapes_are_refused(
+    changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        TransformerConfig(**{**SIZES, **changes})
+
+
+def test_what_is_not_said_follows_from_what_is() -> None:
+    config = TransformerConfig(vocab_size=11, embed_dim=15, num_heads=5, num_layers=3)
+    assert (config.source_size, config.groups, config.width_of_head) == (11, 5, 3)
+    assert (config.hidden_width, config.depth_of_encoder) == (60, 3)
+    said = config_of("llama", source_vocab=7, encoder_layers=5)
+    assert (said.source_size, said.groups, said.width_of_head) == (7, 3, 4)
+    assert (said.hidden_width, said.depth_of_encoder) == (17, 5)
+
+
+def test_a_norm_ends_what_no_other_norm_would_end() -> None:
+    assert TransformerConfig(vocab_size=2).ends_with_norm
+    assert not TransformerConfig(vocab_size=2, norm_order="post").ends_with_norm
+    assert TransformerConfig(vocab_size=2, norm_order="post", final_norm=True).ends_with_norm
+    assert not TransformerConfig(vocab_size=2, final_norm=False).ends_with_norm
+
+
+def test_a_configuration_does_not_change() -> None:
+    config = TransformerConfig(vocab_size=2)
+    with pytest.raises(FrozenInstanceError):
+        config.vocab_size = 3  # type: ignore[misc]
+    assert config == TransformerConfig(vocab_size=2)
+    assert hash(config) == hash(TransformerConfig(vocab_size=2))
