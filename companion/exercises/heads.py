@@ -76,9 +76,7 @@ def check_cache_bytes(cache_bytes: Callable[..., Any]) -> None:
             right // 2: "keys and values are both kept",
             right // layers: "every layer has a cache of its own",
             right // (2 * layers): "keys and values are both kept, in every layer",
-            right
-            * h
-            // g: "only key and value heads are kept: num_kv_heads of them, not num_heads",
+            right * h // g: "only key and value heads are kept: num_kv_heads, not num_heads",
             right * h // g // layers: "only num_kv_heads heads are kept, but in every layer",
             right // size: "those are numbers, not bytes",
             right // g: "every key and value head is kept",
@@ -174,9 +172,7 @@ def check_grouped(attention: Callable[..., Any]) -> None:
 
     turns, neighbours = [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2]
     one, all_heads = d**-0.5, (h * d) ** -0.5
-    in_turns = (
-        "query heads are served in turns, [g0, g1, g2, g0, ...]: repeat_interleave, not repeat"
-    )
+    in_turns = "query heads are served in turns, [g0, g1, g2, g0]: repeat_interleave, not repeat"
     too_wide = "the width that counts in the scale is that of one head, d, not that of all heads"
     mistakes = {
         in_turns: attend_with(turns, turns, one),
