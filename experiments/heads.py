@@ -25,7 +25,7 @@ from experiments.settings import TUNED, TUNING_SEEDS
 from experiments.translators import Runs, in_parallel, runs_by_measure
 
 STUDY = "heads"
-SEEDS = tuple(range(1, 11))
+SEEDS = tuple(range(1, 6))
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 LEARNING_RATES = (0.005, 0.01, 0.02, 0.04)
 PATIENCE = 4
@@ -100,8 +100,7 @@ class Answerer(nn.Module):
 
     def read(self, attended: Tensor) -> Tensor:
         """Return the logits (b, n, m, c) that follow from what attention found, (b, n, e)."""
-        logits: Tensor = self.output(self.feed_forward(attended))
-        return logits.unflatten(-1, self.shape)
+        return torch.unflatten(self.output(self.feed_forward(attended)), -1, self.shape)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the logits (b, n, m, c) of features (b, n, e)."""
@@ -142,9 +141,9 @@ def contributions(attention: MultiHeadAttention, features: Tensor) -> tuple[Tens
     """
     _, weights = attention(features, need_weights=True)
     cut = (attention.num_heads, attention.head_dim)
-    values = attention.value_proj(features).unflatten(-1, cut)
+    values = torch.unflatten(attention.value_proj(features), -1, cut)
     blends = torch.einsum("bhqk,bkhv->hbqv", weights, values)
-    joined = attention.output_proj.weight.unflatten(-1, cut)
+    joined = torch.unflatten(attention.output_proj.weight, -1, cut)
     return torch.einsum("hbqv,ehv->hbqe", blends, joined), weights
 
 
