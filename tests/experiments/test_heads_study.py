@@ -1,0 +1,112 @@
+"""The study of heads: its task, what its arms share, and how heads are taken apart."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Generator
+
+from companion.layers import MultiHeadAttention
+from companion.notebook import load_result
+from experiments import heads
+from experiments.settings import TUNED
+
+SMALL = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
+
+
+def test_the_answers_are_the_classes_that_the_pointers_lead_to() -> None:
+    features, answers, pointers = SMALL.batch(Generator().manual_seed(5), 4)
+    assert features.shape == (4, 5, SMALL.width) == (4, 5, 18)
+    assert features.square().mean() == pytest.approx(1, rel=1e-5)
+    names, classes, first, second = torch.split(features, [5, 3, 5, 5], dim=-1)
+    assert torch.equal(names.argmax(-1), torch.arange(5).expand(4, 5))
+    assert torch.equal(torch.stack([first, second], -1).argmax(2), pointers)
+    for b, n, m in itertools.product(range(4), range(5), range(2)):
+        assert answers[b, n, m] == classes[b, pointers[b, n, m]].argmax()
+
+
+def test_every_number_of_heads_has_the_same_matrices() -> None:
+    arms = heads.arms()
+    models = {
+        name: heads.fit(replace(arm, steps=0), heads.TASK, seed=3)[0] for name, arm in arms.items()
+    }
+    first = models["four/1"].state_dict()
+    for name, model in models.items():
+        state = model.state_dict()
+        if name == "wide/64":
+            assert model.attention.head_dim == models["four/16"].attention.head_dim == 4
+            continue
+        assert model.attention.head_dim * model.attention.num_heads == heads.TASK.width
+        assert all(torch.equal(state[key], first[key]) for key in first)
+    before = torch.get_rng_state()
+    heads.fit(replace(arms["four/1"], steps=0), heads.TASK, seed=4)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("head_dim", [None, 5])
+def test_the_parts_of_the_heads_sum_to_the_layers_output(head_dim: int | None) -> None:
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(12, 3, head_dim=head_dim).double()
+    x = torch.randn(2, 7, 12, dtype=torch.float64)
+    parts, weights = heads.contributions(attention, x)
+    assert parts.shape == (3, 2, 7, 12)
+    assert torch.allclose(parts.sum(0), attention(x))
+    d = attention.head_dim
+    with torch.no_grad():
+        attention.output_proj.weight[:, d : 2 * d] = 0
+    assert torch.allclose(parts[0] + parts[2], attention(x))
+    assert weights.shape == (2, 3, 7, 7)
+
+
+def test_where_heads_look_is_averaged_over_places() -> None:
+    weights = torch.rand(2, 3, 4, 4)
+    pointers = torch.randint(4, (2, 4, 2))
+    found = heads.looked_at(weights, pointers)
+    for h, m in itertools.product(range(3), range(2)):
+        cells = [weights[b, h, q, pointers[b, q, m]] for b in range(2) for q in range(4)]
+        assert found[h, m] == pytest.approx(float(torch.stack(cells).mean()), rel=1e-5)
+
+
+def test_removing_heads_is_measured_against_the_whole() -> None:
+    """A head whose part is zero is spare; the rest then carries everything."""
+    setting = heads.Setting(3, 2, learning_rate=0.02, steps=60)
+    model, _ = heads.fit(setting, SMALL, seed=3)
+    d = model.attention.head_dim
+    with torch.no_grad():
+        model.attention.output_proj.weight[:, d:] = 0
+    found = heads.examined(model, setting, SMALL, seed=3)
+    assert found["removed/least"] == found["removed/median"] == found["removed/half"] == 0
+    assert found["removed/most"] > 5
+    assert found["spare"] == pytest.approx(200 / 3)
+    assert found["accuracy"] == pytest.approx((found["right/1"] + found["right/2"]) / 2)
+    assert found["share/1"] >= found["share/2"]
+
+
+def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
+    """A best rate at an end of its grid leaves a comparison open, if there is something to gain."""
+    trials = json.loads((TUNED / "heads.json").read_text(encoding="utf8"))["trials"]
+    for name, setting in heads.arms().items():
+        found = {t["setting"]["learning_rate"]: max(t["runs"]) for t in trials if t["name"] == name}
+        rate = heads.reported()[name].learning_rate
+        inside = heads.LEARNING_RATES[0] < rate < heads.LEARNING_RATES[-1]
+        assert inside or found[rate] < 1e-3
+        assert set(found) == set(heads.LEARNING_RATES)
+        assert setting == replace(heads.reported()[name], learning_rate=0.0)
+
+
+def test_the_recorded_settings_are_the_tuned_ones() -> None:
+    recorded = load_result("heads").config["arms"]
+    reported = heads.reported()
+    assert list(recorded) == sorted(reported)
+    for name, arm in reported.items():
+        assert heads.Setting(**recorded[name]) == arm
+
+
+def test_the_patient_arm_differs_in_its_steps_alone() -> None:
+    arms = heads.reported()
+    longer = replace(arms["four/1"], steps=heads.PATIENCE * arms["four/1"].steps)
+    assert arms["patient/1"] == longer
