@@ -26,7 +26,7 @@ class Protocol:
 
     least: int = 5
     most: int = 25
-    seconds: float = 60.0
+    seconds: float = 20.0
     shortest: float = 0.02
 
 

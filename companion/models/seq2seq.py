@@ -249,10 +249,8 @@ class Seq2Seq(nn.Module):
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Go through the target word by word: each context depends on the state before."""
         recurrent, outputs, rows = encoded.start, [], []
-        for place in range(embedded.shape[1]):
-            attentional, weights, recurrent = self._advance(
-                embedded[:, place : place + 1], recurrent, encoded
-            )
+        for word in embedded.split(1, dim=1):  # joins the gradients once, not once a word
+            attentional, weights, recurrent = self._advance(word, recurrent, encoded)
             outputs.append(attentional)
             rows.append(weights)
         return torch.cat(outputs, 1), torch.cat([row for row in rows if row is not None], 1)
