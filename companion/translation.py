@@ -98,12 +98,15 @@ class Translator:
             length_penalty: how beams of unequal length compare; 0 by probability alone.
 
         Raises:
+            TypeError: a sentence is a string, not its words.
             ValueError: a sentence is empty, or a number is out of range.
         """
         for name, size in (("max_len", max_len), ("beam_size", beam_size)):
             if size < 1:
                 raise ValueError(f"{name}: got {size}, wanted at least 1")
-        for number, sentence in enumerate(sentences):
+        for number, sentence in enumerate([sentences] if isinstance(sentences, str) else sentences):
+            if isinstance(sentence, str):
+                raise TypeError(f"sentences[{number}]: got str, wanted a sequence of words")
             if not sentence:
                 raise ValueError(f"sentences[{number}]: got no words, wanted at least one")
         pairs = [Pair(tuple(sentence), ()) for sentence in sentences]

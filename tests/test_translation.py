@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 import torch
@@ -127,3 +128,9 @@ def test_a_model_without_attention_has_no_weights(translator: Translator) -> Non
     assert blind.translate([("one",)], max_len=3)[0].weights is None
     with pytest.raises(ValueError, match="without attention"):
         blind.forced_weights(reversed_pairs()[:3])
+
+
+@pytest.mark.parametrize("sentences", ["hello world", ["hello", "world"]])
+def test_a_string_is_not_taken_for_its_letters(translator: Translator, sentences: Any) -> None:
+    with pytest.raises(TypeError, match=r"sentences\[0\]: got str, wanted a sequence of words"):
+        translator.translate(sentences)

@@ -182,7 +182,11 @@ def _candidates(scores: Tensor, given: Tensor, width: Tensor) -> tuple[Tensor, T
     others have a log-probability of -inf.
     """
     totals = (scores[..., None] + given).flatten(1)
-    best, flat = totals.topk(scores.shape[1], -1)
+    if scores.shape[1] == 1:  # of equal ones the first, as `greedy` takes it
+        flat = totals.argmax(-1, keepdim=True)
+        best = totals.gather(-1, flat)
+    else:
+        best, flat = totals.topk(scores.shape[1], -1)
     rank = torch.arange(scores.shape[1], device=width.device)
     return best.where(rank < width[:, None], -math.inf), flat
 

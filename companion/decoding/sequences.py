@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -70,10 +71,13 @@ def first_tokens(bos_id: int | Tensor, rows: int) -> Tensor:
 def log_softmax(logits: Tensor) -> Tensor:
     """Return log-probabilities over the last axis, in at least float32.
 
+    A row in which every token is forbidden, -inf, stays so.
+
     >>> log_softmax(torch.zeros(1, 1, dtype=torch.bfloat16))
     tensor([[0.]])
     """
-    return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    given = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    return given.masked_fill((logits == -math.inf).all(-1, keepdim=True), -math.inf)
 
 
 def check_sizes(**sizes: int) -> None:

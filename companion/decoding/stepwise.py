@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -108,12 +109,16 @@ def sample(
     _check_sampling(temperature, top_k, top_p)
 
     def draw(logits: Tensor) -> Tensor:
-        logits = logits.float() / temperature
+        logits = logits.float()
+        highest = logits.amax(-1, keepdim=True)
+        logits = (logits - highest.where(highest > -math.inf, 0.0)) / temperature
         if top_k is not None:
             logits = keep_top_k(logits, top_k)
         if top_p is not None:
             logits = keep_top_p(logits, top_p)
-        return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+        forbidden = (logits == -math.inf).all(-1, keepdim=True)
+        chances = logits.masked_fill(forbidden, 0.0).softmax(-1)
+        return torch.multinomial(chances, 1, generator=generator)[:, 0]
 
     return _write(step, state, draw, first_tokens(bos_id, batch_size), eos_id, max_len)
 
@@ -127,6 +132,7 @@ def _write(
     max_len: int,
 ) -> Decoded:
     finished = torch.zeros(len(last), dtype=torch.bool, device=last.device)
+    dead = finished
     tokens, weights, log_probs = [], [], []
     for _ in range(max_len):
         logits, state, looked = step(last, state)
@@ -134,6 +140,7 @@ def _write(
         given = log_softmax(logits).to(last.device).gather(-1, last[:, None])[:, 0]
         last = last.masked_fill(finished, eos_id)
         log_probs.append(given.masked_fill(finished, 0.0))
+        dead = dead | (~finished & (given == -math.inf))
         finished = finished | (last == eos_id)
         tokens.append(last)
         if looked is not None:
@@ -143,15 +150,17 @@ def _write(
     stacked = torch.stack(tokens, 1)
     lengths = (stacked != eos_id).sum(1)
     attention = torch.stack(weights, 1) if weights else None
-    return Decoded(stacked, lengths, finished, attention, torch.stack(log_probs, 1))
+    return Decoded(stacked, lengths, finished & ~dead, attention, torch.stack(log_probs, 1))
 
 
 def _check_sampling(temperature: object, top_k: object, top_p: object) -> None:
     for name, number in (("temperature", temperature), ("top_p", top_p)):
         if not (is_number(number) or (name == "top_p" and number is None)):
             raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
-    if not temperature > 0:  # type: ignore[operator]
-        raise ValueError(f"temperature: got {temperature}, wanted above 0; `greedy` is its limit")
+    if not 0 < temperature < math.inf:  # type: ignore[operator]
+        raise ValueError(
+            f"temperature: got {temperature}, wanted above 0 and finite; `greedy` is its limit"
+        )
     if top_k is not None:
         check_whole(1, top_k=top_k)
     if top_p is not None and not 0 < top_p <= 1:  # type: ignore[operator]

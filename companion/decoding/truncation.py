@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
 from companion.arrays import check_whole, is_number
@@ -53,7 +54,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     if p == 1:
         return logits
     ordered, places = logits.sort(dim=-1, descending=True, stable=True)
-    probabilities = ordered.softmax(-1)
+    probabilities = ordered.softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
     before = probabilities.cumsum(-1) - probabilities  # of the tokens that are more probable
     kept = ordered.where(before < p, -math.inf)
     return kept.scatter(-1, places, kept)

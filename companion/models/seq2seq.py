@@ -249,7 +249,7 @@ class Seq2Seq(nn.Module):
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Go through the target word by word: each context depends on the state before."""
         recurrent, outputs, rows = encoded.start, [], []
-        for word in embedded.split(1, dim=1):  # joins the gradients once, not once a word
+        for word in torch.split(embedded, 1, dim=1):  # joins the gradients once, not once a word
             attentional, weights, recurrent = self._advance(word, recurrent, encoded)
             outputs.append(attentional)
             rows.append(weights)

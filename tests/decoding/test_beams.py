@@ -227,3 +227,37 @@ def test_impossible_requests_are_refused(
     }
     with pytest.raises(error, match=message):
         beam(chain.step, chain.start([0], 2), reorder=chain.reorder, **{**options, **changes})
+
+
+def test_a_dead_end_does_not_spoil_the_other_beams() -> None:
+    logits = torch.full((5, 5), -math.inf)
+    logits[4, 1], logits[4, 2] = math.log(0.6), math.log(0.4)  # after 1 nothing is allowed
+    logits[2, 3] = logits[3, 0] = 0.0
+    found = beam(
+        lambda tokens, state: (logits[tokens], state, None),
+        None,
+        reorder=lambda state, indices: state,
+        batch_size=1,
+        bos_id=4,
+        eos_id=0,
+        max_len=6,
+        beam_size=2,
+    )
+    assert found.sequences() == [[2, 3]]
+    assert bool(found.finished)
+    assert found.log_probs.sum().item() == pytest.approx(math.log(0.4))
+
+
+def test_of_equal_words_one_beam_takes_the_first_as_greedy_does() -> None:
+    logits = torch.zeros(50, 50)
+    one = beam(
+        lambda tokens, state: (logits[tokens], state, None),
+        None,
+        reorder=lambda state, indices: state,
+        batch_size=1,
+        bos_id=49,
+        eos_id=7,
+        max_len=3,
+        beam_size=1,
+    )
+    assert one.sequences() == [[0, 0, 0]]

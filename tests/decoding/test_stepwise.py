@@ -190,3 +190,34 @@ def test_impossible_draws_are_refused(
     chain = Chain(0)
     with pytest.raises(error, match=message):
         sample(chain.step, chain.start([0]), batch_size=1, max_len=2, **CHAIN, **options)
+
+
+def test_a_row_in_which_nothing_is_allowed_is_not_finished() -> None:
+    logits = torch.full((4, 4), -torch.inf)
+    logits[3, 1] = 0.0  # after 1 nothing is allowed
+    found = greedy(
+        lambda tokens, state: (logits[tokens], state, None),
+        None,
+        batch_size=1,
+        bos_id=3,
+        eos_id=0,
+        max_len=4,
+    )
+    assert not found.finished.any()
+    assert not found.log_probs.isnan().any()
+
+
+def test_a_row_that_has_ended_may_be_forbidden_everything() -> None:
+    logits = torch.full((4, 4), -torch.inf)
+    logits[3, 0] = logits[2, 1] = logits[1, 1] = 0.0  # after the end, 0, nothing is allowed
+    found = sample(
+        lambda tokens, state: (logits[tokens], state, None),
+        None,
+        batch_size=2,
+        bos_id=torch.tensor([3, 2]),
+        eos_id=0,
+        max_len=4,
+        temperature=1e-38,
+    )
+    assert found.sequences() == [[], [1, 1, 1, 1]]
+    assert found.finished.tolist() == [True, False]

@@ -71,3 +71,11 @@ def test_what_was_left_out_stays_out() -> None:
 def test_impossible_numbers_are_refused(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(torch.zeros(1, 3))
+
+
+def test_half_precision_keeps_as_much() -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(1000, generator=generator).to(torch.bfloat16)
+    kept = keep_top_p(logits, 0.99) > -math.inf
+    assert logits.double().softmax(-1)[kept].sum() >= 0.99
+    assert torch.equal(kept, keep_top_p(logits.float(), 0.99) > -math.inf)

@@ -194,6 +194,11 @@ class TransformerConfig:
                 f"rotary_scaling: got {type(self.rotary_scaling).__name__}, "
                 f"wanted Linear, Dynamic, Yarn, Llama3 or None"
             )
+        if self.rotary_scaling is not None and self.positions != "rotary":
+            raise ValueError(
+                f"rotary_scaling: got one with positions={self.positions!r}, wanted None, "
+                f"or positions='rotary'"
+            )
 
     def _check_numbers(self) -> None:
         probabilities = ("dropout_p", "attention_dropout_p", "feed_forward_dropout_p")

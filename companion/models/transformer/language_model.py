@@ -43,9 +43,9 @@ class LanguageModel(nn.Module):
     """Predict each token from those before it (Radford et al., 2019; Touvron et al., 2023).
 
     Args:
-        config: the model's shape. GPT-2 is positions="learned" and activation="gelu_tanh"; Llama
-            is positions="rotary", norm="rms", activation="silu", gated=True, without biases;
-            both have embedding_scale=False.
+        config: the model's shape. GPT-2 is positions="learned", activation="gelu_tanh" and
+            attention_bias=True; Llama is positions="rotary", norm="rms", activation="silu" and
+            gated=True, without biases; both have embedding_scale=False.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3, positions="rotary")
     >>> model = LanguageModel(config).eval()

@@ -116,7 +116,7 @@ def from_pretrained(
             f"folder: {folder / 'config.json'} has model_type {kind!r}, "
             f"wanted one of {', '.join(layouts)}"
         )
-    tensors = _read_all(folder)
+    tensors = {_present_name(name): tensor for name, tensor in _read_all(folder).items()}
     layout = layouts[kind](_Options(described, folder), tensors)
     own = _own_weights(layout, tensors, str(folder))
     return filled(layout.model, layout.config, own, str(folder), dtype or torch.get_default_dtype())
@@ -146,7 +146,25 @@ class _Options(dict[str, Any]):
                 raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted {value!r}")
 
 
+def _present_name(name: str) -> str:
+    """Return what a tensor is called today: the oldest files have TensorFlow's names of norms."""
+    for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def _is_tied(options: Any, default: bool, tensors: Mapping[str, Tensor], *names: str) -> bool:
+    """Say whether head and embedding are one: a head that is stored and differs is its own."""
+    head, embedding = (tensors.get(name) for name in names)
+    if not options.get("tie_word_embeddings", default):
+        return False
+    return head is None or embedding is None or torch.equal(head, embedding)
+
+
 def _bert(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
+    theirs = "bert." if any(name.startswith("bert.") for name in tensors) else ""
+    head, words = "cls.predictions.decoder", f"{theirs}embeddings.word_embeddings.weight"
     options.refuse(is_decoder=False, add_cross_attention=False, position_embedding_type="absolute")
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
@@ -162,14 +180,16 @@ def _bert(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         activation=options.activation("hidden_act"),
         attention_bias=True,
         embedding_scale=False,
-        tied="output" if options.get("tie_word_embeddings", True) else "none",
+        tied="output" if _is_tied(options, True, tensors, f"{head}.weight", words) else "none",
         num_types=options["type_vocab_size"],
         dropout_p=options.get("hidden_dropout_prob", 0.1),
         attention_dropout_p=options.get("attention_probs_dropout_prob", 0.1),
     )
     masked = any(name.startswith("cls.predictions.transform.") for name in tensors)
-    theirs = "bert." if any(name.startswith("bert.") for name in tensors) else ""
     text = r"text\." if masked else ""
+    # Both names of the bias may be there; the first is the one that is added.
+    biases = [name for name in (f"{head}.bias", "cls.predictions.bias") if name in tensors]
+    bias = biases[0] if biases else "cls.predictions.bias"
     block, new = text + r"encoder\.blocks\.(\d+)\.", rf"{theirs}encoder.layer.\1."
     names = (
         (text + r"embedding\.words\.(.*)", rf"{theirs}embeddings.word_embeddings.\1"),
@@ -184,14 +204,15 @@ def _bert(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         (block + r"feed_forward_residual\.norm\.(.*)", new + r"output.LayerNorm.\2"),
         (r"transform\.(.*)", r"cls.predictions.transform.dense.\1"),
         (r"norm\.(.*)", r"cls.predictions.transform.LayerNorm.\1"),
-        (r"output\.bias", "cls.predictions.bias"),
+        (r"output\.bias", bias),
         (r"output\.vectors\.weight", "cls.predictions.decoder.weight"),
     )
     ignored = (
         r"(?:bert\.)?(?:pooler\..*|embeddings\.position_ids)|cls\.seq_relationship\..*"
         r"|(?:classifier|qa_outputs)\..*"
-        r"|cls\.predictions\.decoder\.bias"  # the same numbers as cls.predictions.bias
     )
+    if len(biases) > 1:
+        ignored += r"|cls\.predictions\.bias"
     if config.tied == "output":
         ignored += r"|cls\.predictions\.decoder\.weight"
     return Layout(MaskedLanguageModel if masked else TextEncoder, config, names, ignored)
@@ -203,7 +224,8 @@ def _gpt2(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         scale_attn_by_inverse_layer_idx=False,
         add_cross_attention=False,
     )
-    tied = options.get("tie_word_embeddings", True)
+    theirs = "transformer." if any(name.startswith("transformer.") for name in tensors) else ""
+    tied = _is_tied(options, True, tensors, "lm_head.weight", f"{theirs}wte.weight")
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["n_embd"],
@@ -220,7 +242,6 @@ def _gpt2(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         dropout_p=options.get("resid_pdrop", 0.1),
         attention_dropout_p=options.get("attn_pdrop", 0.1),
     )
-    theirs = "transformer." if any(name.startswith("transformer.") for name in tensors) else ""
     block, new = r"decoder\.blocks\.(\d+)\.", rf"{theirs}h.\1."
     names = (
         (r"embedding\.words\.(.*)", rf"{theirs}wte.\1"),
@@ -247,7 +268,8 @@ def _gpt2(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
 
 def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
     base, scaling = _rotary(options)
-    tied = options.get("tie_word_embeddings", False)
+    theirs = "model." if any(name.startswith("model.") for name in tensors) else ""
+    tied = _is_tied(options, False, tensors, "lm_head.weight", f"{theirs}embed_tokens.weight")
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["hidden_size"],
@@ -271,7 +293,6 @@ def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         dropout_p=0.0,
         attention_dropout_p=options.get("attention_dropout", 0.0),
     )
-    theirs = "model." if any(name.startswith("model.") for name in tensors) else ""
     block, new = r"decoder\.blocks\.(\d+)\.", rf"{theirs}layers.\1."
     names = (
         (r"embedding\.words\.(.*)", rf"{theirs}embed_tokens.\1"),
@@ -319,15 +340,15 @@ def _rotary(options: Any) -> tuple[float, RotaryScaling | None]:
 
 
 def _read_all(folder: Path) -> Tensors:
-    """Read the one file of weights, or the shards that an index names."""
-    index = folder / "model.safetensors.index.json"
-    if not index.is_file():
-        return read_tensors(folder / "model.safetensors")
+    """Read the one file of weights, or else the shards that an index names."""
+    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if single.is_file() or not index.is_file():
+        return read_tensors(single)
     listed = read_json(index).get("weight_map")
     if not isinstance(listed, dict):
         raise ValueError(f"folder: {index} has no weight_map")
     tensors: Tensors = {}
-    for shard in sorted(set(listed.values())):
+    for shard in sorted(set(map(str, listed.values()))):
         if Path(shard).name != shard:
             raise ValueError(f"folder: {index} names {shard!r}, wanted files of the folder")
         tensors |= read_tensors(folder / shard)

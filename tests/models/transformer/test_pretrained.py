@@ -284,3 +284,42 @@ def test_only_local_folders_are_read(tmp_path: Path) -> None:
         from_pretrained("bert-base-uncased")
     with pytest.raises(FileNotFoundError, match=r"found no .*config.json"):
         from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_oldest_files_of_bert(tied: bool, tmp_path: Path) -> None:
+    model = theirs("bert", "BertForMaskedLM", tie_word_embeddings=tied)
+    model.save_pretrained(tmp_path)
+    old = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): tensor
+        for name, tensor in load_file(tmp_path / "model.safetensors").items()
+    }
+    save_file(old, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    torch.testing.assert_close(from_pretrained(tmp_path)(IDS), model(IDS).logits)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]
+)
+def test_a_head_that_is_stored_and_differs_is_not_tied(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    theirs(kind, name, tie_word_embeddings=True).save_pretrained(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["lm_head.weight"] = torch.randn(VOCAB, E)
+    save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    model = from_pretrained(tmp_path)
+    assert model.config.tied == "none"
+    expected = getattr(transformers, name).from_pretrained(tmp_path)(IDS).logits
+    torch.testing.assert_close(model(IDS), expected)
+
+
+def test_one_file_goes_before_the_shards_of_an_earlier_save(tmp_path: Path) -> None:
+    theirs("llama", "LlamaForCausalLM").save_pretrained(tmp_path, max_shard_size="9KB")
+    index = (tmp_path / "model.safetensors.index.json").read_text(encoding="utf-8")
+    later = theirs("llama", "LlamaForCausalLM")
+    later.save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors.index.json").write_text(index, encoding="utf-8")
+    torch.testing.assert_close(from_pretrained(tmp_path)(IDS), later(IDS).logits)
