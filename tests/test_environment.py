@@ -79,9 +79,9 @@ def test_every_direct_requirement_is_bounded_and_pinned_within(requirement: Requ
 
 def test_what_is_needed_indirectly_is_pinned_too() -> None:
     pinned, seen = pins(), set()
-    todo = declared("test") + [r for r in declared("bench") if installed(r.name)]
-    while todo:
-        requirement = todo.pop()
+    waiting = declared("test") + [r for r in declared("bench") if installed(r.name)]
+    while waiting:
+        requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
         if (name, *sorted(requirement.extras)) in seen:
             continue
@@ -90,7 +90,7 @@ def test_what_is_needed_indirectly_is_pinned_too() -> None:
         for needed in map(Requirement, requires(name) or ()):
             extras = requirement.extras or {""}
             if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
-                todo.append(needed)
+                waiting.append(needed)
     assert len(seen) > 100  # the walk went somewhere
 
 

@@ -56,7 +56,7 @@ def parse_address(address: str, branch: str = "main") -> Repository | None:
 
     >>> parse_address("git@github.com:reader/attention-measured.git").url
     'https://github.com/reader/attention-measured'
-    >>> parse_address("/home/reader/attention-measured")
+    >>> parse_address("../attention-measured")
     """
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
