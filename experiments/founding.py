@@ -35,7 +35,6 @@ from experiments.translators import (
     Setting,
     cached,
     in_parallel,
-    model_config,
     runs_by_measure,
 )
 
@@ -86,7 +85,7 @@ def mismatched(pairs: Sequence[Pair], seed: int) -> list[Pair]:
 def fit(setting: Setting, corpus: Corpus, seed: int) -> tuple[Translator, list[float]]:
     """Train one translator with LSTM cells; return it and the loss of every update."""
     torch.manual_seed(seed)
-    model = Seq2Seq(replace(model_config(setting, corpus.vocabularies), cell="lstm"))
+    model = Seq2Seq(replace(setting.config(corpus.vocabularies), cell="lstm"))
     vocabularies = corpus.source_vocab, corpus.target_vocab
     batches = PooledBatches(corpus.train, *vocabularies, batch_size=setting.batch_size, seed=seed)
     config = TrainingConfig(setting.steps, setting.learning_rate, setting.warmup_steps, seed=seed)

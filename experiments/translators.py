@@ -9,12 +9,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, Protocol, TypeVar
 
 import torch
+from torch import Tensor
 
 from companion.alignment import Links, argmax_links, diagonal_links
-from companion.data.batching import PooledBatches, collate
+from companion.data.batching import Batch, PooledBatches, collate
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
@@ -34,8 +36,11 @@ UNITS = {
     "bleu": "BLEU",
     "parameters": "weights",
     "final_loss": "nats",
+    "loss": "nats",
 }
 """Units of the measures of `run`, by the part before the stroke; what is not here is in percent."""
+STRIDE = 100
+"""Updates over which a point of a loss curve is averaged."""
 RUNS = Path("runs")
 """Checkpoints of finished and interrupted trainings; a study that is run again goes on there."""
 
@@ -53,6 +58,69 @@ class Setting:
     hidden_dim: int = 128
     batch_size: int = 64
     query: Literal["previous", "present"] | None = None
+
+    def config(self, vocabularies: tuple[int, int]) -> Seq2SeqConfig:
+        """Return the model's configuration, for source and target vocabularies of a size."""
+        return Seq2SeqConfig(
+            *vocabularies,
+            embed_dim=self.embed_dim,
+            hidden_dim=self.hidden_dim,
+            attention=self.attention,
+            query=self.query,
+            dropout_p=self.dropout_p,
+        )
+
+    def build(self, vocabularies: tuple[int, int]) -> Seq2Seq:
+        """Return an untrained model."""
+        return Seq2Seq(self.config(vocabularies))
+
+    def loss(self, model: Seq2Seq, batch: Batch) -> Tensor:
+        """Return what training makes smaller."""
+        return model.loss(batch)
+
+    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
+        """Hold attention against the gold links."""
+        return {} if self.attention == "none" else alignment(trained, pairs)
+
+    def shrunk(self) -> Setting:
+        """Return the setting of a smoke run."""
+        return replace(self, steps=6, warmup_steps=2, hidden_dim=16, embed_dim=8, batch_size=16)
+
+
+class AnySetting(Protocol):
+    """What is trained, an RNN as `Setting` or a Transformer, and how."""
+
+    @property
+    def attention(self) -> str:
+        """The kind of attention, by which settings are tuned."""
+
+    @property
+    def learning_rate(self) -> float:
+        """The highest rate."""
+
+    @property
+    def steps(self) -> int:
+        """Number of updates."""
+
+    @property
+    def warmup_steps(self) -> int:
+        """Updates over which the rate grows."""
+
+    @property
+    def batch_size(self) -> int:
+        """Sentences an update."""
+
+    def build(self, vocabularies: tuple[int, int]) -> Any:
+        """Return an untrained model, for source and target vocabularies of a size."""
+
+    def loss(self, model: Any, batch: Batch) -> Tensor:
+        """Return what training makes smaller."""
+
+    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
+        """Hold attention against the gold links, where there is any."""
+
+    def shrunk(self) -> AnySetting:
+        """Return the setting of a smoke run."""
 
 
 @dataclass(frozen=True)
@@ -146,18 +214,6 @@ def bin_name(low: int, high: int) -> str:
     return f"{low:02d}-{high:02d}"
 
 
-def model_config(setting: Setting, vocabularies: tuple[int, int]) -> Seq2SeqConfig:
-    """Return the model's configuration, for source and target vocabularies of a size."""
-    return Seq2SeqConfig(
-        *vocabularies,
-        embed_dim=setting.embed_dim,
-        hidden_dim=setting.hidden_dim,
-        attention=setting.attention,
-        query=setting.query,
-        dropout_p=setting.dropout_p,
-    )
-
-
 @dataclass(frozen=True)
 class Trained:
     """A trained translator and the loss of every update."""
@@ -171,10 +227,10 @@ class Trained:
         return sum(parameter.numel() for parameter in self.translator.model.parameters())
 
 
-def fit(setting: Setting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
+def fit(setting: AnySetting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
     """Train one translator on a corpus."""
     torch.manual_seed(seed)
-    model = Seq2Seq(model_config(setting, corpus.vocabularies))
+    model = setting.build(corpus.vocabularies)
     batches = PooledBatches(
         corpus.train,
         corpus.source_vocab,
@@ -185,7 +241,7 @@ def fit(setting: Setting, corpus: Corpus, seed: int, checkpoint: Path | None = N
     config = TrainingConfig(
         setting.steps, setting.learning_rate, min(setting.warmup_steps, setting.steps), seed=seed
     )
-    losses = train(model, batches, Seq2Seq.loss, config, checkpoint=checkpoint, progress=False)
+    losses = train(model, batches, setting.loss, config, checkpoint=checkpoint, progress=False)
     return Trained(Translator(model, corpus.source_vocab, corpus.target_vocab), losses)
 
 
@@ -254,7 +310,7 @@ def cached(
     return outcome
 
 
-def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
+def run(name: str, setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
     """Train and evaluate one translator: every number that a study may want."""
     key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
     digest = zlib.crc32(json.dumps(key, sort_keys=True).encode())
@@ -265,11 +321,15 @@ def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
         checkpoint.parent.mkdir(parents=True, exist_ok=True)
         trained = fit(setting, corpus, seed, checkpoint)
         found = quality(trained, corpus.tests)
-        if setting.attention != "none" and task.has_gold_links:
-            found |= alignment(trained, corpus.tests["test"])
+        if task.has_gold_links:
+            found |= setting.links(trained, corpus.tests["test"])
         found |= {
             "parameters": trained.parameters,
-            "final_loss": sum(trained.losses[-50:]) / len(trained.losses[-50:]),
+            "final_loss": fmean(trained.losses[-50:]),
+            **{
+                f"loss/{done:04d}": fmean(trained.losses[done - STRIDE : done])
+                for done in range(STRIDE, len(trained.losses) + 1, STRIDE)
+            },
         }
         checkpoint.unlink()
         return found
@@ -295,7 +355,7 @@ def runs_by_measure(outcomes: Sequence[dict[str, float]]) -> Runs:
 
 def run_all(
     folder: str,
-    entries: Mapping[str, tuple[Setting, Task]],
+    entries: Mapping[str, tuple[AnySetting, Task]],
     seeds: Sequence[int],
     workers: int,
 ) -> dict[str, Runs]:
@@ -328,14 +388,14 @@ def equal_parameters(setting: Setting, wanted: int, vocabularies: tuple[int, int
     return replace(setting, hidden_dim=min(range(16, 513, 2), key=distance))
 
 
-def parameter_count(setting: Setting, vocabularies: tuple[int, int]) -> int:
+def parameter_count(setting: AnySetting, vocabularies: tuple[int, int]) -> int:
     """Return the number of weights of a setting, for source and target vocabularies of a size."""
     with torch.device("meta"):
-        model = Seq2Seq(model_config(setting, vocabularies))
+        model = setting.build(vocabularies)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def smoke_trace(settings: Iterable[Setting]) -> list[float]:
+def smoke_trace(settings: Iterable[AnySetting]) -> list[float]:
     """Run the whole pipeline small: the losses of a few updates and what evaluation finds.
 
     A change of the grammar, the batches, the model, the training or the metrics moves these
@@ -347,8 +407,7 @@ def smoke_trace(settings: Iterable[Setting]) -> list[float]:
     corpus = task.corpus(seed=7)
     trace: list[float] = []
     for setting in settings:
-        small = replace(setting, steps=6, warmup_steps=2, hidden_dim=16, embed_dim=8, batch_size=16)
-        trained = fit(small, corpus, seed=7)
+        trained = fit(setting.shrunk(), corpus, seed=7)
         trace += trained.losses
         batch = collate(corpus.tests["test"], corpus.source_vocab, corpus.target_vocab)
         with torch.no_grad():

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from statistics import fmean
+from typing import TypeVar
 
 from experiments.record import processor, versions
 from experiments.settings import TUNED, TUNING_SEEDS
-from experiments.translators import KINDS, GrammarTask, Kind, Setting, Task, in_parallel, run
+from experiments.translators import KINDS, AnySetting, GrammarTask, Setting, Task, in_parallel, run
+
+SettingT = TypeVar("SettingT", bound=AnySetting)
 
 TASK = GrammarTask(bins=(), test_pairs=500, test_seed=80_001, apart_from=GrammarTask())
 LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
 
 
 def tune(
-    name: str, settings: Sequence[Setting], task: Task, metric: str, workers: int
-) -> dict[Kind, Setting]:
+    name: str, settings: Sequence[SettingT], task: Task, metric: str, workers: int
+) -> dict[str, SettingT]:
     """Try every setting on the tuning seeds; record all, and the best of every kind.
 
     Args:
@@ -55,9 +58,9 @@ def tune(
         "seeds": TUNING_SEEDS,
         "processor": processor(),
         "versions": versions(),
-        "chosen": {kind: asdict(settings[number]) for kind, number in chosen.items()},
+        "chosen": {kind: vars(settings[number]) for kind, number in chosen.items()},
         "trials": [
-            {"setting": asdict(setting), "runs": [round(value, 4) for value in runs]}
+            {"setting": vars(setting), "runs": [round(value, 4) for value in runs]}
             for setting, runs in zip(settings, scores, strict=True)
         ],
     }

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from statistics import median
 
 from companion.data.batching import PooledBatches
-from companion.models.seq2seq import Seq2Seq
 from companion.training import TrainingConfig, train
-from experiments.translators import Setting, Task, model_config
+from experiments.translators import AnySetting, Task
 
 
 def update_costs(
-    settings: Mapping[str, Setting],
+    settings: Mapping[str, AnySetting],
     task: Task,
     seed: int,
     *,
@@ -33,10 +32,7 @@ def update_costs(
     """
     corpus = task.corpus(seed)
     config = TrainingConfig(updates, warmup_steps=1, seed=seed)
-    models = {
-        name: Seq2Seq(model_config(setting, corpus.vocabularies))
-        for name, setting in settings.items()
-    }
+    models = {name: setting.build(corpus.vocabularies) for name, setting in settings.items()}
     seconds: dict[str, list[float]] = {name: [] for name in settings}
     for _ in range(rounds):
         for name, setting in settings.items():
@@ -48,7 +44,7 @@ def update_costs(
                 seed=seed,
             )
             began = time.process_time()
-            train(models[name], batches, Seq2Seq.loss, config, progress=False)
+            train(models[name], batches, setting.loss, config, progress=False)
             seconds[name].append(time.process_time() - began)
     first = median(next(iter(seconds.values())))
     return {name: median(times) / first for name, times in seconds.items()}
