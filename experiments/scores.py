@@ -9,7 +9,7 @@ every arm from one grid, on seeds of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
@@ -21,7 +21,7 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.record import claim, fingerprint, measure, ratios, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, in_parallel, runs_by_measure
 from experiments.trials import command_line, tune_rates
@@ -464,11 +464,6 @@ def training_claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
             unit="", side="below", threshold=2.0,
         ),
     }  # fmt: skip
-
-
-def ratios(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Divide run by run."""
-    return [a / b for a, b in zip(first, second, strict=True)]
 
 
 def _differences(first: Runs, second: Runs) -> list[float]:
