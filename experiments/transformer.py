@@ -7,7 +7,6 @@ first. What a variant would reach with a rate of its own is not shown here.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +30,11 @@ from experiments.translators import (
     alignment,
     bin_name,
     in_parallel,
+    run,
     run_all,
     smoke_trace,
 )
-from experiments.tune import tune as tune_settings
+from experiments.trials import command_line, record_trials, tried
 from experiments.update_cost import update_costs
 
 STUDY = "transformer"
@@ -155,7 +155,17 @@ def details() -> dict[str, TransformerSetting]:
 def tune(workers: int = 2) -> None:
     """Choose the learning rate on sentences and seeds that are not reported."""
     rates = [TransformerSetting(learning_rate=rate) for rate in LEARNING_RATES]
-    tune_settings(STUDY, rates, VALIDATION, "exact_match/test", workers)
+    trials = [(f"tune-{STUDY}/{n}", setting, VALIDATION) for n, setting in enumerate(rates)]
+    metric = "exact_match/test"
+    record_trials(
+        STUDY,
+        metric,
+        [setting.attention for setting in rates],
+        rates,
+        tried(run, trials, metric, workers),
+        lower_is_better=False,
+        named=False,
+    )
 
 
 def smoke() -> list[float]:
@@ -247,8 +257,4 @@ def best_head(found: Runs) -> list[float]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m experiments.transformer", description=__doc__)
-    parser.add_argument("--tune", action="store_true", help="choose the rate, report nothing")
-    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    options = parser.parse_args()
-    (tune if options.tune else main)(options.workers)
+    command_line(__doc__, tune, main)
