@@ -1,23 +1,10 @@
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
 from companion import plot
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    with mpl.rc_context():
-        plot.use_style()
-        figure, axes = plt.subplots()
-        yield axes
-        plt.close(figure)
 
 
 def test_band_draws_the_mean_and_its_interval(ax: Any) -> None:

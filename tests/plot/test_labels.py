@@ -1,25 +1,13 @@
 import math
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
 from companion import plot
 from companion.plot.labels import _spread
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    with mpl.rc_context():
-        plot.use_style()
-        figure, axes = plt.subplots()
-        yield axes
-        plt.close(figure)
 
 
 def test_names_of_close_curves_do_not_touch_and_keep_their_order(ax: Any) -> None:

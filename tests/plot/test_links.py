@@ -1,11 +1,8 @@
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -13,15 +10,6 @@ from matplotlib.text import Text
 from companion import plot
 
 WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.3, 0.6, 0.1]])
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    with mpl.rc_context():
-        plot.use_style()
-        figure, axes = plt.subplots()
-        yield axes
-        plt.close(figure)
 
 
 def outlines(ax: Any, color: str) -> list[Rectangle]:

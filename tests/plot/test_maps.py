@@ -1,12 +1,8 @@
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
-from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
@@ -14,15 +10,6 @@ from matplotlib.text import Text
 from companion import plot
 
 WEIGHTS = np.array([[0.0, 1.0, 0.5], [0.25, 0.75, 0.0]])
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    with mpl.rc_context():
-        plot.use_style()
-        figure, axes = plt.subplots()
-        yield axes
-        plt.close(figure)
 
 
 def pixel(ax: Any, row: float, column: float) -> tuple[int, ...]:
