@@ -19,10 +19,9 @@ from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.models.transformer import Transformer, TransformerConfig
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.record import claim, fingerprint, measure, measure_all, write_result
 from experiments.settings import LIVE_TASK, REPORT_SEEDS, TUNED, reported
 from experiments.translators import (
-    UNITS,
     AnySetting,
     GrammarTask,
     Runs,
@@ -33,6 +32,7 @@ from experiments.translators import (
     run,
     run_all,
     smoke_trace,
+    unit_of,
 )
 from experiments.trials import command_line, record_trials, tried
 from experiments.update_cost import update_costs
@@ -202,11 +202,7 @@ def main(workers: int = 2) -> None:
         config={
             name: {"setting": setting, "task": task} for name, (setting, task) in entries.items()
         },
-        measures={
-            f"{name}/{what}": measure(values, UNITS.get(what.split("/")[0], "%"))
-            for name, found in runs.items()
-            for what, values in found.items()
-        }
+        measures=measure_all(runs, unit_of)
         | {
             f"update_cost/{name}": measure([cost[name] for cost in costs], "× no attention")
             for name in rivals
