@@ -9,8 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from companion.arrays import check_whole, is_number
 from companion.layers import AdditiveAttention, LuongAttention
 from companion.masks import padding_mask
+from companion.models._checks import check_ids, checked_lengths
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -38,6 +40,7 @@ class Seq2SeqConfig:
         dropout_p: dropout on the embeddings and on the attentional output.
 
     Raises:
+        TypeError: a size that is not whole, or a dropout_p that is no number.
         ValueError: a field is out of its range.
     """
 
@@ -61,8 +64,7 @@ class Seq2SeqConfig:
 
     def __post_init__(self) -> None:
         for name in ("source_vocab", "target_vocab", "embed_dim", "hidden_dim"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: got {getattr(self, name)}, wanted at least 1")
+            check_whole(1, **{name: getattr(self, name)})
         if self.hidden_dim % 2:
             raise ValueError(f"hidden_dim: got {self.hidden_dim}, wanted an even number")
         for name, known in (
@@ -72,6 +74,8 @@ class Seq2SeqConfig:
         ):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
+        if not is_number(self.dropout_p):
+            raise TypeError(f"dropout_p: got {type(self.dropout_p).__name__}, wanted a number")
         if not 0 <= self.dropout_p < 1:
             raise ValueError(f"dropout_p: got {self.dropout_p}, wanted at least 0 and below 1")
 
@@ -147,8 +151,14 @@ class Seq2Seq(nn.Module):
 
         Args:
             source: (b, k) ids, padded at the end. Padding changes nothing: it is never read.
-            lengths: (b,) number of tokens, each at least 1, on the CPU.
+            lengths: (b,) number of tokens, each at least 1; best on the CPU, which reads them.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: not one length a sentence, or ids of another shape.
         """
+        check_ids("(b, k)", source=source)
+        lengths = checked_lengths(lengths, len(source), "cpu")
         embedded = self.dropout(self.source_embedding(source))
         packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
         outputs, last = self.encoder(packed)
@@ -209,11 +219,18 @@ class Seq2Seq(nn.Module):
 
         Args:
             source: (b, k) ids, padded at the end.
-            lengths: (b,) number of tokens, on the CPU.
+            lengths: (b,) number of tokens, as for `encode`.
             max_len: most steps that will be taken. A recurrent state does not grow: any number
                 will do.
             beam_size: rows a sentence; those of one sentence follow one another.
+
+        Raises:
+            TypeError: ids or lengths that are no integers, or a number that is not whole.
+            ValueError: not one length a sentence, ids of another shape, or a number below 1.
         """
+        check_whole(1, beam_size=beam_size)
+        if max_len is not None:
+            check_whole(1, max_len=max_len)
         memory, keys, mask, start = self.encode(source, lengths)
         encoded = Encoded(
             memory.repeat_interleave(beam_size, 0),
