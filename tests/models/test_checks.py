@@ -16,7 +16,8 @@ from companion.models.transformer import (
     TextEncoder,
     Transformer,
 )
-from tests.transformers import config_of, padded, randomised
+from tests.batches import padded
+from tests.transformers import config_of, randomised
 
 IDS = padded([[4, 5, 6, 7, 8], [9, 10], [11]], 5)
 LENGTHS = torch.tensor([5, 2, 1])

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from companion.models.transformer import LanguageModel, Transformer
-from tests.transformers import config_of, make_batch, randomised
+from tests.batches import make_batch
+from tests.transformers import config_of, randomised
 
 FIRST, SECOND = torch.tensor([4, 9, 11]), torch.tensor([5, 6, 7])
 SPENT = "state: got one that a step or a reordering has spent .its caches hold {} tokens by now"
