@@ -1,0 +1,349 @@
+"""Which ways to tell places work beyond the lengths of training? Two questions, six ways, and two.
+
+A language model of two blocks reads letters. The near question asks, at every place, for the
+letter three places back; the far question for the letter behind a mark that stands anywhere
+before. Trained on up to 32 letters, it is asked at the end of 32, 48, 64 and 128. The model with
+rotations is also asked with its frequencies rescaled, by position interpolation and by YaRN,
+without training again. `--tune` chooses a learning rate for every arm from one grid, on seeds of
+its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from companion.models.transformer import LanguageModel, TransformerConfig
+from companion.models.transformer.config import Positions
+from companion.positions import Linear, RotaryScaling, Yarn
+from experiments.record import claim, fingerprint, measure, write_result
+from experiments.settings import chosen
+from experiments.translators import Runs, cached, in_parallel, runs_by_measure
+from experiments.trials import command_line, tune_rates
+
+Question = Literal["near", "far"]
+
+STUDY = "positions"
+SEEDS = tuple(range(1, 6))
+LEARNING_RATES = (0.003, 0.006, 0.012)
+STEPS = 500
+TUNING_STEPS = 250
+
+
+@dataclass(frozen=True)
+class Task:
+    """Letters, and what is asked about them.
+
+    Training draws a length for every batch, from half of `length` to all of it. The longest test
+    is `stretch` times as long, and asks in the last quarter of the places.
+    """
+
+    letters: int = 8
+    back: int = 3
+    length: int = 32
+    stretch: int = 4
+    batch_size: int = 16
+    test_size: int = 200
+
+    @property
+    def lengths(self) -> tuple[int, int, int, int]:
+        """Lengths of the tests: that of training, 1.5 and 2 times it, and the longest."""
+        return self.length, self.length * 3 // 2, self.length * 2, self.length * self.stretch
+
+    def draw(
+        self, question: Question, rows: int, n: int, generator: Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Draw a batch of training: tokens (b, n), answers (b, n), and where they are asked for."""
+        return self._draw(question, rows, n, n - 1, generator)
+
+    def test(
+        self, question: Question, n: int, generator: Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Draw a test of length n, asked in its last quarter; a mark stands before that."""
+        tokens, answers, _ = self._draw(question, self.test_size, n, n * 3 // 4 - 1, generator)
+        asked = torch.arange(n) >= n * 3 // 4
+        return tokens, answers, asked.expand(tokens.shape)
+
+    def _draw(
+        self, question: Question, rows: int, n: int, marks: int, generator: Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        tokens = torch.randint(self.letters, (rows, n), generator=generator)
+        places = torch.arange(n)
+        if question == "near":
+            return tokens, tokens.roll(self.back, 1), (places >= self.back).expand(rows, n)
+        mark = torch.randint(marks, (rows, 1), generator=generator)
+        answers = tokens.take_along_dim(mark + 1, 1).expand(rows, n)
+        return tokens.scatter(1, mark, self.letters), answers, places > mark
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One arm of the study and its training."""
+
+    question: Question
+    positions: Positions
+    learning_rate: float = 0.0
+    steps: int = TUNING_STEPS
+
+
+TASK = Task()
+WIDTH = 32
+HEADS = 4
+WARMUP = 20
+CLIP = 1.0
+BUCKETS = 16
+
+
+def make(setting: Setting, task: Task) -> LanguageModel:
+    """Draw a model of two blocks.
+
+    Learned positions have a row for every place of the longest test. The last bucket of distances
+    begins at three quarters of the training length, so that training meets every bucket.
+    """
+    config = TransformerConfig(
+        vocab_size=task.letters + 1,
+        embed_dim=WIDTH,
+        num_heads=HEADS,
+        hidden_dim=2 * WIDTH,
+        positions=setting.positions,
+        max_len=task.lengths[-1],
+        relative_buckets=BUCKETS,
+        relative_max_distance=task.length * 3 // 4,
+        dropout_p=0.0,
+    )
+    return LanguageModel(config)
+
+
+def rescalings(task: Task) -> dict[str, RotaryScaling]:
+    """Return the rescalings of rotary frequencies, for the longest test."""
+    return {
+        "linear": Linear(float(task.stretch)),
+        "yarn": Yarn(float(task.stretch), original_length=task.length),
+    }
+
+
+def rescaled(model: LanguageModel, scaling: RotaryScaling) -> LanguageModel:
+    """Return a model with the same weights and other frequencies."""
+    with torch.random.fork_rng(devices=[]):
+        other = LanguageModel(replace(model.config, rotary_scaling=scaling))
+    other.load_state_dict(model.state_dict())
+    return other
+
+
+def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[float]]:
+    """Train on fresh batches; return the model and the loss of every update.
+
+    Arms of one question and seed see the same letters.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = make(setting, task)
+    generator = Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
+    losses: list[float] = []
+    for step in range(setting.steps):
+        n = int(torch.randint(task.length // 2, task.length + 1, (), generator=generator))
+        tokens, answers, asked = task.draw(setting.question, task.batch_size, n, generator)
+        loss = F.cross_entropy(model(tokens)[asked], answers[asked])
+        losses.append(loss.item())
+        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
+        for group in optimizer.param_groups:
+            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimizer.step()
+    return model, losses
+
+
+@torch.no_grad()
+def accuracy(model: LanguageModel, question: Question, task: Task, seed: int) -> dict[str, float]:
+    """Return the share of right answers in the last quarter of every test length, in %."""
+    found = {}
+    for n in task.lengths:
+        generator = Generator().manual_seed(90_000 + seed)
+        tokens, answers, asked = task.test(question, n, generator)
+        right = (model(tokens).argmax(-1) == answers)[asked]
+        found[f"accuracy/{n}"] = 100.0 * float(right.double().mean())
+    return found
+
+
+def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
+    """Train one arm: its loss and its right answers; with rotations, also rescaled."""
+    name = f"{STUDY}/{setting.question}-{setting.positions}-{setting.learning_rate}"
+    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+
+    def compute() -> dict[str, float]:
+        model, losses = fit(setting, task, seed)
+        found = {"final_loss": fmean(losses[-20:]), **accuracy(model, setting.question, task, seed)}
+        if setting.positions != "rotary":
+            return found
+        for kind, scaling in rescalings(task).items():
+            other = accuracy(rescaled(model, scaling), setting.question, task, seed)
+            found |= {f"{kind}/{what}": value for what, value in other.items()}
+        return found
+
+    return cached(f"{name}-{setting.steps}-{seed}", key, compute)
+
+
+def arms() -> dict[str, Setting]:
+    """Return every arm that is tuned: both questions, and all ways to tell places."""
+    return {
+        f"{question}/{positions}": Setting(question, positions)
+        for question in get_args(Question)
+        for positions in get_args(Positions)
+    }
+
+
+def reported() -> dict[str, Setting]:
+    """Return the tuned arms; they train for longer than in tuning."""
+    settings = chosen(STUDY)
+    return {name: replace(Setting(**settings[name]), steps=STEPS) for name in arms()}
+
+
+def tune(workers: int) -> None:
+    """Try every learning rate on every arm; record all, and the best of each."""
+    trials = [
+        (name, replace(setting, learning_rate=rate), TASK)
+        for name, setting in arms().items()
+        for rate in LEARNING_RATES
+    ]
+    metric = "loss of the last 20 updates"
+    tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
+
+
+# The record
+
+
+def smoke() -> list[float]:
+    """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
+    task = Task(letters=5, back=2, length=8, batch_size=4, test_size=6)
+    trace: list[float] = []
+    for arm in arms().values():
+        setting = replace(arm, learning_rate=0.01, steps=4)
+        model, losses = fit(setting, task, seed=7)
+        tokens, *_ = task.test(setting.question, task.lengths[-1], Generator().manual_seed(7))
+        models = [model]
+        if setting.positions == "rotary":
+            models += [rescaled(model, scaling) for scaling in rescalings(task).values()]
+        with torch.no_grad():
+            trace += losses + [float(one(tokens).square().mean()) for one in models]
+        trace.append(fmean(accuracy(model, setting.question, task, seed=7).values()) / 1000)
+    return trace
+
+
+def main(workers: int = 2) -> None:
+    """Train every arm on every seed, and write the record."""
+    settings = reported()
+    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
+    found = in_parallel(outcome, jobs, workers)
+    runs = by_way(
+        {name: runs_by_measure(found[i :: len(settings)]) for i, name in enumerate(settings)}
+    )
+    write_result(
+        STUDY,
+        title="Ways to tell places, beyond the lengths of training",
+        command="python -m experiments.positions",
+        seeds=SEEDS,
+        threads=1,
+        config={
+            "task": TASK,
+            "width": WIDTH,
+            "heads": HEADS,
+            "blocks": 2,
+            "buckets": BUCKETS,
+            "warmup": WARMUP,
+            "clip": CLIP,
+            "rescalings": rescalings(TASK),
+            "arms": settings,
+        },
+        measures={
+            f"{name}/{what}": measure(values, "nats" if what == "final_loss" else "%")
+            for name, column in runs.items()
+            for what, values in column.items()
+        },
+        claims=claims(runs),
+        fingerprint=fingerprint(smoke()),
+    )
+
+
+def by_way(runs: Mapping[str, Runs]) -> dict[str, Runs]:
+    """Give the rescaled models, which are measured with the rotary ones, names of their own.
+
+    >>> by_way({"near/rotary": {"yarn/accuracy/8": [1.0], "accuracy/8": [2.0]}})
+    {'near/rotary': {'accuracy/8': [2.0]}, 'near/yarn': {'accuracy/8': [1.0]}}
+    """
+    found: dict[str, Runs] = {name: {} for name in runs}
+    for name, column in runs.items():
+        for what, values in column.items():
+            first, _, rest = what.partition("/")
+            if rest.startswith("accuracy"):
+                question = name.partition("/")[0]
+                found.setdefault(f"{question}/{first}", {})[rest] = values
+            else:
+                found[name][what] = values
+    return found
+
+
+def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
+    """Decide every sentence that the page puts on the scale."""
+    length, _, twice, longest = TASK.lengths
+
+    def right(name: str, n: int) -> list[float]:
+        return runs[name][f"accuracy/{n}"]
+
+    return {
+        "sinusoidal_extrapolates": claim(
+            "Sinusoidal encodings lose less than 10 points on the far question from the training "
+            "length to twice that.",
+            right("far/sinusoidal", length), right("far/sinusoidal", twice), unit="points",
+            side="below", threshold=10.0,
+        ),
+        "alibi_extrapolates": claim(
+            "ALiBi answers more than 90 % of the far question at four times the training length.",
+            right("far/alibi", longest), None, unit="%", side="above", threshold=90.0,
+        ),
+        "alibi_finds_places": claim(
+            "ALiBi answers more than 90 % of the near question at the training length.",
+            right("near/alibi", length), None, unit="%", side="above", threshold=90.0,
+        ),
+        "rotary_fails_beyond": claim(
+            "Rotations lose more than 20 points on the near question from the training length to "
+            "twice that.",
+            right("near/rotary", length), right("near/rotary", twice), unit="points",
+            side="above", threshold=20.0,
+        ),
+        "yarn_needs_no_training": claim(
+            "With YaRN and without further training, rotations answer more than 90 % of the near "
+            "question at four times the training length.",
+            right("near/yarn", longest), None, unit="%", side="above", threshold=90.0,
+        ),
+        "yarn_beats_plain": claim(
+            "At four times the training length, YaRN answers more of the far question than "
+            "rotations as they were trained.",
+            right("far/yarn", longest), right("far/rotary", longest), unit="points", side="above",
+        ),
+        "relative_beats_rotary": claim(
+            "At twice the training length, learned buckets answer more of the near question than "
+            "rotations.",
+            right("near/relative", twice), right("near/rotary", twice), unit="points",
+            side="above",
+        ),
+        "none_suffices": claim(
+            "Without positions, a causal model answers more than 90 % of the far question at the "
+            "training length.",
+            right("far/none", length), None, unit="%", side="above", threshold=90.0,
+        ),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    command_line(__doc__, tune, main)
