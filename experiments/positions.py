@@ -33,9 +33,7 @@ Question = Literal["near", "far"]
 
 STUDY = "positions"
 SEEDS = tuple(range(1, 6))
-LEARNING_RATES = (0.003, 0.006, 0.012)
-STEPS = 500
-TUNING_STEPS = 250
+LEARNING_RATES = (0.006, 0.012)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class Setting:
     question: Question
     positions: Positions
     learning_rate: float = 0.0
-    steps: int = TUNING_STEPS
+    steps: int = 250
 
 
 TASK = Task()
@@ -204,9 +202,9 @@ def arms() -> dict[str, Setting]:
 
 
 def reported() -> dict[str, Setting]:
-    """Return the tuned arms; they train for longer than in tuning."""
+    """Return the tuned arms."""
     settings = chosen(STUDY)
-    return {name: replace(Setting(**settings[name]), steps=STEPS) for name in arms()}
+    return {name: Setting(**settings[name]) for name in arms()}
 
 
 def tune(workers: int) -> None:
@@ -225,7 +223,7 @@ def tune(workers: int) -> None:
 
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
-    task = Task(letters=5, back=2, length=8, batch_size=4, test_size=6)
+    task = Task(letters=5, back=2, length=12, batch_size=4, test_size=6)
     trace: list[float] = []
     for arm in arms().values():
         setting = replace(arm, learning_rate=0.01, steps=4)
