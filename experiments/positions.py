@@ -4,8 +4,8 @@ A language model of two blocks reads letters. The near question asks, at every p
 letter three places back; the far question for the letter behind a mark that stands anywhere
 before. Trained on up to 32 letters, it is asked at the end of 32, 48, 64 and 128. The model with
 rotations is also asked with its frequencies rescaled, by position interpolation and by YaRN,
-without training again. `--tune` chooses a learning rate for every arm from one grid, on seeds of
-its own.
+without training again. `--tune` chooses a learning rate for every way, by the near question, on
+seeds of its own.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Task:
     length: int = 32
     stretch: int = 4
     batch_size: int = 16
-    test_size: int = 200
+    test_size: int = 100
 
     @property
     def lengths(self) -> tuple[int, int, int, int]:
@@ -193,7 +193,7 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 
 def arms() -> dict[str, Setting]:
-    """Return every arm that is tuned: both questions, and all ways to tell places."""
+    """Return every arm: both questions, and all ways to tell places."""
     return {
         f"{question}/{positions}": Setting(question, positions)
         for question in get_args(Question)
@@ -202,16 +202,20 @@ def arms() -> dict[str, Setting]:
 
 
 def reported() -> dict[str, Setting]:
-    """Return the tuned arms."""
+    """Return the arms with the learning rates that their ways were given."""
     settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
+    return {
+        name: replace(arm, learning_rate=settings[arm.positions]["learning_rate"])
+        for name, arm in arms().items()
+    }
 
 
 def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
+    """Try every learning rate of every way on the near question; record all, and the best."""
     trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
+        (setting.positions, replace(setting, learning_rate=rate), TASK)
+        for setting in arms().values()
+        if setting.question == "near"
         for rate in LEARNING_RATES
     ]
     metric = "loss of the last 20 updates"
