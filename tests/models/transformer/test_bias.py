@@ -20,7 +20,8 @@ from companion.models.transformer import (
     TransformerConfig,
     count_flops,
 )
-from tests.transformers import config_of, make_batch, randomised
+from tests.batches import make_batch
+from tests.transformers import config_of, randomised
 
 BIASED = ("bloom", "t5")
 B, N, E, H = 2, 7, 12, 6
