@@ -15,7 +15,8 @@ class Counts(NamedTuple):
 
     Attributes:
         embedding: tables of words, places and segments.
-        attention: projections and, where operations are counted, scores and sums of values.
+        attention: projections, tables of distances and, where operations are counted, scores and
+            sums of values.
         feed_forward: the layers between the attentions.
         norm: gains and biases.
         output: what scores the words, beyond a tied embedding.
@@ -58,13 +59,14 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     if both and config.tied != "all":
         words += config.source_size
     places = config.max_len if config.positions == "learned" else 0
+    distances = config.relative_buckets if config.positions == "relative" else 0
     output = config.vocab_size * e if config.tied == "none" else 0
     if kind == "masked_language_model":
         norms += 1
         output += e * e + e + config.vocab_size
     return Counts(
         embedding=(words + stacks * (places + config.num_types)) * e,
-        attention=attentions * _attention_weights(config),
+        attention=attentions * _attention_weights(config) + stacks * distances * config.num_heads,
         feed_forward=blocks * _feed_forward_weights(config),
         norm=norms * e * (2 if config.norm == "layer" else 1),
         output=output,
@@ -84,9 +86,9 @@ def count_flops(
 
     A product of (m, k) and (k, n) counts 2 m k n, a multiplication and an addition each. Causal
     attention counts all pairs of places, as a kernel that masks computes them; one that skips
-    the future does about half of the pairs. Norms, activations and softmax are left out: they
-    grow with the width, products with its square. A pass for training counts three times as much
-    (each product has two in its backward pass).
+    the future does about half of the pairs. Norms, activations, softmax and what is added to
+    scores are left out: they grow with the width, products with its square. A pass for training
+    counts three times as much (each product has two in its backward pass).
 
     Args:
         config: the model's shape.

@@ -51,7 +51,8 @@ class LanguageModel(nn.Module):
     Args:
         config: the model's shape. GPT-2 is positions="learned", activation="gelu_tanh" and
             attention_bias=True; Llama is positions="rotary", norm="rms", activation="silu" and
-            gated=True, without biases; both have embedding_scale=False.
+            gated=True, without biases; BLOOM is positions="alibi", embedding_norm=True,
+            activation="gelu_tanh" and attention_bias=True; all have embedding_scale=False.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3, positions="rotary")
     >>> model = LanguageModel(config).eval()
