@@ -258,12 +258,10 @@ MUTANTS = [
     Mutant(
         "the present state looks where the previous one should",
         "models/seq2seq.py",
-        "            context, weights = self._look(recurrent[0][:, None], encoded)\n"
-        "            states, recurrent = self._run(torch.cat((embedded, context), -1), recurrent)",
-        "            zeros = torch.zeros_like(recurrent[0][:, None])\n"
-        "            looked, _ = self._run(torch.cat((embedded, zeros), -1), recurrent)\n"
-        "            context, weights = self._look(looked, encoded)\n"
-        "            states, recurrent = self._run(torch.cat((embedded, context), -1), recurrent)",
+        "            recurrent = steps(place, context.squeeze(1), recurrent)",
+        "            looked = steps(place, torch.zeros_like(context).squeeze(1), recurrent)\n"
+        "            context, weights = look(looked[0][:, None])\n"
+        "            recurrent = steps(place, context.squeeze(1), recurrent)",
         "models/test_seq2seq.py",
         "test_the_additive_model_equals",
     ),
@@ -845,5 +843,29 @@ MUTANTS = [
         "bidirectional=False",
         "models/transformer/test_bias.py",
         "test_the_bias_is_added and t5-True",
+    ),
+    Mutant(
+        "a sentence read backward from the end of its padding",
+        "layers/reading.py",
+        "(lengths[:, None] - 1 - places) % n",
+        "(n - 1 - places).expand(batch, n)",
+        "layers/test_reading.py",
+        "test_values_and_gradients",
+    ),
+    Mutant(
+        "only the first step's share of a gradient",
+        "kernels/turns.py",
+        "            (total.addmm_ if total.ndim == 2 else total.baddbmm_)(left.mT, grad)",
+        "            total = left.mT @ grad",
+        "kernels/test_turns.py",
+        "test_products_in_turn",
+    ),
+    Mutant(
+        "a gate that keeps what it should replace",
+        "layers/cells.py",
+        "torch.addcmul(of_new, reset, of_old)), state, keep)",
+        "torch.addcmul(of_new, reset, of_old)), state, 1 - keep)",
+        "layers/test_cells.py",
+        "test_steps_are_those",
     ),
 ]

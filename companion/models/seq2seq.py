@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from companion.arrays import check_whole, is_number
 from companion.layers import AdditiveAttention, LuongAttention
+from companion.layers.cells import Steps
+from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
 from companion.models._checks import check_ids, checked_lengths
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 
 Recurrent = tuple[Tensor, ...]
 """State of a recurrent cell, each (b, hidden_dim): (h,) of a GRU, (h, c) of an LSTM."""
+
+Look = Callable[[Tensor], tuple[Tensor, Tensor | None]]
+"""What gives (b, q, hidden_dim) queries their contexts and their weights (b, q, k)."""
 
 
 @dataclass(frozen=True)
@@ -160,10 +166,7 @@ class Seq2Seq(nn.Module):
         check_ids("(b, k)", source=source)
         lengths = checked_lengths(lengths, len(source), "cpu")
         embedded = self.dropout(self.source_embedding(source))
-        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
-        outputs, last = self.encoder(packed)
-        memory, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
-        finals = (last,) if isinstance(last, Tensor) else last
+        memory, finals = read_both_ways(self.encoder, embedded, lengths)
         start = tuple(
             torch.tanh(bridge(torch.cat((final[0], final[1]), -1)))
             for bridge, final in zip(self.bridge, finals, strict=True)
@@ -264,13 +267,20 @@ class Seq2Seq(nn.Module):
         return DecoderState(state.encoded, recurrent)
 
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
-        """Go through the target word by word: each context depends on the state before."""
-        recurrent, outputs, rows = encoded.start, [], []
-        for word in torch.split(embedded, 1, dim=1):  # joins the gradients once, not once a word
-            attentional, weights, recurrent = self._advance(word, recurrent, encoded)
-            outputs.append(attentional)
+        """Go through the target word by word: each context depends on the state before.
+
+        What does not depend on it is computed for all words at once.
+        """
+        recurrent, contexts, states, rows = encoded.start, [], [], []
+        look, steps = self._looks(encoded), Steps(self.decoder, embedded)
+        for place in range(embedded.shape[1]):
+            context, weights = look(recurrent[0][:, None])
+            recurrent = steps(place, context.squeeze(1), recurrent)
+            contexts.append(context)
+            states.append(recurrent[0])
             rows.append(weights)
-        return torch.cat(outputs, 1), torch.cat([row for row in rows if row is not None], 1)
+        attentional = self._attentional(torch.cat(contexts, 1), torch.stack(states, 1))
+        return attentional, torch.cat([row for row in rows if row is not None], 1)
 
     def _advance(
         self, embedded: Tensor, recurrent: Recurrent, encoded: Encoded
@@ -283,6 +293,12 @@ class Seq2Seq(nn.Module):
             states, recurrent = self._run(embedded, recurrent)
             context, weights = self._look(states, encoded)
         return self._attentional(context, states), weights, recurrent
+
+    def _looks(self, encoded: Encoded) -> Look:
+        """Return what looks once a word, one word after the other."""
+        if isinstance(self.attention, AdditiveAttention) and encoded.keys is not None:
+            return self.attention.in_turn(encoded.keys, encoded.memory, mask=encoded.mask)
+        return partial(self._look, encoded=encoded)
 
     def _look(self, query: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
