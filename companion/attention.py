@@ -213,6 +213,10 @@ def scaled_dot_product_attention(
            [1.5],
            [3. ]])
     """
+    extras = softcap is not None or sinks is not None or need_weights or need_lse
+    settled = not (extras or is_causal) and dropout_p == 0 and scale is None is attn_mask
+    if settled and type(offset) is int and _fits(query, key, value, enable_gqa):
+        return _open_attention(query, key, value)
     xp = check_call(
         query,
         key,
@@ -225,7 +229,6 @@ def scaled_dot_product_attention(
         sinks=sinks,
     )
     _check_dropout(dropout_p, query)
-    extras = softcap is not None or sinks is not None or need_weights or need_lse
     if not extras and _has_kernel(query, key, value, attn_mask):
         return _fused_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, offset
@@ -327,6 +330,37 @@ def _has_kernel(query: Any, key: Any, value: Any, mask: Any | None) -> bool:
     if mask is not None and mask.dtype.is_floating_point:
         arrays.append(mask)
     return all(x.dtype == query.dtype for x in arrays)
+
+
+def _fits(query: Any, key: Any, value: Any, enable_gqa: bool) -> bool:
+    """Say whether a call needs no other check: in a decoding step they would cost more than it.
+
+    So it is for torch tensors of four axes that agree in all but their heads and lengths.
+    """
+    if not (is_torch(query) and type(query) is type(key) is type(value)):
+        return False
+    if not (query.dtype == key.dtype == value.dtype and query.dtype.is_floating_point):
+        return False
+    if not (query.device == key.device == value.device and query.ndim == key.ndim == 4):
+        return False
+    (b, h, q, d), (c, g, k, width) = query.shape, key.shape
+    fit = b == c and d == width and key.shape == value.shape and (h == g or enable_gqa)
+    return fit and min(b, g, q, k, d) > 0 and h > 0 and h % g == 0
+
+
+def _open_attention(query: Any, key: Any, value: Any) -> Any:
+    """Run torch's fused kernel on queries that may attend to every key.
+
+    Those of all the heads that share a key head stand in a row: nothing tells them apart, and the
+    keys are read once for all of them.
+    """
+    import torch.nn.functional as F
+
+    if query.shape[1] == key.shape[1]:
+        return F.scaled_dot_product_attention(query, key, value)
+    b, h, q, d = query.shape
+    rows = query.reshape(b, key.shape[1], -1, d)
+    return F.scaled_dot_product_attention(rows, key, value).reshape(b, h, q, d)
 
 
 def _fused_attention(
