@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from companion.arrays import (
@@ -23,6 +24,8 @@ from companion.arrays import (
 from companion.calls import aligned, check_call, check_sinks, masked, widen
 from companion.masks import causal_mask
 from companion.scores import scaled_dot_score
+
+SHORT = 256  # keys up to which all scores may be made at once
 
 
 def masked_softmax(
@@ -356,11 +359,32 @@ def _open_attention(query: Any, key: Any, value: Any) -> Any:
     """
     import torch.nn.functional as F
 
-    if query.shape[1] == key.shape[1]:
-        return F.scaled_dot_product_attention(query, key, value)
     b, h, q, d = query.shape
-    rows = query.reshape(b, key.shape[1], -1, d)
-    return F.scaled_dot_product_attention(rows, key, value).reshape(b, h, q, d)
+    if h != key.shape[1]:
+        query = query.reshape(b, key.shape[1], -1, d)
+    with _backend(query, key):
+        output = F.scaled_dot_product_attention(query, key, value)
+    return output if h == key.shape[1] else output.reshape(b, h, q, d)
+
+
+def _backend(query: Any, key: Any) -> AbstractContextManager[Any]:
+    """Choose among torch's kernels: its tiled one multiplies head by head.
+
+    On a processor that rounds to bfloat16 each of these small products costs more to set up than
+    to compute, forward and backward in float32, and backward in bfloat16.
+    """
+    import torch
+
+    if query.device.type != "cpu" or key.shape[-2] > SHORT or torch.compiler.is_compiling():
+        return nullcontext()
+    from companion.kernels.cpu import rounds_float32
+
+    slow = rounds_float32() if query.dtype == torch.float32 else query.requires_grad
+    if not slow or query.dtype == torch.float64:
+        return nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    return sdpa_kernel(SDPBackend.MATH)
 
 
 def _fused_attention(
@@ -387,9 +411,10 @@ def _fused_attention(
     alive = None
     if mask is not None:
         mask, alive = _open_dead_rows(mask)
-    output = F.scaled_dot_product_attention(
-        query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-    )
+    with _backend(query, key):
+        output = F.scaled_dot_product_attention(
+            query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        )
     if alive is not None:
         output = output.where(alive, 0.0)
     return output[(0,) * missing]

@@ -73,6 +73,8 @@ class KVCache:
         self._length = 0
         self._lengths: Tensor | None = None
         self._positions: Tensor | None = None
+        self.plan: object = None
+        """What a model has found out about the steps that it takes with this cache."""
 
     @property
     def length(self) -> int:

@@ -154,9 +154,7 @@ def steps(size: Size, count: int, rounds: int) -> Iterator[Found]:
 
 
 @torch.no_grad()
-def step_seconds(
-    model: LanguageModel, text: Tensor, begin: int, *, use_cache: bool
-) -> list[float]:
+def step_seconds(model: LanguageModel, text: Tensor, begin: int, *, use_cache: bool) -> list[float]:
     """Read a text from a place on, and return what every step took until its token was chosen.
 
     Raises:

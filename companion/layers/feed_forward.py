@@ -105,6 +105,13 @@ class FeedForward(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
+    @property
+    def fused_weight(self) -> Tensor | None:
+        """Weights of gate and what it gates, (2 hidden_dim, e); None where they lie apart."""
+        if self.gate_proj is None:
+            return None
+        return self._joined.weight_of(self.gate_proj, self.up_proj)
+
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the weights, as any module does, and lay them side by side where they now are."""
         super()._apply(fn, recurse)

@@ -272,6 +272,12 @@ class MultiHeadAttention(nn.Module):
         check_input(self.key_proj.weight, self.key_dim, "key_dim", key=key)
         check_input(self.value_proj.weight, self.value_dim, "value_dim", value=value)
         check_size(key.shape[-2], "the keys of key", -2, value=value)
+        together = None
+        if key is value and torch.is_grad_enabled() and self.key_norm is None:
+            together = self._joined(key, self.key_proj, self.value_proj)
+        if together is not None:
+            heads = self._heads(together)
+            return heads.narrow(-3, 0, g := self.num_kv_heads), heads.narrow(-3, g, g)
         keys = self._heads(self.key_proj(key), self.key_norm)
         return keys, self._heads(self.value_proj(value))
 
@@ -284,7 +290,10 @@ class MultiHeadAttention(nn.Module):
             together = self._joined(x, self.query_proj, self.key_proj, self.value_proj)
         if together is None:
             queries = self._heads(self.query_proj(x), self.query_norm)
-            keys, values = self._heads(self.key_proj(x), self.key_norm), self._heads(self.value_proj(x))
+            keys, values = (
+                self._heads(self.key_proj(x), self.key_norm),
+                self._heads(self.value_proj(x)),
+            )
             queries, keys = self._turned(places, queries, keys)
             return queries, ProjectedMemory(keys, values)
         sizes = self.num_heads + self.num_kv_heads, self.num_kv_heads
@@ -320,6 +329,19 @@ class MultiHeadAttention(nn.Module):
             return (turn(*heads, places),)
         turned = turn(torch.cat(heads, dim=-3), places)
         return torch.split(turned, [part.shape[-3] for part in heads], dim=-3)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked for but heads, groups and rotary with places of its own."""
+        asked = (self.window, self.softcap, self.sinks, self.query_norm, self.output_proj.bias)
+        places = self.rotary is None or hasattr(self.rotary, "from_place")
+        own = self.attention_fn is scaled_dot_product_attention
+        return own and places and all(option is None for option in asked)
+
+    @property
+    def fused_weight(self) -> Tensor | None:
+        """Weights of queries, keys and values, (h d + 2 g d, e); None where they lie apart."""
+        return self._joined.weight_of(self.query_proj, self.key_proj, self.value_proj)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the weights, as any module does, and lay them side by side where they now are."""

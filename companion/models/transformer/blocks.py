@@ -11,12 +11,14 @@ from torch import Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
 from companion.models.transformer.config import TransformerConfig
+from companion.models.transformer.step import Plan, Step, is_alone, may_step
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
 
 if TYPE_CHECKING:
     from companion.cache import KVCache
 
 LONGEST_TABLE = 8192  # places whose angles are kept
+
 
 class Residual(nn.Module):
     """What surrounds a sub-layer f: x goes around it, and a norm stands before or after.
@@ -162,6 +164,10 @@ class Block(nn.Module):
             ValueError: shapes that do not fit, or a memory where none is wanted or the reverse.
         """
         self._check_memory(memory)
+        if cache is not None and not need_weights and attn_mask is lengths is None and is_causal:
+            step = self._step(cache) if x.shape[1] == 1 and may_step() else None
+            if step is not None and step.fits(x, cache):
+                return BlockOutput(step(x, cache), None, None)
         attended = self.self_attention(
             self.self_residual.before(x),
             attn_mask=attn_mask,
@@ -189,6 +195,28 @@ class Block(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _step(self, cache: KVCache) -> Step | None:
+        """Return the short way of one token through the block; None where there is none."""
+        if cache.plan is None:
+            cache.plan = Plan(self, self._short_way(cache))
+        plan = cache.plan
+        return plan.step if isinstance(plan, Plan) and plan.owner is self else None
+
+    def _short_way(self, cache: KVCache) -> Step | None:
+        attention, feed_forward = self.self_attention, self.feed_forward
+        residuals = self.self_residual, self.feed_forward_residual
+        known = {Block, MultiHeadAttention, FeedForward, PreNorm, nn.RMSNorm, nn.LayerNorm}
+        known |= {nn.Linear, nn.Dropout}
+        if not (is_alone(self) and all(type(part) in known for part in self.modules())):
+            return None
+        if self.cross_attention is not None or not attention.is_plain or cache.window is not None:
+            return None
+        if attention.fused_weight is None or feed_forward.fused_weight is None:
+            return None
+        if feed_forward.down_proj.bias is not None:
+            return None
+        return Step(attention, feed_forward, (residuals[0].norm, residuals[1].norm))
 
     def _check_memory(self, memory: ProjectedMemory | None) -> None:
         """Refuse what would quietly become self-attention, or be left unread."""
