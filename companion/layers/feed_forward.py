@@ -92,11 +92,13 @@ class FeedForward(nn.Module):
         activate = ACTIVATIONS[self.activation]
         if self.gate_proj is None:
             hidden = activate(self.up_proj(x))
-        elif (together := self._joined(x, self.gate_proj, self.up_proj)) is not None:
-            gate, up = together.chunk(2, dim=-1)
-            hidden = activate(gate) * up
         else:
-            hidden = activate(self.gate_proj(x)) * self.up_proj(x)
+            both = self._joined(x, self.gate_proj, self.up_proj)
+            if both is None:
+                gate, up = self.gate_proj(x), self.up_proj(x)
+            else:
+                gate, up = both.chunk(2, dim=-1)
+            hidden = activate(gate) * up
         if self.dropout.training:
             hidden = self.dropout(hidden)
         output: Tensor = self.down_proj(hidden)
