@@ -74,6 +74,8 @@ class KVCache:
         self._changes = 0
         self._lengths: Tensor | None = None
         self._positions: Tensor | None = None
+        self.plan: object = None
+        """What a model has found out about the steps that it takes with this cache."""
 
     @property
     def length(self) -> int:
@@ -200,7 +202,8 @@ class KVCache:
             if not isinstance(tensor, Tensor) or tensor.device != memory.device:
                 namespace(**{"cache": memory, name: tensor})  # says what is wrong
             batch, heads, _, width = memory.shape
-            check_rank(4, "(b, g, n, d)", exactly=True, **{name: tensor})
+            if tensor.ndim != 4:
+                check_rank(4, "(b, g, n, d)", exactly=True, **{name: tensor})
             if tensor.shape != (batch, heads, tensor.shape[2], width):
                 raise ValueError(
                     f"{name}: got shape {tuple(tensor.shape)}, "

@@ -468,9 +468,9 @@ MUTANTS = [
     Mutant(
         "heads normed after the rotation",
         "layers/multi_head.py",
-        "queries, keys = self._turned(positions, queries, keys)",
-        "queries, keys = self._heads(self.query_proj(query)), self._heads(self.key_proj(query))\n"
-        "            queries, keys = self._turned(positions, queries, keys)\n"
+        "queries, keys = self._turned(places, queries, keys)",
+        "queries, keys = self._heads(self.query_proj(x)), self._heads(self.key_proj(x))\n"
+        "            queries, keys = self._turned(places, queries, keys)\n"
         "            if self.query_norm and self.key_norm:\n"
         "                queries, keys = self.query_norm(queries), self.key_norm(keys)",
         "layers/test_multi_head.py",
@@ -551,8 +551,8 @@ MUTANTS = [
     Mutant(
         "the gate and what it gates exchanged",
         "layers/feed_forward.py",
-        "activate(self.gate_proj(x)) * self.up_proj(x)",
-        "activate(self.up_proj(x)) * self.gate_proj(x)",
+        "activate(gate) * up",
+        "activate(up) * gate",
         "layers/test_feed_forward.py",
         "test_every_place and silu-True",
     ),

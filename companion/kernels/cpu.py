@@ -64,6 +64,17 @@ def fast_float32() -> Iterator[None]:
         matmul.fp32_precision = before
 
 
+def rounds_float32() -> bool:
+    """Say whether float32 matmuls may round to bfloat16, as under `fast_float32`.
+
+    >>> with fast_float32():
+    ...     rounds_float32()
+    True
+    """
+    matmul = getattr(torch.backends.mkldnn, "matmul", None)
+    return getattr(matmul, "fp32_precision", None) == "bf16"
+
+
 def takes(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
     """Say whether the kernel computes attention of these tensors, and their gradients.
 
@@ -150,8 +161,7 @@ class _Plan(NamedTuple):
 
 
 def _blocks(dtype: torch.dtype) -> tuple[int, int]:
-    matmul = getattr(torch.backends.mkldnn, "matmul", None)
-    fast = dtype == torch.bfloat16 or getattr(matmul, "fp32_precision", None) == "bf16"
+    fast = dtype == torch.bfloat16 or rounds_float32()
     return FAST_BLOCKS if fast else BLOCKS
 
 
