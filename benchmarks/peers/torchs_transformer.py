@@ -25,8 +25,8 @@ class TorchsTransformer(nn.Module):
     def __init__(self, ours: Transformer) -> None:
         super().__init__()
         config = ours.config
-        self.source = nn.Embedding.from_pretrained(_copy(ours.source_embedding.words), freeze=False)
-        self.target = nn.Embedding.from_pretrained(_copy(ours.target_embedding.words), freeze=False)
+        words = ours.source_embedding.words, ours.target_embedding.words
+        self.source, self.target = map(_trainable, words)
         self.dropout = nn.Dropout(config.dropout_p)
         self.stacks = nn.Transformer(
             config.embed_dim,
@@ -62,8 +62,10 @@ class TorchsTransformer(nn.Module):
         return dropped
 
 
-def _copy(layer: nn.Module) -> Tensor:
-    return layer.get_parameter("weight").detach().clone()
+def _trainable(words: nn.Embedding) -> nn.Embedding:
+    copied = nn.Embedding(words.num_embeddings, words.embedding_dim)
+    copied.load_state_dict(words.state_dict())
+    return copied
 
 
 def _weights(ours: Transformer) -> dict[str, Tensor]:

@@ -41,7 +41,7 @@ class Joined:
             return
         weights = [layer.weight for layer in layers]
         self._block = torch.cat([weight.detach() for weight in weights])
-        parts = self._block.split([len(weight) for weight in weights])
+        parts = torch.split(self._block, [len(weight) for weight in weights])
         for weight, part in zip(weights, parts, strict=True):
             weight.data = part
 
@@ -87,7 +87,7 @@ def _through_copies(x: Tensor, layers: tuple[nn.Linear, ...]) -> Tensor | None:
     rows = x.numel() // max(x.shape[-1], 1)
     if rows < x.shape[-1] or not all(map(_is_plain, layers)):
         return None
-    biases = [layer.bias for layer in layers if layer.bias is not None]
+    biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
     if len(biases) not in (0, len(layers)):
         return None
     weight = torch.cat([layer.weight for layer in layers])

@@ -73,7 +73,7 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(dropout_p)
         self._joined = Joined()
         self._lay_out()
-        self.register_load_state_dict_post_hook(_lay_out_loaded)
+        self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute (..., e) from (..., e).
@@ -116,7 +116,7 @@ class FeedForward(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the weights, as any module does, and lay them side by side where they now are."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._lay_out()
         return self
 

@@ -142,7 +142,7 @@ class MultiHeadAttention(nn.Module):
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
         self._joined = Joined()
         self._lay_out()
-        self.register_load_state_dict_post_hook(_lay_out_loaded)
+        self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
     def project_memory(
         self, key: Tensor, value: Tensor | None = None, *, positions: Tensor | None = None
@@ -296,10 +296,10 @@ class MultiHeadAttention(nn.Module):
             )
             queries, keys = self._turned(places, queries, keys)
             return queries, ProjectedMemory(keys, values)
-        sizes = self.num_heads + self.num_kv_heads, self.num_kv_heads
-        both, values = self._heads(together).split(sizes, dim=-3)
+        sizes = [self.num_heads + self.num_kv_heads, self.num_kv_heads]
+        both, values = torch.split(self._heads(together), sizes, dim=-3)
         (both,) = self._turned(places, both)
-        queries, keys = both.split((self.num_heads, self.num_kv_heads), dim=-3)
+        queries, keys = torch.split(both, [self.num_heads, self.num_kv_heads], dim=-3)
         return queries, ProjectedMemory(keys, values)
 
     def _heads(self, projected: Tensor, norm: nn.RMSNorm | None = None) -> Tensor:
@@ -324,10 +324,11 @@ class MultiHeadAttention(nn.Module):
         """Rotate heads that stand at the same places, in one go."""
         if self.rotary is None or places is None:
             return heads
-        turn = self.rotary.from_place if isinstance(places, int) else self.rotary  # type: ignore[attr-defined]
-        if len(heads) == 1:
-            return (turn(*heads, places),)
-        turned = turn(torch.cat(heads, dim=-3), places)
+        together = heads[0] if len(heads) == 1 else torch.cat(heads, dim=-3)
+        if isinstance(places, int):
+            turned: Tensor = self.rotary.from_place(together, places)  # type: ignore[attr-defined]
+        else:
+            turned = self.rotary(together, places)
         return torch.split(turned, [part.shape[-3] for part in heads], dim=-3)
 
     @property
@@ -345,7 +346,7 @@ class MultiHeadAttention(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the weights, as any module does, and lay them side by side where they now are."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._lay_out()
         return self
 

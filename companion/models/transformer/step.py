@@ -41,8 +41,11 @@ class Step:
         feed_forward: FeedForward,
         norms: tuple[nn.LayerNorm | nn.RMSNorm, nn.LayerNorm | nn.RMSNorm],
     ) -> None:
-        self.inward, self.outward = attention.fused_weight, attention.output_proj.weight
-        self.up, self.down = feed_forward.fused_weight, feed_forward.down_proj.weight
+        inward, up = attention.fused_weight, feed_forward.fused_weight
+        assert inward is not None  # whoever builds a step has looked
+        assert up is not None
+        self.inward, self.outward = inward, attention.output_proj.weight
+        self.up, self.down = up, feed_forward.down_proj.weight
         self.activate = ACTIVATIONS[feed_forward.activation]
         self.norms = _bare(norms[0]), _bare(norms[1])
         self.turn: Callable[[Tensor, int], Tensor] | None = None
