@@ -152,7 +152,7 @@ _MISSED: dict[Any, Any] = {
 def _without_onednn() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "TF32 acceleration", UserWarning)
-        with torch.backends.mkldnn.flags(enabled=False):  # type: ignore[no-untyped-call]
+        with torch.backends.mkldnn.flags(enabled=False):
             yield
 
 

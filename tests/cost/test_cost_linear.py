@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -31,6 +32,10 @@ def arrays(heads: int, length: int, d: int, v: int) -> tuple[Any, Any, Any]:
     return query, key, torch.zeros(heads, length, v, device="meta", requires_grad=True)
 
 
+def both_passes(call: Any) -> None:
+    call().sum().backward()
+
+
 def factors(kind: str | None, heads: int, length: int, d: int) -> Any:
     if kind is None:
         return None
@@ -43,18 +48,16 @@ def test_all_pairs(size: tuple[int, int, int, int]) -> None:
     sizes: dict[str, Any] = {"length": n, "num_heads": heads}
     for causal in (False, True):
         found = linear_attention_flops(d, v, is_causal=causal, **sizes).total
-        call = lambda causal=causal: linear_attention(*given, is_causal=causal)  # noqa: E731
+        call = partial(linear_attention, *given, is_causal=causal)
         assert measure_flops(call) == found
-        assert measure_flops(lambda call=call: call().sum().backward()) == training_flops(found)
+        assert measure_flops(partial(both_passes, call)) == training_flops(found)
         mapped = linear_attention_flops(d, v, is_causal=causal, normalised=True, **sizes).total
         assert mapped == measure_flops(
-            lambda causal=causal: linear_attention(
-                *given, feature_map=elu_feature_map, is_causal=causal
-            )
+            partial(linear_attention, *given, feature_map=elu_feature_map, is_causal=causal)
         )
     for decay in ("step", "channel"):
         decays = factors(decay, heads, n, d)
-        done = measure_flops(lambda decays=decays: linear_attention(*given, decay=decays))
+        done = measure_flops(partial(linear_attention, *given, decay=decays))
         assert done == linear_attention_flops(d, v, decay=decay, **sizes).total
 
 
@@ -78,7 +81,7 @@ def test_step_by_step(size: tuple[int, int, int, int], delta: bool) -> None:
     (heads, n, d, v), given = size, arrays(*size)
     beta = factors("step", heads, n, d) if delta else None
     found = recurrent_linear_attention_flops(d, v, length=n, num_heads=heads, delta=delta)
-    call = lambda: recurrent_linear_attention(*given, beta=beta)  # noqa: E731
+    call = partial(recurrent_linear_attention, *given, beta=beta)
     assert measure_flops(call) == found.total - found.writing
     state = torch.zeros(heads, d, v, device="meta")
     with Written((heads, d, v)) as written:
@@ -95,8 +98,12 @@ def test_chunk_by_chunk(decay: Any, delta: bool) -> None:
         beta = factors("step", heads, n, d) if delta else None
         for chunk_size in (1, 3, 4, 64):
             done = measure_flops(
-                lambda given=given, decays=decays, beta=beta, chunk_size=chunk_size: (
-                    chunked_linear_attention(*given, decay=decays, beta=beta, chunk_size=chunk_size)
+                partial(
+                    chunked_linear_attention,
+                    *given,
+                    decay=decays,
+                    beta=beta,
+                    chunk_size=chunk_size,
                 )
             )
             assert (

@@ -43,9 +43,7 @@ def test_recomputing_costs_one_more_pass() -> None:
     forward = feed_forward_flops(5, 7, tokens=3)
     kept = measure_flops(lambda: layer(x).sum().backward())
     with set_checkpoint_early_stop(False):  # else the last product is left out
-        again = measure_flops(
-            lambda: checkpoint(layer, x, use_reentrant=False).sum().backward()  # type: ignore[union-attr]
-        )
+        again = measure_flops(lambda: checkpoint(layer, x, use_reentrant=False).sum().backward())
     assert kept == training_flops(forward)
     assert again == training_flops(forward, recomputed=True)
 
