@@ -75,7 +75,9 @@ class LiveBytes(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         """Run an operation, and count what it made."""
-        known = {_storage(tensor)._cdata for tensor in _tensors((args, kwargs))}
+        lifted = func is torch.ops.aten.lift_fresh.default  # what torch.tensor has just made
+        given = () if lifted else _tensors((args, kwargs))
+        known = {_storage(tensor)._cdata for tensor in given}
         made = func(*args, **(kwargs or {}))
         for tensor in _tensors(made):
             self._watch(tensor, known)

@@ -60,7 +60,8 @@ def training_bytes(
 
     Args:
         parameters: numbers that are learned, such as `count_parameters` gives.
-        tensors: how many tensors they are; each has a counter of steps, of four bytes.
+        tensors: how many tensors they are; each has a counter of steps, in float32, or in float64
+            where that is torch's default.
         dtype: of the parameters; None means torch's default.
 
     Raises:
@@ -72,4 +73,6 @@ def training_bytes(
     """
     check_whole(0, parameters=parameters, tensors=tensors)
     weights = array_bytes(parameters, dtype=dtype)
-    return TrainingBytes(weights, weights, 2 * weights + 4 * tensors)
+    wide = torch.get_default_dtype() == torch.float64
+    counters = array_bytes(tensors, dtype=torch.float64 if wide else torch.float32)
+    return TrainingBytes(weights, weights, 2 * weights + counters)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -28,16 +30,19 @@ def test_every_product_counts_once() -> None:
     assert measure_flops(lambda: left.exp() * left) == 0
 
 
+def _alone(call: Callable[[], Tensor]) -> int:
+    """What torch's counter sees by itself."""
+    with FlopCounterMode(display=False) as counter:
+        call()
+    return int(counter.get_total_flops())
+
+
 def test_fused_attention_is_seen_and_comes_back() -> None:
     query = torch.ones(2, 3, 5, 4)
-    call = lambda: scaled_dot_product_attention(query, query, query)  # noqa: E731
-    with FlopCounterMode(display=False) as counter:
-        call()
-    assert counter.get_total_flops() == 0  # what is gone round
+    call = partial(scaled_dot_product_attention, query, query, query)
+    assert _alone(call) == 0  # what is gone round
     assert measure_flops(call) == 2 * 2 * 3 * matmul_flops(5, 4, 5)
-    with FlopCounterMode(display=False) as counter:
-        call()
-    assert counter.get_total_flops() == 0  # and is there again
+    assert _alone(call) == 0  # and is there again
 
 
 def test_views_add_nothing_and_what_is_held_counts() -> None:
@@ -69,6 +74,14 @@ def test_the_peak_is_that_of_what_lives_together() -> None:
     with LiveBytes() as count:
         held = [torch.ones(10) for _ in range(3)]
     assert count.live == count.peak == array_bytes(3, 10)
+    assert len(held) == 3
+
+
+def test_tensors_made_of_numbers_count_and_those_there_before_do_not() -> None:
+    before = torch.ones(100)
+    with LiveBytes() as count:
+        held = torch.tensor([1.0, 2.0, 3.0]), before.add_(1), before[1:]
+    assert count.live == 12
     assert len(held) == 3
 
 
