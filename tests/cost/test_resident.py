@@ -23,9 +23,9 @@ print(resident_bytes() - before)
 CACHE = """
 import torch
 from companion.cache import KVCache
-token = torch.ones(2, 3, 257, 67)
+token = torch.ones(2, 3, 257, 97)
 before = resident_bytes()
-cache = KVCache(2, 3, 20 * 1031, 67)
+cache = KVCache(2, 3, 80 * 257, 97)
 for _ in range(80):
     cache.update(token, token)
 print(resident_bytes() - before)
@@ -45,7 +45,7 @@ def said(script: str) -> int:
     ("script", "found"),
     [
         (WEIGHTS, array_bytes(4099, 5003)),
-        (CACHE, cache_bytes(2, 3, 80 * 257, 67)),  # of what was written to
+        (CACHE, cache_bytes(2, 3, 80 * 257, 97)),
     ],
     ids=["weights", "cache"],
 )
