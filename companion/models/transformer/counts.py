@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from companion.arrays import check_whole
+from companion.layers import feed_forward_flops, matmul_flops, multi_head_flops
 from companion.models.transformer.config import TransformerConfig
 
 Kind = Literal["encoder_decoder", "language_model", "masked_language_model"]
@@ -116,18 +117,20 @@ def count_flops(
             f"source_length: got {source_length}, wanted "
             f"{'the number of source tokens' if both else 'None: there is no source'}"
         )
-    attention = config.num_layers * _self_attention(config, length, cached + length)
-    feed_forward = config.num_layers * 2 * length * _feed_forward_products(config)
+    attention = config.num_layers * _attention_flops(config, length, cached=cached)
+    feed_forward = config.num_layers * _feed_forward_flops(config, length)
     if source_length is not None:
         check_whole(1, source_length=source_length)
-        attention += config.num_layers * _cross_attention(config, length, source_length, cached)
+        k = source_length
+        attention += config.num_layers * _attention_flops(
+            config, length, k_len=k, projected=cached > 0
+        )
         if not cached:
-            depth, k = config.depth_of_encoder, source_length
-            attention += depth * _self_attention(config, k, k)
-            feed_forward += depth * 2 * k * _feed_forward_products(config)
-    output = 2 * length * config.embed_dim * config.vocab_size
+            attention += config.depth_of_encoder * _attention_flops(config, k)
+            feed_forward += config.depth_of_encoder * _feed_forward_flops(config, k)
+    output = matmul_flops(length, config.embed_dim, config.vocab_size)
     if kind == "masked_language_model":
-        output += 2 * length * config.embed_dim**2
+        output += matmul_flops(length, config.embed_dim, config.embed_dim)
     return Counts(
         attention=batch_size * attention,
         feed_forward=batch_size * feed_forward,
@@ -135,48 +138,43 @@ def count_flops(
     )
 
 
-def _widths(config: TransformerConfig) -> tuple[int, int]:
-    """Return the widths of all query heads and of all key heads."""
-    return (
-        config.num_heads * config.width_of_head,
-        config.groups * config.width_of_head,
-    )
-
-
 def _attention_weights(config: TransformerConfig) -> int:
-    e, (queries, keys) = config.embed_dim, _widths(config)
+    e = config.embed_dim
+    queries, keys = (heads * config.width_of_head for heads in (config.num_heads, config.groups))
     biases = queries + 2 * keys + e if config.attention_bias else 0
     return 2 * e * queries + 2 * e * keys + biases
-
-
-def _feed_forward_products(config: TransformerConfig) -> int:
-    """Return the weights of a feed-forward layer that multiply, without its biases."""
-    return (3 if config.gated else 2) * config.embed_dim * config.hidden_width
 
 
 def _feed_forward_weights(config: TransformerConfig) -> int:
     ups = 2 if config.gated else 1
     biases = ups * config.hidden_width + config.embed_dim if config.feed_forward_bias else 0
-    return _feed_forward_products(config) + biases
+    return (ups + 1) * config.embed_dim * config.hidden_width + biases
 
 
-def _self_attention(config: TransformerConfig, length: int, keys: int) -> int:
-    e, (queries, groups) = config.embed_dim, _widths(config)
-    projections = 2 * length * e * (2 * queries + 2 * groups)
-    return projections + _scores_and_sums(config, length, keys)
+def _attention_flops(
+    config: TransformerConfig,
+    length: int,
+    *,
+    k_len: int | None = None,
+    cached: int = 0,
+    projected: bool = False,
+) -> int:
+    return multi_head_flops(
+        config.embed_dim,
+        config.num_heads,
+        q_len=length,
+        k_len=k_len,
+        cached=cached,
+        projected=projected,
+        num_kv_heads=config.groups,
+        head_dim=config.width_of_head,
+    ).total
 
 
-def _cross_attention(config: TransformerConfig, length: int, keys: int, cached: int) -> int:
-    e, (queries, groups) = config.embed_dim, _widths(config)
-    projections = 2 * length * e * 2 * queries
-    if not cached:
-        projections += 2 * keys * e * 2 * groups  # once a sentence
-    return projections + _scores_and_sums(config, length, keys)
-
-
-def _scores_and_sums(config: TransformerConfig, length: int, keys: int) -> int:
-    """Return the cost of the scores and of the sums of values: 2 q k d each, for every head."""
-    return 4 * config.num_heads * length * keys * config.width_of_head
+def _feed_forward_flops(config: TransformerConfig, tokens: int) -> int:
+    return feed_forward_flops(
+        config.embed_dim, config.hidden_width, tokens=tokens, gated=config.gated
+    )
 
 
 def _check_kind(kind: str) -> None:
