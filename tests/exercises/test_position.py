@@ -157,7 +157,7 @@ WRONG: list[tuple[Answer, Answer, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("check", "answer", "hint"), WRONG, ids=lambda part: str(part)[:30])
+@pytest.mark.parametrize(("check", "answer", "hint"), WRONG)
 def test_a_wrong_answer_gets_its_hint(check: Answer, answer: Answer, hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
         check(answer)
