@@ -13,7 +13,6 @@ from experiments.record import claim, fingerprint, measure, write_result
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     KINDS,
-    UNITS,
     GrammarTask,
     Kind,
     Runs,
@@ -22,6 +21,7 @@ from experiments.translators import (
     in_parallel,
     run_all,
     smoke_trace,
+    unit_of,
 )
 from experiments.update_cost import update_costs
 
@@ -64,7 +64,7 @@ def main(workers: int = 2) -> None:
             name: {"setting": setting, "task": task} for name, (setting, task) in entries.items()
         },
         measures={
-            f"{name}/{what}": measure(values, UNITS.get(what.split("/")[0], "%"))
+            f"{name}/{what}": measure(values, unit_of(what))
             for name, found in runs.items()
             for what, values in found.items()
             if not what.startswith(("alignment", "link", "determiner"))

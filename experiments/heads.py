@@ -18,9 +18,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_measure
+from experiments.translators import Runs, in_parallel, runs_by_arm
 from experiments.trials import command_line, tune_rates
 
 STUDY = "heads"
@@ -256,9 +256,7 @@ def main(workers: int = 2) -> None:
     settings = reported()
     jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
     found = in_parallel(outcome, jobs, workers)
-    runs = {
-        name: runs_by_measure(found[place :: len(settings)]) for place, name in enumerate(settings)
-    }
+    runs = runs_by_arm(settings, found)
     write_result(
         STUDY,
         title="Self-attention that answers several questions, by number of heads",
@@ -273,11 +271,7 @@ def main(workers: int = 2) -> None:
             "spare": SPARE,
             "arms": settings,
         },
-        measures={
-            f"{name}/{what}": measure(values, unit_of(what))
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
+        measures=measure_all(runs, unit_of),
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )

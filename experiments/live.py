@@ -6,9 +6,9 @@ recorded here.
 
 from __future__ import annotations
 
-from experiments.record import fingerprint, measure, write_result
+from experiments.record import fingerprint, measure_all, write_result
 from experiments.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
-from experiments.translators import UNITS, run_all, smoke_trace
+from experiments.translators import run_all, smoke_trace, unit_of
 
 STUDY = "live"
 
@@ -31,11 +31,7 @@ def main(workers: int = 2) -> None:
         config={
             name: {"setting": setting, "task": task} for name, (setting, task) in entries.items()
         },
-        measures={
-            f"{name}/{what}": measure(values, UNITS.get(what.split("/")[0], "%"))
-            for name, found in runs.items()
-            for what, values in found.items()
-        },
+        measures=measure_all(runs, unit_of),
         fingerprint=fingerprint(smoke()),
     )
 

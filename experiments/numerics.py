@@ -25,9 +25,9 @@ from companion.attention import attend, masked_softmax, scaled_dot_product_atten
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure, ratios, write_result
+from experiments.record import claim, fingerprint, measure_all, ratios, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_measure
+from experiments.translators import Runs, in_parallel, runs_by_arm, runs_by_measure
 from experiments.trials import command_line, tune_rates
 
 Mask = Literal["causal", "leak", "inverted"]
@@ -376,14 +376,11 @@ def main(workers: int = 2) -> None:
     cases = list(product(TYPES, DRAWS.lengths, DRAWS.spreads))
     jobs = [(DRAWS, *case, seed) for seed in SEEDS for case in cases]
     computed = in_parallel(errors, jobs, workers)
-    runs = {
-        name: runs_by_measure(trained[place :: len(settings)])
-        for place, name in enumerate(settings)
-    }
+    runs = runs_by_arm(settings, trained)
     runs["padding"] = runs_by_measure([padding_moves(PADDING, seed) for seed in SEEDS])
     runs["softcap"] = runs_by_measure([leaks(seed) for seed in SEEDS])
-    for place, (dtype, length, spread) in enumerate(cases):
-        runs[f"{dtype}/{length}/{spread:g}"] = runs_by_measure(computed[place :: len(cases)])
+    names = [f"{dtype}/{length}/{spread:g}" for dtype, length, spread in cases]
+    runs |= runs_by_arm(names, computed)
     write_result(
         STUDY,
         title="Masks, padding and narrow numbers",
@@ -399,17 +396,13 @@ def main(workers: int = 2) -> None:
             "caps": CAPS,
             "forbidden": FORBIDDEN,
         },
-        measures={
-            f"{name}/{what}": measure(values, unit_of(name, what))
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
+        measures=measure_all(runs, unit_of),
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )
 
 
-def unit_of(name: str, what: str) -> str:
+def unit_of(what: str) -> str:
     """Return the unit of a measure."""
     if what.endswith("ratio"):
         return ""

@@ -15,11 +15,10 @@ from pathlib import Path
 
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import REPORT_SEEDS
 from experiments.translators import (
     KINDS,
-    UNITS,
     Corpus,
     Kind,
     Runs,
@@ -29,6 +28,7 @@ from experiments.translators import (
     parameter_count,
     run_all,
     smoke_trace,
+    unit_of,
 )
 from experiments.tune import LEARNING_RATES, tune
 
@@ -121,11 +121,7 @@ def main(path: str, credit: str, licence: str, workers: int = 2) -> None:
             "test_sentences": counts,
             "vocabularies": vocabularies,
         },
-        measures={
-            f"{name}/{what}": measure(values, UNITS.get(what.split("/")[0], "%"))
-            for name, found in runs.items()
-            for what, values in found.items()
-        },
+        measures=measure_all(runs, unit_of),
         claims=claims(runs),
         data={"credit": credit, "licence": licence},
         fingerprint=fingerprint(smoke()),

@@ -8,7 +8,7 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -86,6 +86,25 @@ def measure(runs: Sequence[float], unit: str, *, decimals: int | None = None) ->
         "mean": _rounded(fmean(kept)),
     }
     return entry if decimals is None else {**entry, "decimals": decimals}
+
+
+def measure_all(
+    runs: Mapping[str, Mapping[str, Sequence[float]]], unit_of: Callable[[str], str]
+) -> dict[str, Entry]:
+    """Return the entries of all measures of all arms, as "arm/measure".
+
+    Args:
+        runs: by arm and measure, one number a seed.
+        unit_of: gives the unit of a measure.
+
+    >>> list(measure_all({"dot": {"bleu": [1.0, 3.0], "loss": [2.0, 2.5]}}, str.upper))
+    ['dot/bleu', 'dot/loss']
+    """
+    return {
+        f"{arm}/{what}": measure(values, unit_of(what))
+        for arm, found in runs.items()
+        for what, values in found.items()
+    }
 
 
 def claim(

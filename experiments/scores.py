@@ -21,9 +21,9 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure, ratios, write_result
+from experiments.record import claim, fingerprint, measure_all, ratios, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_measure
+from experiments.translators import Runs, in_parallel, runs_by_arm
 from experiments.trials import command_line, tune_rates
 
 Scale = Literal["none", "root", "width"]
@@ -328,13 +328,8 @@ def main(workers: int = 2) -> None:
     settings = reported()
     training_jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
     trained = in_parallel(outcome, training_jobs, workers)
-    runs = {
-        f"start/{width}": runs_by_measure(found[place :: len(START_WIDTHS)])
-        for place, width in enumerate(START_WIDTHS)
-    } | {
-        name: runs_by_measure(trained[place :: len(settings)])
-        for place, name in enumerate(settings)
-    }
+    starts = [f"start/{width}" for width in START_WIDTHS]
+    runs = runs_by_arm(starts, found) | runs_by_arm(settings, trained)
     write_result(
         STUDY,
         title="Scores, and what the square root does to training",
@@ -349,11 +344,7 @@ def main(workers: int = 2) -> None:
             "warmup": WARMUP,
             "arms": settings,
         },
-        measures={
-            f"{name}/{what}": measure(values, unit_of(what))
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
+        measures=measure_all(runs, unit_of),
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 from torch import Tensor
 
@@ -19,10 +19,9 @@ from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.models.transformer import Transformer, TransformerConfig
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.record import claim, fingerprint, measure, measure_all, write_result
 from experiments.settings import LIVE_TASK, REPORT_SEEDS, TUNED, reported
 from experiments.translators import (
-    UNITS,
     AnySetting,
     GrammarTask,
     Runs,
@@ -33,14 +32,20 @@ from experiments.translators import (
     run,
     run_all,
     smoke_trace,
+    unit_of,
 )
 from experiments.trials import command_line, record_trials, tried
 from experiments.update_cost import update_costs
 
 STUDY = "transformer"
+SMALL = "transformer_small"
 TASK = GrammarTask()
 VALIDATION = GrammarTask(bins=(), test_pairs=500, test_seed=80_001, apart_from=TASK)
+LIVE_VALIDATION = replace(
+    LIVE_TASK, bins=(), test_pairs=500, test_seed=80_001, apart_from=LIVE_TASK
+)
 LEARNING_RATES = (1.5e-3, 3e-3, 6e-3)
+SMALL_RATES = (3e-3, 6e-3, 12e-3)
 STEPS, LIVE_STEPS = 1200, 800
 """Updates on the whole grammar and on the small task; tuning takes `TransformerSetting.steps`."""
 
@@ -114,10 +119,11 @@ def cross_weights(trained: Trained, pairs: Sequence[Pair]) -> dict[str, list[Ten
     """Return (q, k) weights a pair for "block.head" and for "block", the mean of its heads."""
     found: dict[str, list[Tensor]] = {}
     translator = trained.translator
+    model = cast(Transformer, translator.model)
     for start in range(0, len(pairs), 250):
         some = pairs[start : start + 250]
         batch = collate(some, translator.source_vocab, translator.target_vocab)
-        for block, weights in enumerate(translator.model.attention(batch).cross, 1):
+        for block, weights in enumerate(model.attention(batch).cross, 1):
             heads = {f"{block}.{head}": one for head, one in enumerate(weights.unbind(1), 1)}
             for name, maps in {f"{block}": weights.mean(1), **heads}.items():
                 found.setdefault(name, []).extend(
@@ -127,28 +133,28 @@ def cross_weights(trained: Trained, pairs: Sequence[Pair]) -> dict[str, list[Ten
     return found
 
 
-def tuned() -> TransformerSetting:
-    """Return the Transformer with the rate that `tune` chose."""
-    chosen = json.loads((TUNED / f"{STUDY}.json").read_text(encoding="utf8"))["chosen"]
+def tuned(name: str) -> TransformerSetting:
+    """Return what `tune` chose for the whole grammar (`STUDY`) or the small task (`SMALL`)."""
+    chosen = json.loads((TUNED / f"{name}.json").read_text(encoding="utf8"))["chosen"]
     return TransformerSetting(**chosen["transformer"])
 
 
 def large() -> dict[str, TransformerSetting]:
     """Return what is trained on the whole grammar: both kinds of positions."""
-    sinusoidal = replace(tuned(), steps=STEPS)
+    sinusoidal = replace(tuned(STUDY), steps=STEPS)
     return {"sinusoidal": sinusoidal, "rotary": replace(sinusoidal, positions="rotary")}
 
 
 def details() -> dict[str, TransformerSetting]:
-    """Return what is trained on the small task: the Transformer, and one change at a time."""
-    base = replace(tuned(), steps=LIVE_STEPS)
+    """Return what is trained on the small task: a Transformer, and one change at a time."""
+    base = tuned(SMALL)
     return {
         "base": base,
         "post": replace(base, norm_order="post"),
         "no_warmup": replace(base, warmup_steps=0),
         "post_no_warmup": replace(base, norm_order="post", warmup_steps=0),
         "smoothing": replace(base, label_smoothing=0.1),
-        "no_dropout": replace(base, dropout_p=0.0),
+        "dropout": replace(base, dropout_p=0.1),
         "no_scale": replace(base, embedding_scale=False),
         "untied": replace(base, tied="none"),
     }
@@ -157,16 +163,21 @@ def details() -> dict[str, TransformerSetting]:
 def tune(workers: int = 2) -> None:
     """Choose the learning rate, then dropout at the best rate, on seeds that are not reported."""
     rates = [TransformerSetting(learning_rate=rate) for rate in LEARNING_RATES]
-    best = choose(rates, workers)
-    choose([*rates, replace(best, dropout_p=0.0)], workers)
+    best = choose(STUDY, rates, VALIDATION, workers)
+    best = choose(STUDY, [*rates, replace(best, dropout_p=0.0)], VALIDATION, workers)
+    small = replace(best, steps=LIVE_STEPS, embed_dim=64, hidden_dim=128)
+    rates = [replace(small, learning_rate=rate) for rate in SMALL_RATES]
+    choose(SMALL, rates, LIVE_VALIDATION, workers)
 
 
-def choose(settings: Sequence[TransformerSetting], workers: int) -> TransformerSetting:
+def choose(
+    name: str, settings: Sequence[TransformerSetting], task: GrammarTask, workers: int
+) -> TransformerSetting:
     """Try every setting, record all, and return the one that gets most sentences right."""
-    trials = [(f"tune-{STUDY}/{n}", setting, VALIDATION) for n, setting in enumerate(settings)]
+    trials = [(f"tune-{name}/{number}", setting, task) for number, setting in enumerate(settings)]
     metric = "exact_match/test"
     best = record_trials(
-        STUDY,
+        name,
         metric,
         [setting.attention for setting in settings],
         settings,
@@ -191,7 +202,8 @@ def main(workers: int = 2) -> None:
         **{name: (setting, LIVE_TASK) for name, setting in details().items()},
     }
     runs = run_all(STUDY, entries, REPORT_SEEDS, workers)
-    rivals: dict[str, AnySetting] = {**reported(), "transformer": tuned()}
+    rivals: dict[str, AnySetting] = {str(kind): setting for kind, setting in reported().items()}
+    rivals["transformer"] = tuned(STUDY)
     costs = in_parallel(update_costs, [(rivals, TASK, seed) for seed in REPORT_SEEDS], workers=1)
     write_result(
         STUDY,
@@ -202,11 +214,7 @@ def main(workers: int = 2) -> None:
         config={
             name: {"setting": setting, "task": task} for name, (setting, task) in entries.items()
         },
-        measures={
-            f"{name}/{what}": measure(values, UNITS.get(what.split("/")[0], "%"))
-            for name, found in runs.items()
-            for what, values in found.items()
-        }
+        measures=measure_all(runs, unit_of)
         | {
             f"update_cost/{name}": measure([cost[name] for cost in costs], "× no attention")
             for name in rivals
@@ -245,7 +253,7 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
         "warmup_pre": gain("With norms before, warm-up helps.", "base", "no_warmup"),
         "warmup_post": gain("With norms after, warm-up helps.", "post", "post_no_warmup"),
         "smoothing": gain("Label smoothing helps.", "smoothing", "base"),
-        "dropout": gain("Dropout helps.", "base", "no_dropout"),
+        "dropout": gain("Dropout helps.", "dropout", "base"),
         "scale": gain("Scaling the embeddings by the root of e helps.", "base", "no_scale"),
         "tied": gain("Tying the output to the target embedding helps.", "base", "untied"),
         "heads_specialise": claim(

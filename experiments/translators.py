@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -32,13 +32,6 @@ Runs = dict[str, list[float]]
 
 KINDS: tuple[Kind, ...] = ("none", "additive", "dot")
 BINS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 40))
-UNITS = {
-    "bleu": "BLEU",
-    "parameters": "weights",
-    "final_loss": "nats",
-    "loss": "nats",
-}
-"""Units of the measures of `run`, by the part before the stroke; what is not here is in percent."""
 STRIDE = 100
 """Updates over which a point of a loss curve is averaged."""
 RUNS = Path("runs")
@@ -227,17 +220,22 @@ class Trained:
         return sum(parameter.numel() for parameter in self.translator.model.parameters())
 
 
-def fit(setting: AnySetting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
-    """Train one translator on a corpus."""
-    torch.manual_seed(seed)
-    model = setting.build(corpus.vocabularies)
-    batches = PooledBatches(
+def training_batches(setting: AnySetting, corpus: Corpus, seed: int) -> PooledBatches:
+    """Return the batches of a corpus, in the order of a seed."""
+    return PooledBatches(
         corpus.train,
         corpus.source_vocab,
         corpus.target_vocab,
         batch_size=setting.batch_size,
         seed=seed,
     )
+
+
+def fit(setting: AnySetting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
+    """Train one translator on a corpus."""
+    torch.manual_seed(seed)
+    model = setting.build(corpus.vocabularies)
+    batches = training_batches(setting, corpus, seed)
     config = TrainingConfig(
         setting.steps, setting.learning_rate, min(setting.warmup_steps, setting.steps), seed=seed
     )
@@ -348,9 +346,26 @@ def in_parallel(
         return [future.result() for future in futures]
 
 
+def unit_of(what: str) -> str:
+    """Return the unit of a measure of `run`, which the part before the stroke tells."""
+    units = {"bleu": "BLEU", "parameters": "weights", "final_loss": "nats", "loss": "nats"}
+    return units.get(what.split("/")[0], "%")
+
+
 def runs_by_measure(outcomes: Sequence[dict[str, float]]) -> Runs:
     """Turn one dictionary a seed into one list of runs a measure."""
     return {name: [outcome[name] for outcome in outcomes] for name in outcomes[0]}
+
+
+def runs_by_arm(names: Collection[str], outcomes: Sequence[dict[str, float]]) -> dict[str, Runs]:
+    """Sort outcomes, which come seed by seed and within a seed in the order of the names.
+
+    >>> runs_by_arm("ab", [{"loss": 1.0}, {"loss": 2.0}, {"loss": 3.0}, {"loss": 4.0}])
+    {'a': {'loss': [1.0, 3.0]}, 'b': {'loss': [2.0, 4.0]}}
+    """
+    return {
+        name: runs_by_measure(outcomes[place :: len(names)]) for place, name in enumerate(names)
+    }
 
 
 def run_all(
@@ -373,9 +388,7 @@ def run_all(
         for name, (setting, task) in entries.items()
     ]
     outcomes = in_parallel(run, jobs, workers)
-    return {
-        name: runs_by_measure(outcomes[place :: len(entries)]) for place, name in enumerate(entries)
-    }
+    return runs_by_arm(entries, outcomes)
 
 
 def equal_parameters(setting: Setting, wanted: int, vocabularies: tuple[int, int]) -> Setting:

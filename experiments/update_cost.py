@@ -6,9 +6,8 @@ import time
 from collections.abc import Mapping
 from statistics import median
 
-from companion.data.batching import PooledBatches
 from companion.training import TrainingConfig, train
-from experiments.translators import AnySetting, Task
+from experiments.translators import AnySetting, Task, training_batches
 
 
 def update_costs(
@@ -36,13 +35,7 @@ def update_costs(
     seconds: dict[str, list[float]] = {name: [] for name in settings}
     for _ in range(rounds):
         for name, setting in settings.items():
-            batches = PooledBatches(
-                corpus.train,
-                corpus.source_vocab,
-                corpus.target_vocab,
-                batch_size=setting.batch_size,
-                seed=seed,
-            )
+            batches = training_batches(setting, corpus, seed)
             began = time.process_time()
             train(models[name], batches, setting.loss, config, progress=False)
             seconds[name].append(time.process_time() - began)
