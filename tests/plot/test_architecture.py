@@ -9,6 +9,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Annotation
 
@@ -40,7 +41,8 @@ def column(ax: Axes, right: bool) -> list[str]:
 
 
 def boxes(ax: Axes) -> list[FancyBboxPatch]:
-    return [p for p in ax.patches if isinstance(p, FancyBboxPatch) and p.get_facecolor()[3] > 0]
+    found = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+    return [patch for patch in found if to_rgba(patch.get_facecolor())[3] > 0]
 
 
 @pytest.mark.parametrize(("order", "norms"), [("post", 5), ("pre", 7)])
