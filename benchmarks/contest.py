@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks.machine import available_bytes
 from benchmarks.records import Goal, Reading, Row, row_of
-from benchmarks.timing import Call, Protocol, exponent, interleave, speed, spread
+from benchmarks.timing import Call, Protocol, interleave, speed, spread
+from companion.cost import fit_exponent
 
 Values = tuple[Any, ...]
 """Arrays or tensors."""
@@ -142,7 +143,7 @@ def growth(
             setting=f"{setting}: exponent of {what}, n = {min(medians)} to {max(medians)}",
             ours=entrant,
             unit="",
-            value=exponent(list(medians), list(medians.values())),
+            value=fit_exponent(list(medians), list(medians.values())).exponent,
             goal=goal,
         )
 

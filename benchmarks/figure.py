@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from benchmarks.records import Record
-from benchmarks.timing import exponent
+from companion.cost import fit_exponent
 from companion.plot import (
     FIGURE_WIDTH,
     SVG_METADATA,
@@ -77,6 +77,6 @@ def _curves(
     for curve in curves:
         medians = by_case[curve.case].medians(curve.entrant, curve.setting, unit)
         if len(medians) > 1:
-            power = exponent(list(medians), list(medians.values()))
+            power = fit_exponent(list(medians), list(medians.values())).exponent
             label = f"{curve.label}, $n^{{{power:.1f}}}$"
             yield band(ax, list(medians), list(medians.values()), label=label, series=curve.series)

@@ -1,4 +1,4 @@
-"""CPU time of calls that take turns, and what is made of it: medians, ratios, exponents."""
+"""CPU time of calls that take turns, and what is made of it: medians and ratios."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import truediv
-from statistics import linear_regression, median, quantiles
+from statistics import median, quantiles
 from typing import NamedTuple
 
 Call = Callable[[], object]
@@ -80,15 +80,6 @@ def speed(ours: Sequence[float], peers: Sequence[float]) -> Spread:
     2.0
     """
     return spread(list(map(truediv, peers, ours)))
-
-
-def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """Return x of the power law size^x that lies nearest, by least squares of the logarithms.
-
-    >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
-    2.0
-    """
-    return linear_regression(list(map(math.log, sizes)), list(map(math.log, values))).slope
 
 
 def _repeats(call: Call, shortest: float) -> int:

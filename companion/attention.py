@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from companion.arrays import (
@@ -23,6 +24,8 @@ from companion.arrays import (
 from companion.calls import aligned, check_call, check_sinks, masked, widen
 from companion.masks import causal_mask
 from companion.scores import scaled_dot_score
+
+SHORT = 256  # keys up to which all scores may be made at once
 
 
 def masked_softmax(
@@ -213,6 +216,10 @@ def scaled_dot_product_attention(
            [1.5],
            [3. ]])
     """
+    extras = softcap is not None or sinks is not None or need_weights or need_lse
+    settled = not (extras or is_causal) and dropout_p == 0 and scale is None is attn_mask
+    if settled and type(offset) is int and _fits(query, key, value, enable_gqa):
+        return _open_attention(query, key, value)
     xp = check_call(
         query,
         key,
@@ -225,7 +232,6 @@ def scaled_dot_product_attention(
         sinks=sinks,
     )
     _check_dropout(dropout_p, query)
-    extras = softcap is not None or sinks is not None or need_weights or need_lse
     if not extras and _has_kernel(query, key, value, attn_mask):
         return _fused_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, offset
@@ -329,6 +335,58 @@ def _has_kernel(query: Any, key: Any, value: Any, mask: Any | None) -> bool:
     return all(x.dtype == query.dtype for x in arrays)
 
 
+def _fits(query: Any, key: Any, value: Any, enable_gqa: bool) -> bool:
+    """Say whether a call needs no other check: in a decoding step they would cost more than it.
+
+    So it is for torch tensors of four axes that agree in all but their heads and lengths.
+    """
+    if not (is_torch(query) and type(query) is type(key) is type(value)):
+        return False
+    if not (query.dtype == key.dtype == value.dtype and query.dtype.is_floating_point):
+        return False
+    if not (query.device == key.device == value.device and query.ndim == key.ndim == 4):
+        return False
+    (b, h, q, d), (c, g, k, width) = query.shape, key.shape
+    fit = b == c and d == width and key.shape == value.shape and (h == g or enable_gqa)
+    return fit and min(b, g, q, k, d) > 0 and h > 0 and h % g == 0
+
+
+def _open_attention(query: Any, key: Any, value: Any) -> Any:
+    """Run torch's fused kernel on queries that may attend to every key.
+
+    Those of all the heads that share a key head stand in a row: nothing tells them apart, and the
+    keys are read once for all of them.
+    """
+    import torch.nn.functional as F
+
+    b, h, q, d = query.shape
+    if h != key.shape[1]:
+        query = query.reshape(b, key.shape[1], -1, d)
+    with _backend(query, key):
+        output = F.scaled_dot_product_attention(query, key, value)
+    return output if h == key.shape[1] else output.reshape(b, h, q, d)
+
+
+def _backend(query: Any, key: Any) -> AbstractContextManager[Any]:
+    """Choose among torch's kernels: its tiled one multiplies head by head.
+
+    On a processor that rounds to bfloat16 each of these small products costs more to set up than
+    to compute, forward and backward in float32, and backward in bfloat16.
+    """
+    import torch
+
+    if query.device.type != "cpu" or key.shape[-2] > SHORT or torch.compiler.is_compiling():
+        return nullcontext()
+    from companion.kernels.cpu import rounds_float32
+
+    slow = rounds_float32() if query.dtype == torch.float32 else query.requires_grad
+    if not slow or query.dtype == torch.float64:
+        return nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    return sdpa_kernel(SDPBackend.MATH)
+
+
 def _fused_attention(
     query: Any,
     key: Any,
@@ -353,9 +411,10 @@ def _fused_attention(
     alive = None
     if mask is not None:
         mask, alive = _open_dead_rows(mask)
-    output = F.scaled_dot_product_attention(
-        query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-    )
+    with _backend(query, key):
+        output = F.scaled_dot_product_attention(
+            query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        )
     if alive is not None:
         output = output.where(alive, 0.0)
     return output[(0,) * missing]

@@ -71,13 +71,21 @@ class KVCache:
         self._key = torch.zeros(*shape, head_dim, device=device, dtype=dtype)
         self._value = torch.zeros(*shape, value_dim, device=device, dtype=dtype)
         self._length = 0
+        self._changes = 0
         self._lengths: Tensor | None = None
         self._positions: Tensor | None = None
+        self.plan: object = None
+        """What a model has found out about the steps that it takes with this cache."""
 
     @property
     def length(self) -> int:
         """Number of tokens in each sequence, padding included: no sequence has more."""
         return self._length
+
+    @property
+    def changes(self) -> int:
+        """How often it was updated, reordered or reset: who remembers it sees a later change."""
+        return self._changes
 
     @property
     def lengths(self) -> Tensor:
@@ -126,6 +134,7 @@ class KVCache:
             ValueError: other shapes or devices than the cache's, or more tokens than max_len.
         """
         self._check_update(key, value, lengths)
+        self._changes += 1
         count = key.shape[2]
         end = self.offset + count if lengths is None else self.lengths + lengths
         self._positions = None
@@ -149,6 +158,7 @@ class KVCache:
             ValueError: another shape, or another device than the cache's.
         """
         self._check_indices(indices=indices)
+        self._changes += 1
         held = slice(0, self._length)
         self._key = _written(self._key, self._key[:, :, held].index_select(0, indices), 0)
         self._value = _written(self._value, self._value[:, :, held].index_select(0, indices), 0)
@@ -157,6 +167,7 @@ class KVCache:
 
     def reset(self) -> None:
         """Forget all tokens."""
+        self._changes += 1
         self._key, self._value = _emptied(self._key), _emptied(self._value)
         self._length, self._lengths, self._positions = 0, None, None
 
@@ -191,7 +202,8 @@ class KVCache:
             if not isinstance(tensor, Tensor) or tensor.device != memory.device:
                 namespace(**{"cache": memory, name: tensor})  # says what is wrong
             batch, heads, _, width = memory.shape
-            check_rank(4, "(b, g, n, d)", exactly=True, **{name: tensor})
+            if tensor.ndim != 4:
+                check_rank(4, "(b, g, n, d)", exactly=True, **{name: tensor})
             if tensor.shape != (batch, heads, tensor.shape[2], width):
                 raise ValueError(
                     f"{name}: got shape {tuple(tensor.shape)}, "

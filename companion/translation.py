@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import torch
 from torch import Tensor, nn
 
+from companion.arrays import check_whole
 from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
@@ -17,8 +19,8 @@ from companion.decoding import Decoded, beam, greedy
 class TranslationModel(Protocol):
     """What a model of sentence pairs offers: `Seq2Seq` and `Transformer` do."""
 
-    def eval(self) -> Any:
-        """Leave training: no dropout."""
+    def modules(self) -> Iterator[nn.Module]:
+        """Return the model and all its parts."""
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Return the weights."""
@@ -65,8 +67,11 @@ class Translation(NamedTuple):
 class Translator:
     """A sequence-to-sequence model that reads and writes words.
 
+    The model computes in evaluation mode, on the device where it is, and is left in the mode that
+    it was in.
+
     Args:
-        model: a trained model; it is put into evaluation mode.
+        model: a trained model.
         source_vocab: vocabulary of the source side.
         target_vocab: vocabulary of the target side.
     """
@@ -74,7 +79,6 @@ class Translator:
     def __init__(
         self, model: TranslationModel, source_vocab: Vocabulary, target_vocab: Vocabulary
     ) -> None:
-        model.eval()
         self.model = model
         self.source_vocab, self.target_vocab = source_vocab, target_vocab
 
@@ -98,12 +102,10 @@ class Translator:
             length_penalty: how beams of unequal length compare; 0 by probability alone.
 
         Raises:
-            TypeError: a sentence is a string, not its words.
+            TypeError: a sentence is a string, not its words, or a size is not whole.
             ValueError: a sentence is empty, or a number is out of range.
         """
-        for name, size in (("max_len", max_len), ("beam_size", beam_size)):
-            if size < 1:
-                raise ValueError(f"{name}: got {size}, wanted at least 1")
+        check_whole(1, max_len=max_len, beam_size=beam_size)
         for number, sentence in enumerate([sentences] if isinstance(sentences, str) else sentences):
             if isinstance(sentence, str):
                 raise TypeError(f"sentences[{number}]: got str, wanted a sequence of words")
@@ -111,9 +113,10 @@ class Translator:
                 raise ValueError(f"sentences[{number}]: got no words, wanted at least one")
         pairs = [Pair(tuple(sentence), ()) for sentence in sentences]
         done: dict[int, Translation] = {}
-        for chosen, batch in self._batches(pairs, batch_size):
-            decoded = self._decode(batch, max_len, beam_size, length_penalty)
-            done |= dict(zip(chosen, self._translations(batch, decoded), strict=True))
+        with _evaluating(self.model):
+            for chosen, batch in self._batches(pairs, batch_size):
+                decoded = self._decode(batch, max_len, beam_size, length_penalty)
+                done |= dict(zip(chosen, self._translations(batch, decoded), strict=True))
         return [done[number] for number in range(len(sentences))]
 
     @torch.no_grad()
@@ -128,34 +131,37 @@ class Translator:
             (q, k) weights a pair: row i is the attention with which target word i is predicted.
 
         Raises:
-            ValueError: the model has no attention.
+            TypeError: a batch_size that is not whole.
+            ValueError: the model has no attention, or a batch_size below 1.
         """
         done: dict[int, Tensor] = {}
-        for chosen, batch in self._batches(pairs, batch_size):
-            _, weights = self.model(batch, need_weights=True)
-            if weights is None:
-                raise ValueError("model: got one without attention, wanted one with weights")
-            for row, number in enumerate(chosen):
-                pair = pairs[number]
-                done[number] = weights[row, : len(pair.target), : len(pair.source)]
+        with _evaluating(self.model):
+            for chosen, batch in self._batches(pairs, batch_size):
+                _, weights = self.model(batch, need_weights=True)
+                if weights is None:
+                    raise ValueError("model: got one without attention, wanted one with weights")
+                for row, number in enumerate(chosen):
+                    pair = pairs[number]
+                    done[number] = weights[row, : len(pair.target), : len(pair.source)]
         return [done[number] for number in range(len(pairs))]
 
     def _decode(self, batch: Batch, max_len: int, beam_size: int, length_penalty: float) -> Decoded:
         start = self.model.start(
             batch.source, batch.source_lengths, max_len=max_len, beam_size=beam_size
         )
-        ids = {"bos_id": self.target_vocab.bos_id, "eos_id": self.target_vocab.eos_id}
-        sizes = {"batch_size": len(batch.source), "max_len": max_len}
+        rows = len(batch.source)
+        first = batch.source.new_full((rows * beam_size,), self.target_vocab.bos_id)
+        sizes = {"batch_size": rows, "max_len": max_len, "eos_id": self.target_vocab.eos_id}
         if beam_size == 1:
-            return greedy(self.model.step, start, **sizes, **ids)
+            return greedy(self.model.step, start, bos_id=first, **sizes)
         return beam(
             self.model.step,
             start,
             reorder=self.model.reorder,
             beam_size=beam_size,
             length_penalty=length_penalty,
+            bos_id=first,
             **sizes,
-            **ids,
         )
 
     def _translations(self, batch: Batch, decoded: Decoded) -> list[Translation]:
@@ -174,9 +180,28 @@ class Translator:
         return translations
 
     def _batches(self, pairs: Sequence[Pair], batch_size: int) -> Iterator[tuple[list[int], Batch]]:
-        if batch_size < 1:
-            raise ValueError(f"batch_size: got {batch_size}, wanted at least 1")
+        check_whole(1, batch_size=batch_size)
+        device = next(self.model.parameters()).device
         order = sorted(range(len(pairs)), key=lambda number: len(pairs[number].source))
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
-            yield chosen, collate([pairs[n] for n in chosen], self.source_vocab, self.target_vocab)
+            batch = collate([pairs[n] for n in chosen], self.source_vocab, self.target_vocab)
+            yield chosen, _moved(batch, device)
+
+
+@contextmanager
+def _evaluating(model: TranslationModel) -> Iterator[None]:
+    """Leave training, and go back to what every part of the model was in."""
+    before = [(part, part.training) for part in model.modules()]
+    try:
+        for part, _ in before:
+            part.training = False
+        yield
+    finally:
+        for part, training in before:
+            part.training = training
+
+
+def _moved(batch: Batch, device: torch.device) -> Batch:
+    """Put ids where the model is; lengths stay on the CPU, where they are read."""
+    return Batch(*(part.to(device) for part in batch))._replace(source_lengths=batch.source_lengths)

@@ -258,12 +258,10 @@ MUTANTS = [
     Mutant(
         "the present state looks where the previous one should",
         "models/seq2seq.py",
-        "            context, weights = self._look(recurrent[0][:, None], encoded)\n"
-        "            states, recurrent = self._run(torch.cat((embedded, context), -1), recurrent)",
-        "            zeros = torch.zeros_like(recurrent[0][:, None])\n"
-        "            looked, _ = self._run(torch.cat((embedded, zeros), -1), recurrent)\n"
-        "            context, weights = self._look(looked, encoded)\n"
-        "            states, recurrent = self._run(torch.cat((embedded, context), -1), recurrent)",
+        "            recurrent = steps(place, context.squeeze(1), recurrent)",
+        "            looked = steps(place, torch.zeros_like(context).squeeze(1), recurrent)\n"
+        "            context, weights = look(looked[0][:, None])\n"
+        "            recurrent = steps(place, context.squeeze(1), recurrent)",
         "models/test_seq2seq.py",
         "test_the_additive_model_equals",
     ),
@@ -470,9 +468,9 @@ MUTANTS = [
     Mutant(
         "heads normed after the rotation",
         "layers/multi_head.py",
-        "queries, keys = self._turned(positions, queries, keys)",
-        "queries, keys = self._heads(self.query_proj(query)), self._heads(self.key_proj(query))\n"
-        "            queries, keys = self._turned(positions, queries, keys)\n"
+        "queries, keys = self._turned(places, queries, keys)",
+        "queries, keys = self._heads(self.query_proj(x)), self._heads(self.key_proj(x))\n"
+        "            queries, keys = self._turned(places, queries, keys)\n"
         "            if self.query_norm and self.key_norm:\n"
         "                queries, keys = self.query_norm(queries), self.key_norm(keys)",
         "layers/test_multi_head.py",
@@ -553,8 +551,8 @@ MUTANTS = [
     Mutant(
         "the gate and what it gates exchanged",
         "layers/feed_forward.py",
-        "activate(self.gate_proj(x)) * self.up_proj(x)",
-        "activate(self.up_proj(x)) * self.gate_proj(x)",
+        "activate(gate) * up",
+        "activate(up) * gate",
         "layers/test_feed_forward.py",
         "test_every_place and silu-True",
     ),
@@ -805,5 +803,69 @@ MUTANTS = [
         "before <= p",
         "decoding/test_truncation.py",
         "test_the_fewest",
+    ),
+    Mutant(
+        "distance rewarded",
+        "models/transformer/bias.py",
+        "bias: Tensor = alibi_bias(self",
+        "bias: Tensor = -alibi_bias(self",
+        "models/transformer/test_bias.py",
+        "test_the_bias_is_added and bloom",
+    ),
+    Mutant(
+        "learned distances with the wrong sign",
+        "models/transformer/bias.py",
+        "            keys - queries[..., None],",
+        "            queries[..., None] - keys,",
+        "models/transformer/test_bias.py",
+        "test_the_bias_is_added and t5",
+    ),
+    Mutant(
+        "a bias that counts padding as tokens",
+        "models/transformer/bias.py",
+        "return x.shape[1], cache.length, cache.offset",
+        "return x.shape[1], cache.length, cache.length",
+        "models/transformer/test_bias.py",
+        "test_caches_of_unequal_lengths",
+    ),
+    Mutant(
+        "cached keys left out of the distances",
+        "models/transformer/bias.py",
+        "queries = queries + (offset[:, None] if isinstance(offset, Tensor) else offset)",
+        "queries = queries + (offset[:, None] if isinstance(offset, Tensor) else 0)",
+        "models/transformer/test_decoder.py",
+        "test_cached_steps and t5",
+    ),
+    Mutant(
+        "an encoder that hears one side",
+        "models/transformer/encoder.py",
+        "bidirectional=True",
+        "bidirectional=False",
+        "models/transformer/test_bias.py",
+        "test_the_bias_is_added and t5-True",
+    ),
+    Mutant(
+        "a sentence read backward from the end of its padding",
+        "layers/reading.py",
+        "(lengths[:, None] - 1 - places) % n",
+        "(n - 1 - places).expand(batch, n)",
+        "layers/test_reading.py",
+        "test_values_and_gradients",
+    ),
+    Mutant(
+        "only the first step's share of a gradient",
+        "kernels/turns.py",
+        "            (total.addmm_ if total.ndim == 2 else total.baddbmm_)(left.mT, grad)",
+        "            total = left.mT @ grad",
+        "kernels/test_turns.py",
+        "test_products_in_turn",
+    ),
+    Mutant(
+        "a gate that keeps what it should replace",
+        "layers/cells.py",
+        "torch.addcmul(of_new, reset, of_old)), state, keep)",
+        "torch.addcmul(of_new, reset, of_old)), state, 1 - keep)",
+        "layers/test_cells.py",
+        "test_steps_are_those",
     ),
 ]

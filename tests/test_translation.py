@@ -120,6 +120,10 @@ def test_empty_sentences_and_sizes_are_refused(translator: Translator) -> None:
         translator.translate([("one",)], max_len=0)
     with pytest.raises(ValueError, match="beam_size: got 0"):
         translator.translate([("one",)], beam_size=0)
+    for name in ("max_len", "beam_size", "batch_size"):
+        wrong: dict[str, Any] = {name: 3.5}
+        with pytest.raises(TypeError, match=f"{name}: got float, wanted a whole number"):
+            translator.translate([("one",)], **wrong)
 
 
 def test_a_model_without_attention_has_no_weights(translator: Translator) -> None:
@@ -134,3 +138,64 @@ def test_a_model_without_attention_has_no_weights(translator: Translator) -> Non
 def test_a_string_is_not_taken_for_its_letters(translator: Translator, sentences: Any) -> None:
     with pytest.raises(TypeError, match=r"sentences\[0\]: got str, wanted a sequence of words"):
         translator.translate(sentences)
+
+
+@pytest.mark.parametrize("kind", [Seq2Seq, Transformer])
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_it_evaluates_and_leaves_every_part_in_its_mode(
+    kind: Any, beam_size: int, translator: Translator
+) -> None:
+    source, target = translator.source_vocab, translator.target_vocab
+    torch.manual_seed(0)
+    model: Any = (
+        Seq2Seq(Seq2SeqConfig(len(source), len(target), dropout_p=0.9))
+        if kind is Seq2Seq
+        else Transformer(TransformerConfig(len(target), len(source), dropout_p=0.9))
+    )
+    mine = Translator(model, source, target)
+    assert model.training
+    pairs, sentences = reversed_pairs()[-5:], [("one", "two"), ("four",)]
+    expected = mine.translate(sentences, beam_size=beam_size, max_len=5)
+    looked = mine.forced_weights(pairs)
+    model.train().encoder.eval()
+    modes = [part.training for part in model.modules()]
+    assert len(set(modes)) == 2
+    again = mine.translate(sentences, beam_size=beam_size, max_len=5)
+    assert [t.log_prob for t in again] == [t.log_prob for t in expected]
+    for first, second in zip(looked, mine.forced_weights(pairs), strict=True):
+        assert torch.equal(first, second)
+    with pytest.raises(TypeError, match="length_penalty"):
+        mine.translate(sentences, beam_size=2, length_penalty="1")  # type: ignore[arg-type]
+    assert [part.training for part in model.modules()] == modes
+
+
+class ReachedError(Exception):
+    """A model has been called."""
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_ids_go_where_the_model_is(
+    beam_size: int, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model: Any = Seq2Seq(Seq2SeqConfig(9, 9, embed_dim=3, hidden_dim=4)).to("meta")
+    seen: dict[str, str] = {}
+
+    def start(source: torch.Tensor, lengths: torch.Tensor, **_: Any) -> None:
+        seen.update(source=source.device.type, lengths=lengths.device.type)
+
+    def step(tokens: torch.Tensor, state: None) -> None:
+        seen.update(tokens=tokens.device.type)
+        raise ReachedError
+
+    def forward(batch: Any, *, need_weights: bool) -> None:
+        seen.update(target_in=batch.target_in.device.type)
+        raise ReachedError
+
+    for name, stub in (("start", start), ("step", step), ("forward", forward)):
+        monkeypatch.setattr(model, name, stub)
+    away = Translator(model, translator.source_vocab, translator.target_vocab)
+    with pytest.raises(ReachedError):
+        away.translate([("one",)], beam_size=beam_size)
+    with pytest.raises(ReachedError):
+        away.forced_weights(reversed_pairs()[:1])
+    assert seen == {"source": "meta", "lengths": "cpu", "tokens": "meta", "target_in": "meta"}

@@ -47,6 +47,22 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "attention_bias": True,
         "embedding_scale": False,
     },
+    "bloom": {
+        "positions": "alibi",
+        "embedding_norm": True,
+        "activation": "gelu_tanh",
+        "attention_bias": True,
+        "embedding_scale": False,
+    },
+    "t5": {
+        "positions": "relative",
+        "relative_buckets": 6,
+        "relative_max_distance": 5,
+        "norm": "rms",
+        "feed_forward_bias": False,
+        "embedding_scale": False,
+        "tied": "all",
+    },
 }
 
 

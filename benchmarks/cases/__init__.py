@@ -8,6 +8,8 @@ NAMES = (
     "arrays",
     "modules",
     "recurrent",
+    "training",
+    "generation",
     "memory",
     "imports",
 )

@@ -31,8 +31,9 @@ class AdditiveAttention(nn.Module):
 class ReprojectingTranslator(nn.Module):
     """The same translator as a `Seq2Seq` with additive attention and GRU cells, and its weights.
 
-    It differs in one thing: the decoder hands the memory to attention at every step, which then
-    projects all of it again.
+    The decoder hands the memory to attention at every step, which then projects all of it again.
+    Its loop is the usual one: sentences are packed for the encoder, and autograd adds up what each
+    step gives to the gradients.
 
     Args:
         twin: whose weights it copies.

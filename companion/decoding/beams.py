@@ -8,15 +8,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from companion.arrays import is_number
+from companion.arrays import check_whole, is_number
 from companion.decoding.sequences import (
     Decoded,
     Reorder,
     State,
     Step,
-    check_sizes,
     first_tokens,
     log_softmax,
+    taken,
 )
 
 
@@ -110,8 +110,8 @@ def beam(
         reorder: takes a state and indices (rows,); gives the state in which row i goes on from row
             indices[i], which is of the same sentence.
         batch_size: number of sentences, at least 1.
-        bos_id: token that every sequence starts from, or one for every row, which also say the
-            device; it is not returned.
+        bos_id: token that every sequence starts from, where the first tensor of the state is; or
+            one for every row, which also say the device. It is not returned.
         eos_id: token that ends a sequence.
         max_len: most tokens a sequence may have, its end counted, at least 1.
         beam_size: sequences a sentence, at least 1.
@@ -121,8 +121,10 @@ def beam(
         The best sequence of every sentence.
 
     Raises:
-        TypeError: a penalty that is no number, or starting tokens that are no integers.
-        ValueError: a number out of range, or not one starting token a row.
+        TypeError: a penalty that is no number, a size or token that is not whole, or a step that
+            gives no floating logits.
+        ValueError: a number out of range, not one starting token a row, or a step that gives
+            logits or weights of another shape.
 
     >>> def count_down(tokens, state):
     ...     return torch.eye(5)[tokens - 1], state, None
@@ -133,12 +135,13 @@ def beam(
     >>> found.sequences()
     [[3, 2, 1]]
     """
-    check_sizes(batch_size=batch_size, max_len=max_len, beam_size=beam_size)
+    check_whole(1, batch_size=batch_size, max_len=max_len, beam_size=beam_size)
+    check_whole(eos_id=eos_id)
     if not is_number(length_penalty):
         raise TypeError(f"length_penalty: got {type(length_penalty).__name__}, wanted a number")
     if length_penalty < 0:
         raise ValueError(f"length_penalty: got {length_penalty}, wanted at least 0")
-    last = first_tokens(bos_id, batch_size * beam_size)
+    last = first_tokens(bos_id, batch_size * beam_size, state)
     device = last.device
     first_row = torch.arange(batch_size, device=device)[:, None] * beam_size
     empty = last.new_empty(batch_size, beam_size, 0)
@@ -150,7 +153,7 @@ def beam(
     best_factor = length_factor(max_len, length_penalty)
 
     for place in range(max_len):
-        logits, state, looked = step(last, state)
+        logits, state, looked = taken(step, last, state)
         given = log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
         weights = None if looked is None else looked.reshape(batch_size, beam_size, -1)
         totals, flat = _candidates(scores, given, beam_size - ended.count)

@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
+from companion.arrays import check_whole
+
 State = TypeVar("State")
 
 Step = Callable[[Tensor, State], tuple[Tensor, State, Tensor | None]]
@@ -45,12 +47,13 @@ class Decoded(NamedTuple):
         ]
 
 
-def first_tokens(bos_id: int | Tensor, rows: int) -> Tensor:
+def first_tokens(bos_id: int | Tensor, rows: int, state: object = None) -> Tensor:
     """Return the token that every row starts from, (rows,).
 
     Args:
         bos_id: one token for all, or integers (rows,).
         rows: number of sequences.
+        state: the state before the first step; one token for all is put where its first tensor is.
 
     Raises:
         TypeError: tokens that are no integers.
@@ -60,7 +63,8 @@ def first_tokens(bos_id: int | Tensor, rows: int) -> Tensor:
     tensor([7, 7])
     """
     if not isinstance(bos_id, Tensor):
-        return torch.full((rows,), bos_id)
+        check_whole(bos_id=bos_id)
+        return torch.full((rows,), bos_id, device=_device_of(state))
     if bos_id.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"bos_id: got dtype {bos_id.dtype}, wanted integers")
     if bos_id.shape != (rows,):
@@ -80,16 +84,40 @@ def log_softmax(logits: Tensor) -> Tensor:
     return given.masked_fill((logits == -math.inf).all(-1, keepdim=True), -math.inf)
 
 
-def check_sizes(**sizes: int) -> None:
-    """Refuse numbers below 1.
+def taken(step: Step[State], last: Tensor, state: State) -> tuple[Tensor, State, Tensor | None]:
+    """Take a step, and refuse an output that does not score one next token a row.
 
     Raises:
-        ValueError: a number below 1.
+        TypeError: no triple, or logits that are no floating tensor.
+        ValueError: logits of another shape than (rows, vocabulary), or weights than (rows, k).
 
-    >>> check_sizes(max_len=0)
+    >>> taken(lambda tokens, state: (torch.ones(2, 1, 5), state, None), torch.tensor([4, 4]), None)
     Traceback (most recent call last):
-    ValueError: max_len: got 0, wanted at least 1
+    ValueError: step: gave logits of shape (2, 1, 5), wanted (2, vocabulary)
     """
-    for name, value in sizes.items():
-        if value < 1:
-            raise ValueError(f"{name}: got {value}, wanted at least 1")
+    found = step(last, state)
+    if not isinstance(found, tuple) or len(found) != 3:
+        came = f"{len(found)} values" if isinstance(found, tuple) else type(found).__name__
+        raise TypeError(f"step: gave {came}, wanted logits, a state, and weights or None")
+    logits, _, weights = found
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
+        came = str(logits.dtype) if isinstance(logits, Tensor) else type(logits).__name__
+        raise TypeError(f"step: gave logits of {came}, wanted a floating tensor")
+    rows = len(last)
+    if logits.ndim != 2 or logits.shape[0] != rows:
+        raise ValueError(
+            f"step: gave logits of shape {tuple(logits.shape)}, wanted ({rows}, vocabulary)"
+        )
+    if weights is not None and (weights.ndim != 2 or weights.shape[0] != rows):
+        raise ValueError(
+            f"step: gave weights of shape {tuple(weights.shape)}, wanted ({rows}, k) or None"
+        )
+    return found
+
+
+def _device_of(state: object) -> torch.device | None:
+    """Return where the first tensor of a state is, None if it has none."""
+    if isinstance(state, Tensor):
+        return state.device
+    parts = state if isinstance(state, tuple | list) else ()
+    return next((where for part in parts if (where := _device_of(part)) is not None), None)

@@ -13,9 +13,9 @@ from companion.decoding.sequences import (
     Decoded,
     State,
     Step,
-    check_sizes,
     first_tokens,
     log_softmax,
+    taken,
 )
 from companion.decoding.truncation import keep_top_k, keep_top_p
 
@@ -37,8 +37,8 @@ def greedy(
             and attention weights (b, k) or None.
         state: the state before the first step.
         batch_size: number of sequences, at least 1.
-        bos_id: token that every sequence starts from, or tokens (b,), which also say the device;
-            it is not returned.
+        bos_id: token that every sequence starts from, where the first tensor of the state is; or
+            tokens (b,), which also say the device. It is not returned.
         eos_id: token that ends a sequence.
         max_len: most tokens a sequence may have, its end counted, at least 1.
 
@@ -46,16 +46,18 @@ def greedy(
         The sequences; one cut at `max_len` is marked as not finished.
 
     Raises:
-        TypeError: starting tokens that are no integers.
-        ValueError: `batch_size` or `max_len` below 1, or not one starting token a sequence.
+        TypeError: a size or token that is not whole, or a step that gives no floating logits.
+        ValueError: `batch_size` or `max_len` below 1, not one starting token a sequence, or a step
+            that gives logits or weights of another shape.
 
     >>> def count_down(tokens, state):
     ...     return torch.eye(5)[tokens - 1], state, None
     >>> greedy(count_down, None, batch_size=1, bos_id=4, eos_id=0, max_len=9).sequences()
     [[3, 2, 1]]
     """
-    check_sizes(batch_size=batch_size, max_len=max_len)
-    first = first_tokens(bos_id, batch_size)
+    check_whole(1, batch_size=batch_size, max_len=max_len)
+    check_whole(eos_id=eos_id)
+    first = first_tokens(bos_id, batch_size, state)
     return _write(step, state, lambda logits: logits.argmax(-1), first, eos_id, max_len)
 
 
@@ -82,8 +84,8 @@ def sample(
         step: as for `greedy`.
         state: the state before the first step.
         batch_size: number of sequences, at least 1.
-        bos_id: token that every sequence starts from, or tokens (b,), which also say the device;
-            it is not returned.
+        bos_id: token that every sequence starts from, where the first tensor of the state is; or
+            tokens (b,), which also say the device. It is not returned.
         eos_id: token that ends a sequence.
         max_len: most tokens a sequence may have, its end counted, at least 1.
         temperature: above 0; below 1 sharpens, above 1 flattens. Its limit at 0 is `greedy`.
@@ -96,8 +98,10 @@ def sample(
         The sequences; one cut at `max_len` is marked as not finished.
 
     Raises:
-        TypeError: a number that is none, or starting tokens that are no integers.
-        ValueError: a number out of range, or not one starting token a sequence.
+        TypeError: a number that is none, a size or token that is not whole, or a step that gives
+            no floating logits.
+        ValueError: a number out of range, not one starting token a sequence, or a step that gives
+            logits or weights of another shape.
 
     >>> def dice(tokens, state):
     ...     return torch.zeros(len(tokens), 7), state, None
@@ -105,7 +109,8 @@ def sample(
     >>> bool((rolled.tokens < 7).all())
     True
     """
-    check_sizes(batch_size=batch_size, max_len=max_len)
+    check_whole(1, batch_size=batch_size, max_len=max_len)
+    check_whole(eos_id=eos_id)
     _check_sampling(temperature, top_k, top_p)
 
     def draw(logits: Tensor) -> Tensor:
@@ -120,7 +125,7 @@ def sample(
         chances = logits.masked_fill(forbidden, 0.0).softmax(-1)
         return torch.multinomial(chances, 1, generator=generator)[:, 0]
 
-    return _write(step, state, draw, first_tokens(bos_id, batch_size), eos_id, max_len)
+    return _write(step, state, draw, first_tokens(bos_id, batch_size, state), eos_id, max_len)
 
 
 def _write(
@@ -135,7 +140,7 @@ def _write(
     dead = finished
     tokens, weights, log_probs = [], [], []
     for _ in range(max_len):
-        logits, state, looked = step(last, state)
+        logits, state, looked = taken(step, last, state)
         last = choose(logits).to(last.device)
         given = log_softmax(logits).to(last.device).gather(-1, last[:, None])[:, 0]
         last = last.masked_fill(finished, eos_id)

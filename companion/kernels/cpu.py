@@ -2,14 +2,14 @@
 
 A tile of scores is small enough to stay in the cache between its two matmuls. What makes it fast:
 
-- The scale is folded into the keys. Tiles are worked on in place, in buffers used over and over,
+- The scale is folded into the queries. Tiles are worked on in place, in buffers used over and over,
   and what they read and write is cut out once a piece, not once a tile.
 - Scores of ordinary size need no maximum taken out: float32 has room for their powers. Whether it
   had is seen from the sums, and only rows for which it had not are done again, with an online
   softmax.
 - `exp` can be the quickest way to a power, and where it underflows a hundred times slower than
   `exp2`. It is taken where the lengths of queries and keys bound the scores; else `exp2`, and
-  log2(e) is folded into the keys too.
+  log2(e) is folded into the queries too.
 - No tile outside the band is touched, and only those on its edges are cut to shape. Narrow windows
   are laid side by side as overlapping views of the keys.
 
@@ -35,6 +35,7 @@ LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
 ROOM = 2**17  # scores at once
+WINDOW_ROOM = 2**19  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
 
@@ -61,6 +62,17 @@ def fast_float32() -> Iterator[None]:
         yield
     finally:
         matmul.fp32_precision = before
+
+
+def rounds_float32() -> bool:
+    """Say whether float32 matmuls may round to bfloat16, as under `fast_float32`.
+
+    >>> with fast_float32():
+    ...     rounds_float32()
+    True
+    """
+    matmul = getattr(torch.backends.mkldnn, "matmul", None)
+    return getattr(matmul, "fp32_precision", None) == "bf16"
 
 
 def takes(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
@@ -136,6 +148,7 @@ class _Plan(NamedTuple):
         blocks: queries and keys a tile.
         windows: blocks of queries may be laid over views of the keys.
         tame: no score is so large that its power comes near the ends of float32's range.
+        apart: windows worked on together share no key, so that gradients can be added in place.
     """
 
     band: Band
@@ -144,11 +157,11 @@ class _Plan(NamedTuple):
     blocks: tuple[int, int]
     windows: bool
     tame: bool
+    apart: bool = False
 
 
 def _blocks(dtype: torch.dtype) -> tuple[int, int]:
-    matmul = getattr(torch.backends.mkldnn, "matmul", None)
-    fast = dtype == torch.bfloat16 or getattr(matmul, "fp32_precision", None) == "bf16"
+    fast = dtype == torch.bfloat16 or rounds_float32()
     return FAST_BLOCKS if fast else BLOCKS
 
 
@@ -183,7 +196,8 @@ class _TiledAttention(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        *tensors, ctx.plan = inputs
+        *tensors, plan = inputs
+        ctx.plan = plan._replace(apart=True)
         ctx.save_for_backward(*tensors, *output)
 
     @staticmethod
@@ -203,7 +217,7 @@ class _TiledAttention(torch.autograd.Function):
                     *piece.of_queries(*of_queries, grad_query),
                     *piece.of_keys(key, value, grad_key, grad_value),
                 )
-        grads = grad_query, grad_key.mul_(work.factor), grad_value
+        grads = grad_query.mul_(work.factor), grad_key, grad_value
         return *(grad.to(query.dtype) for grad in grads), None, None
 
 
@@ -247,8 +261,7 @@ def _sum_powers(
     total: Tensor,
 ) -> None:
     """Add exp(score) value to the blend and exp(score) to the total, as if nothing overflowed."""
-    blocks = _row_blocks(work, query, blend, total)
-    key = work.scaled(key)
+    blocks = _row_blocks(work, work.scaled(query), blend, total)
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value)
         for i, tile in visits:
@@ -274,7 +287,7 @@ def _sum_online(
     """Do the same for one block of queries, less the maximum so far, and return the maximum."""
     blend.zero_()
     total.zero_()
-    query, key = query[:, rows.start : rows.stop], work.scaled(key)
+    query = work.scaled(query[:, rows.start : rows.stop])
     highest = torch.full_like(total, torch.finfo(work.dtype).min)
     for tile in band.tiles(rows, key.shape[1], work.blocks[1]):
         scores = work.scores(query, key[:, tile.keys], wide=True)
@@ -322,7 +335,7 @@ def _add_gradients(
 
     if work.chain != 1:
         value = value * work.chain
-    key = work.scaled(key)
+    query = work.scaled(query)
     blocks = _row_blocks(work, query, grad_output, delta, reference, grad_query)
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value, grad_key, grad_value)
@@ -409,9 +422,9 @@ class _Workspace:
             self._columns[band, queries, keys] = columns
         return columns
 
-    def scaled(self, key: Tensor) -> Tensor:
-        """Fold what scores are multiplied by into the keys (c, k, d)."""
-        return torch.mul(key, self.factor, out=self._room(2, key.dtype, tuple(key.shape)))
+    def scaled(self, query: Tensor) -> Tensor:
+        """Fold what scores are multiplied by into the queries (c, q, d), which never overlap."""
+        return torch.mul(query, self.factor, out=self._room(2, query.dtype, tuple(query.shape)))
 
     def scores(self, query: Tensor, key: Tensor, *, wide: bool) -> Tensor:
         """Return softcapped scores times the unit, (c, q, k)."""
@@ -527,7 +540,7 @@ def _pieces(query: Tensor, key: Tensor, plan: _Plan) -> Iterator[_Piece]:
     if inside and plan.windows:
         rest = [range(inside.start), range(inside.stop, queries)]
         for a, g, r in product(range(outer), range(groups), range(repeats)):
-            yield from _windows(a, g, r, inside, plan.band, keys)
+            yield from _windows(a, g, r, inside, plan, keys)
     for rows in filter(len, rest):
         band = plan.band._replace(offset=plan.band.offset + rows.start)
         step = max(1, ROOM // (min(block, len(rows)) * min(width, keys)))
@@ -540,16 +553,18 @@ def _pieces(query: Tensor, key: Tensor, plan: _Plan) -> Iterator[_Piece]:
             )
 
 
-def _windows(a: int, g: int, r: int, inside: range, band: Band, keys: int) -> Iterator[_Piece]:
-    """Lay blocks of queries over views of the keys that they see, so far apart that none overlap.
+def _windows(a: int, g: int, r: int, inside: range, plan: _Plan, keys: int) -> Iterator[_Piece]:
+    """Lay blocks of queries over views of the keys that they see.
 
-    That is what lets their gradients be added in place.
+    Neighbours lie side by side in the output, which a product of many blocks is written to at once.
+    Where the plan wants them apart, they are so far apart that no views overlap.
     """
+    band = plan.band
     seen = band.seen(range(inside.start, inside.stop), keys)
     size, span = inside.step, len(seen) - (len(inside) - 1) * inside.step
     within = band._replace(offset=inside.start + band.offset - seen.start)
-    apart = -(-span // size)
-    together = max(1, ROOM // (size * span))
+    apart = -(-span // size) if plan.apart else 1
+    together = max(1, WINDOW_ROOM // (size * span))
     for first in range(apart):
         for start in range(first, len(inside), apart * together):
             picks = slice(start, start + apart * together, apart)

@@ -52,9 +52,12 @@ def check_input(
         TypeError: no floating tensor, or another dtype outside autocast.
         ValueError: another device, too few axes, or another width.
     """
-    check_tensors(weight, **tensors)
+    least = axes.count(",")
     for name, tensor in tensors.items():
-        check_rank(axes.count(","), axes, exactly=False, **{name: tensor})
+        if _is_like(tensor, weight) and tensor.ndim >= least and tensor.shape[-1] == width:
+            continue
+        check_tensors(weight, **{name: tensor})
+        check_rank(least, axes, exactly=False, **{name: tensor})
         check_size(width, meaning, -1, **{name: tensor})
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 
 from companion.arrays import check_whole
+from companion.attention import masked_softmax
+from companion.kernels import turns
 from companion.layers._checks import check_input
 from companion.layers.memory import MemoryAttention, weight_matrix
 from companion.scores import additive_score
@@ -46,3 +50,46 @@ class AdditiveAttention(MemoryAttention):
     def score(self, query: Tensor, keys: Tensor) -> Tensor:
         """Score (b, q, query_dim) queries against projected keys (b, k, hidden_dim): (b, q, k)."""
         return additive_score(query, keys, self.query_weight, None, self.vector)
+
+    def in_turn(
+        self, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None
+    ) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+        """Return what takes one query a sentence after another, as a decoder has them.
+
+        It computes what `forward` does. Its gradients take less time and memory, because all
+        queries add theirs to the same tensors; they can be taken once, not differentiated again.
+
+        Args:
+            keys: (b, k, hidden_dim) what `project` made of the memory.
+            memory: (b, k, v) what is blended.
+            mask: boolean, broadcast to (b, 1, k), True = may attend.
+
+        Returns:
+            A function of a query (b, 1, query_dim), whose results are the context (b, 1, v) and
+            the weights (b, 1, k).
+
+        >>> import torch
+        >>> attention, memory = AdditiveAttention(3, 5, 7), torch.ones(2, 4, 5)
+        >>> look = attention.in_turn(attention.project(memory), memory)
+        >>> [look(query)[0].shape for query in torch.ones(2, 2, 1, 3)]
+        [torch.Size([2, 1, 5]), torch.Size([2, 1, 5])]
+        """
+        return _InTurn(self, keys, memory, mask)
+
+
+class _InTurn:
+    """Keys and memory on their way from query to query."""
+
+    def __init__(
+        self, attention: AdditiveAttention, keys: Tensor, memory: Tensor, mask: Tensor | None
+    ) -> None:
+        self.keys, self.memory, self.mask = keys, memory, mask
+        self.query_weight: Tensor = attention.query_weight
+        self.vector = attention.vector
+
+    def __call__(self, query: Tensor) -> tuple[Tensor, Tensor]:
+        projected, self.query_weight = turns.product(query.squeeze(1), self.query_weight)
+        scores, self.keys = turns.additive_score(projected[:, None], self.keys, self.vector)
+        weights = masked_softmax(scores, self.mask)
+        context, self.memory = turns.product(weights, self.memory)
+        return context, weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, Unpack, overload
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,7 @@ from companion.arrays import (
 )
 from companion.attention import scaled_dot_product_attention
 from companion.layers._checks import check_input, check_probability, check_tensors
+from companion.layers._joined import Joined
 from companion.layers._masks import narrow
 from companion.masks import padding_mask
 from companion.positions import rotate
@@ -139,6 +140,9 @@ class MultiHeadAttention(nn.Module):
         self.query_norm = nn.RMSNorm(head_dim, eps=1e-6) if qk_norm else None
         self.key_norm = nn.RMSNorm(head_dim, eps=1e-6) if qk_norm else None
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
+        self._joined = Joined()
+        self._lay_out()
+        self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
     def project_memory(
         self, key: Tensor, value: Tensor | None = None, *, positions: Tensor | None = None
@@ -158,9 +162,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: shapes that do not fit.
         """
         keys, values = self._project(key, key if value is None else value)
-        if positions is None and self.rotary is not None:
-            positions = _places(0, key.shape[-2], key.device)
-        (keys,) = self._turned(positions, keys)
+        (keys,) = self._turned(self._places(positions, 0, key), keys)
         return ProjectedMemory(keys, values)
 
     @overload
@@ -237,17 +239,13 @@ class MultiHeadAttention(nn.Module):
         """
         self._check_call(query, key, value, is_causal, cache, lengths)
         offset = 0 if cache is None else cache.offset
-        if positions is None and self.rotary is not None:
-            positions = _places(offset, query.shape[-2], query.device)
-
-        queries = self._heads(self.query_proj(query), self.query_norm)
+        places = self._places(positions, offset, query)
         if key is None:
-            keys, values = self._project(query, query)
-            queries, keys = self._turned(positions, queries, keys)
-            memory = ProjectedMemory(keys, values)
+            queries, memory = self._project_self(query, places)
         else:
             memory = key if isinstance(key, ProjectedMemory) else self.project_memory(key, value)
-            (queries,) = self._turned(positions, queries)
+            queries = self._heads(self.query_proj(query), self.query_norm)
+            (queries,) = self._turned(places, queries)
         _check_mask(attn_mask, queries, memory, cache)
         if cache is not None:
             memory = ProjectedMemory(*cache.update(*memory, lengths=lengths))
@@ -274,8 +272,35 @@ class MultiHeadAttention(nn.Module):
         check_input(self.key_proj.weight, self.key_dim, "key_dim", key=key)
         check_input(self.value_proj.weight, self.value_dim, "value_dim", value=value)
         check_size(key.shape[-2], "the keys of key", -2, value=value)
+        together = None
+        if key is value and torch.is_grad_enabled() and self.key_norm is None:
+            together = self._joined(key, self.key_proj, self.value_proj)
+        if together is not None:
+            heads = self._heads(together)
+            return heads.narrow(-3, 0, g := self.num_kv_heads), heads.narrow(-3, g, g)
         keys = self._heads(self.key_proj(key), self.key_norm)
         return keys, self._heads(self.value_proj(value))
+
+    def _project_self(
+        self, x: Tensor, places: int | Tensor | None
+    ) -> tuple[Tensor, ProjectedMemory]:
+        """Return queries, and keys and values, of one sequence."""
+        together = None
+        if self.query_norm is None:
+            together = self._joined(x, self.query_proj, self.key_proj, self.value_proj)
+        if together is None:
+            queries = self._heads(self.query_proj(x), self.query_norm)
+            keys, values = (
+                self._heads(self.key_proj(x), self.key_norm),
+                self._heads(self.value_proj(x)),
+            )
+            queries, keys = self._turned(places, queries, keys)
+            return queries, ProjectedMemory(keys, values)
+        sizes = [self.num_heads + self.num_kv_heads, self.num_kv_heads]
+        both, values = torch.split(self._heads(together), sizes, dim=-3)
+        (both,) = self._turned(places, both)
+        queries, keys = torch.split(both, [self.num_heads, self.num_kv_heads], dim=-3)
+        return queries, ProjectedMemory(keys, values)
 
     def _heads(self, projected: Tensor, norm: nn.RMSNorm | None = None) -> Tensor:
         """Cut (..., n, h * d) into heads, (..., h, n, d)."""
@@ -285,12 +310,49 @@ class MultiHeadAttention(nn.Module):
         normed: Tensor = norm(heads.to(norm.weight.dtype))  # autocast leaves the gains as they are
         return normed.to(heads.dtype)
 
-    def _turned(self, positions: Tensor | None, *heads: Tensor) -> tuple[Tensor, ...]:
+    def _places(
+        self, positions: Tensor | None, offset: int | Tensor, x: Tensor
+    ) -> int | Tensor | None:
+        """Return the places to turn by: the first alone, if that is all that rotary asks for."""
+        if self.rotary is None or positions is not None:
+            return positions
+        if isinstance(offset, int) and hasattr(self.rotary, "from_place"):
+            return offset
+        return _places(offset, x.shape[-2], x.device)
+
+    def _turned(self, places: int | Tensor | None, *heads: Tensor) -> tuple[Tensor, ...]:
         """Rotate heads that stand at the same places, in one go."""
-        if self.rotary is None or positions is None:
+        if self.rotary is None or places is None:
             return heads
-        turned = self.rotary(torch.cat(heads, dim=-3), positions)
+        together = heads[0] if len(heads) == 1 else torch.cat(heads, dim=-3)
+        if isinstance(places, int):
+            turned: Tensor = self.rotary.from_place(together, places)  # type: ignore[attr-defined]
+        else:
+            turned = self.rotary(together, places)
         return torch.split(turned, [part.shape[-3] for part in heads], dim=-3)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked for but heads, groups and rotary with places of its own."""
+        asked = (self.window, self.softcap, self.sinks, self.query_norm, self.output_proj.bias)
+        places = self.rotary is None or hasattr(self.rotary, "from_place")
+        own = self.attention_fn is scaled_dot_product_attention
+        return own and places and all(option is None for option in asked)
+
+    @property
+    def fused_weight(self) -> Tensor | None:
+        """Weights of queries, keys and values, (h d + 2 g d, e); None where they lie apart."""
+        return self._joined.weight_of(self.query_proj, self.key_proj, self.value_proj)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move the weights, as any module does, and lay them side by side where they now are."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._lay_out()
+        return self
+
+    def _lay_out(self) -> None:
+        if (self.key_dim, self.value_dim) == (self.embed_dim, self.embed_dim):
+            self._joined.lay_out(self.query_proj, self.key_proj, self.value_proj)
 
     def _options(self, need_weights: bool) -> dict[str, Any]:
         """Return what attention is told besides its arrays, and nothing that it need not know."""
@@ -351,6 +413,12 @@ class MultiHeadAttention(nn.Module):
                 f"is_causal: got False with a cache, wanted True: the window of the layer wants "
                 f"{after} keys that are still to come"
             )
+
+
+def _lay_out_loaded(module: nn.Module, incompatible: object) -> None:
+    """Join weights that were put in the place of others."""
+    assert isinstance(module, MultiHeadAttention)
+    module._lay_out()
 
 
 def _causal(offset: int | Tensor, k_len: int) -> dict[str, Any]:

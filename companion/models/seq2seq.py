@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from companion.arrays import check_whole, is_number
 from companion.layers import AdditiveAttention, LuongAttention
+from companion.layers.cells import Steps
+from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
+from companion.models._checks import check_ids, checked_lengths
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
 
 Recurrent = tuple[Tensor, ...]
 """State of a recurrent cell, each (b, hidden_dim): (h,) of a GRU, (h, c) of an LSTM."""
+
+Look = Callable[[Tensor], tuple[Tensor, Tensor | None]]
+"""What gives (b, q, hidden_dim) queries their contexts and their weights (b, q, k)."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class Seq2SeqConfig:
         dropout_p: dropout on the embeddings and on the attentional output.
 
     Raises:
+        TypeError: a size that is not whole, or a dropout_p that is no number.
         ValueError: a field is out of its range.
     """
 
@@ -61,8 +70,7 @@ class Seq2SeqConfig:
 
     def __post_init__(self) -> None:
         for name in ("source_vocab", "target_vocab", "embed_dim", "hidden_dim"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: got {getattr(self, name)}, wanted at least 1")
+            check_whole(1, **{name: getattr(self, name)})
         if self.hidden_dim % 2:
             raise ValueError(f"hidden_dim: got {self.hidden_dim}, wanted an even number")
         for name, known in (
@@ -72,6 +80,8 @@ class Seq2SeqConfig:
         ):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
+        if not is_number(self.dropout_p):
+            raise TypeError(f"dropout_p: got {type(self.dropout_p).__name__}, wanted a number")
         if not 0 <= self.dropout_p < 1:
             raise ValueError(f"dropout_p: got {self.dropout_p}, wanted at least 0 and below 1")
 
@@ -147,13 +157,16 @@ class Seq2Seq(nn.Module):
 
         Args:
             source: (b, k) ids, padded at the end. Padding changes nothing: it is never read.
-            lengths: (b,) number of tokens, each at least 1, on the CPU.
+            lengths: (b,) number of tokens, each at least 1; best on the CPU, which reads them.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: not one length a sentence, or ids of another shape.
         """
+        check_ids("(b, k)", source=source)
+        lengths = checked_lengths(lengths, len(source), "cpu")
         embedded = self.dropout(self.source_embedding(source))
-        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
-        outputs, last = self.encoder(packed)
-        memory, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
-        finals = (last,) if isinstance(last, Tensor) else last
+        memory, finals = read_both_ways(self.encoder, embedded, lengths)
         start = tuple(
             torch.tanh(bridge(torch.cat((final[0], final[1]), -1)))
             for bridge, final in zip(self.bridge, finals, strict=True)
@@ -209,11 +222,18 @@ class Seq2Seq(nn.Module):
 
         Args:
             source: (b, k) ids, padded at the end.
-            lengths: (b,) number of tokens, on the CPU.
+            lengths: (b,) number of tokens, as for `encode`.
             max_len: most steps that will be taken. A recurrent state does not grow: any number
                 will do.
             beam_size: rows a sentence; those of one sentence follow one another.
+
+        Raises:
+            TypeError: ids or lengths that are no integers, or a number that is not whole.
+            ValueError: not one length a sentence, ids of another shape, or a number below 1.
         """
+        check_whole(1, beam_size=beam_size)
+        if max_len is not None:
+            check_whole(1, max_len=max_len)
         memory, keys, mask, start = self.encode(source, lengths)
         encoded = Encoded(
             memory.repeat_interleave(beam_size, 0),
@@ -247,13 +267,20 @@ class Seq2Seq(nn.Module):
         return DecoderState(state.encoded, recurrent)
 
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
-        """Go through the target word by word: each context depends on the state before."""
-        recurrent, outputs, rows = encoded.start, [], []
-        for word in torch.split(embedded, 1, dim=1):  # joins the gradients once, not once a word
-            attentional, weights, recurrent = self._advance(word, recurrent, encoded)
-            outputs.append(attentional)
+        """Go through the target word by word: each context depends on the state before.
+
+        What does not depend on it is computed for all words at once.
+        """
+        recurrent, contexts, states, rows = encoded.start, [], [], []
+        look, steps = self._looks(encoded), Steps(self.decoder, embedded)
+        for place in range(embedded.shape[1]):
+            context, weights = look(recurrent[0][:, None])
+            recurrent = steps(place, context.squeeze(1), recurrent)
+            contexts.append(context)
+            states.append(recurrent[0])
             rows.append(weights)
-        return torch.cat(outputs, 1), torch.cat([row for row in rows if row is not None], 1)
+        attentional = self._attentional(torch.cat(contexts, 1), torch.stack(states, 1))
+        return attentional, torch.cat([row for row in rows if row is not None], 1)
 
     def _advance(
         self, embedded: Tensor, recurrent: Recurrent, encoded: Encoded
@@ -266,6 +293,12 @@ class Seq2Seq(nn.Module):
             states, recurrent = self._run(embedded, recurrent)
             context, weights = self._look(states, encoded)
         return self._attentional(context, states), weights, recurrent
+
+    def _looks(self, encoded: Encoded) -> Look:
+        """Return what looks once a word, one word after the other."""
+        if isinstance(self.attention, AdditiveAttention) and encoded.keys is not None:
+            return self.attention.in_turn(encoded.keys, encoded.memory, mask=encoded.mask)
+        return partial(self._look, encoded=encoded)
 
     def _look(self, query: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""

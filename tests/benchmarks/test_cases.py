@@ -26,6 +26,8 @@ PEERS = {
         "x-transformers, flash",
     },
     "recurrent": {"keys projected every step", "word by word"},
+    "training": {"nn.Transformer"},
+    "generation": {"Hugging Face", "recomputing", "first 3 tokens"},
     "memory": {"SDPA"},
     "imports": set[str](),
 }

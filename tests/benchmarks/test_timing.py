@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.timing import Protocol, Spread, exponent, interleave, speed, spread
+from benchmarks.timing import Protocol, Spread, interleave, speed, spread
 
 
 def test_the_spread_is_numpys_quartiles() -> None:
@@ -22,18 +22,6 @@ def test_speed_pairs_the_rounds() -> None:
     ours, peers = [1.0, 10.0, 1.0], [2.0, 20.0, 4.0]  # the second round was slow for both
     assert speed(ours, peers) == (2.0, 2.0, 3.0)
     assert speed(peers, ours).median == 0.5
-
-
-@pytest.mark.parametrize("power", [0.0, 1.0, 2.05, -0.5])
-def test_the_exponent_of_a_power_law_is_found(power: float) -> None:
-    sizes = [7, 64, 1024, 16384]
-    assert exponent(sizes, [3.1 * n**power for n in sizes]) == pytest.approx(power, abs=1e-12)
-
-
-def test_noise_that_is_even_on_both_ends_leaves_the_exponent() -> None:
-    sizes = [1, 2, 4, 8]
-    values = [n**2 * factor for n, factor in zip(sizes, [1.1, 1, 1, 1.1], strict=True)]
-    assert exponent(sizes, values) == pytest.approx(2.0)
 
 
 def recorded(protocol: Protocol, cost: float, monkeypatch: pytest.MonkeyPatch) -> str:

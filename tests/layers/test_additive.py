@@ -268,3 +268,20 @@ if TYPE_CHECKING:
     def overloads_tell_type_checkers_what_comes_back(x: Tensor, layer: AdditiveAttention) -> None:
         assert_type(layer(x, x, x), Tensor)
         assert_type(layer(x, x, x, mask=x, need_weights=True), tuple[Tensor, Tensor])
+
+
+def test_queries_in_turn_are_answered_as_all_at_once() -> None:
+    query, memory, mask = inputs()
+    attention = AdditiveAttention(D, E, HIDDEN).double()
+    given = [query.requires_grad_(), memory.requires_grad_(), *attention.parameters()]
+    keys = attention.project(memory)
+    look = attention.in_turn(keys, memory, mask=mask)
+    answers = [look(one) for one in torch.split(query, 1, 1)]
+    in_turn = tuple(torch.cat(parts, 1) for parts in zip(*answers, strict=True))
+    at_once = attention(query, keys, memory, mask=mask, need_weights=True)
+    results = [
+        (*both, *torch.autograd.grad(both, given, list(map(torch.cos, both)), retain_graph=True))
+        for both in (in_turn, at_once)
+    ]
+    for found, expected in zip(*results, strict=True):
+        torch.testing.assert_close(found, expected)

@@ -221,3 +221,10 @@ def test_dropout_works_in_training_alone() -> None:
 def test_impossible_configurations_are_refused(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{field}: got"):
         replace(CONFIG, **{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("field", ["embed_dim", "hidden_dim", "source_vocab", "dropout_p"])
+def test_what_is_no_number_is_refused(field: str) -> None:
+    value: Any = "0.5" if field == "dropout_p" else 6.0
+    with pytest.raises(TypeError, match=f"{field}: got"):
+        replace(CONFIG, **{field: value})

@@ -1,5 +1,6 @@
 """The Transformer: encoder, decoder, both, and the models that are made of one of them."""
 
+from companion.models.transformer.bias import AlibiBias, RelativeBias, ScoreBias
 from companion.models.transformer.blocks import Block, PostNorm, PreNorm, Residual
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.counts import count_flops, count_parameters
@@ -13,6 +14,7 @@ from companion.models.transformer.text_encoder import MaskedLanguageModel, TextE
 from companion.models.transformer.weights import load, save
 
 __all__ = [
+    "AlibiBias",
     "AttentionWeights",
     "Block",
     "Decoder",
@@ -23,7 +25,9 @@ __all__ = [
     "Output",
     "PostNorm",
     "PreNorm",
+    "RelativeBias",
     "Residual",
+    "ScoreBias",
     "TextEncoder",
     "Transformer",
     "TransformerConfig",

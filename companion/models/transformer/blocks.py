@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
 from companion.models.transformer.config import TransformerConfig
+from companion.models.transformer.step import Plan, Step, is_alone, may_step
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
 
 if TYPE_CHECKING:
     from companion.cache import KVCache
+
+LONGEST_TABLE = 8192  # places whose angles are kept
 
 
 class Residual(nn.Module):
@@ -37,6 +42,11 @@ class Residual(nn.Module):
         """Join what went around the sub-layer and its output."""
         raise NotImplementedError
 
+    def dropped(self, output: Tensor) -> Tensor:
+        """Drop features in training; else spare a decoding step the call."""
+        dropped: Tensor = self.dropout(output) if self.dropout.training else output
+        return dropped
+
 
 class PostNorm(Residual):
     """norm(x + dropout(f(x))): the order that the paper draws (Vaswani et al., 2017)."""
@@ -47,7 +57,7 @@ class PostNorm(Residual):
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
         """Normalise the sum: no path from input to output is free of norms."""
-        normed: Tensor = self.norm(x + self.dropout(output))
+        normed: Tensor = self.norm(x + self.dropped(output))
         return normed
 
 
@@ -61,8 +71,7 @@ class PreNorm(Residual):
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
         """Add: the input reaches the output through sums alone."""
-        added: Tensor = x + self.dropout(output)
-        return added
+        return x + self.dropped(output)
 
 
 class BlockOutput(NamedTuple):
@@ -155,6 +164,10 @@ class Block(nn.Module):
             ValueError: shapes that do not fit, or a memory where none is wanted or the reverse.
         """
         self._check_memory(memory)
+        if cache is not None and not need_weights and attn_mask is lengths is None and is_causal:
+            step = self._step(cache) if x.shape[1] == 1 and may_step() else None
+            if step is not None and step.fits(x, cache):
+                return BlockOutput(step(x, cache), None, None)
         attended = self.self_attention(
             self.self_residual.before(x),
             attn_mask=attn_mask,
@@ -182,6 +195,28 @@ class Block(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _step(self, cache: KVCache) -> Step | None:
+        """Return the short way of one token through the block; None where there is none."""
+        if cache.plan is None:
+            cache.plan = Plan(self, self._short_way(cache))
+        plan = cache.plan
+        return plan.step if isinstance(plan, Plan) and plan.owner is self else None
+
+    def _short_way(self, cache: KVCache) -> Step | None:
+        attention, feed_forward = self.self_attention, self.feed_forward
+        residuals = self.self_residual, self.feed_forward_residual
+        known = {Block, MultiHeadAttention, FeedForward, PreNorm, nn.RMSNorm, nn.LayerNorm}
+        known |= {nn.Linear, nn.Dropout}
+        if not (is_alone(self) and all(type(part) in known for part in self.modules())):
+            return None
+        if self.cross_attention is not None or not attention.is_plain or cache.window is not None:
+            return None
+        if attention.fused_weight is None or feed_forward.fused_weight is None:
+            return None
+        if feed_forward.down_proj.bias is not None:
+            return None
+        return Step(attention, feed_forward, (residuals[0].norm, residuals[1].norm))
 
     def _check_memory(self, memory: ProjectedMemory | None) -> None:
         """Refuse what would quietly become self-attention, or be left unread."""
@@ -218,8 +253,41 @@ class Rotary:
             x.shape[-1], base=self.base, scaling=self.scaling, like=positions
         )
         turned = rotate(x, positions, frequencies=frequencies)
-        factor = 1.0 if self.scaling is None else self.scaling.attention_factor
-        return turned if factor == 1 else turned * factor
+        return turned if self.factor == 1 else turned * self.factor
+
+    @property
+    def factor(self) -> float:
+        """What rotated heads are multiplied by."""
+        return 1.0 if self.scaling is None else self.scaling.attention_factor
+
+    def from_place(self, x: Tensor, place: int) -> Tensor:
+        """Return x, (b, h, n, d), turned by place, place + 1, ...: what `__call__` gives for them.
+
+        The angles are looked up, for they are the same for every layer and every sequence.
+        """
+        end, dtype = place + x.shape[-2], torch.promote_types(x.dtype, torch.float32)
+        if end > LONGEST_TABLE or type(x) is not Tensor or torch.compiler.is_compiling():
+            return self(x, torch.arange(place, end, device=x.device))
+        rows = max(64, 1 << (end - 1).bit_length())
+        cosine, sine = _turns(self, x.shape[-1], rows, x.device, dtype)
+        wide, half = x.to(dtype), x.shape[-1] // 2
+        turned = torch.addcmul(wide * cosine[place:end], wide.roll(half, -1), sine[place:end])
+        return turned.to(x.dtype)
+
+
+@lru_cache(maxsize=8)
+@torch.inference_mode(False)
+@torch.no_grad()
+def _turns(
+    rotary: Rotary, width: int, rows: int, device: torch.device, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Return by what features and their partners are multiplied at each place, (rows, width)."""
+    frequencies = rotary_frequencies(
+        width, base=rotary.base, scaling=rotary.scaling, like=torch.empty(0, device=device)
+    )
+    angle = torch.arange(rows, device=device)[:, None] * frequencies
+    cosine, sine = rotary.factor * angle.cos(), rotary.factor * angle.sin()
+    return torch.cat((cosine, cosine), -1).to(dtype), torch.cat((-sine, sine), -1).to(dtype)
 
 
 def make_norm(config: TransformerConfig) -> nn.LayerNorm | nn.RMSNorm:

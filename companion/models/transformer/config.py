@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from companion.arrays import check_whole, is_number
 from companion.positions import RotaryScaling
 
-Positions = Literal["sinusoidal", "learned", "rotary", "none"]
+Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "none"]
 NormOrder = Literal["pre", "post"]
 Norm = Literal["layer", "rms"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
@@ -41,11 +41,15 @@ class TransformerConfig:
         num_layers: blocks; in an encoder-decoder, of its decoder.
         encoder_layers: blocks of the encoder in an encoder-decoder; None means num_layers.
         positions: "sinusoidal" or "learned" encodings are added to the embeddings; "rotary" turns
-            the queries and keys of self-attention instead; "none" leaves words unordered where
-            nothing is causal.
+            the queries and keys of self-attention instead; "alibi" takes from its scores what
+            grows with the distance, and "relative" adds to them what the model learns for it;
+            "none" leaves words unordered where nothing is causal.
         max_len: longest sequence of a learned table; the others have no end.
         rotary_base: ratio of the rotary frequencies.
         rotary_scaling: rescaling of the rotary frequencies for longer sequences.
+        relative_buckets: of distances, a learned number for each and every head (Raffel et al.,
+            2020); an encoder has half of them for either side.
+        relative_max_distance: first distance that is certain to be in the last bucket.
         norm_order: "pre" is x + f(norm(x)), "post" is norm(x + f(x)).
         norm: "layer" (Ba et al., 2016) or "rms" (Zhang and Sennrich, 2019), which has no mean and
             no bias.
@@ -90,6 +94,8 @@ class TransformerConfig:
     max_len: int = 512
     rotary_base: float = 10_000.0
     rotary_scaling: RotaryScaling | None = None
+    relative_buckets: int = 32
+    relative_max_distance: int = 128
     norm_order: NormOrder = "pre"
     norm: Norm = "layer"
     norm_eps: float = 1e-5
@@ -163,6 +169,9 @@ class TransformerConfig:
         for name in optional:
             if getattr(self, name) is not None:
                 check_whole(1, **{name: getattr(self, name)})
+        check_whole(4, relative_buckets=self.relative_buckets)
+        exact = self.relative_buckets // 2
+        check_whole(exact + 1, relative_max_distance=self.relative_max_distance)
         check_whole(0, num_types=self.num_types)
         check_whole(alignment_layer=self.alignment_layer)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from companion.arrays import check_whole
+from companion.layers import feed_forward_flops, matmul_flops, multi_head_flops
 from companion.models.transformer.config import TransformerConfig
 
 Kind = Literal["encoder_decoder", "language_model", "masked_language_model"]
@@ -15,7 +16,8 @@ class Counts(NamedTuple):
 
     Attributes:
         embedding: tables of words, places and segments.
-        attention: projections and, where operations are counted, scores and sums of values.
+        attention: projections, tables of distances and, where operations are counted, scores and
+            sums of values.
         feed_forward: the layers between the attentions.
         norm: gains and biases.
         output: what scores the words, beyond a tied embedding.
@@ -58,13 +60,14 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     if both and config.tied != "all":
         words += config.source_size
     places = config.max_len if config.positions == "learned" else 0
+    distances = config.relative_buckets if config.positions == "relative" else 0
     output = config.vocab_size * e if config.tied == "none" else 0
     if kind == "masked_language_model":
         norms += 1
         output += e * e + e + config.vocab_size
     return Counts(
         embedding=(words + stacks * (places + config.num_types)) * e,
-        attention=attentions * _attention_weights(config),
+        attention=attentions * _attention_weights(config) + stacks * distances * config.num_heads,
         feed_forward=blocks * _feed_forward_weights(config),
         norm=norms * e * (2 if config.norm == "layer" else 1),
         output=output,
@@ -84,9 +87,9 @@ def count_flops(
 
     A product of (m, k) and (k, n) counts 2 m k n, a multiplication and an addition each. Causal
     attention counts all pairs of places, as a kernel that masks computes them; one that skips
-    the future does about half of the pairs. Norms, activations and softmax are left out: they
-    grow with the width, products with its square. A pass for training counts three times as much
-    (each product has two in its backward pass).
+    the future does about half of the pairs. Norms, activations, softmax and what is added to
+    scores are left out: they grow with the width, products with its square. A pass for training
+    counts three times as much (each product has two in its backward pass).
 
     Args:
         config: the model's shape.
@@ -114,18 +117,20 @@ def count_flops(
             f"source_length: got {source_length}, wanted "
             f"{'the number of source tokens' if both else 'None: there is no source'}"
         )
-    attention = config.num_layers * _self_attention(config, length, cached + length)
-    feed_forward = config.num_layers * 2 * length * _feed_forward_products(config)
+    attention = config.num_layers * _attention_flops(config, length, cached=cached)
+    feed_forward = config.num_layers * _feed_forward_flops(config, length)
     if source_length is not None:
         check_whole(1, source_length=source_length)
-        attention += config.num_layers * _cross_attention(config, length, source_length, cached)
+        k = source_length
+        attention += config.num_layers * _attention_flops(
+            config, length, k_len=k, projected=cached > 0
+        )
         if not cached:
-            depth, k = config.depth_of_encoder, source_length
-            attention += depth * _self_attention(config, k, k)
-            feed_forward += depth * 2 * k * _feed_forward_products(config)
-    output = 2 * length * config.embed_dim * config.vocab_size
+            attention += config.depth_of_encoder * _attention_flops(config, k)
+            feed_forward += config.depth_of_encoder * _feed_forward_flops(config, k)
+    output = matmul_flops(length, config.embed_dim, config.vocab_size)
     if kind == "masked_language_model":
-        output += 2 * length * config.embed_dim**2
+        output += matmul_flops(length, config.embed_dim, config.embed_dim)
     return Counts(
         attention=batch_size * attention,
         feed_forward=batch_size * feed_forward,
@@ -133,48 +138,43 @@ def count_flops(
     )
 
 
-def _widths(config: TransformerConfig) -> tuple[int, int]:
-    """Return the widths of all query heads and of all key heads."""
-    return (
-        config.num_heads * config.width_of_head,
-        config.groups * config.width_of_head,
-    )
-
-
 def _attention_weights(config: TransformerConfig) -> int:
-    e, (queries, keys) = config.embed_dim, _widths(config)
+    e = config.embed_dim
+    queries, keys = (heads * config.width_of_head for heads in (config.num_heads, config.groups))
     biases = queries + 2 * keys + e if config.attention_bias else 0
     return 2 * e * queries + 2 * e * keys + biases
-
-
-def _feed_forward_products(config: TransformerConfig) -> int:
-    """Return the weights of a feed-forward layer that multiply, without its biases."""
-    return (3 if config.gated else 2) * config.embed_dim * config.hidden_width
 
 
 def _feed_forward_weights(config: TransformerConfig) -> int:
     ups = 2 if config.gated else 1
     biases = ups * config.hidden_width + config.embed_dim if config.feed_forward_bias else 0
-    return _feed_forward_products(config) + biases
+    return (ups + 1) * config.embed_dim * config.hidden_width + biases
 
 
-def _self_attention(config: TransformerConfig, length: int, keys: int) -> int:
-    e, (queries, groups) = config.embed_dim, _widths(config)
-    projections = 2 * length * e * (2 * queries + 2 * groups)
-    return projections + _scores_and_sums(config, length, keys)
+def _attention_flops(
+    config: TransformerConfig,
+    length: int,
+    *,
+    k_len: int | None = None,
+    cached: int = 0,
+    projected: bool = False,
+) -> int:
+    return multi_head_flops(
+        config.embed_dim,
+        config.num_heads,
+        q_len=length,
+        k_len=k_len,
+        cached=cached,
+        projected=projected,
+        num_kv_heads=config.groups,
+        head_dim=config.width_of_head,
+    ).total
 
 
-def _cross_attention(config: TransformerConfig, length: int, keys: int, cached: int) -> int:
-    e, (queries, groups) = config.embed_dim, _widths(config)
-    projections = 2 * length * e * 2 * queries
-    if not cached:
-        projections += 2 * keys * e * 2 * groups  # once a sentence
-    return projections + _scores_and_sums(config, length, keys)
-
-
-def _scores_and_sums(config: TransformerConfig, length: int, keys: int) -> int:
-    """Return the cost of the scores and of the sums of values: 2 q k d each, for every head."""
-    return 4 * config.num_heads * length * keys * config.width_of_head
+def _feed_forward_flops(config: TransformerConfig, tokens: int) -> int:
+    return feed_forward_flops(
+        config.embed_dim, config.hidden_width, tokens=tokens, gated=config.gated
+    )
 
 
 def _check_kind(kind: str) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from companion.cache import KVCache
 from companion.layers import ProjectedMemory
+from companion.models.transformer.bias import make_bias
 from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
 
@@ -45,6 +46,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.config = config
         self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(config.num_layers))
+        self.score_bias = make_bias(config, bidirectional=False)
         self.norm = make_norm(config) if config.ends_with_norm else None
 
     def project_memory(self, memory: Tensor) -> tuple[ProjectedMemory, ...]:
@@ -91,11 +93,15 @@ class Decoder(nn.Module):
             ValueError: not one memory or cache a block.
         """
         self._check_counts(memories=memories, caches=caches)
+        bias = None
+        if self.score_bias is not None:
+            bias = self.score_bias(x, None if caches is None else caches[0])
         self_weights, cross_weights = [], []
         for number, block in enumerate(self.blocks):
             x, own, cross = block(
                 x,
                 None if memories is None else memories[number],
+                attn_mask=bias,
                 is_causal=True,
                 memory_mask=memory_mask,
                 cache=None if caches is None else caches[number],

@@ -62,7 +62,9 @@ class Embedding(nn.Module):
             raise TypeError(f"tokens: got dtype {tokens.dtype}, wanted integers, the ids of tokens")
         if tokens.ndim != 2:
             raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, n)")
-        x: Tensor = self.words(tokens) * self.scale
+        x: Tensor = self.words(tokens)
+        if self.scale != 1:
+            x = x * self.scale
         if self.sinusoidal:
             x = x + sinusoidal_encoding(tokens.shape[1], x.shape[-1], offset=offset, like=x)
         if self.places is not None:
@@ -73,7 +75,7 @@ class Embedding(nn.Module):
             raise ValueError("types: got some, wanted None: the model has no segments")
         if self.norm is not None:
             x = self.norm(x)
-        dropped: Tensor = self.dropout(x)
+        dropped: Tensor = self.dropout(x) if self.dropout.training else x
         return dropped
 
     if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torch import Tensor, nn
 
+from companion.models.transformer.bias import make_bias
 from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
 
@@ -39,6 +40,7 @@ class Encoder(nn.Module):
         super().__init__()
         count = config.num_layers if num_layers is None else num_layers
         self.blocks = nn.ModuleList(Block(config) for _ in range(count))
+        self.score_bias = make_bias(config, bidirectional=True)
         self.norm = make_norm(config) if config.ends_with_norm else None
 
     def forward(
@@ -51,6 +53,8 @@ class Encoder(nn.Module):
             mask: broadcast to (b, h, n, n), True = may attend; padding is to be left out.
             need_weights: also return the weights.
         """
+        if self.score_bias is not None:
+            mask = self.score_bias.masked(x, mask)
         weights = []
         for block in self.blocks:
             x, own, _ = block(x, attn_mask=mask, need_weights=need_weights)

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import torch
 from torch import Tensor, nn
 
+from companion.arrays import check_whole
 from companion.cache import KVCache
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
+from companion.models._checks import check_ids, checked_lengths
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_reach
 from companion.models.transformer.encoder import Encoder
+from companion.models.transformer.states import changes_of, check_unspent
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -36,17 +39,20 @@ class Encoded(NamedTuple):
 class DecodingState(NamedTuple):
     """What `Transformer.step` carries from token to token.
 
-    The caches are written into: a state serves one step, and is then spent.
+    Caches are written into: a state that has some serves one step or one reordering, and is then
+    spent.
 
     Attributes:
         encoded: the source.
         caches: keys and values of the tokens so far; None if they are computed anew at each step.
         tokens: (b, n) tokens so far, if there are no caches.
+        changes: how often the caches had changed when this state was made.
     """
 
     encoded: Encoded
     caches: tuple[KVCache, ...] | None
     tokens: Tensor | None
+    changes: int = 0
 
 
 class StepOutput(NamedTuple):
@@ -96,8 +102,12 @@ class Transformer(nn.Module):
         Args:
             source: (b, k) ids, padded at the end.
             lengths: (b,) number of tokens, each at least 1.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: not one length a sentence, or ids of another shape.
         """
-        mask = padding_mask(lengths.to(source.device), source.shape[1])[:, None]
+        mask = _source_mask(source, lengths)
         memory = self.encoder(self.source_embedding(source), mask=mask).hidden
         return Encoded(memory, self.decoder.project_memory(memory), mask)
 
@@ -153,8 +163,7 @@ class Transformer(nn.Module):
         Args:
             batch: a padded batch.
         """
-        mask = padding_mask(batch.source_lengths.to(batch.source.device), batch.source.shape[1])
-        mask = mask[:, None]
+        mask = _source_mask(batch.source, batch.source_lengths)
         read = self.encoder(self.source_embedding(batch.source), mask=mask, need_weights=True)
         found = self.decoder(
             self.target_embedding(batch.target_in),
@@ -188,8 +197,11 @@ class Transformer(nn.Module):
             use_cache: keep keys and values; without, every step computes all tokens anew.
 
         Raises:
-            ValueError: more steps than learned positions.
+            TypeError: ids or lengths that are no integers, or a number that is not whole.
+            ValueError: not one length a sentence, ids of another shape, a number below 1, or more
+                steps than learned positions.
         """
+        check_whole(1, max_len=max_len, beam_size=beam_size)
         check_reach(self.config, max_len)
         memory, memories, mask = self.encode(source, lengths)
         encoded = Encoded(
@@ -210,9 +222,13 @@ class Transformer(nn.Module):
 
         Args:
             tokens: (b,) ids of the last tokens.
-            state: from `start` or from the step before; it is spent.
+            state: from `start` or from the step before; if it has caches, it is spent.
+
+        Raises:
+            ValueError: a state that is spent already, or more steps than `start` was told of.
         """
-        encoded, caches, before = state
+        check_unspent(state)
+        encoded, caches, before, _ = state
         read = tokens[:, None] if before is None else torch.cat((before, tokens[:, None]), 1)
         hidden, _, cross = self.decoder(
             self.target_embedding(read, offset=0 if caches is None else caches[0].offset),
@@ -224,21 +240,33 @@ class Transformer(nn.Module):
         weights = cross[self._alignment_layer]
         assert weights is not None  # asked for just above
         logits = self.output(hidden[:, -1], self.target_embedding.words)
-        next_state = DecodingState(encoded, caches, None if before is None else read)
+        now = None if before is None else read
+        next_state = DecodingState(encoded, caches, now, changes_of(caches))
         return StepOutput(logits, next_state, weights[:, :, -1].mean(1))
 
     def reorder(self, state: DecodingState, indices: Tensor) -> DecodingState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
         Args:
-            state: from `step`; it is spent.
+            state: from `step`; if it has caches, it is spent.
             indices: (b,) rows, each of the same sentence as the row that it replaces.
+
+        Raises:
+            ValueError: a state that is spent already, or indices of another shape.
         """
+        check_unspent(state)
         for cache in state.caches or ():
             cache.reorder(indices)
         tokens = None if state.tokens is None else state.tokens.index_select(0, indices)
-        return state._replace(tokens=tokens)
+        return state._replace(tokens=tokens, changes=changes_of(state.caches))
 
     @property
     def _alignment_layer(self) -> int:
         return self.config.alignment_layer % self.config.num_layers
+
+
+def _source_mask(source: Tensor, lengths: Tensor) -> Tensor:
+    """Return (b, 1, 1, k), True where a source token stands."""
+    check_ids("(b, k)", source=source)
+    real = checked_lengths(lengths, len(source), source.device)
+    return padding_mask(real, source.shape[1])[:, None]

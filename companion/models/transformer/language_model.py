@@ -7,28 +7,34 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import torch
 from torch import Tensor, nn
 
+from companion.arrays import check_whole
 from companion.cache import KVCache
+from companion.models._checks import check_ids, checked_lengths
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_reach
+from companion.models.transformer.states import changes_of, check_unspent
 
 
 class PromptState(NamedTuple):
     """What `LanguageModel.step` carries from token to token.
 
-    The caches are written into: a state serves one step, and is then spent.
+    Caches are written into: a state that has some serves one step or one reordering, and is then
+    spent.
 
     Attributes:
         last: (b,) the last token of every prompt, which the first step is to read.
         caches: keys and values of the tokens so far; None if they are computed anew at each step.
         tokens: (b, n) tokens so far, padded at the end, if there are no caches.
         lengths: (b,) how many of those are real; None means all.
+        changes: how often the caches had changed when this state was made.
     """
 
     last: Tensor
     caches: tuple[KVCache, ...] | None
     tokens: Tensor | None
     lengths: Tensor | None
+    changes: int = 0
 
 
 class LanguageStep(NamedTuple):
@@ -45,7 +51,8 @@ class LanguageModel(nn.Module):
     Args:
         config: the model's shape. GPT-2 is positions="learned", activation="gelu_tanh" and
             attention_bias=True; Llama is positions="rotary", norm="rms", activation="silu" and
-            gated=True, without biases; both have embedding_scale=False.
+            gated=True, without biases; BLOOM is positions="alibi", embedding_norm=True,
+            activation="gelu_tanh" and attention_bias=True; all have embedding_scale=False.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3, positions="rotary")
     >>> model = LanguageModel(config).eval()
@@ -97,15 +104,27 @@ class LanguageModel(nn.Module):
             tokens: (b, n) ids, n at least 2.
             lengths: (b,) how many of them are real; None means all.
             label_smoothing: probability spread over all words.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: ids of another shape, not one length a sequence, or no token after a first.
         """
+        check_ids(tokens=tokens)
+        if tokens.shape[1] < 2:
+            raise ValueError(
+                f"tokens: got shape {tuple(tokens.shape)}, wanted (b, n), n at least 2: "
+                f"the loss is that of every token after the first"
+            )
         logits, targets = self(tokens[:, :-1]), tokens[:, 1:]
         if lengths is not None:
             places = torch.arange(1, tokens.shape[1], device=tokens.device)
-            real = places < lengths.to(tokens.device)[:, None]
+            real = places < checked_lengths(lengths, len(tokens), tokens.device)[:, None]
             logits, targets = logits[real], targets[real]
+            if not len(targets):
+                raise ValueError("lengths: got none above 1, wanted a token after a first")
         return nn.functional.cross_entropy(
             logits.reshape(-1, logits.shape[-1]),
-            targets.reshape(-1),
+            targets.reshape(-1).long(),
             label_smoothing=label_smoothing,
         )
 
@@ -129,33 +148,44 @@ class LanguageModel(nn.Module):
             use_cache: keep keys and values; without, every step computes all tokens anew.
 
         Raises:
-            ValueError: prompts without tokens, or more tokens than learned positions.
+            TypeError: ids or lengths that are no integers, or a number that is not whole.
+            ValueError: prompts without tokens, not one length a prompt, a number below 1, or more
+                tokens than learned positions.
         """
-        if prompt.ndim != 2 or prompt.shape[1] < 1:
+        check_whole(1, max_len=max_len, beam_size=beam_size)
+        check_ids("(b, n), n above 0", prompt=prompt)
+        if prompt.shape[1] < 1:
             raise ValueError(f"prompt: got shape {tuple(prompt.shape)}, wanted (b, n), n above 0")
         n = prompt.shape[1]
         check_reach(self.config, n - 1 + max_len)
+        if lengths is not None:
+            lengths = checked_lengths(lengths, len(prompt), prompt.device)
         prompt = prompt.repeat_interleave(beam_size, 0)
         last, before = prompt[:, -1], None
         if lengths is not None:
-            before = (lengths.to(prompt.device) - 1).repeat_interleave(beam_size, 0)
+            before = (lengths - 1).repeat_interleave(beam_size, 0)
             last = prompt.gather(1, before[:, None])[:, 0]
         if not use_cache:
             return PromptState(last, None, prompt[:, :-1], before)
         caches = self.decoder.make_caches(len(prompt), n - 1 + max_len)
         self.decoder(self.embedding(prompt[:, :-1]), caches=caches, lengths=before)
-        return PromptState(last, caches, None, None)
+        return PromptState(last, caches, None, None, changes_of(caches))
 
     def step(self, tokens: Tensor, state: PromptState) -> LanguageStep:
         """Read one token a sequence and score the next.
 
         Args:
             tokens: (b,) ids: `state.last` first, then what was chosen.
-            state: from `start` or from the step before; it is spent.
+            state: from `start` or from the step before; if it has caches, it is spent.
+
+        Raises:
+            ValueError: a state that is spent already, or more steps than `start` was told of.
         """
+        check_unspent(state)
         if state.caches is not None:
             x = self.embedding(tokens[:, None], offset=state.caches[0].offset)
             hidden = self.decoder(x, caches=state.caches).hidden[:, -1]
+            state = state._replace(changes=changes_of(state.caches))
         else:
             state = _appended(state, tokens)
             assert state.tokens is not None  # there are no caches
@@ -167,13 +197,17 @@ class LanguageModel(nn.Module):
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
         Args:
-            state: from `step`; it is spent.
+            state: from `step`; if it has caches, it is spent.
             indices: (b,) rows, each of the same prompt as the row that it replaces.
+
+        Raises:
+            ValueError: a state that is spent already, or indices of another shape.
         """
+        check_unspent(state)
         for cache in state.caches or ():
             cache.reorder(indices)
         tokens = None if state.tokens is None else state.tokens.index_select(0, indices)
-        return state._replace(tokens=tokens)
+        return state._replace(tokens=tokens, changes=changes_of(state.caches))
 
 
 def _appended(state: PromptState, new: Tensor) -> PromptState:

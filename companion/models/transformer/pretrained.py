@@ -13,12 +13,14 @@ from torch import Tensor
 
 from companion.models.transformer.config import Activation, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
+from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
 from companion.models.transformer.weights import (
+    check_dtype,
     check_tensors,
     filled,
     read_json,
-    read_tensors,
+    shapes_of,
 )
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
@@ -26,7 +28,7 @@ NOTHING = r"(?!)"
 """A pattern that matches no name."""
 
 Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder
-Tensors = dict[str, Tensor]
+Tensors = Mapping[str, Tensor]
 
 _ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
@@ -64,9 +66,9 @@ class Layout(NamedTuple):
                 return match.expand(theirs)
         return own  # what the files cannot have is then listed as missing
 
-    def shape_of(self, theirs: str, own: Tensor) -> tuple[int, ...]:
+    def shape_of(self, theirs: str, own: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape in the files of a weight of the package."""
-        rows, *rest = own.shape
+        rows, *rest = own
         shape = (3 * rows if re.fullmatch(self.fused, theirs) else rows, *rest)
         return shape[::-1] if re.fullmatch(self.transposed, theirs) else shape
 
@@ -78,7 +80,7 @@ class Layout(NamedTuple):
         if re.fullmatch(self.fused, theirs):
             part = next(i for i, name in enumerate(("query", "key", "value")) if name in own)
             stored = stored.chunk(3)[part]
-        return stored.clone(memory_format=torch.contiguous_format)
+        return stored
 
 
 def from_pretrained(
@@ -89,7 +91,8 @@ def from_pretrained(
     The folder holds `config.json` and the weights, as one `model.safetensors` or in shards with
     their index. A BERT with its head for masked words becomes a `MaskedLanguageModel`, one
     without a `TextEncoder`, the others a `LanguageModel`. BERT's pooler and the heads of other
-    tasks are left out.
+    tasks are left out. Of special tokens nothing is read: the decoders are told them. A weight is
+    read when its place in the model is there, so that memory holds the weights once.
 
     Args:
         folder: a local folder.
@@ -100,9 +103,11 @@ def from_pretrained(
 
     Raises:
         FileNotFoundError: no such folder, or a file is missing.
+        TypeError: a field of the configuration of another type, or a dtype that is not floating.
         ValueError: another architecture, an option that these models do not have, or tensors that
-            are missing, unknown or of another shape; the message lists them.
+            are missing, unknown, of another shape or quantized; the message lists them.
     """
+    check_dtype(dtype)
     folder = Path(folder)
     described = read_json(folder / "config.json")
     layouts: dict[str, Callable[[dict[str, Any], Tensors], Layout]] = {
@@ -111,30 +116,38 @@ def from_pretrained(
         "llama": _llama,
     }
     kind = described.get("model_type")
-    if kind not in layouts:
+    if not isinstance(kind, str) or kind not in layouts:
         raise ValueError(
             f"folder: {folder / 'config.json'} has model_type {kind!r}, "
             f"wanted one of {', '.join(layouts)}"
         )
-    tensors = {_present_name(name): tensor for name, tensor in _read_all(folder).items()}
-    layout = layouts[kind](_Options(described, folder), tensors)
-    own = _own_weights(layout, tensors, str(folder))
-    return filled(layout.model, layout.config, own, str(folder), dtype or torch.get_default_dtype())
+    options = _Options(described, folder / "config.json")
+    if options.get("quantization_config") is not None:
+        raise ValueError(f"folder: {options.path} has a quantization_config, wanted plain weights")
+    stored = _stored(folder)
+    layout = layouts[kind](options, stored)
+    _check_weights(layout, stored, folder)
+    return filled(
+        layout.model,
+        layout.config,
+        lambda own: layout.weight_of(own, stored[layout.name_of(own)]),
+        dtype or torch.get_default_dtype(),
+    )
 
 
 class _Options(dict[str, Any]):
     """The fields of a config.json; one that is not there is an error that names it."""
 
-    def __init__(self, described: dict[str, Any], folder: Path) -> None:
+    def __init__(self, described: dict[str, Any], path: Path | str) -> None:
         super().__init__(described)
-        self.path = folder / "config.json"
+        self.path = path
 
     def __missing__(self, name: str) -> Any:
         raise ValueError(f"folder: {self.path} has no {name}")
 
     def activation(self, name: str) -> Activation:
         """Return the package's name of an activation."""
-        if self[name] not in _ACTIVATIONS:
+        if not isinstance(self[name], str) or self[name] not in _ACTIVATIONS:
             known = ", ".join(_ACTIVATIONS)
             raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted one of {known}")
         return _ACTIVATIONS[self[name]]
@@ -309,10 +322,10 @@ def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
 
 def _rotary(options: Any) -> tuple[float, RotaryScaling | None]:
     """Return base and rescaling, from the fields of version 5 or of those before."""
-    found = options.get("rope_parameters") or {
-        "rope_theta": options.get("rope_theta", 10_000.0),
-        **(options.get("rope_scaling") or {}),
-    }
+    given = options.get("rope_parameters") or options.get("rope_scaling") or {}
+    if not isinstance(given, dict):
+        raise ValueError(f"rope_parameters: {options.path} has {given!r}, wanted an object")
+    found = _Options(given, f"rope_parameters of {options.path}")
     base = found.get("rope_theta", options.get("rope_theta", 10_000.0))
     kind = found.get("rope_type", found.get("type", "default"))
     if found.get("partial_rotary_factor", 1.0) != 1.0:
@@ -339,38 +352,39 @@ def _rotary(options: Any) -> tuple[float, RotaryScaling | None]:
     )
 
 
-def _read_all(folder: Path) -> Tensors:
-    """Read the one file of weights, or else the shards that an index names."""
+def _stored(folder: Path) -> Stored:
+    """Open the one file of weights, or else the shards that an index names."""
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if single.is_file() or not index.is_file():
-        return read_tensors(single)
+        return Stored([single], _present_name)
     listed = read_json(index).get("weight_map")
     if not isinstance(listed, dict):
         raise ValueError(f"folder: {index} has no weight_map")
-    tensors: Tensors = {}
-    for shard in sorted(set(map(str, listed.values()))):
+    shards = sorted(set(map(str, listed.values())))
+    for shard in shards:
         if Path(shard).name != shard:
             raise ValueError(f"folder: {index} names {shard!r}, wanted files of the folder")
-        tensors |= read_tensors(folder / shard)
-    if missing := sorted(listed.keys() - tensors.keys()):
+    stored = Stored([folder / shard for shard in shards], _present_name)
+    if missing := sorted(name for name in listed if _present_name(name) not in stored):
         raise ValueError(f"tensors: {folder} lacks {', '.join(missing)}, which its index lists")
-    return tensors
+    return stored
 
 
-def _own_weights(layout: Layout, stored: Tensors, source: str) -> Tensors:
-    """Return the weights of the package's model, or list what is wrong in the files' words."""
-    with torch.device("meta"):
-        wanted = dict(layout.model(layout.config).named_parameters())
-    check_tensors(
-        {
-            layout.name_of(own): layout.shape_of(layout.name_of(own), weight)
-            for own, weight in wanted.items()
-        },
-        {
-            name: tuple(tensor.shape)
-            for name, tensor in stored.items()
-            if not re.fullmatch(layout.ignored, name)
-        },
-        source,
-    )
-    return {own: layout.weight_of(own, stored[layout.name_of(own)]) for own in wanted}
+def _check_weights(layout: Layout, stored: Stored, folder: Path) -> None:
+    """List what is wrong with the tensors, in the files' words."""
+    wanted = {
+        layout.name_of(own): layout.shape_of(layout.name_of(own), shape)
+        for own, shape in shapes_of(layout.model, layout.config).items()
+    }
+    if "lm_head.weight" in wanted.keys() - stored.keys():
+        raise ValueError(
+            f"tensors: {folder} lacks lm_head.weight, which scores words: this is a base model, or "
+            f"its tie_word_embeddings is wrong; wanted one saved with its head, as by "
+            f"GPT2LMHeadModel or LlamaForCausalLM"
+        )
+    came = {
+        name: shape
+        for name, shape in stored.shapes.items()
+        if not re.fullmatch(layout.ignored, name)
+    }
+    check_tensors(wanted, came, str(folder), stored.dtypes)

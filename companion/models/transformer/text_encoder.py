@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.layers.feed_forward import ACTIVATIONS
 from companion.masks import padding_mask
+from companion.models._checks import check_ids, checked_lengths
 from companion.models.transformer.blocks import make_norm
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.embedding import Embedding, Output
@@ -50,10 +52,16 @@ class TextEncoder(nn.Module):
             lengths: (b,) number of tokens; None means n.
             types: (b, n) segments; None means all are of segment 0.
             need_weights: also return the weights of every block.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: not one length a sequence, or other shapes.
         """
+        check_ids(tokens=tokens)
         mask = None
         if lengths is not None:
-            mask = padding_mask(lengths.to(tokens.device), tokens.shape[1])[:, None]
+            real = checked_lengths(lengths, len(tokens), tokens.device)
+            mask = padding_mask(real, tokens.shape[1])[:, None]
         x = self.embedding(tokens, types=types)
         return self.encoder(x, mask=mask, need_weights=need_weights)
 
@@ -108,5 +116,19 @@ class MaskedLanguageModel(nn.Module):
             targets: (b, n) ids that stood there.
             chosen: (b, n) boolean, True where the model is asked.
             lengths: (b,) number of tokens; None means n.
+
+        Raises:
+            TypeError: ids or lengths that are no integers, or places that are not boolean.
+            ValueError: other shapes than (b, n), not one length a sequence, or no place chosen.
         """
-        return F.cross_entropy(self(tokens, lengths)[chosen], targets[chosen])
+        check_ids(tokens=tokens, targets=targets)
+        if chosen.dtype != torch.bool:
+            raise TypeError(f"chosen: got dtype {chosen.dtype}, wanted bool, True where asked")
+        for name, tensor in (("targets", targets), ("chosen", chosen)):
+            if tensor.shape != tokens.shape:
+                came, wanted = tuple(tensor.shape), tuple(tokens.shape)
+                raise ValueError(f"{name}: got shape {came}, wanted {wanted}, that of tokens")
+        asked = targets[chosen]
+        if not len(asked):
+            raise ValueError("chosen: got no place, wanted at least one to average over")
+        return F.cross_entropy(self(tokens, lengths)[chosen], asked.long())

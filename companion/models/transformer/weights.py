@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.encoder_decoder import Transformer
 from companion.models.transformer.language_model import LanguageModel
+from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
-from companion.positions import Dynamic, Linear, Llama3, Yarn
+from companion.positions import Dynamic, Linear, Llama3, RotaryScaling, Yarn
 
 Model = Transformer | LanguageModel | MaskedLanguageModel | TextEncoder
 ModelT = TypeVar("ModelT", bound=nn.Module)
@@ -26,6 +26,8 @@ ModelT = TypeVar("ModelT", bound=nn.Module)
 _MODELS: dict[str, type[Model]] = {
     kind.__name__: kind for kind in (Transformer, LanguageModel, MaskedLanguageModel, TextEncoder)
 }
+_WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*")
+_FLOATING = ("BF16", "F16", "F32", "F64")
 _SCALINGS = {scaling.__name__: scaling for scaling in (Linear, Dynamic, Yarn, Llama3)}
 
 
@@ -38,6 +40,7 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
 
     Raises:
         TypeError: another model.
+        ValueError: the folder holds a model that `save` did not write.
 
     >>> from tempfile import TemporaryDirectory
     >>> model = LanguageModel(TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3))
@@ -50,14 +53,15 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
         came = type(model).__name__
         raise TypeError(f"model: got {came}, wanted one of {', '.join(_MODELS)}")
     folder = Path(folder)
+    _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {name: weight.detach().contiguous() for name, weight in model.named_parameters()}
     partial = folder / "model.safetensors.partial"
     save_file(tensors, partial)
-    partial.replace(folder / "model.safetensors")
     described = {"model": type(model).__name__, "config": _described(model.config)}
     text = json.dumps(described, indent=2) + "\n"
     (folder / "config.json").write_text(text, encoding="utf8")
+    partial.replace(folder / "model.safetensors")
 
 
 def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) -> Model:
@@ -69,59 +73,82 @@ def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) ->
 
     Raises:
         FileNotFoundError: no such folder, or a file is missing.
+        TypeError: a field of the configuration of another type, or a dtype that is not floating.
         ValueError: another configuration or other tensors than a model of the package has; the
             message lists them.
     """
+    check_dtype(dtype)
     folder = Path(folder)
     described = read_json(folder / "config.json")
-    kind = _MODELS.get(described.get("model", ""))
+    kind = _MODELS.get(str(described.get("model")))
     if kind is None:
         raise ValueError(
             f"folder: {folder / 'config.json'} has model {described.get('model')!r}, wanted one of "
             f"{', '.join(_MODELS)}; `from_pretrained` reads folders of Hugging Face"
         )
-    config = _configured(described.get("config", {}), folder)
-    return filled(kind, config, read_tensors(folder / "model.safetensors"), str(folder), dtype)
+    config = _configured(described.get("config", {}), folder / "config.json")
+    stored = Stored([folder / "model.safetensors"])
+    check_tensors(shapes_of(kind, config), stored.shapes, str(folder), stored.dtypes)
+    return filled(kind, config, stored.__getitem__, dtype)
 
 
 def filled(
     kind: type[ModelT],
     config: TransformerConfig,
-    tensors: Mapping[str, Tensor],
-    source: str,
+    weight_of: Callable[[str], Tensor],
     dtype: torch.dtype | None = None,
 ) -> ModelT:
-    """Build a model around tensors, without drawing weights that they would replace.
+    """Build a model around weights, one by one, without drawing what they would replace.
+
+    Every weight is copied into memory of its own before the next is asked for: whatever it was
+    read from may be let go.
 
     Args:
         kind: the class of the model.
         config: its shape.
-        tensors: its weights by their names.
-        source: where they come from, for the message.
+        weight_of: gives a weight by the name that `named_parameters` has for it.
         dtype: of the weights; None means as they are.
-
-    Raises:
-        ValueError: tensors are missing, unknown or of another shape; the message lists them.
     """
     with torch.device("meta"):
         model = kind(config)
-    wanted = dict(model.named_parameters())
-    check_tensors(
-        {name: tuple(weight.shape) for name, weight in wanted.items()},
-        {name: tuple(tensor.shape) for name, tensor in tensors.items()},
-        source,
-    )
-    first = {id(weight): name for name, weight in wanted.items()}
-    everywhere = {
-        name: tensors[first[id(weight)]].to(dtype=dtype)
-        for name, weight in model.named_parameters(remove_duplicate=False)
-    }
-    model.load_state_dict(everywhere, assign=True)
+    for path, part in model.named_modules():
+        for name, _ in list(part.named_parameters(recurse=False)):
+            weight = _copied(weight_of(f"{path}.{name}" if path else name), dtype)
+            setattr(part, name, nn.Parameter(weight))
     return model.eval()
 
 
+def _copied(weight: Tensor, dtype: torch.dtype | None) -> Tensor:
+    own = torch.empty(weight.shape, dtype=dtype or weight.dtype, device=weight.device)
+    return own.copy_(weight)
+
+
+def shapes_of(kind: type[nn.Module], config: TransformerConfig) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight that a model has, by its name."""
+    with torch.device("meta"):
+        model = kind(config)
+    return {name: tuple(weight.shape) for name, weight in model.named_parameters()}
+
+
+def check_dtype(dtype: torch.dtype | None) -> None:
+    """Refuse what no weights can be computed with.
+
+    Raises:
+        TypeError: no real floating dtype.
+
+    >>> check_dtype(torch.int8)
+    Traceback (most recent call last):
+    TypeError: dtype: got torch.int8, wanted a real floating dtype
+    """
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype: got {dtype}, wanted a real floating dtype")
+
+
 def check_tensors(
-    wanted: Mapping[str, tuple[int, ...]], came: Mapping[str, tuple[int, ...]], source: str
+    wanted: Mapping[str, tuple[int, ...]],
+    came: Mapping[str, tuple[int, ...]],
+    source: str,
+    dtypes: Mapping[str, str] | None = None,
 ) -> None:
     """Refuse tensors that are not those wanted, and list all that is wrong.
 
@@ -129,9 +156,10 @@ def check_tensors(
         wanted: shapes by name.
         came: shapes by name.
         source: where the tensors come from.
+        dtypes: of those that came, by name, in the words of safetensors; None means right ones.
 
     Raises:
-        ValueError: tensors are missing, unknown or of another shape.
+        ValueError: tensors are missing, unknown, of another shape, or no plain floating numbers.
 
     >>> check_tensors({"norm.weight": (3,)}, {"norm.weight": (5,)}, "here")
     Traceback (most recent call last):
@@ -149,6 +177,13 @@ def check_tensors(
     ]
     if shapes:
         faults.append(f"has other shapes: {'; '.join(shapes)}")
+    kinds = [
+        f"{name} {dtype}"
+        for name, dtype in sorted((dtypes or {}).items())
+        if name in wanted and dtype not in _FLOATING
+    ]
+    if kinds:
+        faults.append(f"has other dtypes: {', '.join(kinds)}, wanted one of {', '.join(_FLOATING)}")
     if faults:
         raise ValueError(f"tensors: {source} {'; '.join(faults)}")
 
@@ -171,22 +206,6 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read every tensor of a safetensors file.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: no safetensors file.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(f"folder: found no {path}; only local folders are read")
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"folder: {path} is no safetensors file: {error}") from error
-
-
 def _described(config: TransformerConfig) -> dict[str, Any]:
     """Return a configuration as JSON can hold it: a rescaling gets the name of its class."""
     described = asdict(config)
@@ -196,17 +215,47 @@ def _described(config: TransformerConfig) -> dict[str, Any]:
     return described
 
 
-def _configured(described: dict[str, Any], folder: Path) -> TransformerConfig:
-    known = {field.name for field in fields(TransformerConfig)}
-    if unknown := sorted(described.keys() - known):
-        raise ValueError(f"folder: {folder / 'config.json'} has unknown {', '.join(unknown)}")
-    if "vocab_size" not in described:
-        raise ValueError(f"folder: {folder / 'config.json'} has no vocab_size")
+def _configured(described: object, path: Path) -> TransformerConfig:
+    if not isinstance(described, dict):
+        raise ValueError(f"folder: {path} has config {described!r}, wanted a JSON object")
     scaling = described.get("rotary_scaling")
     if scaling is not None:
-        options = dict(scaling)
-        kind = _SCALINGS.get(options.pop("kind", ""))
-        if kind is None:
-            raise ValueError(f"folder: {folder / 'config.json'} has rotary_scaling {scaling}")
-        described = {**described, "rotary_scaling": kind(**options)}
+        described = {**described, "rotary_scaling": _rescaling(scaling, path)}
+    _check_fields(TransformerConfig, described, str(path))
     return TransformerConfig(**described)
+
+
+def _rescaling(described: object, path: Path) -> RotaryScaling:
+    options = dict(described) if isinstance(described, dict) else {}
+    kind = _SCALINGS.get(str(options.pop("kind", None)))
+    if kind is None:
+        raise ValueError(
+            f"folder: {path} has rotary_scaling {described!r}, "
+            f"wanted an object whose kind is one of {', '.join(_SCALINGS)}"
+        )
+    _check_fields(kind, options, f"rotary_scaling of {path}")
+    return kind(**options)
+
+
+def _check_fields(kind: type[Any], described: Mapping[str, object], source: str) -> None:
+    """Refuse fields that a dataclass has not, and a lack of those that it needs."""
+    known = {field.name: field.default is MISSING for field in fields(kind)}
+    if unknown := sorted(described.keys() - known.keys()):
+        raise ValueError(f"folder: {source} has unknown {', '.join(unknown)}")
+    if lacking := [name for name, needed in known.items() if needed and name not in described]:
+        raise ValueError(f"folder: {source} has no {', '.join(lacking)}")
+
+
+def _check_free(folder: Path) -> None:
+    """Refuse to put a model beside another one that `load` would not know."""
+    if (folder / "config.json").is_file():
+        if str(read_json(folder / "config.json").get("model")) in _MODELS:
+            return
+        others = ["config.json"]
+    else:
+        others = sorted(path.name for kind in _WEIGHTS for path in folder.glob(kind))
+    if others:
+        raise ValueError(
+            f"folder: got {folder}, which holds {', '.join(others)} of another model, "
+            f"wanted an empty folder or one that `save` wrote"
+        )

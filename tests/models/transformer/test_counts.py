@@ -57,6 +57,8 @@ def part_of(name: str) -> str:
         return "norm"
     if name.startswith(("output", "transform")):
         return "output"
+    if "score_bias" in name:
+        return "attention"
     kinds = ("attention", "feed_forward", "embedding")
     return next(kind for kind in kinds if kind in name)
 

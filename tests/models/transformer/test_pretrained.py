@@ -260,6 +260,32 @@ def test_wrong_tensors_are_listed_by_their_names(
             {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
             "wanted whole heads rotated",
         ),
+        (
+            "llama",
+            "LlamaForCausalLM",
+            {"rope_parameters": {"rope_type": "linear"}},
+            "rope_parameters of .*config.json has no factor",
+        ),
+        (
+            "llama",
+            "LlamaForCausalLM",
+            {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
+            "rope_parameters of .*config.json has no low_freq_factor",
+        ),
+        (
+            "llama",
+            "LlamaForCausalLM",
+            {"rope_parameters": ["linear"]},
+            r"rope_parameters: .* has \['linear'\], wanted an object",
+        ),
+        ("llama", "LlamaForCausalLM", {"hidden_act": ["silu"]}, r"hidden_act: .* has \['silu'\]"),
+        ("llama", "LlamaForCausalLM", {"model_type": ["llama"]}, r"has model_type \['llama'\]"),
+        (
+            "gpt2",
+            "GPT2LMHeadModel",
+            {"quantization_config": {"quant_method": "gptq"}},
+            "has a quantization_config, wanted plain weights",
+        ),
         ("gpt2", "GPT2LMHeadModel", {"scale_attn_weights": False}, "scale_attn_weights: .* False"),
         ("gpt2", "GPT2LMHeadModel", {"add_cross_attention": True}, "add_cross_attention: .* True"),
         ("bert", "BertForMaskedLM", {"is_decoder": True}, "is_decoder: .* True, wanted False"),
@@ -323,3 +349,47 @@ def test_one_file_goes_before_the_shards_of_an_earlier_save(tmp_path: Path) -> N
     later.save_pretrained(tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text(index, encoding="utf-8")
     torch.testing.assert_close(from_pretrained(tmp_path)(IDS), later(IDS).logits)
+
+
+@pytest.mark.parametrize("eos", [[2, 5, 7], None])
+def test_special_tokens_are_left_to_the_decoders(eos: Any, tmp_path: Path) -> None:
+    model = theirs("llama", "LlamaForCausalLM", eos_token_id=eos)
+    model.save_pretrained(tmp_path)
+    ours: Any = from_pretrained(tmp_path)
+    with torch.no_grad():
+        assert_agrees(ours(IDS), model(IDS).logits)
+    state = ours.start(IDS, max_len=3)
+    with pytest.raises(TypeError, match=r"eos_id: got .*, wanted a whole number"):
+        greedy(ours.step, state, batch_size=2, bos_id=state.last, eos_id=eos, max_len=3)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("gpt2", "GPT2Model"), ("llama", "LlamaModel")])
+def test_a_base_model_scores_words_only_with_its_embedding(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    base = theirs(kind, name, tie_word_embeddings=True)
+    base.save_pretrained(tmp_path)
+    ours: Any = from_pretrained(tmp_path)
+    with torch.no_grad():
+        vectors = base.get_input_embeddings().weight
+        assert_agrees(ours(IDS), base(IDS).last_hidden_state @ vectors.T)
+    theirs(kind, name, tie_word_embeddings=False).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=r"lacks lm_head.weight, .*: this is a base model, or"):
+        from_pretrained(tmp_path)
+
+
+def test_quantized_and_pickled_weights_are_refused(tmp_path: Path) -> None:
+    theirs("llama", "LlamaForCausalLM").save_pretrained(tmp_path)
+    path = tmp_path / "model.safetensors"
+    tensors = load_file(path)
+    lost = "model.layers.0.mlp.up_proj.weight"
+    tensors[lost] = tensors[lost].to(torch.int8)
+    save_file(tensors, path)
+    for dtype in (None, torch.float32):
+        with pytest.raises(ValueError, match=f"has other dtypes: {lost} I8, wanted one of BF16"):
+            from_pretrained(tmp_path, dtype=dtype)
+    with pytest.raises(TypeError, match=r"dtype: got torch.int8, wanted a real floating dtype"):
+        from_pretrained(tmp_path, dtype=torch.int8)
+    path.rename(tmp_path / "pytorch_model.bin")
+    with pytest.raises(FileNotFoundError, match=r"holds pytorch_model.bin, wanted model.safeten"):
+        from_pretrained(tmp_path)

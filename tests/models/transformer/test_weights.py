@@ -106,6 +106,22 @@ def test_wrong_tensors_are_all_listed(tmp_path: Path) -> None:
         ('{"model": "LanguageModel", "config": {}}', "has no vocab_size"),
         ('{"model": "LanguageModel", "config": {"vocab_size": 7, "x": 1}}', "has unknown x"),
         ('{"model": "LanguageModel", "config": {"vocab_size": 0}}', "vocab_size: got 0"),
+        ('{"model": ["x"]}', r"has model \['x'\], wanted one of Transformer"),
+        ('{"model": "LanguageModel", "config": [7]}', r"has config \[7\], wanted a JSON object"),
+        (
+            '{"model": "LanguageModel", "config": {"vocab_size": 7, "rotary_scaling": 2}}',
+            "has rotary_scaling 2, wanted an object whose kind is one of Linear",
+        ),
+        (
+            '{"model": "LanguageModel", "config": {"vocab_size": 7, "positions": "rotary",'
+            ' "rotary_scaling": {"kind": "Linear"}}}',
+            "rotary_scaling of .*config.json has no factor",
+        ),
+        (
+            '{"model": "LanguageModel", "config": {"vocab_size": 7, "positions": "rotary",'
+            ' "rotary_scaling": {"kind": "Linear", "factor": 2, "x": 1}}}',
+            "rotary_scaling of .*config.json has unknown x",
+        ),
         (
             '{"model": "LanguageModel", "config": {"vocab_size": 7, "rotary_scaling": {}}}',
             "has rotary_scaling {}",
@@ -137,3 +153,46 @@ def test_the_configuration_can_be_read_by_people(tmp_path: Path) -> None:
     described = json.loads((tmp_path / "config.json").read_text(encoding="utf8"))
     assert described["model"] == "LanguageModel"
     assert described["config"]["positions"] == "learned"
+
+
+def test_fields_of_another_type_are_refused(tmp_path: Path) -> None:
+    text = '{"model": "LanguageModel", "config": {"vocab_size": 7, "max_len": 3.5}}'
+    (tmp_path / "config.json").write_text(text, encoding="utf8")
+    with pytest.raises(TypeError, match="max_len: got float, wanted a whole number"):
+        load(tmp_path)
+    for dtype in (torch.int8, "float16"):
+        with pytest.raises(TypeError, match=r"dtype: got .*, wanted a real floating dtype"):
+            load(tmp_path, dtype=dtype)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", [None, torch.float32])
+def test_tensors_that_are_no_plain_numbers_are_refused(dtype: Any, tmp_path: Path) -> None:
+    save(LanguageModel(config_of("gpt2")), tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["decoder.norm.bias"] = tensors["decoder.norm.bias"].to(torch.int8)
+    tensors["decoder.norm.weight"] = tensors["decoder.norm.weight"].to(torch.float8_e4m3fn)
+    save_file(tensors, tmp_path / "model.safetensors")
+    message = (
+        r"has other dtypes: decoder.norm.bias I8, decoder.norm.weight F8_E4M3, "
+        r"wanted one of BF16, F16, F32, F64"
+    )
+    with pytest.raises(ValueError, match=message):
+        load(tmp_path, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "file", ["config.json", "model-00001-of-00002.safetensors", "pytorch_model.bin"]
+)
+def test_another_model_is_not_written_over(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text('{"model_type": "llama"}', encoding="utf8")
+    with pytest.raises(ValueError, match=f"folder: got {tmp_path}, which holds {file} of another"):
+        save(LanguageModel(config_of("llama")), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+
+
+def test_an_own_model_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf8")
+    save(LanguageModel(config_of("llama")), tmp_path)
+    model = randomised(TextEncoder(config_of("bert")))
+    save(model, tmp_path)
+    assert torch.equal(output(load(tmp_path)), output(model))

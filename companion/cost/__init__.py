@@ -1,0 +1,71 @@
+"""FLOPs and bytes: counted by formula, and measured.
+
+Formulas build nothing and run nothing. What they say is what `measure_flops`, `LiveBytes` and
+`measure_saved_bytes` find, which run the code: no more than products of matrices in operations,
+and in bytes no more than tensors.
+"""
+
+from companion.cost.counters import LiveBytes, measure_flops, measure_saved_bytes
+from companion.cost.growth import PowerLaw, crossover_length, fit_exponent, t_quantile
+from companion.cost.linear import (
+    LinearFlops,
+    chunked_linear_attention_flops,
+    linear_attention_flops,
+    recurrent_linear_attention_flops,
+)
+from companion.cost.pairs import TiledFlops, band_pairs, tiled_flops, tiled_pairs
+from companion.cost.recurrent import Seq2SeqFlops, recurrent_flops, seq2seq_flops
+from companion.cost.resident import resident_bytes
+from companion.cost.size import (
+    array_bytes,
+    cache_bytes,
+    feed_forward_saved_bytes,
+    multi_head_saved_bytes,
+)
+from companion.cost.training import TrainingBytes, training_bytes, training_flops
+from companion.layers import (
+    AttentionFlops,
+    additive_flops,
+    feed_forward_flops,
+    luong_flops,
+    matmul_flops,
+    multi_head_flops,
+)
+from companion.models.transformer import count_flops, count_parameters
+
+__all__ = [
+    "AttentionFlops",
+    "LinearFlops",
+    "LiveBytes",
+    "PowerLaw",
+    "Seq2SeqFlops",
+    "TiledFlops",
+    "TrainingBytes",
+    "additive_flops",
+    "array_bytes",
+    "band_pairs",
+    "cache_bytes",
+    "chunked_linear_attention_flops",
+    "count_flops",
+    "count_parameters",
+    "crossover_length",
+    "feed_forward_flops",
+    "feed_forward_saved_bytes",
+    "fit_exponent",
+    "linear_attention_flops",
+    "luong_flops",
+    "matmul_flops",
+    "measure_flops",
+    "measure_saved_bytes",
+    "multi_head_flops",
+    "multi_head_saved_bytes",
+    "recurrent_flops",
+    "recurrent_linear_attention_flops",
+    "resident_bytes",
+    "seq2seq_flops",
+    "t_quantile",
+    "tiled_flops",
+    "tiled_pairs",
+    "training_bytes",
+    "training_flops",
+]

@@ -1,0 +1,235 @@
+"""What a layer computes, by formula: floating-point operations of its matrix products.
+
+A product of (m, k) and (k, n) counts 2 m k n, a multiplication and an addition each. All pairs of a
+query and a key count, as a kernel that masks computes them. Biases, norms, rotations, softmax and
+activations are left out, as `torch.utils.flop_counter` leaves them out: they grow with the width,
+products with its square. That is not to say that they take no time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, get_args
+
+from companion.arrays import check_whole
+from companion.layers.luong import Score
+
+
+class AttentionFlops(NamedTuple):
+    """Operations of a layer of attention.
+
+    Attributes:
+        projections: products with weights; they grow with the length.
+        scores: every query against every key; they grow with the product of both lengths.
+        blend: sums of values, which grow as the scores do.
+    """
+
+    projections: int
+    scores: int
+    blend: int
+
+    @property
+    def total(self) -> int:
+        """Sum of all parts."""
+        return sum(self)
+
+
+def matmul_flops(rows: int, inner: int, columns: int) -> int:
+    """Return the operations of a product of (rows, inner) and (inner, columns).
+
+    A linear layer is one, with a row a token; so is the scoring of words at the end of a model.
+    Embedding is none: it looks up.
+
+    >>> matmul_flops(3, 5, 7)
+    210
+    """
+    return 2 * rows * inner * columns
+
+
+def multi_head_flops(
+    embed_dim: int,
+    num_heads: int,
+    *,
+    q_len: int,
+    k_len: int | None = None,
+    cached: int = 0,
+    projected: bool = False,
+    num_kv_heads: int | None = None,
+    head_dim: int | None = None,
+    key_dim: int | None = None,
+    value_dim: int | None = None,
+    pairs: int | None = None,
+    batch_size: int = 1,
+) -> AttentionFlops:
+    """Count a call of `MultiHeadAttention` (Vaswani et al., 2017).
+
+    A cache (Shazeer, 2019) saves the projections of the tokens in it, and no pair of the new
+    tokens: a step of decoding has q_len=1.
+
+    Args:
+        embed_dim: width e.
+        num_heads: query heads h.
+        q_len: queries that are computed.
+        k_len: entries of a memory, for cross-attention; None means self-attention.
+        cached: tokens before them in a cache, in self-attention.
+        projected: the memory was projected before.
+        num_kv_heads: key and value heads g; None means h.
+        head_dim: width d of a head; None means e / h.
+        key_dim: width of a key before its projection; None means e.
+        value_dim: width of a value before its projection; None means e.
+        pairs: pairs of a query and a key that a head computes; None means all. For windows
+            `companion.cost.tiled_pairs` knows them.
+        batch_size: sequences.
+
+    Raises:
+        TypeError: a number that is not whole.
+        ValueError: a number out of range or no divisor, a cache beside a memory, or a projected
+            memory that is not there.
+
+    >>> multi_head_flops(12, 3, q_len=5)
+    AttentionFlops(projections=5760, scores=600, blend=600)
+    >>> multi_head_flops(12, 3, q_len=1, cached=4)  # the last of these five, with a cache
+    AttentionFlops(projections=1152, scores=120, blend=120)
+    """
+    check_whole(1, embed_dim=embed_dim, num_heads=num_heads, q_len=q_len, batch_size=batch_size)
+    check_whole(0, cached=cached)
+    memory = q_len if k_len is None else k_len
+    groups = num_heads if num_kv_heads is None else num_kv_heads
+    if head_dim is None and embed_dim % num_heads:
+        raise ValueError(f"num_heads: got {num_heads}, wanted a divisor of embed_dim, {embed_dim}")
+    width = embed_dim // num_heads if head_dim is None else head_dim
+    key_dim = embed_dim if key_dim is None else key_dim
+    value_dim = embed_dim if value_dim is None else value_dim
+    check_whole(1, k_len=memory, num_kv_heads=groups, head_dim=width)
+    check_whole(1, key_dim=key_dim, value_dim=value_dim)
+    if cached and k_len is not None:
+        raise ValueError(
+            f"cached: got {cached} beside k_len, wanted 0: self-attention alone has a cache"
+        )
+    if projected and k_len is None:
+        raise ValueError("projected: got True without k_len, wanted False: there is no memory")
+    pairs = q_len * (cached + memory) if pairs is None else pairs
+    check_whole(0, pairs=pairs)
+    projections = 2 * matmul_flops(q_len, embed_dim, num_heads * width)
+    if not projected:
+        projections += matmul_flops(memory, key_dim + value_dim, groups * width)
+    products = batch_size * num_heads * matmul_flops(pairs, width, 1)
+    return AttentionFlops(batch_size * projections, products, products)
+
+
+def additive_flops(
+    query_dim: int,
+    key_dim: int,
+    hidden_dim: int,
+    *,
+    q_len: int,
+    k_len: int,
+    projected: bool = False,
+    batch_size: int = 1,
+) -> AttentionFlops:
+    """Count a call of `AdditiveAttention` (Bahdanau et al., 2015).
+
+    The q k hidden_dim sums and hyperbolic tangents in front of the scores are no products and are
+    left out; they take most of its time.
+
+    Args:
+        query_dim: width of a query.
+        key_dim: width of a memory entry.
+        hidden_dim: width of the hidden layer.
+        q_len: queries.
+        k_len: entries of the memory.
+        projected: the memory was projected before.
+        batch_size: sequences.
+
+    Raises:
+        TypeError: a number that is not whole.
+        ValueError: a number out of range.
+
+    >>> additive_flops(3, 5, 7, q_len=2, k_len=4)
+    AttentionFlops(projections=364, scores=112, blend=80)
+    """
+    check_whole(1, query_dim=query_dim, key_dim=key_dim, hidden_dim=hidden_dim)
+    check_whole(1, q_len=q_len, k_len=k_len, batch_size=batch_size)
+    projections = matmul_flops(q_len, query_dim, hidden_dim)
+    if not projected:
+        projections += matmul_flops(k_len, key_dim, hidden_dim)
+    return _of_memory(projections, hidden_dim, key_dim, q_len * k_len, batch_size)
+
+
+def luong_flops(
+    query_dim: int,
+    key_dim: int,
+    *,
+    q_len: int,
+    k_len: int,
+    score: Score = "general",
+    hidden_dim: int | None = None,
+    predictive: bool = False,
+    projected: bool = False,
+    batch_size: int = 1,
+) -> AttentionFlops:
+    """Count a call of `LuongAttention` (Luong et al., 2015).
+
+    Local attention scores the whole memory and masks it: a window changes nothing here.
+
+    Args:
+        query_dim: width of a query.
+        key_dim: width of a memory entry.
+        q_len: queries.
+        k_len: entries of the memory.
+        score: "dot", "general" or "concat".
+        hidden_dim: width of the hidden layer of "concat"; None means query_dim.
+        predictive: predict the place of the window (local-p); it counts as a projection.
+        projected: the memory was projected before.
+        batch_size: sequences.
+
+    Raises:
+        TypeError: a number that is not whole.
+        ValueError: a number out of range, or another score.
+
+    >>> luong_flops(3, 5, q_len=2, k_len=4)
+    AttentionFlops(projections=120, scores=48, blend=80)
+    """
+    if score not in get_args(Score):
+        raise ValueError(f"score: got {score!r}, wanted one of {get_args(Score)}")
+    check_whole(1, query_dim=query_dim, key_dim=key_dim)
+    check_whole(1, q_len=q_len, k_len=k_len, batch_size=batch_size)
+    hidden = query_dim
+    if hidden_dim is not None and score == "concat":
+        check_whole(1, hidden_dim=hidden_dim)
+        hidden = hidden_dim
+    projections = 0
+    if not projected and score != "dot":
+        projections += matmul_flops(k_len, key_dim, hidden)
+    if score == "concat":
+        projections += matmul_flops(q_len, query_dim, hidden)
+    if predictive:
+        projections += matmul_flops(q_len, query_dim, query_dim + 1)
+    return _of_memory(projections, hidden, key_dim, q_len * k_len, batch_size)
+
+
+def feed_forward_flops(embed_dim: int, hidden_dim: int, *, tokens: int, gated: bool = False) -> int:
+    """Count a call of `FeedForward` (Vaswani et al., 2017; gated, Shazeer, 2020).
+
+    Args:
+        embed_dim: width e.
+        hidden_dim: width between the projections.
+        tokens: places, those of all sequences together.
+        gated: with a second projection up.
+
+    Raises:
+        TypeError: a number that is not whole.
+        ValueError: a number below 1.
+
+    >>> feed_forward_flops(12, 48, tokens=5), feed_forward_flops(12, 32, tokens=5, gated=True)
+    (11520, 11520)
+    """
+    check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim, tokens=tokens)
+    return matmul_flops(tokens, embed_dim, (3 if gated else 2) * hidden_dim)
+
+
+def _of_memory(
+    projections: int, hidden: int, key_dim: int, pairs: int, batch_size: int
+) -> AttentionFlops:
+    """Count attention without heads: a score has `hidden` products, and a value is an entry."""
+    parts = projections, matmul_flops(pairs, hidden, 1), matmul_flops(pairs, key_dim, 1)
+    return AttentionFlops(*(batch_size * part for part in parts))

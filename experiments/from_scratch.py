@@ -1,0 +1,355 @@
+"""Do silent mistakes still learn? A small Transformer with one wrong line in its attention.
+
+At every place of a sequence a key is named, and the model says the class that will be revealed for
+it at the next place; four times in five it is the class that belongs to the key in this sequence.
+Every arm has one mistake that raises no error. An accuracy is measured twice: as the program itself
+reports it, on whole sequences, and in use, where a place comes with the places before it and with
+nothing else. `--tune` chooses a learning rate for every arm from one grid, on seeds of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from companion.attention import attend, masked_softmax
+from companion.masks import causal_mask
+from experiments.record import claim, fingerprint, measure, write_result
+from experiments.settings import TUNING_SEEDS, chosen
+from experiments.translators import Runs, in_parallel
+from experiments.trials import command_line, record_trials
+
+Mistake = Literal[
+    "none",
+    "no_attention",
+    "no_scale",
+    "swapped",
+    "query_axis",
+    "view",
+    "view_out",
+    "no_mask",
+    "inverted",
+    "one_more",
+    "one_less",
+    "tiny",
+    "late",
+]
+
+STUDY = "from_scratch"
+SEEDS = tuple(range(1, 11))
+MISTAKES: tuple[Mistake, ...] = get_args(Mistake)
+LEARNING_RATES = (0.001, 0.003, 0.01, 0.03, 0.1)
+CHEAP = 2.0
+"""Points of accuracy: a mistake that costs less is called cheap."""
+SENTENCES: dict[Mistake, str] = {
+    "no_scale": "Without the scale",
+    "swapped": "With query and key swapped",
+    "query_axis": "With the softmax over the queries",
+    "view": "With heads cut and joined by a view",
+    "view_out": "With heads joined by a view",
+    "no_mask": "Without a mask",
+    "inverted": "With the mask upside down",
+    "one_more": "With a mask that allows one place too many",
+    "one_less": "With a mask that allows one place too few",
+    "tiny": "With 1e-9 in the place of -1e9 in the mask",
+    "late": "With a mask applied after the softmax",
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A key is named at every place; what it stands for is revealed at the next one."""
+
+    places: int = 16
+    keys: int = 4
+    classes: int = 8
+    noise: float = 0.2
+    batch_size: int = 32
+    test_size: int = 500
+
+    @property
+    def width(self) -> int:
+        """Features of a place: its key, the last place's key and class, and its number."""
+        return 2 * self.keys + self.classes + self.places
+
+    def batch(self, generators: Sequence[Generator], size: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Draw features (s, b, n, f), answers (s, b, n), and which keys came before (s, b, n).
+
+        The class of a key is drawn anew for each sequence; with probability `noise` another draw
+        is revealed in its place. One seed draws from one generator.
+        """
+        drawn = [self._drawn(generator, size) for generator in generators]
+        keys, answers = (torch.stack(part) for part in zip(*drawn, strict=True))
+        last = [
+            F.pad(F.one_hot(x, kinds)[..., :-1, :], (0, 0, 1, 0))
+            for x, kinds in ((keys, self.keys), (answers, self.classes))
+        ]
+        places = torch.eye(self.places).expand(*keys.shape, -1)
+        features = torch.cat([F.one_hot(keys, self.keys), *last, places], dim=-1)
+        earlier = causal_mask(self.places, offset=-1, like=keys)
+        seen = ((keys[..., :, None] == keys[..., None, :]) & earlier).any(-1)
+        return features, answers, seen
+
+    def _drawn(self, generator: Generator, size: int) -> tuple[Tensor, Tensor]:
+        shape = size, self.places
+        keys = torch.randint(self.keys, shape, generator=generator)
+        table = torch.randint(self.classes, (size, self.keys), generator=generator)
+        other = torch.randint(self.classes, shape, generator=generator)
+        wrong = torch.rand(shape, generator=generator) < self.noise
+        return keys, other.where(wrong, table.take_along_dim(keys, 1))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One arm of the study and its training."""
+
+    mistake: Mistake
+    learning_rate: float = 0.0
+    steps: int = 200
+
+
+TASK = Task()
+EMBED_DIM = 32
+HEADS = 4
+HIDDEN = 64
+WARMUP = 20
+
+
+def weights_of(scores: Tensor, mistake: Mistake) -> Tensor:
+    """Turn scores (..., n, n) into causal weights, with a mistake if there is one."""
+    offset = {"one_more": 1, "one_less": -1}.get(mistake, 0)
+    allowed = causal_mask(scores.shape[-1], offset=offset, like=scores)
+    match mistake:
+        case "no_attention":
+            return torch.zeros_like(scores)
+        case "query_axis":
+            return masked_softmax(scores.mT, allowed.mT).mT
+        case "no_mask":
+            return masked_softmax(scores)
+        case "inverted":
+            return masked_softmax(scores, ~allowed)
+        case "tiny":
+            return masked_softmax(scores.masked_fill(~allowed, 1e-9))
+        case "late":
+            return masked_softmax(scores).where(allowed, 0.0)
+    return masked_softmax(scores, allowed)
+
+
+class Readers(nn.Module):
+    """Small Transformers of one block, one a seed, side by side; none sees another."""
+
+    def __init__(self, mistake: Mistake, task: Task, generators: Sequence[Generator]) -> None:
+        super().__init__()
+        self.mistake = mistake
+        e = EMBED_DIM
+        shapes = {
+            "embed": (task.width, e),
+            "query": (e, e),
+            "key": (e, e),
+            "value": (e, e),
+            "output": (e, e),
+            "hidden": (e, HIDDEN),
+            "back": (HIDDEN, e),
+            "classes": (e, task.classes),
+        }
+        self.weights = nn.ParameterDict(
+            {
+                name: torch.stack([torch.randn(shape, generator=g) for g in generators])
+                / math.sqrt(shape[0])
+                for name, shape in shapes.items()
+            }
+        )
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features (s, b, n, f) to the logits of the classes, (s, b, n, c)."""
+        x = self._times(features, "embed")
+        x = x + self.attention(_normed(x))
+        hidden = F.gelu(self._times(_normed(x), "hidden"))
+        return self._times(_normed(x + self._times(hidden, "back")), "classes")
+
+    def attention(self, x: Tensor) -> Tensor:
+        """Attend causally in several heads, (s, b, n, e) to (s, b, n, e)."""
+        query, key, value = (self._cut(self._times(x, name)) for name in ("query", "key", "value"))
+        if self.mistake == "swapped":
+            query, key = key, query
+        scale = 1.0 if self.mistake == "no_scale" else query.shape[-1] ** -0.5
+        blend = attend(weights_of(scale * query @ key.mT, self.mistake), value)
+        if self.mistake not in ("view", "view_out"):
+            blend = blend.transpose(2, 3)
+        return self._times(blend.reshape(x.shape), "output")
+
+    def _cut(self, x: Tensor) -> Tensor:
+        """Cut (s, b, n, e) into heads (s, b, h, n, d)."""
+        s, b, n, e = x.shape
+        if self.mistake == "view":
+            return x.reshape(s, b, HEADS, n, e // HEADS)
+        return x.reshape(s, b, n, HEADS, e // HEADS).transpose(2, 3)
+
+    def _times(self, x: Tensor, name: str) -> Tensor:
+        return (x.flatten(1, 2) @ self.weights[name]).unflatten(1, x.shape[1:3])  # type: ignore[no-any-return]
+
+
+def _normed(x: Tensor) -> Tensor:
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def fit(setting: Setting, task: Task, seeds: Sequence[int]) -> tuple[Readers, Tensor]:
+    """Train one model a seed on fresh batches; return them and every loss, (steps, s).
+
+    All arms of a seed start from the same weights and see the same data.
+    """
+    generators = [Generator().manual_seed(seed) for seed in seeds]
+    models = Readers(setting.mistake, task, generators)
+    optimizer = torch.optim.Adam(models.parameters(), lr=0.0)
+    trace = []
+    for step in range(setting.steps):
+        features, answers, seen = task.batch(generators, task.batch_size)
+        each = F.cross_entropy(models(features).permute(0, 3, 1, 2), answers, reduction="none")
+        losses = (each * seen).sum((1, 2)) / seen.sum((1, 2))
+        trace.append(losses.detach())
+        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
+        rate = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.zero_grad()
+        losses.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        optimizer.step()
+    return models, torch.stack(trace)
+
+
+@torch.no_grad()
+def examined(models: Readers, task: Task, seeds: Sequence[int]) -> Runs:
+    """Measure accuracies on whole sequences, and place by place without what comes later."""
+    generators = [Generator().manual_seed(90_000 + seed) for seed in seeds]
+    features, answers, seen = task.batch(generators, task.test_size)
+    steps = [models(features[:, :, : place + 1])[:, :, -1] for place in range(task.places)]
+    found = {"reported": models(features), "in_use": torch.stack(steps, dim=2)}
+    return {name: accuracies(logits, answers, seen) for name, logits in found.items()}
+
+
+def accuracies(logits: Tensor, answers: Tensor, asked: Tensor) -> list[float]:
+    """Return the share of right answers at the asked places in %, one a seed.
+
+    Args:
+        logits: (s, b, n, c).
+        answers: (s, b, n).
+        asked: (s, b, n).
+    """
+    right = (logits.argmax(-1) == answers) & asked
+    shares: list[float] = (100 * right.sum((1, 2)).double() / asked.sum((1, 2))).tolist()
+    return shares
+
+
+def outcome(setting: Setting, task: Task, seeds: Sequence[int]) -> Runs:
+    """Train one arm on every seed: its own loss at the end, what it reports, and its use."""
+    models, losses = fit(setting, task, seeds)
+    found = examined(models, task, seeds)
+    difference = [a - b for a, b in zip(found["reported"], found["in_use"], strict=True)]
+    return {"final_loss": losses[-20:].double().mean(0).tolist(), **found, "illusion": difference}
+
+
+def arms() -> dict[str, Setting]:
+    """Return every arm that is tuned: the right attention, none at all, and each mistake."""
+    return {mistake: Setting(mistake) for mistake in MISTAKES}
+
+
+def reported() -> dict[str, Setting]:
+    """Return the tuned arms."""
+    settings = chosen(STUDY)
+    return {name: Setting(**settings[name]) for name in arms()}
+
+
+def tune(workers: int) -> None:
+    """Try every learning rate on every arm; record all, and the best of each.
+
+    What counts is the arm's own training loss: who does not know of a mistake sees no other.
+    """
+    trials = [
+        (name, replace(arm, learning_rate=rate))
+        for name, arm in arms().items()
+        for rate in LEARNING_RATES
+    ]
+    jobs = [(setting, TASK, TUNING_SEEDS) for _, setting in trials]
+    record_trials(
+        STUDY,
+        "loss of the last 20 updates",
+        [name for name, _ in trials],
+        [setting for _, setting in trials],
+        [found["final_loss"] for found in in_parallel(outcome, jobs, workers)],
+        digits=".6g",
+    )
+
+
+# The record
+
+
+def smoke() -> list[float]:
+    """Run the whole pipeline small: a few updates of every arm, and what each comes to."""
+    task = Task(places=7, keys=3, classes=4, batch_size=6, test_size=20)
+    trace: list[float] = []
+    for mistake in MISTAKES:
+        setting = Setting(mistake, learning_rate=0.01, steps=5)
+        models, losses = fit(setting, task, (7, 8))
+        trace += losses.flatten().tolist()
+        features, *_ = task.batch([Generator().manual_seed(seed) for seed in (7, 8)], 4)
+        trace += models(features[:, :, :5]).detach().mean((1, 2, 3)).tolist()
+    return trace
+
+
+def main(workers: int = 2) -> None:
+    """Train every arm on every seed, and write the record."""
+    settings = reported()
+    jobs = [(setting, TASK, SEEDS) for setting in settings.values()]
+    runs = dict(zip(settings, in_parallel(outcome, jobs, workers), strict=True))
+    write_result(
+        STUDY,
+        title="Causal attention with one silent mistake: what is reported, and what is so in use",
+        command="python -m experiments.from_scratch",
+        seeds=SEEDS,
+        threads=1,
+        config={
+            "task": TASK,
+            "embed_dim": EMBED_DIM,
+            "heads": HEADS,
+            "hidden": HIDDEN,
+            "warmup": WARMUP,
+            "cheap": CHEAP,
+            "arms": settings,
+        },
+        measures={
+            f"{name}/{what}": measure(values, UNITS[what])
+            for name, column in runs.items()
+            for what, values in column.items()
+        },
+        claims=claims(runs),
+        fingerprint=fingerprint(smoke()),
+    )
+
+
+UNITS = {"final_loss": "nats", "reported": "%", "in_use": "%", "illusion": "points"}
+
+
+def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
+    """Decide for every mistake whether it is cheap: as reported, and in use."""
+    right = runs["none"]
+    what = {
+        "reported": "the program reports less than 2 points below the right one",
+        "in_use": "the accuracy in use is less than 2 points below that of the right one",
+    }
+    return {
+        f"{mistake}/{name}": claim(
+            f"{sentence}, {ending}.",
+            right[name], runs[mistake][name], unit="points", side="below", threshold=CHEAP,
+        )
+        for mistake, sentence in SENTENCES.items()
+        for name, ending in what.items()
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    command_line(__doc__, tune, main)

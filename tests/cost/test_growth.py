@@ -1,0 +1,108 @@
+"""Exponents and their intervals against SciPy's, and lengths at which costs cross."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from companion.cost import crossover_length, fit_exponent, multi_head_flops, t_quantile
+from companion.layers import feed_forward_flops
+from tests.transformers import config_of
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.05, -0.5])
+def test_the_exponent_of_a_power_law_is_found(power: float) -> None:
+    lengths = [7, 64, 1024, 16384]
+    law = fit_exponent(lengths, [3.1 * n**power for n in lengths])
+    assert law == pytest.approx((power, power, power, 3.1), abs=1e-6)
+
+
+def test_noise_that_is_even_on_both_ends_leaves_the_exponent() -> None:
+    lengths = [1, 2, 4, 8]
+    values = [n**2 * factor for n, factor in zip(lengths, [1.1, 1, 1, 1.1], strict=True)]
+    law = fit_exponent(lengths, values)
+    assert law.exponent == pytest.approx(2.0)
+    assert law.low < 2.0 < law.high
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("count", [3, 4, 5, 8, 31])
+def test_the_interval_is_scipys(count: int, confidence: float) -> None:
+    generator = random.Random(count)
+    lengths = [generator.uniform(1, 1e5) for _ in range(count)]
+    values = [n**1.5 * math.exp(generator.gauss(0, 0.3)) for n in lengths]
+    law = fit_exponent(lengths, values, confidence=confidence)
+    line = stats.linregress([math.log(n) for n in lengths], [math.log(v) for v in values])
+    half = stats.t.ppf((1 + confidence) / 2, count - 2) * line.stderr
+    expected = line.slope, line.slope - half, line.slope + half, math.exp(line.intercept)
+    assert law == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 6, 17, 100])
+@pytest.mark.parametrize("confidence", [0.1, 0.9, 0.95, 0.9999])
+def test_the_quantile_is_scipys(freedom: int, confidence: float) -> None:
+    expected = stats.t.ppf((1 + confidence) / 2, freedom)
+    assert t_quantile(freedom, confidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_interval_covers_as_often_as_it_says() -> None:
+    generator, hits, rounds = random.Random(5), 0, 1000
+    for _ in range(rounds):
+        lengths = [2**k for k in range(5, 11)]
+        values = [3 * n**2 * math.exp(generator.gauss(0, 0.1)) for n in lengths]
+        law = fit_exponent(lengths, values)
+        hits += law.low <= 2 <= law.high
+    assert hits / rounds == pytest.approx(0.95, abs=0.025)
+
+
+def test_two_points_have_an_exponent_and_no_interval() -> None:
+    law = fit_exponent([2, 4], [3.0, 12.0])
+    assert law.exponent == pytest.approx(2.0)
+    assert (law.low, law.high) == (-math.inf, math.inf)
+
+
+def test_a_sum_of_powers_is_no_power_law() -> None:
+    lengths = [2**k for k in range(6, 14)]
+    law = fit_exponent(lengths, [float(n * n + 1000 * n) for n in lengths])
+    assert 1 < law.low < law.high < 2
+
+
+@pytest.mark.parametrize("variant", ["paper", "llama", "gpt2"])
+@pytest.mark.parametrize("with_projections", [False, True])
+@pytest.mark.parametrize("hidden_dim", [5, 97, 1000])
+def test_costs_cross_there_and_not_before(
+    variant: str, with_projections: bool, hidden_dim: int
+) -> None:
+    config = config_of(variant, hidden_dim=hidden_dim)
+    crossing = crossover_length(config, with_projections=with_projections)
+
+    def ahead(n: int) -> bool:
+        attention = multi_head_flops(
+            config.embed_dim, config.num_heads, q_len=n,
+            num_kv_heads=config.groups, head_dim=config.width_of_head,
+        )  # fmt: skip
+        rest = feed_forward_flops(
+            config.embed_dim, config.hidden_width, tokens=n, gated=config.gated
+        )
+        own = attention.total if with_projections else attention.scores + attention.blend
+        return own >= rest
+
+    assert ahead(crossing)
+    assert crossing == 1 or not ahead(crossing - 1)
+
+
+def test_impossible_fits_are_refused() -> None:
+    some: Any
+    with pytest.raises(ValueError, match="values: got 1, wanted 2, one a length"):
+        fit_exponent([1, 2], [3.0])
+    for some in ([1.0, 0.0], [1.0, math.inf], [1.0, math.nan]):
+        with pytest.raises(ValueError, match=r"values: got .* wanted finite numbers above 0"):
+            fit_exponent([1, 2], some)
+    with pytest.raises(ValueError, match=r"lengths: got .* wanted at least two that differ"):
+        fit_exponent([2, 2], [3.0, 4.0])
+    with pytest.raises(ValueError, match="confidence: got 95, wanted above 0 and below 1"):
+        fit_exponent([1, 2], [3.0, 4.0], confidence=95)

@@ -1,0 +1,88 @@
+"""Pairs of queries and keys against masks, and tiled attention's products against torch's count."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+
+from companion.cost import band_pairs, measure_flops, multi_head_flops, tiled_flops, tiled_pairs
+from companion.layers import MultiHeadAttention
+from companion.masks import causal_mask, sliding_window_mask
+from companion.tiled import tiled_attention, window_attention
+
+BANDS: list[dict[str, Any]] = [
+    {},
+    {"right": 0},
+    {"left": 3, "right": 0},
+    {"left": 5, "right": 2},
+    {"left": 200, "right": 7},
+]
+
+
+@pytest.mark.parametrize("offset", [0, 3, -2])
+@pytest.mark.parametrize(("q_len", "k_len"), [(7, 7), (5, 13), (13, 5), (1, 1)])
+def test_the_pairs_of_a_band_are_those_of_its_mask(q_len: int, k_len: int, offset: int) -> None:
+    assert band_pairs(q_len, k_len, offset=offset) == q_len * k_len
+    causal = causal_mask(q_len, k_len, offset=offset)
+    assert band_pairs(q_len, k_len, right=0, offset=offset) == causal.sum()
+    window = sliding_window_mask(q_len, k_len, left=3, right=2, offset=offset)
+    assert band_pairs(q_len, k_len, left=3, right=2, offset=offset) == window.sum()
+
+
+@pytest.mark.parametrize("block_size", [None, 1, 7, 16])
+@pytest.mark.parametrize("band", BANDS, ids=str)
+def test_the_kernel_does_the_products_of_its_tiles(band: dict[str, Any], block_size: Any) -> None:
+    b, h, n, d, v = 3, 5, 149 if block_size != 1 else 11, 7, 11
+    query, key = torch.zeros(2, b, h, n, d, requires_grad=True)
+    value = torch.ones(b, h, n, v, requires_grad=True)
+    pairs = tiled_pairs(n, block_size=block_size, **band)
+    assert band_pairs(n, **band) <= pairs <= n * n
+    found = tiled_flops(h, pairs, head_dim=d, value_dim=v, batch_size=b)
+
+    def call() -> Any:
+        return tiled_attention(query, key, value, block_size=block_size, **band)
+
+    assert measure_flops(call) == found.forward
+    assert measure_flops(lambda: call().sum().backward()) == found.forward + found.backward
+
+
+def test_long_windows_and_unequal_lengths() -> None:
+    for q_len, k_len, band in ((301, 563, {"right": 0, "offset": 40}), (613, 571, {"left": 31})):
+        query, key = torch.zeros(1, 1, q_len, 3), torch.zeros(1, 1, k_len, 3)
+        pairs = tiled_pairs(q_len, k_len, **band)
+        with torch.no_grad():
+            done = measure_flops(partial(tiled_attention, query, key, key, **band))
+        assert done == tiled_flops(1, pairs, head_dim=3).forward
+
+
+def test_a_layer_with_a_window_and_tiles() -> None:
+    def windowed(query: Any, key: Any, value: Any, mask: Any, **_: Any) -> Any:
+        return window_attention(query, key, value, left=4)
+
+    layer, n = MultiHeadAttention(12, 3, attention_fn=windowed), 133
+    pairs = tiled_pairs(n, left=4, right=0)
+    x = torch.ones(2, n, 12)
+    found = multi_head_flops(12, 3, q_len=n, pairs=pairs, batch_size=2)
+    assert measure_flops(lambda: layer(x)) == found.total
+    assert found.scores * n * n == multi_head_flops(12, 3, q_len=n, batch_size=2).scores * pairs
+
+
+def test_a_window_grows_with_the_length_and_all_pairs_with_its_square() -> None:
+    window = [tiled_pairs(n, left=15, right=0) for n in (2048, 4096)]
+    causal = [tiled_pairs(n, right=0) for n in (2048, 4096)]
+    assert window[1] / window[0] == pytest.approx(2, rel=0.02)
+    assert causal[1] / causal[0] == pytest.approx(4, rel=0.06)
+
+
+def test_impossible_bands_are_refused() -> None:
+    with pytest.raises(ValueError, match="left: got -1, wanted at least 0"):
+        band_pairs(5, left=-1)
+    with pytest.raises(TypeError, match="offset: got float"):
+        tiled_pairs(5, offset=0.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="block_size: got 0"):
+        tiled_pairs(5, block_size=0)
+    with pytest.raises(ValueError, match="head_dim: got 0"):
+        tiled_flops(1, 5, head_dim=0)

@@ -1,0 +1,67 @@
+"""The resident size against arrays of known size, in processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from companion.cost import array_bytes, cache_bytes, resident_bytes
+
+ROOT = Path(__file__).parents[2]
+LEAST = 64 * 2**20
+
+WEIGHTS = """
+from torch import nn
+layers = nn.Linear(11, 13)
+before = resident_bytes()
+layers = nn.Linear(4099, 5003, bias=False)
+print(resident_bytes() - before)
+"""
+CACHE = """
+import torch
+from companion.cache import KVCache
+token = torch.ones(2, 3, 257, 97)
+before = resident_bytes()
+cache = KVCache(2, 3, 80 * 257, 97)
+for _ in range(80):
+    cache.update(token, token)
+print(resident_bytes() - before)
+"""
+
+
+def said(script: str) -> int:
+    script = "from companion.cost import resident_bytes\n" + script
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="says the peak alone")
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (WEIGHTS, array_bytes(4099, 5003)),
+        (CACHE, cache_bytes(2, 3, 80 * 257, 97)),
+    ],
+    ids=["weights", "cache"],
+)
+def test_the_resident_size_grows_as_predicted(script: str, found: int) -> None:
+    assert found > LEAST
+    assert said(script) == pytest.approx(found, rel=0.05)
+
+
+def test_systems_without_proc_say_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = resident_bytes()
+
+    def missing(*_: object, **__: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", missing)
+    assert resident_bytes() >= 0.9 * now  # the peak; a process may have been larger before
+    monkeypatch.setitem(sys.modules, "resource", None)
+    with pytest.raises(OSError, match=f"resident size: got {sys.platform}, wanted /proc"):
+        resident_bytes()

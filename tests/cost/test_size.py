@@ -1,0 +1,126 @@
+"""Bytes by formula against the bytes of the tensors that are there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+
+from companion.attention import scaled_dot_product_attention
+from companion.cache import KVCache
+from companion.cost import (
+    LiveBytes,
+    array_bytes,
+    cache_bytes,
+    count_parameters,
+    feed_forward_saved_bytes,
+    measure_saved_bytes,
+    multi_head_saved_bytes,
+)
+from companion.layers import FeedForward, MultiHeadAttention
+from companion.models.transformer import LanguageModel
+from companion.tiled import tiled_attention
+from tests.transformers import VARIANTS, config_of
+
+DTYPES = [torch.float32, torch.float64, torch.bfloat16]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("groups", [6, 3, 1])
+@pytest.mark.parametrize(("max_len", "window"), [(11, None), (11, 5), (None, 7), (3, 5)])
+def test_a_cache(groups: int, max_len: Any, window: Any, dtype: torch.dtype) -> None:
+    with LiveBytes() as count:
+        cache = KVCache(3, groups, max_len, 5, window=window, value_dim=7, dtype=dtype)
+    sizes: dict[str, Any] = {"window": window, "value_dim": 7, "dtype": dtype}
+    assert count.live == cache_bytes(3, groups, max_len, 5, **sizes)
+    assert cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
+    del cache
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_models_weights_and_caches(variant: str) -> None:
+    config = config_of(variant)
+    with LiveBytes() as count:
+        model = LanguageModel(config)
+    assert count.live == array_bytes(count_parameters(config, "language_model").total)
+    with LiveBytes() as count, torch.no_grad():
+        state = model.eval().start(torch.ones(3, 5, dtype=torch.int64), max_len=7)
+    sizes = 3, config.groups, 5 - 1 + 7, config.width_of_head
+    held = cache_bytes(*sizes, num_layers=config.num_layers)
+    assert count.live == held + state.last.untyped_storage().nbytes()
+
+
+def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> None:
+    query = torch.ones(2, 3, 67, 5)
+    matrix, output = array_bytes(2, 3, 67, 67), array_bytes(2, 3, 67, 5)
+    with torch.no_grad(), LiveBytes() as count:
+        weighed = scaled_dot_product_attention(query, query, query, need_weights=True)
+    assert count.live == matrix + output
+    assert count.peak >= 3 * matrix
+    with torch.no_grad(), LiveBytes() as count:
+        fused = scaled_dot_product_attention(query, query, query)
+    assert count.live == output
+    assert count.peak == output + array_bytes(2, 3, 67)  # and a log-sum-exp a row
+    torch.testing.assert_close(weighed[0], fused)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("gated", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "silu"])
+def test_what_feed_forward_keeps(activation: Any, gated: bool, dtype: torch.dtype) -> None:
+    for b, n, e, f in ((2, 7, 5, 11), (1, 1, 13, 3)):
+        layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
+        x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
+        found = feed_forward_saved_bytes(
+            e, f, tokens=b * n, activation=activation, gated=gated, dtype=dtype
+        )
+        assert measure_saved_bytes(partial(layer, x), layer) == found
+
+
+def by_definition(*arrays: Any, **options: Any) -> Any:
+    return scaled_dot_product_attention(*arrays, **options, need_weights=True)[0]
+
+
+METHODS: dict[Any, Any] = {
+    "fused": scaled_dot_product_attention,
+    "tiled": tiled_attention,
+    "definition": by_definition,
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:2])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_attention_keeps(method: Any, dtype: torch.dtype) -> None:
+    for b, n, g, r, d in ((2, 7, 3, 1, 5), (3, 11, 1, 3, 5), (1, 5, 3, 5, 7), (2, 13, 1, 1, 3)):
+        layer = MultiHeadAttention(
+            17, g * r, num_kv_heads=g, head_dim=d, attention_fn=METHODS[method]
+        ).to(dtype)
+        sizes: dict[str, Any] = {
+            "q_len": n, "num_kv_heads": g, "head_dim": d, "batch_size": b, "method": method,
+            "dtype": dtype,
+        }  # fmt: skip
+        x = torch.randn(b, n, 17, dtype=dtype, requires_grad=True)
+        for is_causal in (False, True):
+            kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
+            assert kept == multi_head_saved_bytes(17, g * r, is_causal=is_causal, **sizes)
+        memory = torch.randn(b, n + 4, 17, dtype=dtype, requires_grad=True)
+        kept = measure_saved_bytes(partial(layer, x, memory), layer)
+        assert kept == multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
+
+
+def test_impossible_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="shape: got -1, wanted at least 0"):
+        array_bytes(3, -1)
+    with pytest.raises(ValueError, match="max_len: got None without a window"):
+        cache_bytes(1, 1, None, 3)
+    with pytest.raises(ValueError, match="max_len: got 0"):
+        cache_bytes(1, 1, 0, 3)
+    any_name: Any = "tanh"
+    with pytest.raises(ValueError, match="activation: got 'tanh', wanted one of"):
+        feed_forward_saved_bytes(3, 5, tokens=1, activation=any_name)
+    with pytest.raises(ValueError, match="method: got 'tanh', wanted one of"):
+        multi_head_saved_bytes(4, 2, q_len=1, method=any_name)
+    with pytest.raises(TypeError, match=r"dtype: got torch\.bfloat16, wanted float32 or float64"):
+        multi_head_saved_bytes(4, 2, q_len=1, dtype=torch.bfloat16)

@@ -1,0 +1,318 @@
+"""Distances in the scores: against loops, against T5 and BLOOM, and with caches."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.masks import padding_mask
+from companion.models.transformer import (
+    Decoder,
+    Embedding,
+    Encoder,
+    LanguageModel,
+    TextEncoder,
+    Transformer,
+    TransformerConfig,
+    count_flops,
+)
+from tests.batches import make_batch
+from tests.transformers import config_of, randomised
+
+BIASED = ("bloom", "t5")
+B, N, E, H = 2, 7, 12, 6
+IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
+
+
+def draw(*shape: int) -> Tensor:
+    generator = torch.Generator().manual_seed(sum(shape))
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def bucket(relative: int, two_sided: bool) -> int:
+    """Six buckets up to distance 5, written out: 0, 1 to 2 and the rest, or 0, 1, 2, 3, 4, 5."""
+    if two_sided:
+        return (0, 1, 1, 2, 2, 2, 2)[abs(relative)] + (3 if relative > 0 else 0)
+    return (0, 1, 2, 3, 4, 5, 5)[-relative]
+
+
+def expected_bias(model: Any, head: int, query: int, key: int, two_sided: bool) -> float:
+    if model.score_bias.__class__.__name__ == "AlibiBias":
+        slopes = [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]
+        return -slopes[head] * abs(query - key)
+    number: float = model.score_bias.table.weight[bucket(key - query, two_sided), head].item()
+    return number
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+@pytest.mark.parametrize("variant", BIASED)
+def test_the_bias_is_added_to_scaled_scores(variant: str, two_sided: bool) -> None:
+    stack = Encoder if two_sided else Decoder
+    model = randomised(stack(config_of(variant, num_layers=1, attention_bias=False)))
+    x, block = draw(1, N, E), model.blocks[0]
+    asked: dict[str, Any] = {"need_weights": True} if two_sided else {"weights_of": (0,)}
+    found = model(x, **asked)[1][0]
+    read = block.self_residual.norm(x)[0].detach()
+    queries, keys = (
+        (read @ projection.weight.detach().T).reshape(N, H, 2)
+        for projection in (block.self_attention.query_proj, block.self_attention.key_proj)
+    )
+    for head in range(H):
+        for query in range(N):
+            seen = range(N if two_sided else query + 1)
+            terms = [
+                math.exp(
+                    float(queries[query, head] @ keys[key, head]) / math.sqrt(2)
+                    + expected_bias(model, head, query, key, two_sided)
+                )
+                for key in seen
+            ]
+            expected = torch.tensor(terms, dtype=torch.float64) / sum(terms)
+            torch.testing.assert_close(found[0, head, query, : len(terms)], expected)
+
+
+@pytest.mark.parametrize("variant", BIASED)
+def test_caches_of_unequal_lengths_are_one_pass_at_every_split(variant: str) -> None:
+    decoder = randomised(Decoder(config_of(variant)))
+    x = draw(B, N, E)
+    whole = decoder(x).hidden
+    for first in range(N):
+        for second in range(N):
+            lengths = torch.tensor([first, second])
+            caches = decoder.make_caches(B, max(first, second) + 1)
+            with torch.no_grad():
+                decoder(x[:, : max(first, second)], caches=caches, lengths=lengths)
+                step = decoder(x[torch.arange(B), lengths][:, None], caches=caches).hidden
+            torch.testing.assert_close(step[:, 0], whole[torch.arange(B), lengths])
+
+
+@pytest.mark.parametrize("variant", BIASED)
+def test_a_text_moved_along_is_the_same_text(variant: str) -> None:
+    """Behind tokens that no query sees, nothing but the places of a text is another."""
+    encoder = randomised(TextEncoder(config_of(variant)))
+    text, filler = IDS[:1], torch.zeros(1, 4, dtype=torch.int64)
+    alone = encoder(text).hidden
+    hidden = encoder.encoder(
+        encoder.embedding(torch.cat((filler, text), 1)), mask=torch.arange(11) >= 4
+    ).hidden
+    torch.testing.assert_close(hidden[:, 4:], alone)
+
+
+def test_alibi_does_not_tell_the_sides_apart_and_relative_does() -> None:
+    x = draw(B, N, E)
+    for variant, same in (("bloom", True), ("t5", False)):
+        encoder = randomised(Encoder(config_of(variant)))
+        back = encoder(x.flip(1)).hidden.flip(1)
+        assert torch.allclose(back, encoder(x).hidden) is same
+
+
+@pytest.mark.parametrize("variant", BIASED)
+def test_padding_is_left_out_and_other_masks_are_added(variant: str) -> None:
+    encoder = randomised(Encoder(config_of(variant)))
+    x, lengths = draw(B, N, E), torch.tensor([4, 7])
+    allowed = padding_mask(lengths, N)[:, None]
+    found = encoder(x, mask=allowed).hidden
+    torch.testing.assert_close(found[0, :4], encoder(x[:1, :4]).hidden[0])
+    added = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, -math.inf)
+    torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], found[0, :4])
+    torch.testing.assert_close(encoder(x, mask=added).hidden[1], found[1])
+
+
+def test_one_table_serves_all_blocks_of_a_stack_and_no_cross_attention() -> None:
+    model: Any = Transformer(config_of("t5"))
+    tables = [name for name, _ in model.named_parameters() if "table" in name]
+    assert tables == ["encoder.score_bias.table.weight", "decoder.score_bias.table.weight"]
+    model = randomised(model)
+    batch = make_batch([0, 1, 2])
+    before = model.attention(batch)
+    with torch.no_grad():
+        model.decoder.score_bias.table.weight[1] += 1
+    after = model.attention(batch)
+    assert torch.equal(before.encoder[0], after.encoder[0])
+    assert not torch.allclose(before.decoder[0], after.decoder[0])
+    with torch.no_grad():
+        moved = model.encoder.score_bias.table.weight
+        moved += 1  # one number for all keys moves no softmax
+    for old, new in zip(after.cross, model.attention(batch).cross, strict=True):
+        torch.testing.assert_close(new, old)
+
+
+@pytest.mark.parametrize("variant", BIASED)
+def test_what_is_added_costs_no_products(variant: str) -> None:
+    config = config_of(variant)
+    plain = config_of(variant, positions="none")
+    sizes = {"length": 7, "cached": 5}
+    assert count_flops(config, "language_model", **sizes) == count_flops(
+        plain, "language_model", **sizes
+    )
+
+
+@pytest.mark.parametrize("variant", BIASED)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_near(variant: str, dtype: torch.dtype) -> None:
+    model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
+    expected = model(IDS)
+    half: Any = LanguageModel(config_of(variant)).eval()
+    half.load_state_dict(model.state_dict())
+    actual = half.to(dtype)(IDS)
+    assert actual.dtype == dtype
+    assert (actual.float() - expected).abs().max() < 0.05 * expected.detach().abs().max()
+
+
+@pytest.mark.parametrize("variant", BIASED)
+def test_autocast(variant: str) -> None:
+    model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
+    expected = model(IDS)
+    with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
+        state = model.start(IDS[:, :4], max_len=3)
+        logits = model.step(state.last, state).logits
+    scale = expected.detach().abs().max()
+    assert (logits.float() - expected[:, 3]).abs().max() < 0.05 * scale
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("variant", BIASED)
+def test_torch_compiles_it_in_one_piece(variant: str) -> None:
+    model = randomised(LanguageModel(config_of(variant, num_layers=1)))
+    torch.compiler.reset()
+    compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(IDS), model(IDS))
+
+
+@pytest.mark.parametrize("variant", BIASED)
+def test_meta_tensors_have_shapes(variant: str) -> None:
+    with torch.device("meta"):
+        model = Transformer(config_of(variant)).eval()
+    batch = make_batch([0, 1, 2])
+    batch = type(batch)(*(part.to("meta") for part in batch))
+    assert model(batch).shape == (3, 7, 19)
+    state = model.start(batch.source, batch.source_lengths, max_len=5)
+    assert model.step(batch.target_in[:, 0], state).logits.shape == (3, 19)
+
+
+def libraries_model(name: str, config: str, **options: Any) -> Any:
+    """A model of Hugging Face's with drawn weights, in float64."""
+    transformers: Any = pytest.importorskip("transformers")
+    made = getattr(transformers, name)(getattr(transformers, config)(**options))
+    return randomised(made, std=0.3)
+
+
+def test_t5_agrees() -> None:
+    """Encoder and decoder, whose scores T5 does not scale: our queries are sqrt(d) larger."""
+    theirs = libraries_model(
+        "T5Model",
+        "T5Config",
+        vocab_size=19,
+        d_model=E,
+        d_kv=2,
+        num_heads=H,
+        d_ff=17,
+        num_layers=3,
+        num_decoder_layers=2,
+        relative_attention_num_buckets=8,
+        relative_attention_max_distance=11,
+        dropout_rate=0.0,
+        pad_token_id=0,
+    )
+    config = config_of(
+        "t5", relative_buckets=8, relative_max_distance=11, encoder_layers=3, norm_eps=1e-6
+    )
+    ours: Any = Transformer(config).double().eval()
+    found = theirs.state_dict()
+    weights = {"target_embedding.words.weight": found["shared.weight"]}
+    weights["source_embedding.words.weight"] = found["shared.weight"]
+    for stack in ("encoder", "decoder"):
+        first = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+        weights[f"{stack}.score_bias.table.weight"] = found[first]
+        weights[f"{stack}.norm.weight"] = found[f"{stack}.final_layer_norm.weight"]
+        for number in range(3 if stack == "encoder" else 2):
+            theirs_at = f"{stack}.block.{number}.layer"
+            weights |= t5_block(found, theirs_at, f"{stack}.blocks.{number}", stack == "decoder")
+    ours.load_state_dict(weights)
+
+    source, target = torch.randint(1, 19, (2, 3, 21)).unbind()
+    target, lengths = target[:, :17], torch.tensor([21, 9, 1])
+    there = padding_mask(lengths, 21)[:, 0]
+    expected = theirs(
+        input_ids=source, attention_mask=there.long(), decoder_input_ids=target
+    ).last_hidden_state
+    encoded = ours.encode(source, lengths)
+    actual = ours.decoder(
+        ours.target_embedding(target), encoded.memories, memory_mask=encoded.mask
+    ).hidden
+    torch.testing.assert_close(actual, expected)
+
+
+def t5_block(found: Any, theirs: str, ours: str, cross: bool) -> dict[str, Tensor]:
+    """A block of T5's under our names."""
+    attentions = {"self": f"{theirs}.0.SelfAttention"}
+    if cross:
+        attentions["cross"] = f"{theirs}.1.EncDecAttention"
+    weights = {}
+    for number, (kind, at) in enumerate(attentions.items()):
+        weights[f"{ours}.{kind}_residual.norm.weight"] = found[
+            f"{theirs}.{number}.layer_norm.weight"
+        ]
+        for name, letter in {"query": "q", "key": "k", "value": "v", "output": "o"}.items():
+            factor = math.sqrt(2) if letter == "q" else 1.0
+            weights[f"{ours}.{kind}_attention.{name}_proj.weight"] = (
+                factor * found[f"{at}.{letter}.weight"]
+            )
+    last = f"{theirs}.{len(attentions)}"
+    weights[f"{ours}.feed_forward_residual.norm.weight"] = found[f"{last}.layer_norm.weight"]
+    for name, letters in {"up": "wi", "down": "wo"}.items():
+        weights[f"{ours}.feed_forward.{name}_proj.weight"] = found[
+            f"{last}.DenseReluDense.{letters}.weight"
+        ]
+    return weights
+
+
+def test_bloom_agrees() -> None:
+    """BLOOM writes slope times the key's place: the same under a causal mask."""
+    theirs = libraries_model(
+        "BloomModel", "BloomConfig", vocab_size=19, hidden_size=E, n_layer=2, n_head=H
+    )
+    config = TransformerConfig(
+        vocab_size=19,
+        embed_dim=E,
+        num_heads=H,
+        positions="alibi",
+        embedding_norm=True,
+        activation="gelu_tanh",
+        attention_bias=True,
+        embedding_scale=False,
+        dropout_p=0.0,
+    )
+    embedding, decoder = Embedding(config).double(), Decoder(config).double()
+    embedding.load_state_dict(
+        {
+            "words.weight": theirs.word_embeddings.weight,
+            "norm.weight": theirs.word_embeddings_layernorm.weight,
+            "norm.bias": theirs.word_embeddings_layernorm.bias,
+        }
+    )
+    weights = {"norm.weight": theirs.ln_f.weight, "norm.bias": theirs.ln_f.bias}
+    for number, block in enumerate(theirs.h):
+        at = f"blocks.{number}"
+        modules = {
+            "self_residual.norm": block.input_layernorm,
+            "self_attention.output_proj": block.self_attention.dense,
+            "feed_forward_residual.norm": block.post_attention_layernorm,
+            "feed_forward.up_proj": block.mlp.dense_h_to_4h,
+            "feed_forward.down_proj": block.mlp.dense_4h_to_h,
+        }
+        for name, module in modules.items():
+            weights |= {f"{at}.{name}.{kind}": w for kind, w in module.named_parameters()}
+        fused = block.self_attention.query_key_value
+        for kind in ("weight", "bias"):
+            heads = getattr(fused, kind).reshape(H, 3, 2, -1)
+            for part, name in enumerate(("query", "key", "value")):
+                shape = (E, E) if kind == "weight" else (E,)
+                weights[f"{at}.self_attention.{name}_proj.{kind}"] = heads[:, part].reshape(shape)
+    decoder.load_state_dict(weights)
+    expected = theirs(IDS).last_hidden_state
+    torch.testing.assert_close(decoder(embedding(IDS)).hidden, expected)
