@@ -1,5 +1,6 @@
 """Figures in the book's own style: weights as ink, gold for what people or instruments say."""
 
+from companion.plot.architecture import residual_diagram, transformer_diagram
 from companion.plot.colours import (
     GOLD,
     HAIR,
@@ -46,9 +47,11 @@ __all__ = [
     "label_along",
     "label_ends",
     "letter_color",
+    "residual_diagram",
     "score_map",
     "sentence_ribbons",
     "training_limit",
+    "transformer_diagram",
     "use_style",
     "weight_key",
 ]
