@@ -7,7 +7,6 @@ the most similar phrase. `--tune` chooses the learning rates, on seeds of its ow
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Sequence
@@ -26,8 +25,8 @@ from companion.metrics import exact_match
 from companion.models.seq2seq import Seq2Seq
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
-from experiments.record import claim, fingerprint, measure, processor, versions, write_result
-from experiments.settings import TUNED, TUNING_SEEDS, tuned
+from experiments.record import claim, fingerprint, measure, write_result
+from experiments.settings import tuned
 from experiments.translators import (
     Corpus,
     Kind,
@@ -38,6 +37,7 @@ from experiments.translators import (
     model_config,
     runs_by_measure,
 )
+from experiments.trials import command_line, record_trials, tried
 
 STUDY = "founding"
 SEEDS = tuple(range(1, 6))
@@ -203,31 +203,9 @@ def tune(workers: int = 2) -> None:
         for kind, rate in product(ARMS, LEARNING_RATES)
     ]  # fmt: skip
     metric = "letters_wrong/unseen"
-    jobs = [
-        (f"tune-{place}", setting, TASK, seed)
-        for place, setting in enumerate(grid)
-        for seed in TUNING_SEEDS
-    ]
-    found = [outcome[metric] for outcome in in_parallel(run, jobs, workers)]
-    trials = [found[i : i + len(TUNING_SEEDS)] for i in range(0, len(found), len(TUNING_SEEDS))]
-    chosen = {
-        kind: min((n for n, s in enumerate(grid) if s.attention == kind),
-                  key=lambda n: fmean(trials[n]))
-        for kind in ARMS
-    }  # fmt: skip
-    record = {
-        "metric": f"{metric}, lower is better",
-        "seeds": TUNING_SEEDS,
-        "processor": processor(),
-        "versions": versions(),
-        "chosen": {kind: asdict(grid[number]) for kind, number in chosen.items()},
-        "trials": [
-            {"setting": asdict(setting), "runs": [round(value, 4) for value in runs]}
-            for setting, runs in zip(grid, trials, strict=True)
-        ],
-    }
-    TUNED.mkdir(exist_ok=True)
-    (TUNED / f"{STUDY}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
+    trials = [(f"tune-{place}", setting, TASK) for place, setting in enumerate(grid)]
+    arms = [setting.attention for setting in grid]
+    record_trials(STUDY, metric, arms, grid, tried(run, trials, metric, workers), named=False)
 
 
 def main(workers: int = 2) -> None:
@@ -329,10 +307,4 @@ def claims(runs: dict[str, Runs]) -> dict[str, dict[str, object]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tune", action="store_true", help="choose the settings first")
-    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    options = parser.parse_args()
-    if options.tune:
-        tune(options.workers)
-    main(options.workers)
+    command_line(__doc__, tune, main)

@@ -8,11 +8,9 @@ of heads, so more heads are narrower ones. Afterwards heads are removed from the
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import torch
@@ -20,9 +18,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
-from experiments.record import claim, fingerprint, measure, processor, versions, write_result
-from experiments.settings import TUNED, TUNING_SEEDS
+from experiments.record import claim, fingerprint, measure, write_result
+from experiments.settings import chosen
 from experiments.translators import Runs, in_parallel, runs_by_measure
+from experiments.trials import command_line, tune_rates
 
 STUDY = "heads"
 SEEDS = tuple(range(1, 6))
@@ -213,8 +212,8 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, and a single head that trains for longer, at the rate it had."""
-    chosen = json.loads((TUNED / f"{STUDY}.json").read_text(encoding="utf8"))["chosen"]
-    found = {name: Setting(**chosen[name]) for name in arms()}
+    settings = chosen(STUDY)
+    found = {name: Setting(**settings[name]) for name in arms()}
     single = found["four/1"]
     return {**found, "patient/1": replace(single, steps=PATIENCE * single.steps)}
 
@@ -222,33 +221,19 @@ def reported() -> dict[str, Setting]:
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
     trials = [
-        (name, replace(setting, learning_rate=rate))
+        (name, replace(setting, learning_rate=rate), TASK)
         for name, setting in arms().items()
         for rate in LEARNING_RATES
     ]
-    jobs = [(setting, TASK, seed) for _, setting in trials for seed in TUNING_SEEDS]
-    losses = [found["final_loss"] for found in in_parallel(outcome, jobs, workers)]
-    count = len(TUNING_SEEDS)
-    runs = [losses[n * count : (n + 1) * count] for n in range(len(trials))]
-    best = {
-        name: min(
-            (n for n, (other, _) in enumerate(trials) if other == name),
-            key=lambda n: fmean(runs[n]),
-        )
-        for name in arms()
-    }
-    record = {
-        "metric": "loss of the last 20 updates, lower is better",
-        "seeds": TUNING_SEEDS,
-        "processor": processor(),
-        "versions": versions(),
-        "chosen": {name: asdict(trials[n][1]) for name, n in best.items()},
-        "trials": [
-            {"name": name, "setting": asdict(setting), "runs": [float(f"{x:.6g}") for x in losses]}
-            for (name, setting), losses in zip(trials, runs, strict=True)
-        ],
-    }
-    (TUNED / f"{STUDY}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
+    tune_rates(
+        STUDY,
+        trials,
+        outcome,
+        "final_loss",
+        workers,
+        metric="loss of the last 20 updates",
+        digits=".6g",
+    )
 
 
 # The record
@@ -365,11 +350,4 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tune", action="store_true", help="choose the learning rates first")
-    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    options = parser.parse_args()
-    if options.tune:
-        tune(options.workers)
-    else:
-        main(options.workers)
+    command_line(__doc__, tune, main)

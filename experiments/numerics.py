@@ -10,11 +10,9 @@ chooses a learning rate for every mask from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 from typing import Literal
@@ -27,9 +25,10 @@ from companion.attention import attend, masked_softmax, scaled_dot_product_atten
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure, processor, versions, write_result
-from experiments.settings import TUNED, TUNING_SEEDS
+from experiments.record import claim, fingerprint, measure, ratios, write_result
+from experiments.settings import chosen
 from experiments.translators import Runs, in_parallel, runs_by_measure
+from experiments.trials import command_line, tune_rates
 
 Mask = Literal["causal", "leak", "inverted"]
 Rule = Literal["same", "next"]
@@ -170,44 +169,18 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the arms with the learning rates that tuning chose."""
-    chosen = json.loads((TUNED / f"{STUDY}.json").read_text(encoding="utf8"))["chosen"]
-    return {name: Setting(**chosen[name]) for name in arms()}
+    settings = chosen(STUDY)
+    return {name: Setting(**settings[name]) for name in arms()}
 
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm, by the loss on held-out letters; record all."""
     trials = [
-        (name, replace(setting, learning_rate=rate))
+        (name, replace(setting, learning_rate=rate), TASKS[setting.rule])
         for name, setting in arms().items()
         for rate in LEARNING_RATES
     ]
-    jobs = [(setting, TASKS[setting.rule], seed) for _, setting in trials for seed in TUNING_SEEDS]
-    losses = [found["held_out_loss"] for found in in_parallel(outcome, jobs, workers)]
-    count = len(TUNING_SEEDS)
-    scored = [
-        {
-            "name": name,
-            "setting": asdict(setting),
-            "runs": [round(loss, 5) for loss in losses[n * count : (n + 1) * count]],
-        }
-        for n, (name, setting) in enumerate(trials)
-    ]
-    chosen = {
-        name: min(
-            (trial for trial in scored if trial["name"] == name),
-            key=lambda trial: fmean(trial["runs"]),  # type: ignore[arg-type]
-        )["setting"]
-        for name in arms()
-    }
-    record = {
-        "metric": "held_out_loss, lower is better",
-        "seeds": TUNING_SEEDS,
-        "processor": processor(),
-        "versions": versions(),
-        "chosen": chosen,
-        "trials": scored,
-    }
-    (TUNED / f"{STUDY}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
+    tune_rates(STUDY, trials, outcome, "held_out_loss", workers, digits=".5f")
 
 
 # Padding
@@ -304,10 +277,14 @@ def errors(draws: Draws, dtype: str, length: int, spread: float, seed: int) -> d
     kept = textbook.isfinite().all(-1) & (textbook != 0).any(-1)
     lost = 100.0 * float((~kept).double().mean())
     percent = {name: 100 * distance(output, exact) for name, output in found.items()}
-    ratios = {
+    above_floor = {
         f"{name}/ratio": percent[name] / percent["rounding"] for name in found if name != "rounding"
     }
-    return {f"{name}/error": error for name, error in percent.items()} | ratios | {"lost": lost}
+    return {
+        **{f"{name}/error": error for name, error in percent.items()},
+        **above_floor,
+        "lost": lost,
+    }
 
 
 def stepwise(
@@ -479,25 +456,25 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
         "statistics_in_float32": claim(
             "In bfloat16, a softmax whose every step is rounded makes more than twice the error of "
             "float32 statistics (4096 keys, scores of spread 1).",
-            _ratios(wide["stepwise/error"], wide["companion/error"]), None, unit="",
+            ratios(wide["stepwise/error"], wide["companion/error"]), None, unit="",
             side="above", threshold=2.0,
         ),
         "running_sum_drowns": claim(
             "In bfloat16, a denominator added up key by key makes more than ten times the error of "
             "float32 statistics (4096 keys, scores of spread 1).",
-            _ratios(wide["running/error"], wide["companion/error"]), None, unit="",
+            ratios(wide["running/error"], wide["companion/error"]), None, unit="",
             side="above", threshold=10.0,
         ),
         "length_hurts_stepwise": claim(
             "The error of the rounded steps grows with the length: at 4096 keys it is more than "
             "twice that at 64 (bfloat16, spread 1).",
-            _ratios(wide["stepwise/error"], narrow["stepwise/error"]), None, unit="",
+            ratios(wide["stepwise/error"], narrow["stepwise/error"]), None, unit="",
             side="above", threshold=2.0,
         ),
         "spread_hurts_stepwise": claim(
             "The error of the rounded steps grows with the scores: at spread 16 it is more than "
             "twice that at spread 1 (bfloat16, 1024 keys).",
-            _ratios(
+            ratios(
                 runs["bfloat16/1024/16"]["stepwise/error"],
                 runs["bfloat16/1024/1"]["stepwise/error"],
             ),
@@ -506,7 +483,7 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
         "float16_is_finer": claim(
             "Where nothing overflows, float16 makes less than a quarter of bfloat16's error "
             "(rounded steps, 1024 keys, spread 4).",
-            _ratios(
+            ratios(
                 runs["float16/1024/4"]["stepwise/error"],
                 runs["bfloat16/1024/4"]["stepwise/error"],
             ),
@@ -525,17 +502,5 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
     }  # fmt: skip
 
 
-def _ratios(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Divide run by run."""
-    return [a / b for a, b in zip(first, second, strict=True)]
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tune", action="store_true", help="choose the learning rates first")
-    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    options = parser.parse_args()
-    if options.tune:
-        tune(options.workers)
-    else:
-        main(options.workers)
+    command_line(__doc__, tune, main)

@@ -8,11 +8,9 @@ every arm from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 from typing import Literal
@@ -23,9 +21,10 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure, processor, versions, write_result
-from experiments.settings import TUNED, TUNING_SEEDS
+from experiments.record import claim, fingerprint, measure, ratios, write_result
+from experiments.settings import chosen
 from experiments.translators import Runs, in_parallel, runs_by_measure
+from experiments.trials import command_line, tune_rates
 
 Scale = Literal["none", "root", "width"]
 Size = Literal["plain", "small"]
@@ -279,8 +278,8 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, and two that share one learning rate."""
-    chosen = json.loads((TUNED / f"{STUDY}.json").read_text(encoding="utf8"))["chosen"]
-    found = {name: Setting(**chosen[name]) for name in arms()}
+    settings = chosen(STUDY)
+    found = {name: Setting(**settings[name]) for name in arms()}
     for scale in ("none", "root"):
         setting = replace(found[f"momentum/{WIDEST}/{scale}"], learning_rate=SAME_RATE)
         found[f"same_rate/{WIDEST}/{scale}"] = setting
@@ -290,37 +289,11 @@ def reported() -> dict[str, Setting]:
 def tune(workers: int) -> None:
     """Try every learning rate of an optimizer on every arm; record all, and the best of each."""
     trials = [
-        (name, replace(setting, learning_rate=rate))
+        (name, replace(setting, learning_rate=rate), TASK)
         for name, setting in arms().items()
         for rate in LEARNING_RATES[setting.optimizer]
     ]
-    jobs = [(setting, TASK, seed) for _, setting in trials for seed in TUNING_SEEDS]
-    losses = [found["mean_loss"] for found in in_parallel(outcome, jobs, workers)]
-    count = len(TUNING_SEEDS)
-    scored = [
-        {
-            "name": name,
-            "setting": asdict(setting),
-            "runs": [round(loss, 4) for loss in losses[n * count : (n + 1) * count]],
-        }
-        for n, (name, setting) in enumerate(trials)
-    ]
-    chosen = {
-        name: min(
-            (trial for trial in scored if trial["name"] == name),
-            key=lambda trial: fmean(trial["runs"]),  # type: ignore[arg-type]
-        )["setting"]
-        for name in arms()
-    }
-    record = {
-        "metric": "mean_loss, lower is better",
-        "seeds": TUNING_SEEDS,
-        "processor": processor(),
-        "versions": versions(),
-        "chosen": chosen,
-        "trials": scored,
-    }
-    (TUNED / f"{STUDY}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
+    tune_rates(STUDY, trials, outcome, "mean_loss", workers)
 
 
 # The record
@@ -493,20 +466,9 @@ def training_claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
     }  # fmt: skip
 
 
-def ratios(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Divide run by run."""
-    return [a / b for a, b in zip(first, second, strict=True)]
-
-
 def _differences(first: Runs, second: Runs) -> list[float]:
     return [a - b for a, b in zip(first["mean_loss"], second["mean_loss"], strict=True)]
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tune", action="store_true", help="choose the learning rates first")
-    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    options = parser.parse_args()
-    if options.tune:
-        tune(options.workers)
-    main(options.workers)
+    command_line(__doc__, tune, main)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from experiments.translators import KINDS, GrammarTask, Kind, Setting
 
@@ -37,11 +38,22 @@ LIVE_SETTINGS: dict[str, Setting] = {
 }
 
 
+def chosen(study: str) -> dict[str, dict[str, Any]]:
+    """Return what tuning chose for every arm.
+
+    Args:
+        study: name of a file in `experiments/tuned/`.
+    """
+    record = json.loads((TUNED / f"{study}.json").read_text(encoding="utf8"))
+    found: dict[str, dict[str, Any]] = record["chosen"]
+    return found
+
+
 def tuned(task: str) -> dict[Kind, Setting]:
     """Return the setting that tuning chose for every kind of attention.
 
     Args:
         task: name of a file in `experiments/tuned/`.
     """
-    chosen = json.loads((TUNED / f"{task}.json").read_text(encoding="utf8"))["chosen"]
-    return {kind: Setting(**chosen[kind]) for kind in KINDS if kind in chosen}
+    settings = chosen(task)
+    return {kind: Setting(**settings[kind]) for kind in KINDS if kind in settings}

@@ -6,15 +6,12 @@ seeds and the validation sentences are those of no reported study.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
-from statistics import fmean
 
-from experiments.record import processor, versions
-from experiments.settings import TUNED, TUNING_SEEDS
-from experiments.translators import KINDS, GrammarTask, Kind, Setting, Task, in_parallel, run
+from experiments.translators import KINDS, GrammarTask, Kind, Setting, Task, run
+from experiments.trials import record_trials, tried
 
 TASK = GrammarTask(bins=(), test_pairs=500, test_seed=80_001, apart_from=GrammarTask())
 LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
@@ -32,38 +29,16 @@ def tune(
         metric: the measure whose mean decides, higher is better.
         workers: processes of one thread each.
     """
-    jobs = [
-        (f"tune-{name}/{number}", setting, task, seed)
-        for seed in TUNING_SEEDS
-        for number, setting in enumerate(settings)
-    ]
-    outcomes = in_parallel(run, jobs, workers)
-    scores = [
-        [outcome[metric] for outcome in outcomes[number :: len(settings)]]
-        for number in range(len(settings))
-    ]
-    means = [fmean(runs) for runs in scores]
-    chosen = {
-        kind: max(
-            (number for number, setting in enumerate(settings) if setting.attention == kind),
-            key=means.__getitem__,
-        )
-        for kind in dict.fromkeys(setting.attention for setting in settings)
-    }
-    record = {
-        "metric": metric,
-        "seeds": TUNING_SEEDS,
-        "processor": processor(),
-        "versions": versions(),
-        "chosen": {kind: asdict(settings[number]) for kind, number in chosen.items()},
-        "trials": [
-            {"setting": asdict(setting), "runs": [round(value, 4) for value in runs]}
-            for setting, runs in zip(settings, scores, strict=True)
-        ],
-    }
-    TUNED.mkdir(exist_ok=True)
-    (TUNED / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
-    return {kind: settings[number] for kind, number in chosen.items()}
+    trials = [(f"tune-{name}/{number}", setting, task) for number, setting in enumerate(settings)]
+    return record_trials(
+        name,
+        metric,
+        [setting.attention for setting in settings],
+        settings,
+        tried(run, trials, metric, workers),
+        lower_is_better=False,
+        named=False,
+    )
 
 
 def main(workers: int = 2) -> None:

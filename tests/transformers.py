@@ -1,4 +1,4 @@
-"""Small Transformers with random weights, batches for them, and torch's modules as ours."""
+"""Small Transformers with random weights, and torch's modules as ours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from companion.data.batching import Batch
 from companion.models.transformer import TransformerConfig
 
 SIZES: dict[str, Any] = {
@@ -49,8 +48,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "embedding_scale": False,
     },
 }
-SOURCES = [[4, 5, 6, 7, 8], [9, 10], [11]]
-TARGETS = [[4, 5], [6, 7, 8, 9, 10, 11], [12, 13, 14]]
 
 
 def config_of(variant: str, **changes: Any) -> TransformerConfig:
@@ -63,25 +60,6 @@ def randomised(model: Any, *, dtype: torch.dtype = torch.float64, std: float = 0
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=std)
     return model.to(dtype).eval()
-
-
-def padded(rows: list[list[int]], width: int) -> Tensor:
-    return torch.tensor([row + [0] * (width - len(row)) for row in rows])
-
-
-def make_batch(chosen: list[int], extra: int = 0) -> Batch:
-    """A batch of the chosen pairs, with `extra` more places of padding than it needs."""
-    sources, targets = [SOURCES[i] for i in chosen], [TARGETS[i] for i in chosen]
-    k = max(map(len, sources)) + extra
-    q = max(map(len, targets)) + 1 + extra
-    lengths = torch.tensor([len(row) + 1 for row in targets])
-    return Batch(
-        padded(sources, k),
-        torch.tensor([len(row) for row in sources]),
-        padded([[1, *row] for row in targets], q),
-        padded([[*row, 2] for row in targets], q),
-        torch.arange(q) < lengths[:, None],
-    )
 
 
 Get = Callable[[nn.Parameter], Tensor]

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from benchmarks.cases.tensors import ATTENTION, band, inputs, last_head, truth_of_last_head
+from benchmarks.cases.tensors import ATTENTION, NAMES, band, inputs, last_head, truth_of_last_head
 from benchmarks.contest import Contest, Entrant, Field, Found, hold
 from benchmarks.peers.textbook import numpy_textbook
 from benchmarks.records import Goal
@@ -17,7 +17,6 @@ from companion.tiled import tiled_attention
 TITLE = "Attention of NumPy arrays"
 SETTINGS = ATTENTION | {"library": "NumPy"}
 GOALS = {False: Goal(1.8), True: Goal(4.0)}
-NAMES = {False: "full", True: "causal"}
 LENGTHS, QUICK_LENGTHS = (1024, 4096), (64,)
 GOAL_LENGTH = 4096
 

@@ -11,14 +11,16 @@ from torch import Tensor
 
 from benchmarks.cases.tensors import (
     ATTENTION,
+    NAMES,
     band,
+    full_and_causal,
     inputs,
     last_head,
     lengths,
     matrix_bytes,
     truth_of_last_head,
 )
-from benchmarks.contest import Contest, Entrant, Field, Found, growth, hold, lacking
+from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
 from benchmarks.peers import flex
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal
@@ -32,23 +34,13 @@ GROWTH = Goal(2.05, side="at most")
 FLEX_LENGTH = 4096
 """Compiling takes most of a minute for each length: one must do."""
 
-NAMES = {False: "full", True: "causal"}
-
 
 def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
     """Time tiled attention beside the fused one, the textbook and FlexAttention."""
     found: list[Found] = []
-    for is_causal, name in NAMES.items():
-        for n in lengths(quick):
-            contest = Contest(
-                f"{name}, n = {n}",
-                partial(prepare, n, is_causal),
-                {"SDPA": GOALS[is_causal]},
-                length=n,
-            )
-            for one in hold(contest, protocol):
-                found.append(one)
-                yield one
+    for one in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
+        found.append(one)
+        yield one
     for name in NAMES.values():
         for entrant in ("tiled", "SDPA", "textbook"):
             goal = GROWTH if (name, entrant) == ("full", "tiled") else None

@@ -11,14 +11,16 @@ from torch import Tensor
 
 from benchmarks.cases.tensors import (
     ATTENTION,
+    NAMES,
     band,
+    full_and_causal,
     inputs,
     last_head,
     lengths,
     matrix_bytes,
     truth_of_last_head,
 )
-from benchmarks.contest import Contest, Entrant, Field, Found, growth, hold, lacking
+from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
@@ -27,23 +29,14 @@ from companion.tiled import tiled_attention
 TITLE = "Attention forward and backward"
 SETTINGS = ATTENTION
 GOALS = {False: Goal(0.93, aim=1.0), True: Goal(0.90, aim=1.0)}
-NAMES = {False: "full", True: "causal"}
 
 
 def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
     """Time tiled attention with its gradients beside the fused one and the textbook."""
     found: list[Found] = []
-    for is_causal, name in NAMES.items():
-        for n in lengths(quick):
-            contest = Contest(
-                f"{name}, n = {n}",
-                partial(prepare, n, is_causal),
-                {"SDPA": GOALS[is_causal]},
-                length=n,
-            )
-            for one in hold(contest, protocol):
-                found.append(one)
-                yield one
+    for one in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
+        found.append(one)
+        yield one
     for name in NAMES.values():
         yield from growth(found, "tiled", name, "s", None)
 

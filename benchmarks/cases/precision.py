@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.cases.gradients import both_ways
-from benchmarks.cases.tensors import ATTENTION, band, inputs, last_head, truth_of_last_head
+from benchmarks.cases.tensors import ATTENTION, NAMES, band, inputs, last_head, truth_of_last_head
 from benchmarks.contest import WORSE_AT_MOST, Contest, Entrant, Field, Found, error, hold
 from benchmarks.machine import has_bfloat16
 from benchmarks.peers.textbook import textbook
@@ -24,7 +24,6 @@ TITLE = "Attention in less precision"
 SETTINGS = ATTENTION | {"dtype": "bfloat16, and float32 on the faster path"}
 BFLOAT16 = Goal(1.8, aim=2.5)
 FAST = Goal(1.35, aim=1.6)
-NAMES = {False: "full", True: "causal"}
 LENGTHS, QUICK_LENGTHS = (2048, 4096), (64,)
 
 Function = Callable[..., Tensor]

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from benchmarks.contest import Values
+from benchmarks.contest import Contest, Field, Values
 from benchmarks.peers.textbook import truth
+from benchmarks.records import Goal
 
 HEADS, WIDTH = 8, 64
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
 QUICK_LENGTHS = (48, 64, 96)
+NAMES = {False: "full", True: "causal"}
+"""What a setting is called, by whether it is causal."""
 ATTENTION: dict[str, object] = {"batch": 1, "heads": HEADS, "width": WIDTH, "dtype": "float32"}
 
 
 def lengths(quick: bool, longest: int = LENGTHS[-1], shortest: int = 0) -> tuple[int, ...]:
     """Return the lengths of a run."""
     return QUICK_LENGTHS if quick else tuple(n for n in LENGTHS if shortest <= n <= longest)
+
+
+def full_and_causal(
+    prepare: Callable[[int, bool], Field], goals: Mapping[bool, Goal], sizes: Sequence[int]
+) -> Iterator[Contest]:
+    """Make the contests of every length, full and then causal; goals are beside SDPA."""
+    for is_causal, name in NAMES.items():
+        for n in sizes:
+            yield Contest(
+                f"{name}, n = {n}",
+                partial(prepare, n, is_causal),
+                {"SDPA": goals[is_causal]},
+                length=n,
+            )
 
 
 def inputs(n: int, *, dtype: torch.dtype = torch.float32, count: int = 3) -> list[Tensor]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from companion.alignment import Links, diagonal_links, oracle_links
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
+from companion.exercises.answers import as_number, called, fail, named
 from companion.metrics import alignment_error_rate
 
 MOST_ROWS = 2
@@ -94,23 +95,23 @@ def _check_step(name: str, step: Callable[..., Any]) -> None:
         readings.append((inputs, state))
         return "new state"
 
-    got = _called(step, "word", "old state", look, cell)
+    got = called(step, "word", "old state", look, cell)
     if got is None:
-        _fail(f"{name}: got nothing: does your function end in a return?")
+        fail(f"{name}: got {named(got)}")
     if len(queries) != 1 or len(readings) != 1:
-        _fail(f"{name}: a step looks once and runs the cell once")
+        fail(f"{name}: a step looks once and runs the cell once")
     inputs, state = readings[0]
     query = "old state" if name == "previous" else "new state"
     context = f"context of {query}"
     wanted = ["word", context] if name == "previous" else ["word"]
     if queries[0] != query:
-        _fail(f"{name}: the {query} has to look; here the query is {queries[0]!r}")
+        fail(f"{name}: the {query} has to look; here the query is {queries[0]!r}")
     if state != "old state":
-        _fail(f"{name}: the cell goes on from the old state; here it got {state!r}")
+        fail(f"{name}: the cell goes on from the old state; here it got {state!r}")
     if not isinstance(inputs, list | tuple) or sorted(map(str, inputs)) != sorted(wanted):
-        _fail(f"{name}: the cell reads {wanted}; here it got {inputs!r}")
+        fail(f"{name}: the cell reads {wanted}; here it got {inputs!r}")
     if got != (context, "new state"):
-        _fail(f"{name}: got {got!r}, wanted (context, new state)")
+        fail(f"{name}: got {got!r}, wanted (context, new state)")
 
 
 def check_best_shift(best_shift: Callable[..., Any]) -> None:
@@ -127,21 +128,21 @@ def check_best_shift(best_shift: Callable[..., Any]) -> None:
     pairs = english_spanish(60, seed=8, max_length=9)
     for wrong in (0, 1, -1, 2, -2):
         links = [_moved(_noisy(pair), wrong, len(pair.target)) for pair in pairs]
-        got = _called(best_shift, links, pairs)
+        got = called(best_shift, links, pairs)
         if got is None:
-            _fail("got nothing: does your function end in a return?")
+            fail(f"got {named(got)}")
         if type(got) is not int:
-            _fail(f"got {type(got).__name__}, wanted a whole number of rows")
+            fail(f"got {type(got).__name__}, wanted a whole number of rows")
         if got == -wrong:
             continue
         if got == wrong:
-            _fail(
+            fail(
                 f"the sign: links that lie {_rows(wrong)} have to be moved {_rows(-wrong)}, "
                 f"so the answer is {-wrong}"
             )
         if got == _worst(links, pairs):
-            _fail("that is the greatest error: look for the least")
-        _fail(f"links that lie {_rows(wrong)}: got {got}, wanted {-wrong}")
+            fail("that is the greatest error: look for the least")
+        fail(f"links that lie {_rows(wrong)}: got {got}, wanted {-wrong}")
     print("Right.")
 
 
@@ -174,29 +175,15 @@ def _rows(rows: int) -> str:
 def _check_number(got: Any, right: float, mistakes: dict[float, str]) -> None:
     """Compare with the right number, then with the known wrong ones, whose values are hints."""
     if got is None or got is ...:
-        _fail("got nothing yet: put your number in")
-    try:
-        number = float(got)
-    except (TypeError, ValueError):
-        _fail(f"got {type(got).__name__}, wanted a number")
+        fail("got nothing yet: put your number in")
+    number = as_number(got)
     if not _same(number, right):
         for wrong, hint in mistakes.items():
             if _same(number, wrong):
-                _fail(hint)
-        _fail(f"got {number:g}, which is not it: count again, set by set")
+                fail(hint)
+        fail(f"got {number:g}, which is not it: count again, set by set")
     print("Right.")
 
 
 def _same(number: float, other: float) -> bool:
     return abs(number - other) <= 0.004 * max(1.0, abs(other))
-
-
-def _called(function: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error}") from error
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)

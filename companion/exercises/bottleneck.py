@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from companion.exercises.answers import called, fail, named
 
 
 def check_longest(longest: Callable[..., Any]) -> None:
@@ -27,7 +29,7 @@ def check_longest(longest: Callable[..., Any]) -> None:
     """
     # In the first every mistake gives a number of its own; in the second nothing is rounded.
     for width, bits, vocabulary in ((7, 12, 5), (2, 6, 8), (5, 16, 1000), (128, 31, 143)):
-        got = _called(longest, width, bits, vocabulary, why="Are all three arguments used?")
+        got = called(longest, width, bits, vocabulary, why="Are all three arguments used?")
         total = width * bits
         right = _fitting(total, vocabulary)
         if got == right:
@@ -48,16 +50,16 @@ def check_longest(longest: Callable[..., Any]) -> None:
         }
         for hint, wrong in mistakes.items():
             if got == wrong:
-                _fail(hint)
+                fail(hint)
         if isinstance(got, float) and math.floor(got) == right:
-            _fail("a sentence has a whole number of words: round down")
+            fail("a sentence has a whole number of words: round down")
         if isinstance(got, int | float) and abs(got - right) == 1:
-            _fail(
+            fail(
                 f"longest({width}, {bits}, {vocabulary}): yours is one off. Near a whole number "
                 "floats round either way: compare vocabulary ** n with 2 ** (width * bits)"
             )
-        _fail(
-            f"longest({width}, {bits}, {vocabulary}): got {_named(got)}. "
+        fail(
+            f"longest({width}, {bits}, {vocabulary}): got {named(got)}. "
             "When are there more sentences of n words than vectors?"
         )
     print("Right.")
@@ -76,7 +78,7 @@ def check_uniform(uniform_context: Callable[..., Any]) -> None:
     b, k, d = 3, 5, 7
     memory = torch.randn(b, k, d, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(k) < torch.tensor([[4], [1], [3]]))[:, None]
-    got = _tensor(_called(uniform_context, memory.clone(), mask.clone(), why="Do the axes meet?"))
+    got = _tensor(called(uniform_context, memory.clone(), mask.clone(), why="Do the axes meet?"))
     kept = [memory[row, mask[row, 0]] for row in range(b)]
     right = torch.stack([words.mean(0) for words in kept])[:, None]
     sums = torch.stack([words.sum(0) for words in kept])[:, None]
@@ -115,7 +117,7 @@ def check_last_states(last_states: Callable[..., Any]) -> None:
     outputs = torch.randn(b, k, d, generator=torch.Generator().manual_seed(1))
     lengths = torch.tensor([2, 5, 1])
     why = "The last of 5 words has place 4."
-    got = _tensor(_called(last_states, outputs.clone(), lengths.clone(), why=why))
+    got = _tensor(called(last_states, outputs.clone(), lengths.clone(), why=why))
     rows = torch.arange(b)
     right = outputs[rows, lengths - 1]
     _check(
@@ -167,11 +169,11 @@ def check_verdict(verdict: Callable[..., Any]) -> None:
     ]  # fmt: skip
     for differences, right, hint in cases:
         treatment = [run + difference for run, difference in zip(seeds, differences, strict=True)]
-        got = _called(verdict, treatment, list(seeds), why="It is given two lists of five numbers.")
+        got = called(verdict, treatment, list(seeds), why="It is given two lists of five numbers.")
         if got not in ("holds", "mixed", "fails"):
-            _fail(f'got {_named(got)}, wanted "holds", "mixed" or "fails"')
+            fail(f'got {named(got)}, wanted "holds", "mixed" or "fails"')
         if got != right:
-            _fail(f'differences {differences}: yours says "{got}". Hint: {hint}')
+            fail(f'differences {differences}: yours says "{got}". Hint: {hint}')
     print("Right.")
 
 
@@ -183,16 +185,9 @@ def _fitting(bits: int, vocabulary: int) -> int:
     return words
 
 
-def _called(function: Callable[..., Any], *given: Any, why: str) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error} {why}") from error
-
-
 def _tensor(got: Any) -> Tensor:
     if not isinstance(got, Tensor):
-        _fail(f"got {_named(got)}, wanted a tensor")
+        fail(f"got {named(got)}, wanted a tensor")
     return got.detach()
 
 
@@ -201,22 +196,12 @@ def _check(got: Tensor, right: Tensor, axes: str, mistakes: dict[str, Tensor]) -
     if not _same(got, right):
         for hint, wrong in mistakes.items():
             if _same(got, wrong):
-                _fail(hint)
+                fail(hint)
         if got.shape != right.shape:
-            _fail(f"got shape {tuple(got.shape)}, wanted {axes}, {tuple(right.shape)}")
-        _fail("the shape is right, the numbers are not")
+            fail(f"got shape {tuple(got.shape)}, wanted {axes}, {tuple(right.shape)}")
+        fail("the shape is right, the numbers are not")
     print("Right.")
 
 
 def _same(got: Tensor, other: Tensor) -> bool:
     return got.shape == other.shape and torch.allclose(got.double(), other.double(), atol=1e-5)
-
-
-def _named(got: Any) -> str:
-    if got is None:
-        return "nothing: does your function end in a return?"
-    return repr(got) if isinstance(got, str | int | float) else f"a {type(got).__name__}"
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)

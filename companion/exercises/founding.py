@@ -7,10 +7,12 @@ or raises an `AssertionError` that hints at the cause.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from companion.exercises.answers import called, fail, named
 
 Predict = Callable[[Tensor], Tensor]
 """Takes decoder inputs (b, q) and gives logits (b, q, vocabulary)."""
@@ -32,7 +34,7 @@ def check_pairwise_scores(score: Callable[..., Any]) -> None:
         torch.randn(*shape, generator=draw)
         for shape in ((b, q, d), (b, k, d), (d, hidden), (d, hidden), (hidden,))
     ]
-    got = _tensor(_called(score, *given, why="Does every query meet every key on axes of its own?"))
+    got = _tensor(called(score, *given, why="Does every query meet every key on axes of its own?"))
     query, key, query_weight, key_weight, vector = given
     sums = torch.stack(
         [
@@ -74,14 +76,14 @@ def check_shift(shift: Callable[..., Any]) -> None:
     bos, eos = 1, 2
     wanted_in = torch.tensor([[1, 5, 7, 6, 4, 9], [1, 8, 5, 0, 0, 0], [1, 9, 6, 7, 0, 0]])
     wanted_out = torch.tensor([[5, 7, 6, 4, 9, 2], [8, 5, 2, 0, 0, 0], [9, 6, 7, 2, 0, 0]])
-    got = _called(shift, target.clone(), bos, eos, why="Can one row be shorter than another?")
+    got = called(shift, target.clone(), bos, eos, why="Can one row be shorter than another?")
     if not isinstance(got, tuple) or len(got) != 2:
-        _fail(f"got {_named(got)}, wanted a pair (target_in, target_out)")
+        fail(f"got {named(got)}, wanted a pair (target_in, target_out)")
     target_in, target_out = _tensor(got[0], "target_in"), _tensor(got[1], "target_out")
     if target_in.shape == target_out.shape and bool((target_in == target_out).all()):
-        _fail("the decoder reads the very words that it must say: shift one against the other")
+        fail("the decoder reads the very words that it must say: shift one against the other")
     if torch.equal(target_in, wanted_out) and torch.equal(target_out, wanted_in):
-        _fail("the two are swapped: <bos> is read, <eos> is said")
+        fail("the two are swapped: <bos> is read, <eos> is said")
     late = torch.cat((target, torch.full((len(target), 1), eos)), 1)
     _check(
         target_in,
@@ -128,7 +130,7 @@ def check_masked_loss(loss: Callable[..., Any]) -> None:
     lengths = torch.tensor([5, 1, 2])
     # A token may have any id: 0 among the words shows who masks by id instead of by length.
     target = torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]])
-    got = _tensor(_called(loss, logits, target, lengths, why="Is the mask as wide as the target?"))
+    got = _tensor(called(loss, logits, target, lengths, why="Is the mask as wide as the target?"))
     each = -logits.log_softmax(-1).gather(-1, target[..., None])[..., 0]
     rows = [each[row, : int(length)] for row, length in enumerate(lengths)]
     real = torch.cat(rows)
@@ -183,14 +185,14 @@ def check_leak_test(sees_the_future: Callable[..., Any]) -> None:
         "a decoder that reads only the last word": (torch.eye(q)[-1].expand(q, q), True),
     }
     for name, (reads, leaks) in cases.items():
-        got = _called(
+        got = called(
             sees_the_future, _reader(table, reads), target_in.clone(), why="Are the shapes kept?"
         )
         if got is None:
-            _fail("your function returned None: does it end in a return?")
+            fail("your function returned None: does it end in a return?")
         if bool(got) != leaks:
             said = "sees the future" if got else "does not"
-            _fail(
+            fail(
                 f"{name}: yours says that it {said}. "
                 + (
                     "Change every later word in turn, to another id, and compare all outputs "
@@ -212,20 +214,13 @@ def _reader(table: Tensor, reads: Tensor) -> Predict:
     return predict
 
 
-def _called(function: Callable[..., Any], *given: Any, why: str) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error} {why}") from error
-
-
 def _tensor(got: Any, name: str = "your function") -> Tensor:
     if got is None:
-        _fail(f"{name} returned None: does it end in a return?")
+        fail(f"{name} returned None: does it end in a return?")
     if isinstance(got, float | int):
         return torch.tensor(float(got))
     if not isinstance(got, Tensor):
-        _fail(f"{name}: got {_named(got)}, wanted a tensor")
+        fail(f"{name}: got {named(got)}, wanted a tensor")
     return got.detach()
 
 
@@ -242,10 +237,10 @@ def _check(
     if not _same(got, right):
         for hint, wrong in mistakes.items():
             if _same(got, wrong):
-                _fail(hint)
+                fail(hint)
         if got.shape != right.shape:
-            _fail(f"{name}: got shape {tuple(got.shape)}, wanted {axes}, {tuple(right.shape)}")
-        _fail(f"{name}: the shape is right, the numbers are not")
+            fail(f"{name}: got shape {tuple(got.shape)}, wanted {axes}, {tuple(right.shape)}")
+        fail(f"{name}: the shape is right, the numbers are not")
     if done:
         print("Right.")
 
@@ -254,11 +249,3 @@ def _same(got: Tensor, other: Tensor) -> bool:
     return got.shape == other.shape and torch.allclose(
         got.double(), other.double(), rtol=1e-4, atol=1e-5
     )
-
-
-def _named(got: Any) -> str:
-    return "nothing" if got is None else f"a {type(got).__name__}"
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from companion.attention import scaled_dot_product_attention
+from companion.exercises.answers import as_number, called, fail, named
 
 QUESTIONS = 4
 CLASSES = 3
@@ -34,7 +35,7 @@ def check_heads(split: Callable[..., Any], join: Callable[..., Any]) -> None:
     for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
         x = torch.arange(b * n * h * d, dtype=torch.float64).reshape(b, n, h * d)
         wanted = torch.stack([x[..., i * d : (i + 1) * d] for i in range(h)], dim=1)
-        got = _tensor(_called(split, x.clone(), h), "split", "(b, h, n, d)")
+        got = _tensor(called(split, x.clone(), h), "split", "(b, h, n, d)")
         mistakes = {
             "split: a view to (b, h, n, d) cuts the sequence into heads, not the width: one head "
             "gets whole places, in pieces. Cut the last axis, then transpose": x.reshape(
@@ -48,7 +49,7 @@ def check_heads(split: Callable[..., Any], join: Callable[..., Any]) -> None:
             ),
         }
         _compare(got, wanted, mistakes, "split")
-        got = _tensor(_called(join, wanted.clone()), "join", "(b, n, h * d)")
+        got = _tensor(called(join, wanted.clone()), "join", "(b, n, h * d)")
         mistakes = {
             "join: without a transpose back, what stands beside each other belongs to one head and "
             "several places": wanted.reshape(b, n, h * d),
@@ -84,16 +85,12 @@ def check_cache_bytes(cache_bytes: Callable[..., Any]) -> None:
             right * tokens: "a cache keeps a key and a value for every token; it has no table of "
             "tokens by tokens",
         }
-        got = _called(cache_bytes, layers, tokens, h, g, d, size)
-        try:
-            number = float(got)
-        except (TypeError, ValueError):
-            _fail(f"got {_named(got)}, wanted a number")
+        number = as_number(called(cache_bytes, layers, tokens, h, g, d, size))
         if not math.isclose(number, right):
             for wrong, hint in mistakes.items():
                 if math.isclose(number, wrong):
-                    _fail(hint)
-            _fail(
+                    fail(hint)
+            fail(
                 f"cache_bytes({layers}, {tokens}, {h}, {g}, {d}, {size}): got {number:g}, "
                 "which is not it"
             )
@@ -114,11 +111,11 @@ def check_one_head(weights: Sequence[float], decode: Callable[..., Any]) -> None
     try:
         alpha = [float(weight) for weight in weights]
     except (TypeError, ValueError):
-        _fail(f"weights: got {_named(weights)}, wanted {QUESTIONS} numbers")
+        fail(f"weights: got {named(weights)}, wanted {QUESTIONS} numbers")
     if len(alpha) != QUESTIONS:
-        _fail(f"weights: got {len(alpha)}, wanted {QUESTIONS}, one a question")
+        fail(f"weights: got {len(alpha)}, wanted {QUESTIONS}, one a question")
     if min(alpha) < 0 or not math.isclose(sum(alpha), 1, abs_tol=1e-6):
-        _fail("weights: a softmax gives positive numbers that sum to 1")
+        fail("weights: a softmax gives positive numbers that sum to 1")
     tuples = list(itertools.product(range(CLASSES), repeat=QUESTIONS))
     blends = {classes: _blend(alpha, classes) for classes in tuples}
     by_blend: dict[tuple[float, ...], tuple[int, ...]] = {}
@@ -131,15 +128,15 @@ def check_one_head(weights: Sequence[float], decode: Callable[..., Any]) -> None
                 if len(set(alpha)) < QUESTIONS
                 else "some weights sum to as much as others"
             )
-            _fail(f"weights: the classes {other} and {classes} give the same blend: {why}")
+            fail(f"weights: the classes {other} and {classes} give the same blend: {why}")
     for classes, blend in blends.items():
-        got = _called(decode, list(blend))
+        got = called(decode, list(blend))
         if not isinstance(got, Sequence | Tensor) or len(got) != QUESTIONS:
-            _fail(f"decode: got {_named(got)}, wanted {QUESTIONS} classes")
+            fail(f"decode: got {named(got)}, wanted {QUESTIONS} classes")
         found = tuple(int(one) for one in got)
         if found != classes:
             hint = ": the order of the questions counts" if sorted(found) == sorted(classes) else ""
-            _fail(f"decode: got {found} for the classes {classes}{hint}")
+            fail(f"decode: got {found} for the classes {classes}{hint}")
     print("Right.")
 
 
@@ -183,7 +180,7 @@ def check_grouped(attention: Callable[..., Any]) -> None:
         "values and keys are repeated in different orders": attend_with(neighbours, turns, one),
         "every query head looks at the first key head": attend_with([0] * h, [0] * h, one),
     }
-    got = _tensor(_called(attention, query.clone(), key.clone(), value.clone()), "", "(b, h, q, v)")
+    got = _tensor(called(attention, query.clone(), key.clone(), value.clone()), "", "(b, h, q, v)")
     _compare(
         got,
         scaled_dot_product_attention(query, key, value, enable_gqa=True),
@@ -193,16 +190,9 @@ def check_grouped(attention: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def _called(function: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error}") from error
-
-
 def _tensor(got: Any, name: str, axes: str) -> Tensor:
     if not isinstance(got, Tensor):
-        _fail(f"{name + ': ' if name else ''}got {_named(got)}, wanted a tensor {axes}")
+        fail(f"{name + ': ' if name else ''}got {named(got)}, wanted a tensor {axes}")
     return got.double()
 
 
@@ -212,17 +202,7 @@ def _compare(got: Tensor, wanted: Tensor, mistakes: dict[str, Tensor], name: str
         return
     for hint, wrong in mistakes.items():
         if got.shape == wrong.shape and torch.allclose(got, wrong):
-            _fail(hint)
+            fail(hint)
     if got.shape != wanted.shape:
-        _fail(f"{name}: got shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}")
-    _fail(f"{name}: the shape is right, the numbers are not")
-
-
-def _named(got: Any) -> str:
-    if got is None or got is ...:
-        return "nothing: does your function end in a return?"
-    return repr(got) if isinstance(got, str | int | float) else f"a {type(got).__name__}"
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)
+        fail(f"{name}: got shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}")
+    fail(f"{name}: the shape is right, the numbers are not")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from companion.exercises.answers import called, fail, named
 
 Numbers = NDArray[np.float64]
 
@@ -27,11 +29,11 @@ def check_temperature(temperature_for: Callable[..., Any]) -> None:
         AssertionError: a number is wrong; the message hints at the cause.
     """
     for gap, keys, weight in ((2.0, 5, 0.9), (0.3, 100, 0.5), (1.0, 2, 0.75)):
-        got = _called(temperature_for, gap, keys, weight)
+        got = called(temperature_for, gap, keys, weight)
         if got is None:
-            _fail("got nothing: does your function end in a return?")
+            fail(f"got {named(got)}")
         if not isinstance(got, float | int | np.floating):
-            _fail(f"got {_named(got)}, wanted a number")
+            fail(f"got {named(got)}, wanted a number")
         odds = weight / (1 - weight)
         right = gap / math.log((keys - 1) * odds)
         _compare(
@@ -78,7 +80,7 @@ def check_left_out(left_out: Callable[..., Any]) -> None:
     again = np.exp(off) / np.exp(off).sum(1, keepdims=True)
     dropped = np.where(np.eye(n, dtype=bool), 0.0, np.exp(weights))
     _compare(
-        _array(_called(left_out, weights.copy(), value.copy())),
+        _array(called(left_out, weights.copy(), value.copy())),
         right,
         {
             "every sample still answers for itself": weights @ value,
@@ -116,11 +118,11 @@ def check_on_circle(on_circle: Callable[..., Any]) -> None:
     """
     x = np.array([-0.4, 0.0, 0.3, 0.35, 1.0])
     for radius in (1.0, 3.0):
-        points = _array(_called(on_circle, x.copy(), radius))
+        points = _array(called(on_circle, x.copy(), radius))
         if points.shape == (2, len(x)):
-            _fail("a point is a row: (n, 2), not (2, n)")
+            fail("a point is a row: (n, 2), not (2, n)")
         if points.shape != (len(x), 2):
-            _fail(f"got shape {points.shape}, wanted (n, 2), {(len(x), 2)}")
+            fail(f"got shape {points.shape}, wanted (n, 2), {(len(x), 2)}")
         # Where the circle starts, and which way round it goes, is free: products tell the rest.
         apart = x[:, None] - x
         right = radius**2 * np.cos(apart / radius)
@@ -163,7 +165,7 @@ def check_line(line_lookup: Callable[..., Any]) -> None:
     slope = together / np.sum(weights * apart**2, axis=1)
     one_slope, one_intercept = np.polyfit(key, value, 1)
     wide = np.exp(-((query[:, None] - key) ** 2) / bandwidth**2)
-    got = _array(_called(line_lookup, query.copy(), key.copy(), value.copy(), bandwidth))
+    got = _array(called(line_lookup, query.copy(), key.copy(), value.copy(), bandwidth))
     _compare(
         got,
         value_mean + slope * (query - key_mean),
@@ -202,20 +204,13 @@ def _circle_hint(points: Numbers, radius: float) -> str:
     return f"radius {radius}: neighbours lie as far apart as the numbers do, along the circle?"
 
 
-def _called(function: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error}") from error
-
-
 def _array(got: Any) -> Numbers:
     if got is None:
-        _fail("got nothing: does your function end in a return?")
+        fail(f"got {named(got)}")
     try:
         return np.asarray(got, dtype=np.float64)
     except (TypeError, ValueError):
-        _fail(f"got {_named(got)}, wanted an array of numbers")
+        fail(f"got {named(got)}, wanted an array of numbers")
 
 
 def _compare(got: Numbers, right: Numbers, mistakes: dict[str, Any], otherwise: str) -> None:
@@ -224,19 +219,11 @@ def _compare(got: Numbers, right: Numbers, mistakes: dict[str, Any], otherwise: 
         return
     for hint, wrong in mistakes.items():
         if _same(got, np.asarray(wrong)):
-            _fail(hint)
+            fail(hint)
     if got.shape != right.shape:
-        _fail(f"got shape {got.shape}, wanted {right.shape}")
-    _fail(otherwise)
+        fail(f"got shape {got.shape}, wanted {right.shape}")
+    fail(otherwise)
 
 
 def _same(got: Numbers, other: Numbers) -> bool:
     return got.shape == other.shape and np.allclose(got, other, rtol=1e-3, atol=1e-6)
-
-
-def _named(got: Any) -> str:
-    return repr(got) if isinstance(got, str | int | float) else f"a {type(got).__name__}"
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)

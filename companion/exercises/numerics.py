@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from companion.attention import masked_softmax, scaled_dot_product_attention
+from companion.exercises.answers import called, fail, named
 from companion.masks import causal_mask, sliding_window_mask
 from companion.tiled import merge_attention
 
@@ -51,7 +52,7 @@ def _check_weights(
     softmax: Callable[..., Any], scores: Numbers, mask: Flags, when: str = ""
 ) -> None:
     with np.errstate(all="ignore"):
-        got = _array(_called(softmax, scores.copy(), mask.copy()), scores.shape, "(q, k)")
+        got = _array(called(softmax, scores.copy(), mask.copy()), scores.shape, "(q, k)")
     right = masked_softmax(scores, mask)
     if np.allclose(got, right, atol=1e-9):
         return
@@ -74,15 +75,15 @@ def _check_weights(
         },
     )
     if dead.any() and np.isnan(got[dead]).any():
-        _fail("a row with nothing allowed is NaN: its maximum is -inf, or its sum is 0")
+        fail("a row with nothing allowed is NaN: its maximum is -inf, or its sum is 0")
     if dead.any() and np.allclose(got[dead], 1 / scores.shape[-1]):
-        _fail("a row with nothing allowed averages all keys: with -1e9 all scores tie; use -inf")
+        fail("a row with nothing allowed averages all keys: with -1e9 all scores tie; use -inf")
     lost = np.isnan(got).any() or np.allclose(got[~dead], 0)
     if lost and scores[~mask].min() > scores[mask].max():
-        _fail(f"all weights are lost {when}: subtract the largest of the allowed scores")
+        fail(f"all weights are lost {when}: subtract the largest of the allowed scores")
     if not np.isfinite(got).all():
-        _fail(f"not all weights are finite {when}: subtract the largest score of the row first")
-    _fail(f"the shape is right, the weights are not {when}".strip())
+        fail(f"not all weights are finite {when}: subtract the largest score of the row first")
+    fail(f"the shape is right, the weights are not {when}".strip())
 
 
 def check_merge(merge: Callable[..., Any]) -> None:
@@ -117,14 +118,14 @@ def _check_merged(
     when: str = "",
 ) -> None:
     with np.errstate(all="ignore"):
-        got = _called(merge, one.copy(), lse.copy(), two.copy(), other.copy())
+        got = called(merge, one.copy(), lse.copy(), two.copy(), other.copy())
         if not isinstance(got, tuple | list) or len(got) != 2:
-            _fail(f"got {_named(got)}, wanted two arrays, (output, lse)")
+            fail(f"got {_named(got)}, wanted two arrays, (output, lse)")
         output = _array(got[0], one.shape, "(q, v)", "output: ")
         total = _array(got[1], lse.shape, "(q,)", "lse: ")
         right, right_lse = merge_attention(one, lse, two, other)
         if np.isnan(output).any() or np.isnan(total).any():
-            _fail(f"NaN {when}: subtract the larger log-sum-exp first, unless it is -inf")
+            fail(f"NaN {when}: subtract the larger log-sum-exp first, unless it is -inf")
         if not np.allclose(output, right, atol=1e-9):
             share = lse / (lse + other)
             _hint(
@@ -140,7 +141,7 @@ def _check_merged(
                     "output: the weights are exchanged": merge_attention(one, other, two, lse)[0],
                 },
             )
-            _fail(f"output: the shape is right, the numbers are not {when}".strip())
+            fail(f"output: the shape is right, the numbers are not {when}".strip())
         if not np.allclose(total, right_lse, atol=1e-9):
             _hint(
                 total,
@@ -155,7 +156,7 @@ def _check_merged(
                     ),
                 },
             )
-            _fail(f"lse: the shape is right, the numbers are not {when}".strip())
+            fail(f"lse: the shape is right, the numbers are not {when}".strip())
 
 
 def check_window(window: Callable[..., Any]) -> None:
@@ -181,12 +182,12 @@ def check_window(window: Callable[..., Any]) -> None:
             return found
 
         right = made(w - 1)
-        given = _called(window, q_len, k_len, w)
+        given = called(window, q_len, k_len, w)
         if getattr(given, "dtype", None) != np.bool_:
-            _fail(f"got {_named(given)}, wanted a boolean array, True = may attend")
+            fail(f"got {_named(given)}, wanted a boolean array, True = may attend")
         got: Flags = np.asarray(given)
         if got.shape != right.shape:
-            _fail(f"got shape {got.shape}, wanted (q, k), {right.shape}")
+            fail(f"got shape {got.shape}, wanted (q, k), {right.shape}")
         if not np.array_equal(got, right):
             _hint(
                 got,
@@ -206,7 +207,7 @@ def check_window(window: Callable[..., Any]) -> None:
                     "the mask is upside down: True means may attend": ~right,
                 },
             )
-            _fail(f"window({q_len}, {k_len}, {w}): the shape is right, the mask is not")
+            fail(f"window({q_len}, {k_len}, {w}): the shape is right, the mask is not")
     print("Right.")
 
 
@@ -224,12 +225,12 @@ def check_additive(additive: Callable[..., Any]) -> None:
     padding = np.array([[False, True, True, True, False]])
     allowed = causal & padding
     with np.errstate(all="ignore"):
-        given = _called(additive, causal.copy(), padding.copy())
+        given = called(additive, causal.copy(), padding.copy())
     if getattr(given, "dtype", None) != np.float16:
-        _fail(f"got {_named(given)}, wanted a float16 array")
+        fail(f"got {_named(given)}, wanted a float16 array")
     got = _array(given, allowed.shape, "(q, k)")
     if np.isnan(got).any():
-        _fail("NaN: -1e9 is -inf in float16, and 0 times infinity is not a number; choose instead")
+        fail("NaN: -1e9 is -inf in float16, and 0 times infinity is not a number; choose instead")
     _hint(
         np.where(got < 0, 1.0, 0.0),
         {
@@ -242,9 +243,9 @@ def check_additive(additive: Callable[..., Any]) -> None:
         },
     )
     if (got[allowed] != 0).any():
-        _fail("an allowed key needs exactly 0: what is added there changes the weights")
+        fail("an allowed key needs exactly 0: what is added there changes the weights")
     if (got[~allowed] > LEAST_PENALTY).any():
-        _fail(
+        fail(
             f"a forbidden key got {got[~allowed].max():g}: too little, a score may be as large; "
             "use -inf, or what np.finfo calls min"
         )
@@ -254,26 +255,19 @@ def check_additive(additive: Callable[..., Any]) -> None:
     wanted = scaled_dot_product_attention(query, key, value, allowed)
     alive = allowed.any(-1)
     if not np.allclose(output[alive], wanted[alive], atol=1e-9):
-        _fail("with it, attention gives other weights than with the boolean masks")
+        fail("with it, attention gives other weights than with the boolean masks")
     print("Right.")
-
-
-def _called(function: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error}") from error
 
 
 def _array(got: Any, shape: tuple[int, ...], axes: str, where: str = "") -> Numbers:
     try:
         array = np.asarray(got, dtype=np.float64)
     except (TypeError, ValueError):
-        _fail(f"{where}got {_named(got)}, wanted an array {axes}")
+        fail(f"{where}got {_named(got)}, wanted an array {axes}")
     if array.ndim == 0 and shape != ():
-        _fail(f"{where}got {_named(got)}, wanted an array {axes}")
+        fail(f"{where}got {_named(got)}, wanted an array {axes}")
     if array.shape != shape:
-        _fail(f"{where}got shape {array.shape}, wanted {axes}, {shape}")
+        fail(f"{where}got shape {array.shape}, wanted {axes}, {shape}")
     return array
 
 
@@ -281,16 +275,8 @@ def _hint(got: Any, mistakes: Mapping[str, Any]) -> None:
     """Fail with the hint of the known wrong array that was given, if it is one."""
     for hint, wrong in mistakes.items():
         if got.shape == wrong.shape and np.allclose(got, wrong, atol=1e-9):
-            _fail(hint)
+            fail(hint)
 
 
 def _named(got: Any) -> str:
-    if got is None or got is ...:
-        return "nothing: does your function end in a return?"
-    if hasattr(got, "dtype"):
-        return f"an array of {got.dtype}"
-    return repr(got) if isinstance(got, str | int | float) else f"a {type(got).__name__}"
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)
+    return f"an array of {got.dtype}" if hasattr(got, "dtype") else named(got)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
+from companion.exercises.answers import as_number, called, fail, named
 from companion.scores import dot_score
 
 Numbers = NDArray[np.float64]
@@ -39,7 +40,7 @@ def check_variance(variance: Callable[..., Any]) -> None:
         (5, 3.0, 0.5, 0.25),
         (64, 2.0, 1.5, -0.01),
     ):
-        got = _number(_called(variance, d, query_std, key_std, rho))
+        got = as_number(called(variance, d, query_std, key_std, rho))
         squares = query_std**2 * key_std**2
         right = squares * (d + d * (d - 1) * rho**2)
         mistakes = {
@@ -59,7 +60,7 @@ def check_variance(variance: Callable[..., Any]) -> None:
         }
         if not _same(got, right):
             _hint(got, mistakes)
-            _fail(f"variance({d}, {query_std}, {key_std}, {rho}): got {got:g}, which is not it")
+            fail(f"variance({d}, {query_std}, {key_std}, {rho}): got {got:g}, which is not it")
     print("Right.")
 
 
@@ -76,12 +77,14 @@ def check_start_and_rate(start_and_rate: Callable[..., Any]) -> None:
     """
     for scale in (0.25, 1 / 9):
         for optimizer, rate in (("sgd", scale), ("adam", math.sqrt(scale))):
-            got = _called(start_and_rate, scale, optimizer)
+            got = called(start_and_rate, scale, optimizer)
             if not isinstance(got, tuple | list) or len(got) != 2:
-                _fail(f"got {_named(got)}, wanted two factors, (start, rate)")
-            _check_factor("start", _number(got[0]), math.sqrt(scale), _start_mistakes(scale), scale)
+                fail(f"got {named(got)}, wanted two factors, (start, rate)")
+            _check_factor(
+                "start", as_number(got[0]), math.sqrt(scale), _start_mistakes(scale), scale
+            )
             name = f"rate of {optimizer}"
-            _check_factor(name, _number(got[1]), rate, _rate_mistakes(scale), scale)
+            _check_factor(name, as_number(got[1]), rate, _rate_mistakes(scale), scale)
     print("Right.")
 
 
@@ -111,7 +114,7 @@ def _check_factor(
 ) -> None:
     if not _same(got, right):
         _hint(got, {wrong: f"{name}: {hint}" for wrong, hint in mistakes.items()})
-        _fail(f"{name}: got {got:g} for the scale {scale:g}, which is not it")
+        fail(f"{name}: got {got:g} for the scale {scale:g}, which is not it")
 
 
 def check_circle(queries: Any, keys: Any) -> None:
@@ -130,13 +133,13 @@ def check_circle(queries: Any, keys: Any) -> None:
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
-            _fail(f"{name}: got {_named(value)}, wanted numbers, ({n}, 2)")
+            fail(f"{name}: got {named(value)}, wanted numbers, ({n}, 2)")
         if array.shape == (2, n):
-            _fail(f"{name}: got shape (2, {n}), wanted ({n}, 2): one vector a row")
+            fail(f"{name}: got shape (2, {n}), wanted ({n}, 2): one vector a row")
         if array.shape != (n, 2):
-            _fail(f"{name}: got shape {array.shape}, wanted ({n}, 2)")
+            fail(f"{name}: got shape {array.shape}, wanted ({n}, 2)")
         if not np.isfinite(array).all():
-            _fail(f"{name}: not all numbers are finite")
+            fail(f"{name}: not all numbers are finite")
         arrays.append(array)
     scores = dot_score(*arrays)
     found = scores.argmax(-1)
@@ -148,10 +151,10 @@ def check_circle(queries: Any, keys: Any) -> None:
                 if found[i] == longest and np.ptp(np.linalg.norm(arrays[1], axis=-1)) > 1e-9
                 else "let it point where its key points, and no two keys the same way"
             )
-            _fail(f"query {i} looks most at key {found[i]}: {why}")
+            fail(f"query {i} looks most at key {found[i]}: {why}")
     least = float(masked_softmax(scores).diagonal().min())
     if least <= LEAST_WEIGHT:
-        _fail(
+        fail(
             f"every query looks most at its own key, but with {least:.2f} at the least: longer "
             "vectors make larger differences of scores"
         )
@@ -211,55 +214,31 @@ def check_attention(attention: Callable[..., Any]) -> None:
         ),
         "the weights are scaled, after the softmax": blend(capped(dots)) / math.sqrt(d),
     }
-    got = _called(attention, query.copy(), key.copy(), value.copy(), mask.copy(), softcap)
+    got = called(attention, query.copy(), key.copy(), value.copy(), mask.copy(), softcap)
     try:
         array = np.asarray(got, dtype=np.float64)
     except (TypeError, ValueError):
-        _fail(f"got {_named(got)}, wanted an array")
+        fail(f"got {named(got)}, wanted an array")
     if array.shape != right.shape:
-        _fail(
-            f"got {_named(got)}, wanted an array (h, q, v)"
+        fail(
+            f"got {named(got)}, wanted an array (h, q, v)"
             if array.ndim == 0
             else f"got shape {array.shape}, wanted (h, q, v), {right.shape}"
         )
     if not np.allclose(array, right, atol=1e-6):
         for hint, wrong in mistakes.items():
             if np.allclose(array, wrong, atol=1e-6):
-                _fail(hint)
-        _fail("the shape is right, the numbers are not")
+                fail(hint)
+        fail("the shape is right, the numbers are not")
     print("Right.")
-
-
-def _called(function: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return function(*given)
-    except Exception as error:
-        raise AssertionError(f"your function stops with: {error}") from error
-
-
-def _number(got: Any) -> float:
-    try:
-        return float(got)
-    except (TypeError, ValueError):
-        _fail(f"got {_named(got)}, wanted a number")
 
 
 def _hint(got: float, mistakes: dict[float, str]) -> None:
     """Fail with the hint of the known wrong number that was given, if it is one."""
     for wrong, hint in mistakes.items():
         if _same(got, wrong):
-            _fail(hint)
+            fail(hint)
 
 
 def _same(number: float, other: float) -> bool:
     return math.isclose(number, other, rel_tol=1e-4)
-
-
-def _named(got: Any) -> str:
-    if got is None or got is ...:
-        return "nothing: does your function end in a return?"
-    return repr(got) if isinstance(got, str | int | float) else f"a {type(got).__name__}"
-
-
-def _fail(hint: str) -> NoReturn:
-    raise AssertionError(hint)

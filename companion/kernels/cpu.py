@@ -172,7 +172,7 @@ class _TiledAttention(torch.autograd.Function):
         output = query.new_zeros(*query.shape[:-1], value.shape[-1])
         lse = query.new_zeros(*query.shape[:-1], 1, dtype=work.dtype)
         with torch.autocast("cpu", enabled=False):
-            for piece in _pieces(query, key, mask, plan):
+            for piece in _pieces(query, key, plan):
                 _attend(
                     work,
                     piece.band,
@@ -196,7 +196,7 @@ class _TiledAttention(torch.autograd.Function):
             torch.zeros_like(x, dtype=work.dtype) for x in (query, key, value)
         )
         with torch.autocast("cpu", enabled=False):
-            for piece in _pieces(query, key, mask, ctx.plan):
+            for piece in _pieces(query, key, ctx.plan):
                 _add_gradients(
                     work,
                     piece.band,
@@ -518,7 +518,7 @@ class _Piece(NamedTuple):
         return map(self.keys, tensors)
 
 
-def _pieces(query: Tensor, key: Tensor, mask: Tensor | None, plan: _Plan) -> Iterator[_Piece]:
+def _pieces(query: Tensor, key: Tensor, plan: _Plan) -> Iterator[_Piece]:
     """Cut a call into pieces: as many heads as there is room for, or the windows of one."""
     outer, groups, repeats, queries, _ = query.shape
     keys, (block, width) = key.shape[2], plan.blocks

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from companion.data.batching import Batch
 from companion.decoding import greedy
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from tests.batches import SOURCES, TARGETS, make_batch
 
 CONFIG = Seq2SeqConfig(source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=14, dropout_p=0.0)
 VARIANTS = [
@@ -20,32 +20,12 @@ VARIANTS = [
     ("additive", "present", "gru"),
     ("general", "previous", "lstm"),
 ]
-SOURCES = [[4, 5, 6, 7, 8], [9, 10], [11]]
-TARGETS = [[4, 5], [6, 7, 8, 9, 10, 11], [12, 13, 14]]
 
 
 def make_model(attention: Any, query: Any = None, cell: Any = "gru", **changes: Any) -> Seq2Seq:
     torch.manual_seed(5)
     config = replace(CONFIG, attention=attention, query=query, cell=cell, **changes)
     return Seq2Seq(config).double().eval()
-
-
-def padded(rows: list[list[int]], width: int) -> Tensor:
-    return torch.tensor([row + [0] * (width - len(row)) for row in rows])
-
-
-def make_batch(chosen: list[int], extra: int = 0) -> Batch:
-    sources, targets = [SOURCES[i] for i in chosen], [TARGETS[i] for i in chosen]
-    k = max(map(len, sources)) + extra
-    q = max(map(len, targets)) + 1 + extra
-    lengths = torch.tensor([len(row) + 1 for row in targets])
-    return Batch(
-        padded(sources, k),
-        torch.tensor([len(row) for row in sources]),
-        padded([[1, *row] for row in targets], q),
-        padded([[*row, 2] for row in targets], q),
-        torch.arange(q) < lengths[:, None],
-    )
 
 
 @pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)

@@ -17,7 +17,8 @@ from companion.models.transformer import (
     count_flops,
     count_parameters,
 )
-from tests.transformers import VARIANTS, config_of, make_batch
+from tests.batches import make_batch
+from tests.transformers import VARIANTS, config_of
 
 MODELS: dict[Any, Any] = {
     "encoder_decoder": Transformer,

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from companion.decoding import beam, greedy
 from companion.models.transformer import Transformer
-from tests.transformers import SOURCES, TARGETS, VARIANTS, config_of, make_batch, randomised
+from tests.batches import SOURCES, TARGETS, make_batch
+from tests.transformers import VARIANTS, config_of, randomised
 
 
 def make(variant: str, **changes: Any) -> Any:

@@ -9,7 +9,8 @@ import torch
 
 from companion.decoding import beam, greedy, sample
 from companion.models.transformer import LanguageModel
-from tests.transformers import VARIANTS, config_of, padded, randomised
+from tests.batches import padded
+from tests.transformers import VARIANTS, config_of, randomised
 
 PROMPTS = [[4, 5, 6, 7, 8], [9, 10], [11]]
 IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])

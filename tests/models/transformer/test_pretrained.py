@@ -18,7 +18,7 @@ from companion.models.transformer import (
     TextEncoder,
     from_pretrained,
 )
-from tests.transformers import padded
+from tests.batches import padded
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 transformers: Any = pytest.importorskip("transformers")

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from companion.models.transformer import MaskedLanguageModel, TextEncoder
-from tests.transformers import VARIANTS, config_of, padded, randomised
+from tests.batches import padded
+from tests.transformers import VARIANTS, config_of, randomised
 
 TEXTS = [[4, 5, 6, 7, 8], [9, 10], [11]]
 LENGTHS = torch.tensor([5, 2, 1])

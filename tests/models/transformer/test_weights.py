@@ -21,7 +21,8 @@ from companion.models.transformer import (
     save,
 )
 from companion.positions import Dynamic, Linear, Llama3, Yarn
-from tests.transformers import VARIANTS, config_of, make_batch, randomised
+from tests.batches import make_batch
+from tests.transformers import VARIANTS, config_of, randomised
 
 IDS = torch.tensor([[4, 5, 6, 7], [8, 9, 10, 11]])
 MODELS: tuple[Any, ...] = (Transformer, LanguageModel, MaskedLanguageModel, TextEncoder)

@@ -1,0 +1,46 @@
+"""What all check functions do with an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from companion.exercises import answers
+
+
+def test_a_function_that_stops_shows_its_error_as_the_cause() -> None:
+    with pytest.raises(
+        AssertionError, match=r"^your function stops with: division by zero$"
+    ) as seen:
+        answers.called(lambda a, b: a / b, 1, 0)
+    assert isinstance(seen.value.__cause__, ZeroDivisionError)
+
+
+def test_a_hint_follows_the_error() -> None:
+    with pytest.raises(AssertionError, match=r"division by zero Is b a number\?$"):
+        answers.called(lambda a, b: a / b, 1, 0, why="Is b a number?")
+
+
+@pytest.mark.parametrize(
+    ("got", "words"),
+    [
+        (None, "nothing: does"),
+        (..., "nothing: does"),
+        ("many", "'many', wanted"),
+        ([1.0, 2.0], "a list, wanted"),
+    ],
+)
+def test_what_is_no_number_is_named(got: Any, words: str) -> None:
+    with pytest.raises(AssertionError, match=f"^got {words}"):
+        answers.as_number(got)
+
+
+@pytest.mark.parametrize("got", [True, 3, 2.5, "2.5"])
+def test_numbers_pass(got: Any) -> None:
+    assert answers.as_number(got) == float(got)
+
+
+def test_a_hint_is_the_message() -> None:
+    with pytest.raises(AssertionError, match=r"^look again$"):
+        answers.fail("look again")

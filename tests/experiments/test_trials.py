@@ -1,0 +1,96 @@
+"""What is tuned, and how it is written: the files of `experiments/tuned/` come out again."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from experiments import founding, heads, numerics, scores, trials, tune
+from experiments.settings import TUNED, TUNING_SEEDS
+
+
+def every_measure(value: float) -> Mapping[str, float]:
+    """One number, whatever measure is asked for."""
+    return defaultdict(lambda: value)
+
+
+@pytest.mark.parametrize(
+    ("study", "run"),
+    [
+        ("founding", founding.tune),
+        ("grammar", tune.main),
+        ("heads", heads.tune),
+        ("numerics", numerics.tune),
+        ("scores", scores.tune),
+    ],
+)
+def test_the_same_runs_write_the_same_file(
+    study: str,
+    run: Callable[[int], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Grid, seeds, rounding and choice are those of the committed file."""
+    committed = (TUNED / f"{study}.json").read_text(encoding="utf8")
+    record = json.loads(committed)
+
+    def read_back(
+        work: object, jobs: Iterable[tuple[object, ...]], workers: int
+    ) -> list[Mapping[str, float]]:
+        assert workers == 3
+        found = []
+        for *trial, seed in jobs:
+            setting = next(
+                asdict(part) for part in trial if is_dataclass(part) and not isinstance(part, type)
+            )
+            runs = next(old["runs"] for old in record["trials"] if old["setting"] == setting)
+            # What rounding has to take away again.
+            found.append(every_measure(runs[TUNING_SEEDS.index(seed)] * (1 + 1e-9)))
+        return found
+
+    monkeypatch.setattr(trials, "in_parallel", read_back)
+    monkeypatch.setattr(trials, "processor", lambda: record["processor"])
+    monkeypatch.setattr(trials, "versions", lambda: record["versions"])
+    monkeypatch.setattr(trials, "TUNED", tmp_path)
+    run(3)
+    assert (tmp_path / f"{study}.json").read_text(encoding="utf8") == committed
+
+
+@dataclass(frozen=True)
+class Rate:
+    learning_rate: float
+
+
+@pytest.mark.parametrize(("lower_is_better", "best"), [(True, 0.1), (False, 0.3)])
+def test_the_best_mean_is_chosen(
+    lower_is_better: bool, best: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second has the least run and the greatest; of those that tie once rounded, the first."""
+    monkeypatch.setattr(trials, "TUNED", tmp_path)
+    settings = [Rate(0.1), Rate(0.2), Rate(0.3), Rate(0.4)]
+    runs = [[3.0, 4.0], [0.0, 9.0], [5.0, 5.00004], [5.0, 5.0]]
+    chosen = trials.record_trials(
+        "toy", "loss", ["a"] * 4, settings, runs, lower_is_better=lower_is_better
+    )
+    assert chosen == {"a": Rate(best)}
+
+
+@pytest.mark.parametrize(
+    ("words", "done"), [([], ("main", 2)), (["--tune", "--workers", "5"], ("tune", 5))]
+)
+def test_the_command_line_tunes_or_runs(
+    words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["study", *words])
+    calls: list[tuple[str, int]] = []
+    trials.command_line(
+        "A study.",
+        lambda workers: calls.append(("tune", workers)),
+        lambda workers: calls.append(("main", workers)),
+    )
+    assert calls == [done]
