@@ -88,8 +88,8 @@ def attention_only(setting: Setting, task: Task) -> LanguageModel:
             num_heads=setting.num_heads,
             num_layers=setting.num_layers,
             hidden_dim=1,
-            positions="learned",
-            max_len=task.length,
+            positions="rotary",
+            rotary_base=100.0,  # the sequences are short
             feed_forward_bias=False,
             embedding_scale=False,
             tied="none",
