@@ -30,7 +30,7 @@ from experiments.record import claim, fingerprint, measure, write_result
 from experiments.translators import Runs, cached, in_parallel, runs_by_measure
 
 STUDY = "decoding"
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(1, 11))
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.25)
 TOP_PS = (0.5, 0.75, 0.9)
 TOP_KS = (2, 5, 10)
