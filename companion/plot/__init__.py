@@ -22,6 +22,7 @@ from companion.plot.links import gold_links, weight_key
 from companion.plot.maps import attention_map, score_map
 from companion.plot.ribbons import InlineSVG, sentence_ribbons
 from companion.plot.style import FIGURE_WIDTH, SVG_METADATA, use_style
+from companion.plot.trees import prefix_tree
 
 __all__ = [
     "FIGURE_WIDTH",
@@ -47,6 +48,7 @@ __all__ = [
     "label_along",
     "label_ends",
     "letter_color",
+    "prefix_tree",
     "residual_diagram",
     "score_map",
     "sentence_ribbons",

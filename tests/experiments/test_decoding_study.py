@@ -1,0 +1,83 @@
+"""The study of decoding: its exact search, what it counts as cut, and what it compares."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import asdict
+
+import pytest
+import torch
+
+from companion.data.vocabulary import Vocabulary
+from companion.decoding import Decoded
+from companion.models.transformer import LanguageModel
+from companion.notebook import load_result
+from experiments import decoding
+from experiments.translators import Runs
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_exact_search_finds_the_best_of_all(seed: int) -> None:
+    """Every continuation of up to three words is scored by one pass over the whole."""
+    torch.manual_seed(seed)
+    model = LanguageModel(decoding.model_config(decoding.Setting(embed_dim=16), 6)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.7)  # sharper than at its start
+    prompt, eos = [1, 4], 2
+    totals = {}
+    for length in range(4):
+        for words in itertools.product((0, 1, 3, 4, 5), repeat=length):
+            text = [*prompt, *words, eos]
+            with torch.no_grad():
+                given = model(torch.tensor([text])).log_softmax(-1)[0]
+            totals[words] = math.fsum(given[i - 1, text[i]].item() for i in range(2, len(text)))
+    best = max(totals, key=totals.__getitem__)
+    for bound in (-math.inf, totals[best] - 0.5, totals[best]):
+        found, total = decoding.most_probable(model, prompt, eos, 4, at_least=bound)
+        assert tuple(found) == best
+        assert total == pytest.approx(totals[best], abs=1e-4)
+
+
+def test_a_sentence_that_was_cut_cannot_be_read() -> None:
+    tokens = torch.tensor([[4, 5, 2], [4, 5, 5]])
+    decoded = Decoded(
+        tokens, torch.tensor([2, 3]), torch.tensor([True, False]), None, torch.zeros(2, 3)
+    )
+    spelled = decoding.spelled(decoded, Vocabulary(["a", "b"]))
+    assert spelled == [("a", "b"), ("a", "b", "b", "<cut>")]
+
+
+def test_cuts_are_held_against_the_temperature_that_is_as_varied() -> None:
+    runs: Runs = {"top_p/0.75/distinct": [40.0], "top_p/0.75/grammatical": [70.0]}
+    for t, distinct, sound in zip(
+        decoding.TEMPERATURES, (10, 30, 50, 70, 90), (95, 80, 60, 40, 20), strict=True
+    ):
+        runs[f"temperature/{t}/distinct"] = [float(distinct)]
+        runs[f"temperature/{t}/grammatical"] = [float(sound)]
+    assert decoding.ahead_of_temperature(runs, "top_p/0.75") == [0.0]
+    runs["top_p/0.75/grammatical"] = [75.0]
+    assert decoding.ahead_of_temperature(runs, "top_p/0.75") == [5.0]
+    runs["top_p/0.75/distinct"] = [95.0]
+    with pytest.raises(ValueError, match=r"top_p/0.75: got 95.0, wanted it among"):
+        decoding.ahead_of_temperature(runs, "top_p/0.75")
+    runs["temperature/1.0/distinct"] = [20.0]
+    with pytest.raises(ValueError, match=r"distinct: got .* wanted it to rise"):
+        decoding.ahead_of_temperature(runs, "top_p/0.75")
+
+
+def test_beginnings_are_unread() -> None:
+    task = decoding.Task(sentences=200, max_length=6, beginnings=9)
+    unread = {pair.source for pair in decoding.unread(task)}
+    written = decoding.fit(decoding.Setting(steps=1, embed_dim=16), task, seed=3)
+    assert len(written.seen) == 200
+    assert not unread & written.seen
+    assert all(word in written.vocab for words in unread for word in words)
+
+
+def test_the_record_is_of_these_settings() -> None:
+    config = load_result("decoding").config
+    assert config["setting"] == asdict(decoding.Setting())
+    assert config["task"] == asdict(decoding.TASK)
+    assert config["choices"] == {name: asdict(one) for name, one in decoding.choices().items()}
