@@ -18,7 +18,7 @@ from companion.cost.recurrent import Seq2SeqFlops, recurrent_flops, seq2seq_flop
 from companion.cost.resident import resident_bytes
 from companion.cost.size import (
     array_bytes,
-    cache_bytes,
+    kv_cache_bytes,
     feed_forward_saved_bytes,
     multi_head_saved_bytes,
 )
@@ -44,7 +44,7 @@ __all__ = [
     "additive_flops",
     "array_bytes",
     "band_pairs",
-    "cache_bytes",
+    "kv_cache_bytes",
     "chunked_linear_attention_flops",
     "count_flops",
     "count_parameters",

@@ -24,7 +24,8 @@ def recurrent_flops(cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int)
         cell: "gru" or "lstm".
         input_dim: width of an input.
         hidden_dim: width of a state.
-        tokens: steps, those of all sequences together; padding that is packed away is none.
+        tokens: steps, those of all sequences together; padding that is read counts, padding that
+            is packed away does not.
 
     Raises:
         TypeError: a number that is not whole.
@@ -61,35 +62,44 @@ class Seq2SeqFlops(NamedTuple):
 
 
 def seq2seq_flops(
-    config: Seq2SeqConfig, *, source_lengths: Sequence[int], length: int
+    config: Seq2SeqConfig,
+    *,
+    source_lengths: Sequence[int],
+    length: int,
+    padded_length: int | None = None,
 ) -> Seq2SeqFlops:
-    """Count a forward pass of `Seq2Seq`.
+    """Count a forward pass of `Seq2Seq` on the CPU.
 
-    The encoder skips padding, attention masks it: it computes with the longest source.
+    An LSTM that encodes skips padding, a GRU reads it, see `read_both_ways`; on other devices both
+    skip it. Attention masks padding, and computes with it.
 
     Args:
         config: the model's shape.
         source_lengths: tokens of every source sentence.
         length: tokens of a target sentence, padding included.
+        padded_length: tokens of a source sentence, padding included; None means the longest.
 
     Raises:
         TypeError: a number that is not whole.
-        ValueError: a number below 1, or no sentence.
+        ValueError: a number below 1, no sentence, or a padded length below the longest.
 
     >>> config = Seq2SeqConfig(source_vocab=11, target_vocab=13, embed_dim=3, hidden_dim=4)
     >>> seq2seq_flops(config, source_lengths=[5, 2], length=7)
-    Seq2SeqFlops(encoder=904, attention=1888, decoder=4592, output=1456)
+    Seq2SeqFlops(encoder=1264, attention=1888, decoder=4592, output=1456)
     """
     if not source_lengths:
         raise ValueError("source_lengths: got none, wanted one a sentence")
     for tokens in source_lengths:
         check_whole(1, source_lengths=tokens)
+    padded = max(source_lengths) if padded_length is None else padded_length
     check_whole(1, length=length)
+    check_whole(max(source_lengths), padded_length=padded)
     e, h, sentences = config.embed_dim, config.hidden_dim, len(source_lengths)
     states = 1 if config.cell == "gru" else 2
-    encoder = 2 * recurrent_flops(config.cell, e, h // 2, tokens=sum(source_lengths))
+    read = sentences * padded if config.cell == "gru" else sum(source_lengths)
+    encoder = 2 * recurrent_flops(config.cell, e, h // 2, tokens=read)
     encoder += states * matmul_flops(sentences, h, h)
-    attention = _attention(config, sentences, length, max(source_lengths)).total
+    attention = _attention(config, sentences, length, padded).total
     written = sentences * length
     inputs = e + h if config.feeds_context else e
     decoder = recurrent_flops(config.cell, inputs, h, tokens=written)

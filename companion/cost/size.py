@@ -32,7 +32,7 @@ def array_bytes(*shape: int, dtype: torch.dtype | None = None) -> int:
     return prod(shape) * (torch.get_default_dtype() if dtype is None else dtype).itemsize
 
 
-def cache_bytes(
+def kv_cache_bytes(
     batch_size: int,
     num_kv_heads: int,
     max_len: int | None,
@@ -62,7 +62,7 @@ def cache_bytes(
         TypeError: a size that is not whole.
         ValueError: a size below 1, or neither max_len nor window.
 
-    >>> [cache_bytes(1, g, 4096, 64, dtype=torch.bfloat16) // 2**10 for g in (32, 8, 1)]
+    >>> [kv_cache_bytes(1, g, 4096, 64, dtype=torch.bfloat16) // 2**10 for g in (32, 8, 1)]
     [32768, 8192, 1024]
     """
     limits = [limit for limit in (max_len, window) if limit is not None]
@@ -83,10 +83,13 @@ def feed_forward_saved_bytes(
     gated: bool = False,
     dtype: torch.dtype | None = None,
 ) -> int:
-    """Return what `FeedForward` keeps for its backward pass, its weights and dropout aside.
+    """Return what `FeedForward` keeps for its backward pass, its parameters and dropout aside.
 
     That is its input, what the last projection reads, and what else its activation and its gate
     want. The gradient of "relu" is known from its output, that of the others wants the input.
+
+    From e tokens on, a gated layer projects with a copy of both matrices as one. It keeps the copy,
+    and the whole of what it projects, for "relu" too.
 
     Args:
         embed_dim: width e.
@@ -106,8 +109,10 @@ def feed_forward_saved_bytes(
     check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim, tokens=tokens)
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation: got {activation!r}, wanted one of {tuple(ACTIVATIONS)}")
-    hidden = (1 if activation == "relu" else 2) + (2 if gated else 0)
-    return array_bytes(tokens, embed_dim + hidden * hidden_dim, dtype=dtype)
+    joined = gated and tokens >= embed_dim
+    hidden = (1 if activation == "relu" and not joined else 2) + (2 if gated else 0)
+    copied = 2 * hidden_dim * embed_dim if joined else 0
+    return array_bytes(tokens * (embed_dim + hidden * hidden_dim) + copied, dtype=dtype)
 
 
 def multi_head_saved_bytes(
@@ -123,16 +128,25 @@ def multi_head_saved_bytes(
     is_causal: bool = False,
     dtype: torch.dtype | None = None,
 ) -> int:
-    """Return what `MultiHeadAttention` keeps for its backward pass on the CPU, its weights aside.
+    """Return what `MultiHeadAttention` keeps for its backward pass on the CPU.
 
-    All methods keep the inputs, queries, keys, values and output, in float32 or float64:
+    Its parameters are left out. All methods keep the inputs, queries, keys, values and output, in
+    float32 or float64:
 
     - "fused", torch's kernel, and "tiled", `tiled_attention`, add a number a row, its log-sum-exp
-      (Dao et al., 2022); "tiled" has the output twice, in heads and joined.
+      (Dao et al., 2022). "tiled" has the output twice, in heads and joined; so has "fused" where
+      grouped heads without a causal mask are stacked, to be read as one.
     - "definition", which `need_weights` takes, keeps two (b, h, q, k) matrices, the exponentials
       and the weights, and repeats grouped keys and values.
 
-    Rotation, norms of heads, softcap, sinks, masks other than the causal and dropout are left out.
+    An input of self-attention, or a memory, of e places or more, all sequences together, is
+    projected at once, by a copy of the three or two matrices, and the copy is kept. In
+    self-attention what is projected stays whole as long as its keys are in use, and queries that
+    are stacked are there twice. So are those that "definition" scales, but for grouped heads and
+    for several heads of several sequences, whose keys are copied.
+
+    Rotation, norms of heads, softcap, sinks, masks other than the causal, dropout, and kernels that
+    round float32 are left out.
 
     Args:
         embed_dim: width e, of the memory too.
@@ -152,7 +166,7 @@ def multi_head_saved_bytes(
 
     >>> sizes = {"q_len": 1024, "batch_size": 1, "dtype": torch.float32}
     >>> [multi_head_saved_bytes(64, 4, method=m, **sizes) // 2**10 for m in ("fused", "definition")]
-    [1296, 34068]
+    [1344, 34372]
     """
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if dtype not in (torch.float32, torch.float64):
@@ -161,17 +175,24 @@ def multi_head_saved_bytes(
         raise ValueError(f"method: got {method!r}, wanted one of {get_args(Method)}")
     check_whole(1, embed_dim=embed_dim, num_heads=num_heads, q_len=q_len, batch_size=batch_size)
     keys = q_len if k_len is None else k_len
-    groups = num_heads if num_kv_heads is None or method == "definition" else num_kv_heads
+    own = num_heads if num_kv_heads is None else num_kv_heads
     d = embed_dim // num_heads if head_dim is None else head_dim
-    check_whole(1, k_len=keys, num_kv_heads=groups, head_dim=d)
+    check_whole(1, k_len=keys, num_kv_heads=own, head_dim=d)
 
+    groups = num_heads if method == "definition" else own
     rows = num_heads * q_len
     numbers = embed_dim * (q_len + (0 if k_len is None else k_len))
     numbers += 2 * rows * d + 2 * groups * keys * d + rows
-    if method == "tiled" and num_heads > 1 and q_len > 1:  # else joining heads copies nothing
-        numbers += rows * d
+    joined = batch_size * keys >= embed_dim
+    stacked = method == "fused" and own < num_heads and q_len > 1 and not is_causal
+    scaled = method == "definition" and own == num_heads and 1 in (batch_size, num_heads)
+    output_twice = stacked or (method == "tiled" and num_heads > 1 and q_len > 1)
+    queries_twice = joined and k_len is None and (stacked or scaled)
+    numbers += rows * d * (output_twice + queries_twice)
+    projected = 2 * own + (num_heads if k_len is None else 0)
+    copied = embed_dim * d * projected if joined else 0
     truths = 0
     if method == "definition":
         numbers += 2 * rows * keys
-        truths = batch_size * rows + (q_len * keys if is_causal else 0)
-    return array_bytes(batch_size, numbers, dtype=dtype) + truths
+        truths = batch_size * rows + (q_len * keys if is_causal and keys > 1 else 0)
+    return array_bytes(batch_size * numbers + copied, dtype=dtype) + truths

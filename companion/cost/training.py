@@ -58,6 +58,8 @@ def training_bytes(
 ) -> TrainingBytes:
     """Return what `torch.optim.AdamW` and its model keep (Kingma & Ba, 2015).
 
+    Tables of angles, which all models with the same rotary share, are left out.
+
     Args:
         parameters: numbers that are learned, such as `count_parameters` gives.
         tensors: how many tensors they are; each has a counter of steps, in float32, or in float64

@@ -12,7 +12,8 @@ class Joined:
 
     The layers keep their parameters, which become parts of the block: what an optimizer writes
     into them it writes into the block. Where a parameter has been replaced, as by a change of
-    dtype or device, the layers are called one by one until the next `lay_out`.
+    dtype or device, the layers are called one by one until the next `lay_out`, and a block that
+    all parameters have left is let go.
 
     >>> layers = nn.Linear(3, 2, bias=False), nn.Linear(3, 5, bias=False)
     >>> joined = Joined()
@@ -33,11 +34,13 @@ class Joined:
     def lay_out(self, *layers: nn.Linear) -> None:
         """Move the weights of layers of one width into a block, if they are not in it.
 
-        A layer with a bias or of another class is left alone, and its neighbours with it.
+        A layer with a bias or of another class is left alone, and its neighbours with it. A block
+        that no longer holds them is let go.
         """
-        if self._holds(layers) or any(layer.bias is not None for layer in layers):
+        if self._holds(layers):
             return
-        if not all(map(_is_plain, layers)):
+        self._block = None
+        if any(layer.bias is not None for layer in layers) or not all(map(_is_plain, layers)):
             return
         weights = [layer.weight for layer in layers]
         self._block = torch.cat([weight.detach() for weight in weights])
@@ -53,9 +56,12 @@ class Joined:
         """
         if torch.compiler.is_compiling():
             return None
+        held = self._holds(layers)
+        if not held and self._is_left_by(layers):
+            self._block = None
         if torch.is_grad_enabled():
             return _through_copies(x, layers)
-        if not self._holds(layers):
+        if not held:
             return None
         if torch.is_autocast_enabled(x.device.type):  # it keeps what it has cast of parameters
             return None
@@ -80,6 +86,16 @@ class Joined:
                 return False
             place += weight.numel() * size
         return True
+
+    def _is_left_by(self, layers: tuple[nn.Linear, ...]) -> bool:
+        """Say whether the block holds no weight any more, and so but costs memory.
+
+        Weights that are put in for one call, as by `functional_call`, are no parameters.
+        """
+        if self._block is None or not all(map(_is_plain, layers)):
+            return False
+        block = self._block.untyped_storage()._cdata
+        return all(layer.weight.untyped_storage()._cdata != block for layer in layers)
 
 
 def _through_copies(x: Tensor, layers: tuple[nn.Linear, ...]) -> Tensor | None:

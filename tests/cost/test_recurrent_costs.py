@@ -67,25 +67,44 @@ def test_torchs_counter_alone_sees_nothing_of_onednns_lstm() -> None:
         assert counter.get_total_flops() == 0
 
 
+@pytest.mark.parametrize("extra", [0, 3])
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(
     ("attention", "query"),
     [("none", None), ("additive", None), ("additive", "present"), ("dot", "previous"),
      ("general", None)],
 )  # fmt: skip
-def test_an_encoder_decoder_does_what_is_counted(attention: Any, query: Any, cell: Any) -> None:
+def test_an_encoder_decoder_does_what_is_counted(
+    attention: Any, query: Any, cell: Any, extra: int
+) -> None:
     config = Seq2SeqConfig(
         source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=6, attention=attention,
         query=query, cell=cell, dropout_p=0.0,
     )  # fmt: skip
-    model, batch = Seq2Seq(config), make_batch([0, 1, 2])
+    model, batch = Seq2Seq(config), make_batch([0, 1, 2], extra)
+    sizes: dict[str, Any] = {"padded_length": batch.source.shape[1]} if extra else {}
     found = seq2seq_flops(
-        config, source_lengths=batch.source_lengths.tolist(), length=batch.target_in.shape[1]
+        config,
+        source_lengths=batch.source_lengths.tolist(),
+        length=batch.target_in.shape[1],
+        **sizes,
     )
     with torch.no_grad():
         assert measure_flops(lambda: model(batch)) == found.total
         encoded = measure_flops(lambda: model.encode(batch.source, batch.source_lengths))
     assert found.encoder <= encoded <= found.encoder + found.attention
+
+
+def test_padding_costs_a_gru_and_no_lstm() -> None:
+    cells: list[tuple[Any, int]] = [("gru", 2 * 9), ("lstm", 5 + 2)]
+    for cell, read in cells:
+        config = Seq2SeqConfig(
+            source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=6, cell=cell
+        )
+        found = seq2seq_flops(config, source_lengths=[5, 2], length=3, padded_length=9)
+        bridge = (1 if cell == "gru" else 2) * 2 * 2 * 6 * 6
+        each = recurrent_flops(config.cell, 5, 3, tokens=1)
+        assert found.encoder == 2 * read * each + bridge
 
 
 def test_attention_alone_grows_with_both_lengths() -> None:
@@ -104,5 +123,7 @@ def test_impossible_counts_are_refused() -> None:
     config = Seq2SeqConfig(source_vocab=17, target_vocab=19)
     with pytest.raises(ValueError, match="source_lengths: got none"):
         seq2seq_flops(config, source_lengths=[], length=3)
+    with pytest.raises(ValueError, match="padded_length: got 4, wanted at least 5"):
+        seq2seq_flops(config, source_lengths=[5, 2], length=3, padded_length=4)
     with pytest.raises(ValueError, match="source_lengths: got 0"):
         seq2seq_flops(config, source_lengths=[3, 0], length=3)

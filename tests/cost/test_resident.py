@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.cost import array_bytes, cache_bytes, resident_bytes
+from companion.cost import array_bytes, kv_cache_bytes, resident_bytes
 
 ROOT = Path(__file__).parents[2]
 LEAST = 64 * 2**20
@@ -45,7 +45,7 @@ def said(script: str) -> int:
     ("script", "found"),
     [
         (WEIGHTS, array_bytes(4099, 5003)),
-        (CACHE, cache_bytes(2, 3, 80 * 257, 97)),
+        (CACHE, kv_cache_bytes(2, 3, 80 * 257, 97)),
     ],
     ids=["weights", "cache"],
 )

@@ -13,7 +13,7 @@ from companion.cache import KVCache
 from companion.cost import (
     LiveBytes,
     array_bytes,
-    cache_bytes,
+    kv_cache_bytes,
     count_parameters,
     feed_forward_saved_bytes,
     measure_saved_bytes,
@@ -34,8 +34,8 @@ def test_a_cache(groups: int, max_len: Any, window: Any, dtype: torch.dtype) -> 
     with LiveBytes() as count:
         cache = KVCache(3, groups, max_len, 5, window=window, value_dim=7, dtype=dtype)
     sizes: dict[str, Any] = {"window": window, "value_dim": 7, "dtype": dtype}
-    assert count.live == cache_bytes(3, groups, max_len, 5, **sizes)
-    assert cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
+    assert count.live == kv_cache_bytes(3, groups, max_len, 5, **sizes)
+    assert kv_cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
     del cache
 
 
@@ -45,10 +45,15 @@ def test_a_models_weights_and_caches(variant: str) -> None:
     with LiveBytes() as count:
         model = LanguageModel(config)
     assert count.live == array_bytes(count_parameters(config, "language_model").total)
+    ids = torch.ones(3, 5, dtype=torch.int64)
+    with torch.no_grad():
+        model.eval().start(
+            ids, max_len=7
+        )  # the angles of rotary, which stay for all models, are there from now on
     with LiveBytes() as count, torch.no_grad():
-        state = model.eval().start(torch.ones(3, 5, dtype=torch.int64), max_len=7)
+        state = model.start(ids, max_len=7)
     sizes = 3, config.groups, 5 - 1 + 7, config.width_of_head
-    held = cache_bytes(*sizes, num_layers=config.num_layers)
+    held = kv_cache_bytes(*sizes, num_layers=config.num_layers)
     assert count.live == held + state.last.untyped_storage().nbytes()
 
 
@@ -70,7 +75,7 @@ def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> Non
 @pytest.mark.parametrize("gated", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "silu"])
 def test_what_feed_forward_keeps(activation: Any, gated: bool, dtype: torch.dtype) -> None:
-    for b, n, e, f in ((2, 7, 5, 11), (1, 1, 13, 3)):
+    for b, n, e, f in ((2, 7, 5, 11), (1, 1, 13, 3), (1, 13, 13, 3), (3, 4, 13, 5)):
         layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
         x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
         found = feed_forward_saved_bytes(
@@ -93,7 +98,10 @@ METHODS: dict[Any, Any] = {
 @pytest.mark.parametrize("dtype", DTYPES[:2])
 @pytest.mark.parametrize("method", METHODS)
 def test_what_attention_keeps(method: Any, dtype: torch.dtype) -> None:
-    for b, n, g, r, d in ((2, 7, 3, 1, 5), (3, 11, 1, 3, 5), (1, 5, 3, 5, 7), (2, 13, 1, 1, 3)):
+    for b, n, g, r, d in (
+        (2, 7, 3, 1, 5), (3, 11, 1, 3, 5), (1, 5, 3, 5, 7), (2, 13, 1, 1, 3), (1, 17, 2, 1, 5),
+        (1, 17, 2, 3, 5), (1, 16, 2, 3, 5), (9, 2, 2, 2, 4), (2, 70, 4, 1, 8),
+    ):  # fmt: skip
         layer = MultiHeadAttention(
             17, g * r, num_kv_heads=g, head_dim=d, attention_fn=METHODS[method]
         ).to(dtype)
@@ -110,13 +118,30 @@ def test_what_attention_keeps(method: Any, dtype: torch.dtype) -> None:
         assert kept == multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_attention_keeps_for_one_query(method: Any) -> None:
+    for b, g, r in ((1, 2, 3), (20, 2, 3), (20, 3, 1), (20, 1, 1)):
+        layer = MultiHeadAttention(
+            17, g * r, num_kv_heads=g, head_dim=5, attention_fn=METHODS[method]
+        )
+        sizes: dict[str, Any] = {"num_kv_heads": g, "head_dim": 5, "batch_size": b}
+        x, memory = (torch.randn(b, n, 17, requires_grad=True) for n in (1, 7))
+        for is_causal in (False, True):
+            kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
+            assert kept == multi_head_saved_bytes(
+                17, g * r, q_len=1, method=method, is_causal=is_causal, **sizes
+            )
+        found = multi_head_saved_bytes(17, g * r, q_len=1, k_len=7, method=method, **sizes)
+        assert measure_saved_bytes(partial(layer, x, memory), layer) == found
+
+
 def test_impossible_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="shape: got -1, wanted at least 0"):
         array_bytes(3, -1)
     with pytest.raises(ValueError, match="max_len: got None without a window"):
-        cache_bytes(1, 1, None, 3)
+        kv_cache_bytes(1, 1, None, 3)
     with pytest.raises(ValueError, match="max_len: got 0"):
-        cache_bytes(1, 1, 0, 3)
+        kv_cache_bytes(1, 1, 0, 3)
     any_name: Any = "tanh"
     with pytest.raises(ValueError, match="activation: got 'tanh', wanted one of"):
         feed_forward_saved_bytes(3, 5, tokens=1, activation=any_name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import weakref
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -56,6 +58,33 @@ def test_gradients_reach_every_layer() -> None:
     for layer in layers:
         wanted = 2 * (x @ layer.weight.detach().T).T @ x
         torch.testing.assert_close(layer.weight.grad, wanted)
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_a_block_that_all_weights_have_left_is_let_go(gradients: bool) -> None:
+    layers, joined = make(), Joined()
+    joined.lay_out(*layers)
+    gone: list[bool] = []
+    weakref.finalize(layers[0].weight.untyped_storage(), gone.append, True)
+    layers[0].float()
+    with torch.set_grad_enabled(gradients):
+        joined(X, *layers)
+        assert not gone  # the other weight is still in it
+        layers[1].float()
+        joined(X.float(), *layers)
+    assert gone
+
+
+def test_a_block_is_let_go_where_no_other_can_be_made() -> None:
+    layers, joined = make(), Joined()
+    joined.lay_out(*layers)
+    gone: list[bool] = []
+    weakref.finalize(layers[0].weight.untyped_storage(), gone.append, True)
+    layers[0].register_forward_hook(lambda *call: None)
+    for layer in layers:
+        layer.float()
+    joined.lay_out(*layers)
+    assert gone
 
 
 @torch.no_grad()
