@@ -18,8 +18,8 @@ from companion.cost.recurrent import Seq2SeqFlops, recurrent_flops, seq2seq_flop
 from companion.cost.resident import resident_bytes
 from companion.cost.size import (
     array_bytes,
-    kv_cache_bytes,
     feed_forward_saved_bytes,
+    kv_cache_bytes,
     multi_head_saved_bytes,
 )
 from companion.cost.training import TrainingBytes, training_bytes, training_flops
@@ -44,7 +44,6 @@ __all__ = [
     "additive_flops",
     "array_bytes",
     "band_pairs",
-    "kv_cache_bytes",
     "chunked_linear_attention_flops",
     "count_flops",
     "count_parameters",
@@ -52,6 +51,7 @@ __all__ = [
     "feed_forward_flops",
     "feed_forward_saved_bytes",
     "fit_exponent",
+    "kv_cache_bytes",
     "linear_attention_flops",
     "luong_flops",
     "matmul_flops",

@@ -13,9 +13,9 @@ from companion.cache import KVCache
 from companion.cost import (
     LiveBytes,
     array_bytes,
-    kv_cache_bytes,
     count_parameters,
     feed_forward_saved_bytes,
+    kv_cache_bytes,
     measure_saved_bytes,
     multi_head_saved_bytes,
 )

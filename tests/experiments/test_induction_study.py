@@ -53,7 +53,9 @@ def test_scores_are_those_of_loops() -> None:
     sequences, lengths = SMALL.test()
     found = induction.looked_at(model, sequences, lengths)
     logits, weights = model(sequences, need_weights=True)
-    previous, after, hits = [[], []], [[], []], []  # type: ignore[var-annotated]
+    previous: list[list[float]] = [[], []]
+    after: list[list[float]] = [[], []]
+    hits: list[bool] = []
     for b, length in enumerate(lengths.tolist()):
         for i in range(length, 13):
             for h in range(2):
