@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Generator
 
-from companion.models.transformer import LanguageModel
+from companion.models.transformer import Block, LanguageModel
 from companion.notebook import load_result
 from experiments import induction
 
@@ -38,6 +38,7 @@ def test_feed_forward_layers_add_nothing_and_never_will() -> None:
     sequences, _ = SMALL.test()
     x = model.embedding(sequences)
     for block in model.decoder.blocks:
+        assert isinstance(block, Block)
         x = x + block.self_attention(block.self_residual.before(x), is_causal=True)
     assert model.decoder.norm is not None
     expected = model.output(model.decoder.norm(x), model.embedding.words)
@@ -82,7 +83,7 @@ def test_what_is_forbidden_gets_no_weight() -> None:
         seen.append(options["attn_mask"])
 
     first = model.decoder.blocks[0]
-    handle = first.register_forward_pre_hook(watch, with_kwargs=True)  # type: ignore[arg-type]
+    handle = first.register_forward_pre_hook(watch, with_kwargs=True)
     for what in ("previous", "after"):
         induction.accuracy_without(model, sequences, lengths, 0, what)
     handle.remove()
