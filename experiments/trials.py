@@ -7,17 +7,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar, cast
 
 from experiments.record import processor, versions
 from experiments.settings import TUNED, TUNING_SEEDS
 from experiments.translators import in_parallel
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 Arm = TypeVar("Arm", bound=str)
-Setting = TypeVar("Setting", bound="DataclassInstance")
+Setting = TypeVar("Setting")
 
 
 def tune_rates(
@@ -89,7 +86,7 @@ def record_trials(
         study: the file in `experiments/tuned/`, without its suffix.
         metric: what was measured.
         arms: one a trial; the trials of an arm compete.
-        settings: one a trial.
+        settings: one a trial, a dataclass.
         runs: one list a trial, in the order of the tuning seeds.
         lower_is_better: the least mean is the best, else the greatest.
         named: write the arm beside the setting, which otherwise tells it.
@@ -112,9 +109,13 @@ def record_trials(
         "seeds": TUNING_SEEDS,
         "processor": processor(),
         "versions": versions(),
-        "chosen": {arm: asdict(setting) for arm, setting in chosen.items()},
+        "chosen": {arm: asdict(cast(Any, setting)) for arm, setting in chosen.items()},
         "trials": [
-            {**({"name": arm} if named else {}), "setting": asdict(setting), "runs": found}
+            {
+                **({"name": arm} if named else {}),
+                "setting": asdict(cast(Any, setting)),
+                "runs": found,
+            }
             for arm, setting, found in zip(arms, settings, kept, strict=True)
         ],
     }
