@@ -849,7 +849,7 @@ MUTANTS = [
         "layers/reading.py",
         "(lengths[:, None] - 1 - places) % n",
         "(n - 1 - places).expand(batch, n)",
-        "layers/test_reading.py",
+        "layers/test_read_both_ways.py",
         "test_values_and_gradients",
     ),
     Mutant(
