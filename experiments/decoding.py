@@ -31,7 +31,7 @@ from experiments.translators import Runs, cached, in_parallel, runs_by_measure
 
 STUDY = "decoding"
 SEEDS = tuple(range(1, 11))
-TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.25)
+TEMPERATURES = (0.25, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 1.0, 1.25)
 TOP_PS = (0.5, 0.75, 0.9)
 TOP_KS = (2, 5, 10)
 WIDTHS = (1, 2, 5, 20)
@@ -300,7 +300,12 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def run(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Do the work of one seed, or read it back if it was done before."""
-    key: dict[str, object] = {"setting": asdict(setting), "task": asdict(task), "seed": seed}
+    key: dict[str, object] = {
+        "setting": asdict(setting),
+        "task": asdict(task),
+        "choices": {name: asdict(choice) for name, choice in choices().items()},
+        "seed": seed,
+    }
     return cached(f"{STUDY}/writes-{seed}", key, lambda: outcome(setting, task, seed))
 
 
@@ -345,20 +350,28 @@ def unit_of(name: str) -> str:
 def ahead_of_temperature(runs: Runs, cut: str) -> list[float]:
     """Return by how much a cut is more grammatical than the temperature that is as varied.
 
-    Between the temperatures that were tried the share of grammatical sentences is taken to be
-    linear in the share of distinct ones.
+    That is the temperature at which, on average over the runs, as many sentences are distinct.
+    Between neighbours among those that were tried, both shares are taken to be linear. A run whose
+    cut is more varied than its temperature is credited for it, and one that is less is charged,
+    at the rate at which the two temperatures trade sound sentences for distinct ones.
     """
-    names = [f"temperature/{t}" for t in TEMPERATURES]
-    ahead = []
-    for place, varied in enumerate(runs[f"{cut}/distinct"]):
-        distinct = [runs[f"{name}/distinct"][place] for name in names]
-        sound = [runs[f"{name}/grammatical"][place] for name in names]
-        if sorted(distinct) != distinct:
-            raise ValueError(f"distinct: got {distinct}, wanted it to rise with the temperature")
-        if not distinct[0] <= varied <= distinct[-1]:
-            raise ValueError(f"{cut}: got {varied}, wanted it among {distinct}")
-        ahead.append(runs[f"{cut}/grammatical"][place] - float(np.interp(varied, distinct, sound)))
-    return ahead
+    distinct, sound = (
+        np.array([runs[f"temperature/{t}/{what}"] for t in TEMPERATURES])
+        for what in ("distinct", "grammatical")
+    )
+    varied, means = fmean(runs[f"{cut}/distinct"]), distinct.mean(1)
+    if (np.diff(means) <= 0).any():
+        raise ValueError(f"distinct: got {means}, wanted it to rise with the temperature")
+    if not means[0] <= varied <= means[-1]:
+        raise ValueError(f"{cut}: got {varied}, wanted it among {means}")
+    above = max(1, int(np.searchsorted(means, varied)))
+    share = (varied - means[above - 1]) / (means[above] - means[above - 1])
+    gap_distinct, gap_sound = (
+        np.array(runs[f"{cut}/{what}"]) - (1 - share) * found[above - 1] - share * found[above]
+        for what, found in (("distinct", distinct), ("grammatical", sound))
+    )
+    rate = (sound[above] - sound[above - 1]).mean() / (means[above] - means[above - 1])
+    return [float(gap) for gap in gap_sound - rate * gap_distinct]
 
 
 def claims(runs: Runs) -> dict[str, dict[str, object]]:

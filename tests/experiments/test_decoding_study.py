@@ -50,19 +50,19 @@ def test_a_sentence_that_was_cut_cannot_be_read() -> None:
 
 
 def test_cuts_are_held_against_the_temperature_that_is_as_varied() -> None:
-    runs: Runs = {"top_p/0.75/distinct": [40.0], "top_p/0.75/grammatical": [70.0]}
-    for t, distinct, sound in zip(
-        decoding.TEMPERATURES, (10, 30, 50, 70, 90), (95, 80, 60, 40, 20), strict=True
-    ):
-        runs[f"temperature/{t}/distinct"] = [float(distinct)]
-        runs[f"temperature/{t}/grammatical"] = [float(sound)]
-    assert decoding.ahead_of_temperature(runs, "top_p/0.75") == [0.0]
-    runs["top_p/0.75/grammatical"] = [75.0]
-    assert decoding.ahead_of_temperature(runs, "top_p/0.75") == [5.0]
-    runs["top_p/0.75/distinct"] = [95.0]
+    runs: Runs = {"top_p/0.75/distinct": [21.0, 23.0], "top_p/0.75/grammatical": [70.0, 76.0]}
+    for place, t in enumerate(decoding.TEMPERATURES):
+        runs[f"temperature/{t}/distinct"] = [10.0 * place, 10.0 * place + 2]
+        runs[f"temperature/{t}/grammatical"] = [90.0 - 5 * place] * 2
+    # As varied, 22, is on average the temperature 0.1 of the way from the third to the fourth,
+    # at 79.5; a point of variety costs half a point. Both cuts are as varied as it in their run.
+    assert decoding.ahead_of_temperature(runs, "top_p/0.75") == pytest.approx([-9.5, -3.5])
+    runs["top_p/0.75/distinct"] = [19.0, 25.0]
+    assert decoding.ahead_of_temperature(runs, "top_p/0.75") == pytest.approx([-10.5, -2.5])
+    runs["top_p/0.75/distinct"] = [95.0, 95.0]
     with pytest.raises(ValueError, match=r"top_p/0.75: got 95.0, wanted it among"):
         decoding.ahead_of_temperature(runs, "top_p/0.75")
-    runs["temperature/1.0/distinct"] = [20.0]
+    runs["temperature/1.0/distinct"] = [0.0, 9.0]
     with pytest.raises(ValueError, match=r"distinct: got .* wanted it to rise"):
         decoding.ahead_of_temperature(runs, "top_p/0.75")
 
