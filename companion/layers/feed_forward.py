@@ -72,7 +72,7 @@ class FeedForward(nn.Module):
         self.down_proj = nn.Linear(hidden_dim, embed_dim, bias)
         self.dropout = nn.Dropout(dropout_p)
         self._joined = Joined()
-        self._lay_out()
+        self.lay_out()
         self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
     def forward(self, x: Tensor) -> Tensor:
@@ -117,10 +117,14 @@ class FeedForward(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the weights, as any module does, and lay them side by side where they now are."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._lay_out()
+        self.lay_out()
         return self
 
-    def _lay_out(self) -> None:
+    def lay_out(self) -> None:
+        """Lay the weights that read one input side by side, if they are not: one matmul then does.
+
+        It happens by itself but where parameters were put in the place of others one by one.
+        """
         if self.gate_proj is not None:
             self._joined.lay_out(self.gate_proj, self.up_proj)
 
@@ -128,4 +132,4 @@ class FeedForward(nn.Module):
 def _lay_out_loaded(module: nn.Module, incompatible: object) -> None:
     """Join weights that were put in the place of others."""
     assert isinstance(module, FeedForward)
-    module._lay_out()
+    module.lay_out()

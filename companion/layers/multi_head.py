@@ -141,7 +141,7 @@ class MultiHeadAttention(nn.Module):
         self.key_norm = nn.RMSNorm(head_dim, eps=1e-6) if qk_norm else None
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
         self._joined = Joined()
-        self._lay_out()
+        self.lay_out()
         self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
     def project_memory(
@@ -347,10 +347,14 @@ class MultiHeadAttention(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the weights, as any module does, and lay them side by side where they now are."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._lay_out()
+        self.lay_out()
         return self
 
-    def _lay_out(self) -> None:
+    def lay_out(self) -> None:
+        """Lay the weights that read one input side by side, if they are not: one matmul then does.
+
+        It happens by itself but where parameters were put in the place of others one by one.
+        """
         if (self.key_dim, self.value_dim) == (self.embed_dim, self.embed_dim):
             self._joined.lay_out(self.query_proj, self.key_proj, self.value_proj)
 
@@ -418,7 +422,7 @@ class MultiHeadAttention(nn.Module):
 def _lay_out_loaded(module: nn.Module, incompatible: object) -> None:
     """Join weights that were put in the place of others."""
     assert isinstance(module, MultiHeadAttention)
-    module._lay_out()
+    module.lay_out()
 
 
 def _causal(offset: int | Tensor, k_len: int) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from companion.layers import FeedForward, MultiHeadAttention
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.encoder_decoder import Transformer
 from companion.models.transformer.language_model import LanguageModel
@@ -115,6 +116,9 @@ def filled(
         for name, _ in list(part.named_parameters(recurse=False)):
             weight = _copied(weight_of(f"{path}.{name}" if path else name), dtype)
             setattr(part, name, nn.Parameter(weight))
+    for part in model.modules():
+        if isinstance(part, MultiHeadAttention | FeedForward):
+            part.lay_out()
     return model.eval()
 
 

@@ -75,6 +75,14 @@ def test_the_dtype_is_the_saved_or_the_wanted_one(tmp_path: Path) -> None:
     assert {p.dtype for p in load(tmp_path, dtype=torch.float64).parameters()} == {torch.float64}
 
 
+def test_weights_of_one_input_lie_side_by_side_after_loading(tmp_path: Path) -> None:
+    save(LanguageModel(config_of("llama")), tmp_path)
+    back: Any = load(tmp_path)
+    for block in back.decoder.blocks:
+        assert block.self_attention.fused_weight is not None
+        assert block.feed_forward.fused_weight is not None
+
+
 def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
     save(LanguageModel(config_of("llama")), tmp_path)
     before = torch.get_rng_state()
