@@ -20,6 +20,7 @@ from companion.plot import (
     SVG_METADATA,
     LineEnd,
     band,
+    label_along,
     label_ends,
     use_style,
 )
@@ -76,7 +77,13 @@ def _curves(
 ) -> Iterator[LineEnd]:
     for curve in curves:
         medians = by_case[curve.case].medians(curve.entrant, curve.setting, unit)
-        if len(medians) > 1:
-            power = fit_exponent(list(medians), list(medians.values())).exponent
-            label = f"{curve.label}, $n^{{{power:.1f}}}$"
-            yield band(ax, list(medians), list(medians.values()), label=label, series=curve.series)
+        if len(medians) < 2:
+            continue
+        lengths, values = list(medians), list(medians.values())
+        label = f"{curve.label}, $n^{{{fit_exponent(lengths, values).exponent:.1f}}}$"
+        end = band(ax, lengths, values, label=label, series=curve.series)
+        if curve.series == "baseline":  # it ends before the others, in the midst of them
+            middle = lengths[len(lengths) // 2]
+            label_along(ax, lengths, values, label, at=middle, color=end.color)
+        else:
+            yield end
