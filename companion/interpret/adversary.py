@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from companion.interpret.words import Read
 
 PENALTY = 500.0
-"""What a unit of total variation beyond the bound costs, as in Jain and Wallace (2019)."""
+"""What a unit of total variation beyond the bound costs, in nats."""
 SPREAD = 3.0
 """Standard deviation of the first logits: a few words get most of the weight."""
 
