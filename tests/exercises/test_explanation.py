@@ -30,7 +30,8 @@ def tau(a: Any, b: Any) -> float:
 
 
 def ceiling(values: Any) -> float:
-    return max(values.count(value) for value in values) / len(values)
+    most: int = max(values.count(value) for value in values)
+    return most / len(values)
 
 
 def make_rollout(residual: float = 0.5, weight: float = 0.5, order: int = 1) -> Answer:

@@ -26,7 +26,8 @@ def without(sentence: str, place: int) -> str:
 
 
 def apart(p: Tensor, q: Tensor) -> float:
-    return sum(abs(a - b) for a, b in zip(p.tolist(), q.tolist(), strict=True)) / 2
+    total: float = sum(abs(a - b) for a, b in zip(p.tolist(), q.tolist(), strict=True))
+    return total / 2
 
 
 @pytest.mark.parametrize("encoder", ["embeddings", "gru"])
