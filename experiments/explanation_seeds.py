@@ -47,11 +47,13 @@ def looked(model: AttentionClassifier, examples: Examples, seed: int) -> dict[st
         return model(tokens, lengths, examples.question).softmax(-1)
 
     effects = leave_one_out(predict, examples.tokens, examples.lengths)
-    apart = (top_places(own) - examples.gold.long().argmax(-1)).abs()
+    hits = examples.gold.gather(-1, top_places(own)[:, None])[:, 0]
+    by_class = sorted(percent(hits[examples.labels == label]) for label in (0, 1))
     flips = replaced(classifier_read(model, encoded), own, encoded.mask, seed, SMOKE)
     return {
-        "pointing": percent(apart == 0),
-        "pointing/within_one": percent(apart <= 1),
+        "pointing": percent(hits),
+        "pointing/worse_class": by_class[0],
+        "pointing/better_class": by_class[1],
         "flips/top": flips["flips/top"],
         **agreement(own, effects, encoded.mask),
     }

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from companion.data.pairs import Pair
 from companion.notebook import load_result
-from experiments import explanation
+from experiments import explanation, explanation_seeds
 from experiments.settings import TUNED
 
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
@@ -117,3 +117,25 @@ def test_the_recorded_settings_are_the_tuned_ones() -> None:
     for name, arm in settings.items():
         assert explanation.Setting(**recorded[name]) == arm
     assert explanation.Tests(**config["tests"]) == explanation.TESTS
+
+
+def test_more_seeds_have_the_same_setting_and_are_others() -> None:
+    study = load_result("explanation_seeds")
+    setting = explanation.reported()[explanation_seeds.ARM]
+    assert explanation.Setting(**study.config["setting"]) == setting
+    assert not set(study.seeds) & set(explanation.SEEDS)
+
+
+def test_where_the_largest_weight_stands() -> None:
+    examples = explanation.TASKS["marker"].draw(50, Generator().manual_seed(2))
+    setting = replace(explanation.reported()[explanation_seeds.ARM], steps=1, warmup_steps=1)
+    model, _ = explanation.fit(setting, 3)
+    found = explanation_seeds.looked(model, examples, 3)
+    _, weights = model(examples.tokens, examples.lengths, need_weights=True)
+    hits: dict[int, list[bool]] = {0: [], 1: []}
+    for row, gold, label in zip(weights, examples.gold, examples.labels, strict=True):
+        hits[int(label)].append(bool(gold[int(row.argmax())]))
+    shares = [100 * sum(one) / len(one) for one in hits.values()]
+    assert found["pointing"] == pytest.approx(2 * sum(sum(one) for one in hits.values()))
+    assert found["pointing/worse_class"] == pytest.approx(min(shares))
+    assert found["pointing/better_class"] == pytest.approx(max(shares))
