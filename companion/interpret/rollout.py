@@ -52,7 +52,7 @@ def cross_rollout(
 ) -> Tensor:
     """Roll out an encoder-decoder: how much of every source word each target position holds.
 
-    Abnar and Zuidema (2020) roll out encoders. The same rule serves here: the memory is the
+    Abnar and Zuidema (2020) give the rule for one stack. It serves here, too: the memory is the
     encoder's rollout, and each of a decoder block's two attentions adds to what was there. A
     position of the decoder begins with nothing of the source.
 
