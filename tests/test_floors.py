@@ -20,7 +20,7 @@ FLOORS: list[set[str]] = [
     {"cache", "layers"},
     {"models"},
     {"data", "decoding", "metrics", "alignment", "studies"},
-    {"training", "translation", "plot", "notebook", "exercises", "cost"},
+    {"training", "translation", "plot", "notebook", "exercises", "cost", "interpret"},
 ]
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
 TORCH_FROM = FLOOR["layers"]

@@ -1,0 +1,206 @@
+"""Three generated questions about a sentence: is there a marker, who is more, who has what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from companion.arrays import check_whole
+
+
+class Examples(NamedTuple):
+    """Sentences, what is asked about them, and what is right.
+
+    Attributes:
+        tokens: (b, n, f) ids, f features a word; zeros at the padding.
+        lengths: (b,) number of words.
+        question: (b,) ids.
+        labels: (b,) classes.
+        gold: (b, n) boolean, True at the words that decide.
+    """
+
+    tokens: Tensor
+    lengths: Tensor
+    question: Tensor
+    labels: Tensor
+    gold: Tensor
+
+
+@dataclass(frozen=True)
+class MarkerTask:
+    """One word of the sentence decides: it is a marker, and says which of two classes is right.
+
+    Attributes:
+        fillers: number of words that say nothing.
+        markers: number of markers a class.
+        shortest: fewest words a sentence.
+        longest: most words a sentence.
+    """
+
+    fillers: int = 30
+    markers: int = 3
+    shortest: int = 5
+    longest: int = 10
+
+    classes = 2
+    questions = 1
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids: the fillers, then the markers of both classes."""
+        return self.fillers + 2 * self.markers
+
+    def draw(self, count: int, generator: Generator) -> Examples:
+        """Draw sentences.
+
+        Args:
+            count: how many, at least 1.
+            generator: where the random numbers come from.
+
+        Raises:
+            ValueError: `count` is below 1, or a length is out of range.
+
+        >>> examples = MarkerTask().draw(4, Generator().manual_seed(1))
+        >>> examples.gold.sum(-1)
+        tensor([1, 1, 1, 1])
+        """
+        lengths, words = _lengths(self.shortest, self.longest, count, generator)
+        labels = torch.randint(2, (count,), generator=generator)
+        which = torch.randint(self.markers, (count,), generator=generator)
+        gold = _ranks(words, generator) < 1
+        tokens = torch.randint(self.fillers, words.shape, generator=generator)
+        marker = self.fillers + self.markers * labels + which
+        tokens = torch.where(gold, marker[:, None], tokens).masked_fill(~words, 0)
+        return Examples(tokens[..., None], lengths, torch.zeros_like(lengths), labels, gold)
+
+
+@dataclass(frozen=True)
+class MajorityTask:
+    """Every vote counts the same: which of two parties has more words in the sentence?
+
+    Attributes:
+        fillers: number of words that say nothing.
+        voters: number of words a party.
+        shortest: fewest words a sentence, at least 3.
+        longest: most words a sentence.
+    """
+
+    fillers: int = 10
+    voters: int = 10
+    shortest: int = 5
+    longest: int = 10
+
+    classes = 2
+    questions = 1
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids: the fillers, then the words of both parties."""
+        return self.fillers + 2 * self.voters
+
+    def draw(self, count: int, generator: Generator) -> Examples:
+        """Draw sentences with 3 votes or a larger odd number, so that no two parties tie.
+
+        Args:
+            count: how many, at least 1.
+            generator: where the random numbers come from.
+
+        Raises:
+            ValueError: `count` is below 1, or a length is out of range.
+
+        >>> examples = MajorityTask().draw(4, Generator().manual_seed(1))
+        >>> bool((examples.gold.sum(-1) >= 2).all())
+        True
+        """
+        check_whole(3, shortest=self.shortest)
+        lengths, words = _lengths(self.shortest, self.longest, count, generator)
+        most = (lengths - 1) // 2
+        votes = 1 + 2 * (1 + (torch.rand(count, generator=generator) * most).long())
+        voting = _ranks(words, generator) < votes[:, None]
+        party = torch.randint(2, words.shape, generator=generator)
+        labels = ((party * voting).sum(-1) * 2 > votes).long()
+        voter = torch.randint(self.voters, words.shape, generator=generator)
+        tokens = torch.randint(self.fillers, words.shape, generator=generator)
+        tokens = torch.where(voting, self.fillers + self.voters * party + voter, tokens)
+        gold = voting & (party == labels[:, None])
+        tokens = tokens.masked_fill(~words, 0)
+        return Examples(tokens[..., None], lengths, torch.zeros_like(lengths), labels, gold)
+
+
+@dataclass(frozen=True)
+class LookupTask:
+    """Every word is a fact, a name with a value; the question names one: which value has it?
+
+    Attributes:
+        names: number of names; those of a sentence differ.
+        values: number of values, which are the classes.
+        shortest: fewest facts a sentence.
+        longest: most facts a sentence.
+    """
+
+    names: int = 16
+    values: int = 8
+    shortest: int = 5
+    longest: int = 10
+
+    @property
+    def classes(self) -> int:
+        """Number of values."""
+        return self.values
+
+    @property
+    def questions(self) -> int:
+        """Number of names."""
+        return self.names
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids: the names, then the values."""
+        return self.names + self.values
+
+    def draw(self, count: int, generator: Generator) -> Examples:
+        """Draw sentences, and ask each for one of its names.
+
+        Args:
+            count: how many, at least 1.
+            generator: where the random numbers come from.
+
+        Raises:
+            ValueError: `count` is below 1, a length is out of range, or there are too few names.
+
+        >>> LookupTask().draw(4, Generator().manual_seed(1)).tokens.shape
+        torch.Size([4, 10, 2])
+        """
+        lengths, words = _lengths(self.shortest, self.longest, count, generator)
+        if self.names < self.longest:
+            raise ValueError(
+                f"names: got {self.names}, wanted at least {self.longest}, the longest sentence"
+            )
+        names = torch.rand(count, self.names, generator=generator).argsort(-1)[:, : self.longest]
+        values = torch.randint(self.values, words.shape, generator=generator)
+        gold = _ranks(words, generator) < 1
+        tokens = torch.stack((names, self.names + values), -1).masked_fill(~words[..., None], 0)
+        return Examples(tokens, lengths, names[gold], values[gold], gold)
+
+
+ClassificationTask = MarkerTask | MajorityTask | LookupTask
+"""Any of the three."""
+
+
+def _lengths(
+    shortest: int, longest: int, count: int, generator: Generator
+) -> tuple[Tensor, Tensor]:
+    """Draw (b,) lengths; return them and (b, longest), True where a word stands."""
+    check_whole(1, count=count, shortest=shortest)
+    check_whole(shortest, longest=longest)
+    lengths = torch.randint(shortest, longest + 1, (count,), generator=generator)
+    return lengths, torch.arange(longest) < lengths[:, None]
+
+
+def _ranks(words: Tensor, generator: Generator) -> Tensor:
+    """Number the words of every row in random order; the padding comes last."""
+    keys = torch.rand(words.shape, generator=generator).masked_fill(~words, 2.0)
+    return keys.argsort(-1).argsort(-1)

@@ -1,0 +1,203 @@
+"""A classifier whose attention can be looked at, replaced, or left out from the start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+
+import torch
+from torch import Tensor, nn
+
+from companion.arrays import check_whole
+from companion.attention import attend, masked_softmax
+from companion.layers import AdditiveAttention
+from companion.layers.reading import read_both_ways
+from companion.masks import padding_mask
+from companion.models._checks import checked_lengths
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """Shape of a classifier.
+
+    Attributes:
+        vocab_size: number of ids of words and their features.
+        classes: number of classes.
+        questions: number of questions that can be asked of a sentence.
+        embed_dim: width of embeddings, and of the states that attention blends; even.
+        encoder: "embeddings" (a state is its word's vector and knows no other word) or "gru" (a
+            bidirectional recurrent layer has read the whole sentence).
+        attention: "additive" (Bahdanau et al., 2015), with the question as its query; or
+            "uniform": every word counts the same, in training as in use.
+
+    Raises:
+        TypeError: a size that is not whole.
+        ValueError: a field is out of its range.
+    """
+
+    vocab_size: int
+    classes: int
+    questions: int = 1
+    embed_dim: int = 32
+    encoder: Literal["embeddings", "gru"] = "embeddings"
+    attention: Literal["additive", "uniform"] = "additive"
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "classes", "questions", "embed_dim"):
+            check_whole(1, **{name: getattr(self, name)})
+        if self.embed_dim % 2:
+            raise ValueError(f"embed_dim: got {self.embed_dim}, wanted an even number")
+        for name, known in (
+            ("encoder", ("embeddings", "gru")),
+            ("attention", ("additive", "uniform")),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
+
+
+class Encoded(NamedTuple):
+    """Sentences as the classifier's attention sees them.
+
+    Attributes:
+        states: (b, k, e) one vector a word.
+        mask: (b, k) boolean, True where a word stands.
+        question: (b, e) the embedded questions.
+    """
+
+    states: Tensor
+    mask: Tensor
+    question: Tensor
+
+
+class AttentionClassifier(nn.Module):
+    """Decide about a sentence from a weighted mean of its words (Jain and Wallace, 2019).
+
+    States h_j, a question u; weights are the softmax of v . tanh(u W + h_j U), the context c is
+    the weighted mean of the states, and the logits are linear in tanh(W_c [c; u]).
+
+    Args:
+        config: the model's shape.
+
+    >>> model = AttentionClassifier(ClassifierConfig(vocab_size=7, classes=3))
+    >>> model(torch.tensor([[4, 5, 6]]), torch.tensor([3])).shape
+    torch.Size([1, 3])
+    """
+
+    def __init__(self, config: ClassifierConfig) -> None:
+        super().__init__()
+        self.config = config
+        e = config.embed_dim
+        self.embedding = nn.Embedding(config.vocab_size, e)
+        self.question = nn.Embedding(config.questions, e)
+        self.encoder = (
+            nn.GRU(e, e // 2, batch_first=True, bidirectional=True)
+            if config.encoder == "gru"
+            else None
+        )
+        self.attention = AdditiveAttention(e, e, e) if config.attention == "additive" else None
+        self.combine = nn.Linear(2 * e, e)
+        self.output = nn.Linear(e, config.classes)
+
+    def encode(self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None) -> Encoded:
+        """Read sentences: a word's vector is the sum of its features' embeddings.
+
+        Args:
+            tokens: (b, k) ids, or (b, k, f) ids of f features a word; padded at the end.
+            lengths: (b,) number of words, each at least 1.
+            question: (b,) ids; None asks question 0.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: not one length or question a sentence, or ids of another shape.
+        """
+        if tokens.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"tokens: got dtype {tokens.dtype}, wanted integers, the ids of words")
+        if tokens.ndim not in (2, 3):
+            raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k) or (b, k, f)")
+        lengths = checked_lengths(lengths, len(tokens), tokens.device)
+        if question is None:
+            question = lengths.new_zeros(len(tokens))
+        elif question.shape != lengths.shape:
+            raise ValueError(
+                f"question: got shape {tuple(question.shape)}, wanted ({len(tokens)},), one a "
+                "sentence"
+            )
+        states = self.embedding(tokens)
+        states = states if tokens.ndim == 2 else states.sum(-2)
+        if self.encoder is not None:
+            states, _ = read_both_ways(self.encoder, states, lengths.cpu())
+        mask = padding_mask(lengths, tokens.shape[1])[:, 0]
+        return Encoded(states, mask, self.question(question))
+
+    def weights(self, encoded: Encoded) -> Tensor:
+        """Return the weight of every word, (b, k): a softmax of scores, or all alike.
+
+        Args:
+            encoded: from `encode`.
+        """
+        states, mask, question = encoded
+        if self.attention is None:
+            return masked_softmax(torch.zeros_like(states[..., 0]), mask)
+        keys = self.attention.project(states)
+        return masked_softmax(self.attention.score(question[:, None], keys)[:, 0], mask)
+
+    def decide(self, weights: Tensor, encoded: Encoded) -> Tensor:
+        """Return the logits (b, classes) that follow from the given weights.
+
+        Args:
+            weights: (b, k), the model's own or others.
+            encoded: from `encode`.
+        """
+        context = attend(weights[:, None], encoded.states)[:, 0]
+        joined = torch.cat((context, encoded.question), -1)
+        logits: Tensor = self.output(torch.tanh(self.combine(joined)))
+        return logits
+
+    @overload
+    def forward(
+        self,
+        tokens: Tensor,
+        lengths: Tensor,
+        question: Tensor | None = None,
+        *,
+        need_weights: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        tokens: Tensor,
+        lengths: Tensor,
+        question: Tensor | None = None,
+        *,
+        need_weights: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    def forward(
+        self,
+        tokens: Tensor,
+        lengths: Tensor,
+        question: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Score the classes of every sentence.
+
+        Args:
+            tokens: (b, k) ids, or (b, k, f); padded at the end.
+            lengths: (b,) number of words, each at least 1.
+            question: (b,) ids; None asks question 0.
+            need_weights: also return the weights.
+
+        Returns:
+            (b, classes) logits; with `need_weights` also the (b, k) weights.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: not one length or question a sentence, or ids of another shape.
+        """
+        encoded = self.encode(tokens, lengths, question)
+        weights = self.weights(encoded)
+        logits = self.decide(weights, encoded)
+        return (logits, weights) if need_weights else logits
+
+    if TYPE_CHECKING:
+        __call__ = forward

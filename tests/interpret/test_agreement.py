@@ -1,0 +1,76 @@
+"""Rankings: tau against scipy and against loops, what one word is worth, and the first word."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from scipy import stats
+from torch import Generator
+
+from companion.interpret import kendall_tau, top_agreement
+
+GENERATOR = Generator().manual_seed(3)
+A = torch.rand(4, 3, 7, generator=GENERATOR, dtype=torch.float64)
+B = torch.rand(4, 3, 7, generator=GENERATOR, dtype=torch.float64)
+TIED = torch.randint(3, (4, 3, 7), generator=GENERATOR).double()
+
+
+def by_loops(a: list[float], b: list[float]) -> float:
+    """Count pairs, as Kendall (1945) defines tau-b."""
+    agreed = first = second = 0
+    for i in range(len(a)):
+        for j in range(i):
+            s, t = (a[i] > a[j]) - (a[i] < a[j]), (b[i] > b[j]) - (b[i] < b[j])
+            agreed, first, second = agreed + s * t, first + s * s, second + t * t
+    return agreed / math.sqrt(first * second)
+
+
+@pytest.mark.parametrize("other", [B, TIED, A, -A], ids=["free", "tied", "same", "reversed"])
+def test_tau_against_scipy_and_loops(other: torch.Tensor) -> None:
+    found = kendall_tau(A, other)
+    assert found.shape == (4, 3)
+    for n in range(4):
+        for m in range(3):
+            a, b = A[n, m].tolist(), other[n, m].tolist()
+            assert found[n, m].item() == pytest.approx(by_loops(a, b), abs=1e-12)
+            assert found[n, m].item() == pytest.approx(stats.kendalltau(a, b).statistic, abs=1e-12)
+
+
+def test_words_that_the_mask_leaves_out_do_not_count() -> None:
+    mask = torch.arange(7) < 5
+    torch.testing.assert_close(kendall_tau(A, B, mask), kendall_tau(A[..., :5], B[..., :5]))
+    last = A.clone()
+    last[..., 6] = 2.0
+    assert top_agreement(last, A, mask).all()
+    assert not top_agreement(last, A.index_fill(-1, torch.tensor([6]), -1.0)).any()
+
+
+def test_a_ranking_without_ranks_has_no_tau() -> None:
+    assert kendall_tau(A, torch.ones_like(A)).isnan().all()
+
+
+def test_one_word_that_both_put_first_is_worth_two_over_n() -> None:
+    n = 9
+    first = torch.rand(20_000, n, generator=Generator().manual_seed(4))
+    second = torch.rand(20_000, n, generator=Generator().manual_seed(5))
+    first[:, 2] = second[:, 2] = 2.0
+    assert top_agreement(first, second).all()
+    assert kendall_tau(first, second).mean().item() == pytest.approx(2 / n, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("b", "mask", "error", "message"),
+    [
+        (B[0], None, ValueError, r"b: got shape \(3, 7\), wanted \(4, 3, 7\)"),
+        (B, torch.ones(7), TypeError, "mask: got torch.float32, wanted a boolean"),
+        (B, torch.ones(6, dtype=torch.bool), ValueError, r"mask: got shape \(6,\)"),
+        ("words", None, TypeError, "b: got str"),
+    ],
+)
+def test_wrong_calls_are_refused(b: Any, mask: Any, error: type[Exception], message: str) -> None:
+    for measure in (kendall_tau, top_agreement):
+        with pytest.raises(error, match=message):
+            measure(A, b, mask)

@@ -1,0 +1,83 @@
+"""Rollout: against loops over positions, and against a graph of all positions of two stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Generator, Tensor
+
+from companion.interpret import attention_rollout, cross_rollout
+
+GENERATOR = Generator().manual_seed(6)
+
+
+def rows(*shape: int) -> Tensor:
+    return torch.rand(*shape, generator=GENERATOR, dtype=torch.float64).softmax(-1)
+
+
+SELF = [rows(2, 5, 5) for _ in range(3)]
+OWN = [rows(2, 4, 4) for _ in range(2)]
+CROSS = [rows(2, 4, 5) for _ in range(2)]
+
+
+def times(a: list[list[float]], b: list[list[float]]) -> list[list[float]]:
+    return [[sum(x * b[k][j] for k, x in enumerate(row)) for j in range(len(b[0]))] for row in a]
+
+
+def test_rollout_against_loops() -> None:
+    for batch in range(2):
+        found = [[float(i == j) for j in range(5)] for i in range(5)]
+        for block in SELF:
+            weights = block[batch].tolist()
+            mixed = [[0.5 * weights[i][j] + 0.5 * (i == j) for j in range(5)] for i in range(5)]
+            found = times(mixed, found)
+        torch.testing.assert_close(attention_rollout(SELF)[batch].tolist(), found)
+    torch.testing.assert_close(attention_rollout(SELF).sum(-1), torch.ones(2, 5).double())
+
+
+def test_two_stacks_are_one_graph() -> None:
+    """Source and target positions are nodes; a sub-layer updates the nodes of one stack."""
+    eye = torch.eye(9, dtype=torch.float64)
+    for batch in range(2):
+        flow = eye
+        for block in SELF:
+            step = eye.clone()
+            step[:5, :5] = 0.5 * eye[:5, :5] + 0.5 * block[batch]
+            flow = step @ flow
+        for own, looks in zip(OWN, CROSS, strict=True):
+            step = eye.clone()
+            step[5:, 5:] = 0.5 * eye[5:, 5:] + 0.5 * own[batch]
+            flow = step @ flow
+            step = eye.clone()
+            step[5:, 5:] = 0.5 * eye[5:, 5:]
+            step[5:, :5] = 0.5 * looks[batch]
+            flow = step @ flow
+        torch.testing.assert_close(cross_rollout(SELF, OWN, CROSS)[batch], flow[5:, :5])
+
+
+def test_the_residual_is_what_a_block_had() -> None:
+    eye = torch.eye(5, dtype=torch.float64).expand(2, 5, 5)
+    torch.testing.assert_close(attention_rollout(SELF, residual=1.0), eye)
+    product = SELF[2] @ SELF[1] @ SELF[0]
+    torch.testing.assert_close(attention_rollout(SELF, residual=0.0), product)
+
+
+@pytest.mark.parametrize(
+    ("given", "residual", "error", "message"),
+    [
+        (([], OWN, CROSS), 0.5, ValueError, "encoder: got no block"),
+        ((CROSS, OWN, CROSS), 0.5, ValueError, r"encoder\[0\]: got shape \(2, 4, 5\)"),
+        ((SELF, OWN, CROSS[:1]), 0.5, ValueError, "cross: got 1 blocks, wanted 2"),
+        ((SELF, OWN, OWN), 0.5, ValueError, r"cross\[0\]: got shape \(2, 4, 4\), wanted \(2, 4, 5"),
+        ((SELF, OWN, CROSS), 1.5, ValueError, "residual: got 1.5"),
+        ((SELF, OWN, CROSS), "half", TypeError, "residual: got str"),
+        (([[0.5]], OWN, CROSS), 0.5, TypeError, r"encoder\[0\]: got list"),
+    ],
+)
+def test_wrong_calls_are_refused(
+    given: Any, residual: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        cross_rollout(*given, residual=residual)
