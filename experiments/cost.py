@@ -366,9 +366,7 @@ def smoke() -> list[float]:
     trace = [float(len(timed)), float(len(times)), float(all(0 < x < math.inf for x in times))]
     with torch.no_grad():
         for name, call in (ways(growth, 32, 7) | parts(growth, 32, 7)).items():
-            trace += [float(flops_of(growth, 32)[name])]
-            if name != "recurrent":  # torch's GRU is one operation
-                trace.append(float(measure_flops(call)))
+            trace += [float(flops_of(growth, 32)[name]), float(measure_flops(call))]
             with LiveBytes() as count:
                 made: Any = call()
             trace.append(float(count.peak))

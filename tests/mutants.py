@@ -893,10 +893,10 @@ MUTANTS = [
         "test_a_step_reads_its_weights_once and llama",
     ),
     Mutant(
-        "calls that do not take turns",
+        "a short call that is timed once",
         "cost/timing.py",
-        "    for _ in range(rounds):\n        for name, call in calls.items():\n            seconds",
-        "    for name, call in calls.items():\n        for _ in range(rounds):\n            seconds",
+        "seconds[name].append(_reading(call, repeats[name]))",
+        "seconds[name].append(_reading(call, 1))",
         "cost/test_timing_of_turns.py",
         "test_calls_take_turns",
     ),
