@@ -39,6 +39,7 @@ from companion.layers import FeedForward
 from companion.linear import elu_feature_map, linear_attention
 from companion.models.transformer import Block, LanguageModel, TransformerConfig, count_flops
 from companion.models.transformer.language_model import PromptState
+from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention
 from experiments.record import claim, fingerprint, measure, ratios, write_result
 from experiments.translators import cached, runs_by_measure
@@ -270,8 +271,8 @@ def filled(model: LanguageModel, batch_size: int, context: int, room: int) -> Pr
     one = torch.randn(2, 1, config.groups, context, config.width_of_head)
     for cache in caches:
         cache.update(*one.expand(-1, batch_size, -1, -1, -1))
-    changes = sum(cache.changes for cache in caches)
-    return PromptState(torch.zeros(batch_size, dtype=torch.int64), caches, None, None, changes)
+    last = torch.zeros(batch_size, dtype=torch.int64)
+    return PromptState(last, caches, None, None, changes_of(caches))
 
 
 class Writer:

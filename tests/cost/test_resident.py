@@ -20,7 +20,9 @@ def call():
     return second + 1
 def less():
     return torch.ones(4099, 5003)
-call()
+held = [torch.ones(2**18) for _ in range(400)]  # below what is mapped alone: 400 MB of heap
+last = torch.ones(2**18)
+del held
 print(min(peak_resident_bytes(call), 2 * peak_resident_bytes(less)))
 """
 

@@ -15,7 +15,7 @@ from companion.cost import Roofline, measure_flops
 from experiments import cost
 
 SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
-TINY = cost.Writing(8, 2, 1, 11, (1, 2), ((4, 2),), 2, 3)
+TINY = cost.Writing(8, 2, 2, 11, (1, 2), ((4, 2),), 2, 3)
 
 
 def test_the_exact_ways_compute_the_same() -> None:
@@ -70,7 +70,7 @@ def test_a_step_writes_on_from_what_was_filled() -> None:
     for _ in range(3):
         step()
     assert step.state.caches is not None
-    assert [cache.length for cache in step.state.caches] == [7]
+    assert [cache.length for cache in step.state.caches] == [7, 7]
     with pytest.raises(ValueError, match="max_len"):
         step()
 
