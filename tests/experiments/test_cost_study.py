@@ -11,7 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from companion.cost import Roofline, measure_flops
+from companion.cost import Roofline, measure_flops, step_cost
 from experiments import cost
 
 SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
@@ -80,7 +80,7 @@ def test_rates_are_shares_of_the_roof() -> None:
     found = cost.writing_of(TINY, 3, roof, rounds=1, room=3000)
     for b in (1, 2):
         name = f"decode/4/{b}"
-        step = cost.step_cost(TINY.config, cached=4, batch_size=b)
+        step = step_cost(TINY.config, cached=4, batch_size=b)
         seconds = found[f"{name}/time"] * b / 1e3
         assert found[f"{name}/of_peak"] == pytest.approx(100 * step.flops / seconds / 1e9)
         assert found[f"{name}/of_memory"] == pytest.approx(100 * step.moved / seconds / 1e8)
