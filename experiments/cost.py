@@ -47,7 +47,7 @@ from experiments.translators import cached, in_parallel, runs_by_measure
 STUDY = "cost"
 SEEDS = (1, 2, 3, 4, 5)
 ROUNDS = 5
-"""Readings in a run, of which the least counts: what else the machine does only adds."""
+"""Readings in a run, two of an update; the least counts: what else the machine does only adds."""
 
 
 @dataclass(frozen=True)
