@@ -15,13 +15,21 @@ from companion.cost.linear import (
 )
 from companion.cost.pairs import TiledFlops, band_pairs, tiled_flops, tiled_pairs
 from companion.cost.recurrent import Seq2SeqFlops, recurrent_flops, seq2seq_flops
-from companion.cost.resident import resident_bytes
+from companion.cost.resident import peak_resident_bytes, resident_bytes
+from companion.cost.roofline import (
+    Roofline,
+    StepCost,
+    matmul_bytes,
+    measure_roofline,
+    step_cost,
+)
 from companion.cost.size import (
     array_bytes,
     feed_forward_saved_bytes,
     kv_cache_bytes,
     multi_head_saved_bytes,
 )
+from companion.cost.timing import cpu_seconds
 from companion.cost.training import TrainingBytes, training_bytes, training_flops
 from companion.layers import (
     AttentionFlops,
@@ -38,7 +46,9 @@ __all__ = [
     "LinearFlops",
     "LiveBytes",
     "PowerLaw",
+    "Roofline",
     "Seq2SeqFlops",
+    "StepCost",
     "TiledFlops",
     "TrainingBytes",
     "additive_flops",
@@ -47,6 +57,7 @@ __all__ = [
     "chunked_linear_attention_flops",
     "count_flops",
     "count_parameters",
+    "cpu_seconds",
     "crossover_length",
     "feed_forward_flops",
     "feed_forward_saved_bytes",
@@ -54,15 +65,19 @@ __all__ = [
     "kv_cache_bytes",
     "linear_attention_flops",
     "luong_flops",
+    "matmul_bytes",
     "matmul_flops",
     "measure_flops",
+    "measure_roofline",
     "measure_saved_bytes",
     "multi_head_flops",
     "multi_head_saved_bytes",
+    "peak_resident_bytes",
     "recurrent_flops",
     "recurrent_linear_attention_flops",
     "resident_bytes",
     "seq2seq_flops",
+    "step_cost",
     "t_quantile",
     "tiled_flops",
     "tiled_pairs",

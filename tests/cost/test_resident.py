@@ -10,6 +10,22 @@ import pytest
 
 from companion.cost import array_bytes, kv_cache_bytes, resident_bytes
 
+PEAK = """
+import torch
+from companion.cost import peak_resident_bytes
+def call():
+    first = torch.ones(4099, 5003)
+    second = first + 1
+    del first
+    return second + 1
+def less():
+    return torch.ones(4099, 5003)
+held = [torch.ones(2**18) for _ in range(400)]  # below what is mapped alone: 400 MB of heap
+last = torch.ones(2**18)
+del held
+print(min(peak_resident_bytes(call), 2 * peak_resident_bytes(less)))
+"""
+
 ROOT = Path(__file__).parents[2]
 LEAST = 64 * 2**20
 
@@ -52,6 +68,13 @@ def said(script: str) -> int:
 def test_the_resident_size_grows_as_predicted(script: str, found: int) -> None:
     assert found > LEAST
     assert said(script) == pytest.approx(found, rel=0.05)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="cannot forget an earlier peak"
+)
+def test_the_peak_is_that_of_what_lives_together() -> None:
+    assert said(PEAK) == pytest.approx(2 * array_bytes(4099, 5003), rel=0.05)
 
 
 def test_systems_without_proc_say_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,56 @@
+"""CPU time of calls that take turns."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+
+from companion.arrays import check_number, check_whole
+
+Call = Callable[[], object]
+
+
+def cpu_seconds(
+    calls: Mapping[str, Call], *, rounds: int = 5, shortest: float = 0.02
+) -> dict[str, list[float]]:
+    """Return the CPU seconds of every call, round by round: A B A B.
+
+    What else the machine does then strikes all of them alike. CPU time counts all threads of the
+    process. Two calls before the first round warm up, and tell how long one takes.
+
+    Args:
+        calls: what is timed, by name.
+        rounds: readings of each.
+        shortest: seconds that one reading lasts at least: a short call is repeated in it.
+
+    Raises:
+        TypeError: rounds that are not whole, or a time that is no number.
+        ValueError: no round, or a time below 0.
+
+    >>> found = cpu_seconds({"short": lambda: sum(range(10)), "long": lambda: sum(range(10**5))})
+    >>> min(found["long"]) > min(found["short"]), len(found["long"])
+    (True, 5)
+    """
+    check_whole(1, rounds=rounds)
+    check_number(shortest=shortest)
+    if not 0 <= shortest < math.inf:
+        raise ValueError(f"shortest: got {shortest}, wanted a finite number from 0 on")
+    repeats = {name: _repeats(call, shortest) for name, call in calls.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            seconds[name].append(_reading(call, repeats[name]))
+    return seconds
+
+
+def _repeats(call: Call, shortest: float) -> int:
+    call()
+    return math.ceil(shortest / max(_reading(call, 1), 1e-9)) or 1
+
+
+def _reading(call: Call, repeats: int) -> float:
+    began = time.process_time()
+    for _ in range(repeats):
+        call()
+    return (time.process_time() - began) / repeats

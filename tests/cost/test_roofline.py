@@ -1,0 +1,122 @@
+"""The roofline: bounds on a clock that the test turns, and bytes against those that are read."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from companion.cost import (
+    Roofline,
+    matmul_bytes,
+    matmul_flops,
+    measure_flops,
+    measure_roofline,
+    step_cost,
+)
+from companion.models.transformer import LanguageModel
+from tests.transformers import VARIANTS, config_of
+
+
+def test_the_lower_of_two_roofs_counts() -> None:
+    roof = Roofline(flops=30.0, bandwidth=5.0)
+    assert roof.ridge == 6.0
+    assert [roof.attainable(x) for x in (0.5, 6.0, 7.0)] == [2.5, 30.0, 30.0]
+    assert [roof.seconds(60.0, moved) for moved in (5.0, 10.0, 20.0)] == [2.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize(("flops", "moved"), [(7.0, 3.0), (500.0, 3.0)])
+def test_the_least_time_is_that_at_the_attainable_rate(flops: float, moved: float) -> None:
+    roof = Roofline(flops=30.0, bandwidth=5.0)
+    assert roof.seconds(flops, moved) == pytest.approx(flops / roof.attainable(flops / moved))
+
+
+def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two calls to warm up, each timed once, and three readings of each, in turns.
+    lasts = iter([1.0, 1.0, 4.0, 8.0, 2.0, 16.0, 4.0, 32.0])
+    marks = [0.0]
+
+    def clock() -> float:
+        marks[0] += 0.0 if len(marks) % 2 else next(lasts)
+        marks.append(0.0)
+        return marks[0]
+
+    monkeypatch.setattr(time, "process_time", clock)
+    roof = measure_roofline(size=5, megabytes=3, rounds=3)
+    assert roof == pytest.approx((250 / 2, 3 * 2**20 / 8))
+
+
+def test_the_bytes_of_a_product() -> None:
+    left, right = torch.ones(3, 5), torch.ones(5, 7)
+    found = sum(x.untyped_storage().nbytes() for x in (left, right, left @ right))
+    assert matmul_bytes(3, 5, 7) == found
+    assert matmul_bytes(3, 5, 7, dtype=torch.bfloat16) == matmul_bytes(3, 5, 7) // 2
+    assert matmul_flops(3, 5, 7) == 210
+
+
+class Read(TorchDispatchMode):
+    """Remember every storage that an operation other than a look-up takes."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.storages: dict[int, int] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Run an operation."""
+        if func is not torch.ops.aten.embedding.default:
+            for leaf in tree_leaves((args, kwargs)):
+                if isinstance(leaf, torch.Tensor):
+                    storage = leaf.untyped_storage()
+                    self.storages[storage.data_ptr()] = storage.nbytes()
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_a_step_reads_its_weights_once_and_its_caches(variant: str, batch_size: int) -> None:
+    config = config_of(variant)
+    model = LanguageModel(config).eval()
+    prompt = torch.ones(batch_size, 5, dtype=torch.int64)
+    state = model.start(prompt, max_len=1)
+    assert state.caches is not None
+    cost = step_cost(config, cached=4, batch_size=batch_size)
+    with torch.no_grad(), Read() as read:
+        model.step(state.last, state)
+    weights = {p.untyped_storage().data_ptr(): p for p in model.parameters()}
+    found = sum(size for key, size in read.storages.items() if key in weights)
+    assert found == cost.weights
+    held = {
+        x.untyped_storage().data_ptr(): x.untyped_storage().nbytes()
+        for cache in state.caches
+        for x in vars(cache).values()
+        if isinstance(x, torch.Tensor) and x.is_floating_point()
+    }
+    assert sum(held.values()) == cost.cache
+    assert held.keys() <= read.storages.keys()
+    again = model.start(prompt, max_len=1)
+    with torch.no_grad():
+        assert measure_flops(lambda: model.step(again.last, again)) == cost.flops
+    assert cost.intensity == cost.flops / (cost.weights + cost.cache)
+
+
+def test_a_cache_is_each_sequences_own_and_weights_are_shared() -> None:
+    config = config_of("llama")
+    one, many = (step_cost(config, cached=10, batch_size=b) for b in (1, 8))
+    assert (many.flops, many.weights, many.cache) == (8 * one.flops, one.weights, 8 * one.cache)
+    half = step_cost(config, cached=10, dtype=torch.bfloat16)
+    assert 2 * half.moved == step_cost(config, cached=10, dtype=torch.float32).moved
+
+
+def test_impossible_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="size: got 0"):
+        measure_roofline(size=0)
+    with pytest.raises(ValueError, match="rows: got -1"):
+        matmul_bytes(-1, 2, 3)
+    with pytest.raises(ValueError, match="cached: got -1"):
+        step_cost(config_of("llama"), cached=-1)

@@ -1,0 +1,55 @@
+"""CPU seconds of calls that take turns, on a clock that the test turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from companion.cost import cpu_seconds
+
+
+class Clock:
+    """Seconds that pass by calls alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.order: list[str] = []
+
+    def call(self, name: str, seconds: float) -> Callable[[], None]:
+        def spend() -> None:
+            self.order.append(name)
+            self.now += seconds
+
+        return spend
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(time, "process_time", lambda: found.now)
+    return found
+
+
+def test_calls_take_turns_and_a_short_one_is_repeated(clock: Clock) -> None:
+    calls = {"a": clock.call("a", 0.25), "b": clock.call("b", 1.0)}
+    found = cpu_seconds(calls, rounds=3, shortest=0.5)
+    assert found == {"a": [0.25] * 3, "b": [1.0] * 3}
+    assert "".join(clock.order) == "aabb" + "aab" * 3
+
+
+def test_a_reading_is_the_mean_of_its_calls(clock: Clock) -> None:
+    left = iter([1.0, 1.0, 2.0, 4.0])
+
+    def spend() -> None:
+        clock.now += next(left)
+
+    assert cpu_seconds({"a": spend}, rounds=1, shortest=1.5) == {"a": [3.0]}
+
+
+def test_impossible_rounds_and_times_are_refused() -> None:
+    with pytest.raises(ValueError, match="rounds: got 0"):
+        cpu_seconds({}, rounds=0)
+    with pytest.raises(ValueError, match=r"shortest: got -1\.0, wanted a finite number from 0 on"):
+        cpu_seconds({}, shortest=-1.0)
