@@ -74,6 +74,8 @@ VALUE_WIDTH = 8
 WINDOW = 24
 WARMUP = 20
 CLIP = 1.0
+PATIENCE = 3
+"""How many times as long the patient arms train."""
 KEPT = 4.0
 """Where the logit of what is kept begins: 98 % a step."""
 
@@ -226,9 +228,14 @@ def arms() -> dict[str, Setting]:
 
 
 def reported() -> dict[str, Setting]:
-    """Return the tuned arms."""
+    """Return the tuned arms, and three that train for longer, at the rates they had."""
     settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
+    found = {name: Setting(**settings[name]) for name in arms()}
+    patient = {
+        f"{name}-long": replace(found[name], steps=PATIENCE * found[name].steps)
+        for name in ("sum", "decay", "delta")
+    }
+    return found | patient
 
 
 def numbers_kept(mixer: str, places: int) -> int:
@@ -293,7 +300,8 @@ def main(workers: int = 2) -> None:
             "warmup": WARMUP,
             "clip": CLIP,
             "kept": KEPT,
-            "numbers": {name: numbers_kept(name, 2 * max(TASK.pairs)) for name in settings},
+            "patience": PATIENCE,
+            "numbers": {name: numbers_kept(name, 2 * max(TASK.pairs)) for name in arms()},
             "arms": settings,
         },
         measures=measure_all(runs, unit_of),
@@ -333,6 +341,16 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
         "decay_helps": claim(
             f"With {most} pairs, a state that forgets answers more than one that only adds.",
             right("decay", most), right("sum", most), unit="points", side="above",
+        ),
+        "patient_delta_beats_sum": claim(
+            f"With {few} pairs, and three times the updates for both, the delta rule answers more "
+            f"than adding does.",
+            right("delta-long", few), right("sum-long", few), unit="points", side="above",
+        ),
+        "patient_decay_helps": claim(
+            f"With {most} pairs, and three times the updates for both, a state that forgets "
+            f"answers more than one that only adds.",
+            right("decay-long", most), right("sum-long", most), unit="points", side="above",
         ),
         "more_than_rows": claim(
             f"Of {most} pairs, the delta rule answers more than {few}, the rows of its state.",
