@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from statistics import fmean
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -151,19 +150,18 @@ def streaming_attention(
     from the first keys than the cache is long. Heads come rotated by their places in the text.
     """
     n = query.shape[-2]
-    near = sliding_window_mask(n, left=recent - 1)
+    near = torch.as_tensor(sliding_window_mask(n, left=recent - 1))
     near[:, :kept] = False
-    options: dict[str, Any] = {"need_lse": True, "enable_gqa": True}
-    last = scaled_dot_product_attention(query, key, value, torch.as_tensor(near), **options)
+    attend = partial(scaled_dot_product_attention, enable_gqa=True, need_lse=True)
+    last: tuple[Tensor, Tensor] = attend(query, key, value, near)
     if not kept:
         return last[0]
     back = (torch.arange(n) - (kept + recent - 1)).clamp(min=0)
-    first = scaled_dot_product_attention(
+    first: tuple[Tensor, Tensor] = attend(
         rotate(query, -back),
         key[..., :kept, :],
         value[..., :kept, :],
         torch.as_tensor(causal_mask(n, kept)),
-        **options,
     )
     return merge_attention(*last, *first)[0]
 
@@ -243,7 +241,7 @@ def sound(model: LanguageModel, unread: Tensor, words: Vocabulary, task: Task, s
     for row in rows.tolist():
         ends = [n for n, word in enumerate(row) if word == words.eos_id and n >= task.cache]
         for before, end in pairwise(ends):
-            verdicts.append(read([words.tokens[i] for i in row[before + 1 : end]]))
+            verdicts.append(read([words.tokens[i] for i in row[before + 1 : end]]) is not None)
     return 100 * fmean(verdicts or [False])
 
 

@@ -160,12 +160,16 @@ def check_visible(visible: Callable[..., Any]) -> None:
             "rows are queries and columns keys": right.T,
             "the first keys are those below `kept`": (near | (j <= kept)) & past,
         }
-        _compare(f"visible({n}, {recent}, {kept}): ", got, right * 1.0, _as_numbers(mistakes))
+        _compare(f"visible({n}, {recent}, {kept}): ", got, _number(right), _numbers(mistakes))
     print("Right.")
 
 
-def _as_numbers(cells: Mapping[str, NDArray[np.bool_]]) -> dict[str, Numbers]:
-    return {hint: wrong * 1.0 for hint, wrong in cells.items()}
+def _number(cells: NDArray[np.bool_]) -> Numbers:
+    return cells.astype(np.float64)
+
+
+def _numbers(mistakes: Mapping[str, NDArray[np.bool_]]) -> dict[str, Numbers]:
+    return {hint: _number(wrong) for hint, wrong in mistakes.items()}
 
 
 def check_delta(delta: Callable[..., Any]) -> None:
