@@ -53,8 +53,8 @@ class Task:
     max_length: int = 12
     length: int = 48
     stretch: int = 4
-    batch_size: int = 12
-    rows: int = 40
+    batch_size: int = 8
+    rows: int = 32
     cache: int = 24
     written: int = 12
 
@@ -264,9 +264,10 @@ def outcome(setting: Setting, task: Task, seed: int, thorough: bool = True) -> d
             "parameters": sum(weight.numel() for weight in model.parameters()),
             **streamed(model, unread, words.bos_id, task),
         }
-        for way in ("evicted", "kept/4"):
-            with attending(model, caches(task)[way]):
-                found[f"sound/{way}"] = sound(model, unread, words, task, seed)
+        if setting.hidden_dim == HIDDEN and setting.num_kv_heads in (1, HEADS):
+            for way in ("evicted", "kept/4"):
+                with attending(model, caches(task)[way]):
+                    found[f"sound/{way}"] = sound(model, unread, words, task, seed)
         return found
 
     return cached(name, key, compute)

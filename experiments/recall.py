@@ -228,12 +228,12 @@ def arms() -> dict[str, Setting]:
 
 
 def reported() -> dict[str, Setting]:
-    """Return the tuned arms, and three that train for longer, at the rates they had."""
+    """Return the tuned arms, and two that train for longer, at the rates they had."""
     settings = chosen(STUDY)
     found = {name: Setting(**settings[name]) for name in arms()}
     patient = {
         f"{name}-long": replace(found[name], steps=PATIENCE * found[name].steps)
-        for name in ("sum", "decay", "delta")
+        for name in ("sum", "delta")
     }
     return found | patient
 
@@ -346,11 +346,6 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
             f"With {few} pairs, and three times the updates for both, the delta rule answers more "
             f"than adding does.",
             right("delta-long", few), right("sum-long", few), unit="points", side="above",
-        ),
-        "patient_decay_helps": claim(
-            f"With {most} pairs, and three times the updates for both, a state that forgets "
-            f"answers more than one that only adds.",
-            right("decay-long", most), right("sum-long", most), unit="points", side="above",
         ),
         "more_than_rows": claim(
             f"Of {most} pairs, the delta rule answers more than {few}, the rows of its state.",
