@@ -88,7 +88,7 @@ class Setting:
     num_kv_heads: int
     hidden_dim: int = 128
     learning_rate: float = 0.0
-    steps: int = 250
+    steps: int = 200
 
 
 TASK = Task()
