@@ -932,4 +932,28 @@ MUTANTS = [
         "cost/test_timing_of_turns.py",
         "test_calls_take_turns",
     ),
+    Mutant(
+        "checking a tile whose old sum does not shrink",
+        "exercises/cheaper.py",
+        "right = risen, total * shrink + sums, blend * faint + blends",
+        "right = risen, total + sums, blend * faint + blends",
+        "exercises/test_cheaper.py",
+        "right_answer",
+    ),
+    Mutant(
+        "checking a cache that may keep any number of heads",
+        "exercises/cheaper.py",
+        "if heads % g == 0]",
+        "if g]",
+        "exercises/test_cheaper.py",
+        "right_answer",
+    ),
+    Mutant(
+        "checking a cache that hides a query's own place",
+        "exercises/cheaper.py",
+        "near, first, past = i - j < recent, j < kept, j <= i",
+        "near, first, past = i - j < recent, j < kept, j < i",
+        "exercises/test_cheaper.py",
+        "right_answer",
+    ),
 ]

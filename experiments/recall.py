@@ -1,0 +1,365 @@
+"""What does a state of fixed size forget? Associative recall, against the number of pairs.
+
+A text shows pairs of a key and a value, and then asks for every key once (Arora et al., 2024). One
+layer must find the values: softmax attention keeps all keys, a window the last ones, and the linear
+forms a state of d x v numbers, into which they add, forget, or write by the delta rule. `--tune`
+chooses a learning rate for every arm from one grid, on seeds of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from companion.attention import scaled_dot_product_attention
+from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
+from companion.masks import sliding_window_mask
+from experiments.record import claim, fingerprint, measure_all, write_result
+from experiments.settings import chosen
+from experiments.translators import Runs, cached, in_parallel, runs_by_arm
+from experiments.trials import command_line, tune_rates
+
+STUDY = "recall"
+SEEDS = tuple(range(1, 6))
+LEARNING_RATES = (0.01, 0.03)
+
+Mixer = Literal["softmax", "window", "features", "sum", "decay", "delta"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Pairs of a key and a value, then every key once more, in another order.
+
+    Ids are keys first, and then values; no key occurs in two pairs of a text.
+    """
+
+    keys: int = 64
+    values: int = 32
+    pairs: tuple[int, ...] = (2, 4, 8, 16, 32)
+    batch_size: int = 16
+    test_size: int = 60
+
+    def draw(self, rows: int, pairs: int, generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
+        """Draw texts (b, 3 n) of n pairs, answers (b, n), and which pair each is of, (b, n)."""
+        order = torch.rand(rows, self.keys, generator=generator).argsort(1)
+        keys = order[:, :pairs]
+        values = torch.randint(self.values, (rows, pairs), generator=generator)
+        asked = torch.rand(rows, pairs, generator=generator).argsort(1)
+        shown = torch.stack((keys, values + self.keys), -1).flatten(1)
+        tokens = torch.cat((shown, keys.take_along_dim(asked, 1)), 1)
+        return tokens, values.take_along_dim(asked, 1), asked
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One arm of the study and its training."""
+
+    mixer: Mixer
+    learning_rate: float = 0.0
+    steps: int = 400
+
+
+TASK = Task()
+WIDTH = 32
+KEY_WIDTH = 8
+VALUE_WIDTH = 8
+WINDOW = 24
+WARMUP = 20
+CLIP = 1.0
+PATIENCE = 3
+"""How many times as long the patient arms train."""
+KEPT = 4.0
+"""Where the logit of what is kept begins: 98 % a step."""
+
+
+class Recaller(nn.Module):
+    """Every place reads its token and the one before; one mixer looks back; logits of values.
+
+    Args:
+        mixer: which way to look back.
+        task: gives the numbers of keys and values.
+    """
+
+    def __init__(self, mixer: Mixer, task: Task) -> None:
+        super().__init__()
+        self.mixer = mixer
+        self.embedding = nn.Embedding(task.keys + task.values, WIDTH)
+        self.reading = nn.Linear(2 * WIDTH, WIDTH)
+        self.query_proj = nn.Linear(WIDTH, KEY_WIDTH, bias=False)
+        self.key_proj = nn.Linear(WIDTH, KEY_WIDTH, bias=False)
+        self.value_proj = nn.Linear(WIDTH, VALUE_WIDTH, bias=False)
+        self.gate = nn.Linear(WIDTH, 1) if mixer in ("decay", "delta") else None
+        if self.gate is not None:
+            nn.init.constant_(self.gate.bias, KEPT if mixer == "decay" else 0.0)
+        self.output = nn.Linear(VALUE_WIDTH, task.values)
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Return what every place is made of, its token and the one before it, (b, n, e)."""
+        now = self.embedding(tokens)
+        before = F.pad(now[:, :-1], (0, 0, 1, 0))
+        read: Tensor = self.reading(torch.cat((now, before), -1))
+        return read
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits of values (b, n, values) for tokens (b, n)."""
+        x = self.read(tokens)
+        query, key, value = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        gate = None if self.gate is None else torch.sigmoid(self.gate(x)[..., 0])
+        mixed: Tensor = self.output(mixed_by(self.mixer, query, key, value, gate))
+        return mixed
+
+
+def mixed_by(
+    mixer: Mixer, query: Tensor, key: Tensor, value: Tensor, gate: Tensor | None
+) -> Tensor:
+    """Look back from every place, (b, n, d), (b, n, d), (b, n, v) -> (b, n, v).
+
+    Args:
+        mixer: "softmax" and "window" attend; "features" is linear attention with elu + 1 and a
+            divisor; the rest have queries and keys of length 1 and add ("sum"), add and forget
+            ("decay"), or write by the delta rule ("delta").
+        query: (b, n, d).
+        key: (b, n, d).
+        value: (b, n, v).
+        gate: (b, n), what "decay" keeps and "delta" writes.
+    """
+    if mixer == "softmax":
+        return scaled_dot_product_attention(query, key, value, is_causal=True)
+    if mixer == "window":
+        mask = sliding_window_mask(query.shape[1], left=WINDOW - 1, like=query)
+        return scaled_dot_product_attention(query, key, value, mask)
+    if mixer == "features":
+        return linear_attention(query, key, value, feature_map=elu_feature_map)
+    query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
+    if mixer == "delta":
+        return chunked_linear_attention(query, key, value, beta=gate, chunk_size=32)[0]
+    return linear_attention(query, key, value, decay=gate)
+
+
+def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]:
+    """Train on fresh texts, of a number of pairs drawn for every batch.
+
+    Arms of one seed see the same texts.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Recaller(setting.mixer, task)
+    generator = Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
+    losses: list[float] = []
+    for step in range(setting.steps):
+        pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
+        tokens, answers, _ = task.draw(task.batch_size, pairs, generator)
+        logits = model(tokens)[:, 2 * pairs :]
+        loss = F.cross_entropy(logits.flatten(0, 1), answers.flatten())
+        losses.append(loss.item())
+        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
+        for group in optimizer.param_groups:
+            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimizer.step()
+    return model, losses
+
+
+@torch.no_grad()
+def measured(model: Recaller, task: Task, seed: int) -> dict[str, float]:
+    """Measure right answers in % by number of pairs, and by age of the pair where they are most.
+
+    Age 1 is the oldest quarter. A model with a gate is also asked for its mean where keys, values
+    and questions stand.
+    """
+    found: dict[str, float] = {}
+    for pairs in task.pairs:
+        generator = Generator().manual_seed(90_000 + seed)
+        tokens, answers, asked = task.draw(task.test_size, pairs, generator)
+        right = (model(tokens)[:, 2 * pairs :].argmax(-1) == answers).double()
+        found[f"accuracy/{pairs}"] = 100 * float(right.mean())
+        if model.mixer == "window":
+            found[f"reach/{pairs}"] = 100 * float(in_reach(asked).double().mean())
+    for quarter in range(4):
+        there = asked // (pairs // 4) == quarter
+        found[f"age/{quarter + 1}"] = 100 * float(right[there].mean())
+    if model.gate is not None:
+        gates = torch.sigmoid(model.gate(model.read(tokens))[..., 0]).double()
+        shown = torch.unflatten(gates[:, : 2 * pairs], 1, (pairs, 2))
+        found |= {
+            "gate/keys": float(shown[..., 0].mean()),
+            "gate/values": float(shown[..., 1].mean()),
+            "gate/questions": float(gates[:, 2 * pairs :].mean()),
+        }
+    return found
+
+
+def in_reach(asked: Tensor) -> Tensor:
+    """Say of every question (b, n) whether the window still holds the value that it asks for.
+
+    >>> in_reach(torch.tensor([[0, 1]])).all()
+    tensor(True)
+    """
+    pairs = asked.shape[1]
+    return 2 * pairs + torch.arange(pairs) - (2 * asked + 1) < WINDOW
+
+
+def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
+    """Train one arm: its loss, its right answers, and what its gate does."""
+    name = f"{STUDY}/{setting.mixer}-{setting.learning_rate}-{setting.steps}-{seed}"
+    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+
+    def compute() -> dict[str, float]:
+        model, losses = fit(setting, task, seed)
+        return {"final_loss": fmean(losses[-50:]), **measured(model, task, seed)}
+
+    return cached(name, key, compute)
+
+
+def arms() -> dict[str, Setting]:
+    """Return every arm that is tuned: all ways to look back."""
+    return {mixer: Setting(mixer) for mixer in get_args(Mixer)}
+
+
+def reported() -> dict[str, Setting]:
+    """Return the tuned arms, and two that train for longer, at the rates they had."""
+    settings = chosen(STUDY)
+    found = {name: Setting(**settings[name]) for name in arms()}
+    patient = {
+        f"{name}-long": replace(found[name], steps=PATIENCE * found[name].steps)
+        for name in ("sum", "delta")
+    }
+    return found | patient
+
+
+def numbers_kept(mixer: str, places: int) -> int:
+    """Return how many numbers a way to look back keeps after so many places.
+
+    >>> [numbers_kept(mixer, 64) for mixer in ("softmax", "window", "features", "delta")]
+    [1024, 384, 72, 64]
+    """
+    if mixer in ("softmax", "window"):
+        return (places if mixer == "softmax" else min(places, WINDOW)) * (KEY_WIDTH + VALUE_WIDTH)
+    return KEY_WIDTH * (VALUE_WIDTH + (mixer == "features"))
+
+
+def tune(workers: int) -> None:
+    """Try every learning rate on every arm; record all, and the best of each."""
+    trials = [
+        (name, replace(setting, learning_rate=rate), TASK)
+        for name, setting in arms().items()
+        for rate in LEARNING_RATES
+    ]
+    metric = "loss of the last 50 updates"
+    tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
+
+
+# The record
+
+
+def smoke() -> list[float]:
+    """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
+    task = Task(keys=20, values=5, pairs=(4, 16), batch_size=4, test_size=6)
+    trace: list[float] = []
+    for arm in arms().values():
+        model, losses = fit(replace(arm, learning_rate=0.01, steps=4), task, seed=7)
+        tokens, _, asked = task.draw(task.test_size, 16, Generator().manual_seed(7))
+        with torch.no_grad():
+            trace += [*losses, float(model(tokens).square().mean())]
+        found = measured(model, task, seed=7)
+        trace += [fmean(v for k, v in found.items() if k[:4] == "accu") / 1000]
+        trace += [v for k, v in found.items() if k[:4] == "gate"]
+        trace.append(float(in_reach(asked).double().mean()))
+    return trace
+
+
+def main(workers: int = 2) -> None:
+    """Train every arm on every seed, and write the record."""
+    settings = reported()
+    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
+    found = in_parallel(outcome, jobs, workers)
+    runs = runs_by_arm(settings, found)
+    write_result(
+        STUDY,
+        title="Associative recall by ways to look back, against the number of pairs",
+        command="python -m experiments.recall",
+        seeds=SEEDS,
+        threads=1,
+        config={
+            "task": TASK,
+            "width": WIDTH,
+            "key_width": KEY_WIDTH,
+            "value_width": VALUE_WIDTH,
+            "window": WINDOW,
+            "warmup": WARMUP,
+            "clip": CLIP,
+            "kept": KEPT,
+            "patience": PATIENCE,
+            "numbers": {name: numbers_kept(name, 2 * max(TASK.pairs)) for name in arms()},
+            "arms": settings,
+        },
+        measures=measure_all(runs, unit_of),
+        claims=claims(runs),
+        fingerprint=fingerprint(smoke()),
+    )
+
+
+def unit_of(what: str) -> str:
+    """Return the unit of a measure."""
+    return {"final_loss": "nats", "gate": ""}.get(what.partition("/")[0], "%")
+
+
+def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
+    """Decide every sentence that the page puts on the scale."""
+    few, most = KEY_WIDTH, max(TASK.pairs)
+
+    def right(name: str, pairs: int) -> list[float]:
+        return runs[name][f"accuracy/{pairs}"]
+
+    return {
+        "softmax_keeps": claim(
+            f"Softmax attention answers more than 95 % of {most} pairs, four times the width of "
+            f"its keys.",
+            right("softmax", most), None, unit="%", side="above", threshold=95.0,
+        ),
+        "state_forgets": claim(
+            f"Linear attention with elu + 1, whose state has {few} rows, answers less than half of "
+            f"{most} pairs.",
+            right("features", most), None, unit="%", side="below", threshold=50.0,
+        ),
+        "delta_beats_sum": claim(
+            f"With {few} pairs, as many as its state has rows, the delta rule answers more than "
+            f"adding does.",
+            right("delta", few), right("sum", few), unit="points", side="above",
+        ),
+        "decay_helps": claim(
+            f"With {most} pairs, a state that forgets answers more than one that only adds.",
+            right("decay", most), right("sum", most), unit="points", side="above",
+        ),
+        "patient_delta_beats_sum": claim(
+            f"With {few} pairs, and three times the updates for both, the delta rule answers more "
+            f"than adding does.",
+            right("delta-long", few), right("sum-long", few), unit="points", side="above",
+        ),
+        "more_than_rows": claim(
+            f"Of {most} pairs, the delta rule answers more than {few}, the rows of its state.",
+            [share * most / 100 for share in right("delta", most)], None, unit="pairs",
+            side="above", threshold=float(few),
+        ),
+        "window_is_its_reach": claim(
+            f"Of {most} pairs, a window answers what it still holds, within 5 points.",
+            [abs(a - b) for a, b in zip(right("window", most), runs["window"][f"reach/{most}"],
+                                        strict=True)],
+            None, unit="points", side="below", threshold=5.0,
+        ),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    command_line(__doc__, tune, main)

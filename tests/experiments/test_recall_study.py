@@ -1,0 +1,126 @@
+"""The study of recall: its question, its ways to look back, and what a window can hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+import torch
+from torch import Generator
+
+from companion.linear import recurrent_linear_attention
+from companion.notebook import load_result
+from experiments import recall
+from experiments.settings import TUNED
+
+SMALL = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
+
+
+def test_every_pair_is_shown_and_asked_once() -> None:
+    tokens, answers, asked = SMALL.draw(6, 4, Generator().manual_seed(5))
+    assert tokens.shape == (6, 12)
+    assert answers.shape == asked.shape == (6, 4)
+    for row, right, order in zip(tokens.tolist(), answers.tolist(), asked.tolist(), strict=True):
+        shown = dict(zip(row[:8:2], row[1:8:2], strict=True))
+        assert len(shown) == 4
+        assert sorted(row[8:]) == sorted(shown)
+        assert [shown[key] - SMALL.keys for key in row[8:]] == right
+        assert [row[2 * pair] for pair in order] == row[8:]
+    assert int(tokens[:, 1:8:2].min()) >= SMALL.keys > int(tokens[:, ::2].max())
+
+
+@pytest.mark.parametrize("mixer", get_args(recall.Mixer))
+def test_nothing_looks_ahead(mixer: recall.Mixer) -> None:
+    torch.manual_seed(3)
+    model = recall.Recaller(mixer, SMALL).double()
+    tokens, *_ = SMALL.draw(2, 4, Generator().manual_seed(5))
+    other = tokens.clone()
+    other[:, 7:] = (other[:, 7:] + 1) % SMALL.keys
+    torch.testing.assert_close(model(tokens)[:, :7], model(other)[:, :7])
+    assert not torch.allclose(model(tokens)[:, 7], model(other)[:, 7])
+
+
+def test_the_window_forgets_what_is_beyond_it() -> None:
+    torch.manual_seed(3)
+    drawn = torch.randn(3, 1, recall.WINDOW + 1, 8)
+    query, key, value = torch.unbind(drawn)
+    changed = value.clone()
+    changed[:, 0] += 100
+    one, two = (recall.mixed_by("window", query, key, v, None) for v in (value, changed))
+    torch.testing.assert_close(one[:, -1], two[:, -1])
+    assert not torch.allclose(one[:, -2], two[:, -2])
+
+
+def test_reach_counts_the_places_between() -> None:
+    asked = torch.tensor([[0, 7, 8, 15] + [n for n in range(16) if n not in (0, 7, 8, 15)]])
+    found = recall.in_reach(asked)[0]
+    for m, pair in enumerate(asked[0].tolist()):
+        question, value = 32 + m, 2 * pair + 1
+        assert bool(found[m]) == (question - value <= recall.WINDOW - 1)
+    assert found.tolist()[:4] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(("mixer", "name"), [("sum", ""), ("decay", "decay"), ("delta", "beta")])
+def test_states_have_keys_of_length_one(mixer: recall.Mixer, name: str) -> None:
+    generator = Generator().manual_seed(5)
+    query, key, value = torch.randn(3, 2, 11, 8, generator=generator).double()
+    gate = torch.rand(2, 11, generator=generator).double()
+    one, two = (x / x.norm(dim=-1, keepdim=True) for x in (query, key))
+    wanted, state = recurrent_linear_attention(one, two, value, **({name: gate} if name else {}))
+    found = recall.mixed_by(mixer, query, key, value, gate if name else None)
+    torch.testing.assert_close(found, wanted)
+    assert state[0].numel() == 64
+
+
+def test_numbers_kept_are_those_of_the_state() -> None:
+    places = 3 * recall.WINDOW
+    sizes = {mixer: recall.numbers_kept(mixer, places) for mixer in get_args(recall.Mixer)}
+    d, v = recall.KEY_WIDTH, recall.VALUE_WIDTH
+    assert sizes["sum"] == sizes["decay"] == sizes["delta"] == d * v
+    assert sizes["features"] == d * v + d
+    assert sizes["window"] == recall.WINDOW * (d + v)
+    assert sizes["softmax"] == places * (d + v)
+
+
+def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An oracle that remembers the newer half of the pairs."""
+
+    class Oracle(recall.Recaller):
+        def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+            pairs = tokens.shape[1] // 3
+            said = torch.full(tokens.shape, SMALL.values)
+            for row, ids in enumerate(tokens.tolist()):
+                newer = range(pairs // 2, pairs)
+                known = {ids[2 * n]: ids[2 * n + 1] - SMALL.keys for n in newer}
+                for place in range(2 * pairs, 3 * pairs):
+                    said[row, place] = known.get(ids[place], SMALL.values)
+            return torch.nn.functional.one_hot(said, SMALL.values + 1).double()
+
+    found = recall.measured(Oracle("delta", SMALL), SMALL, seed=3)
+    assert found["accuracy/4"] == found["accuracy/8"] == 50
+    assert [found[f"age/{n}"] for n in (1, 2, 3, 4)] == [0, 0, 100, 100]
+    assert all(0 < found[f"gate/{kind}"] < 1 for kind in ("keys", "values", "questions"))
+
+
+def test_arms_of_one_seed_see_the_same_texts_and_leave_the_random_state_alone() -> None:
+    before = torch.get_rng_state()
+    losses = {
+        mixer: recall.fit(recall.Setting(mixer, 0.0, steps=1), SMALL, seed=3)[1]
+        for mixer in ("softmax", "window")
+    }
+    assert losses["softmax"] == pytest.approx(losses["window"])  # all within the window
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_every_arm_was_tried_with_both_rates_and_the_record_has_the_chosen_one() -> None:
+    trials = json.loads((TUNED / "recall.json").read_text(encoding="utf8"))["trials"]
+    recorded = load_result("recall").config["arms"]
+    reported = recall.reported()
+    assert sorted(recorded) == sorted(reported)
+    for name, setting in recall.arms().items():
+        found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
+        assert tuple(found) == recall.LEARNING_RATES
+        assert setting == replace(reported[name], learning_rate=0.0)
+        assert recall.Setting(**recorded[name]) == reported[name]
