@@ -37,7 +37,7 @@ from experiments.trials import command_line, tune_rates
 
 STUDY = "summarization"
 SEEDS = tuple(range(1, 6))
-LEARNING_RATES = (0.005, 0.01, 0.02)
+LEARNING_RATES = (0.005, 0.01, 0.02, 0.04)
 MISTAKES = ("reversed", "winner", "loser", "scores", "player", "form")
 
 Kind = Literal["pointer", "attention", "characters"]
@@ -84,7 +84,7 @@ class Task:
 
 
 TASK = Task()
-REPORT_STEPS = (300, 60)
+REPORT_STEPS = (240, 60)
 """Updates of a reported training, in its two parts; tuning takes those of `Setting`, fewer."""
 LOWER = 0.25
 """The second part of a training begins at this share of the learning rate."""
