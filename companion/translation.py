@@ -211,7 +211,7 @@ class Translator:
 def replace_unknown(
     words: Sequence[str], source: Sequence[str], weights: Tensor, *, unknown: str = "<unk>"
 ) -> tuple[str, ...]:
-    """Put, for every unknown word, the source word that has most attention (Luong et al., 2015a).
+    """Put, for every unknown word, the source word that has most attention (Jean et al., 2015).
 
     Args:
         words: q words that a model wrote.
