@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from companion.data.reports import made_up_names, match_reports, tells_winner
+from companion.data.vocabulary import Vocabulary
 from companion.models.pointer import PointerGenerator
 from companion.notebook import load_result
 from experiments import summarization as study
@@ -84,7 +85,7 @@ def test_arms_differ_in_their_kind_alone() -> None:
     assert kinds == {name: name for name in ("pointer", "attention", "characters")}
     shared = {replace(one, kind="pointer", learning_rate=0.0) for one in settings.values()}
     assert len(shared) == 1
-    models = [study.begin(one, study.Vocabulary("abc"), seed=3) for one in settings.values()]
+    models = [study.begin(one, Vocabulary("abc"), seed=3) for one in settings.values()]
     plain = [m.base if isinstance(m, PointerGenerator) else m for m in models]
     assert all(model.config == plain[0].config for model in plain)
 
