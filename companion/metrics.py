@@ -43,6 +43,48 @@ def bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]
     )
 
 
+def rouge(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """Score summaries by ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), computed by rouge-score.
+
+    Each is the F-measure of what two token sequences share, in percent, as a mean over the
+    summaries: single words, pairs of neighbours, and the longest common subsequence. Tokens are
+    taken as given: nothing is stemmed, and punctuation counts.
+
+    Args:
+        hypotheses: token sequences that a model wrote, without white space in a token.
+        references: one reference for each.
+
+    Raises:
+        ValueError: no sentences, or the two differ in number.
+
+    >>> found = rouge([("toral", "beat", "mikuno")], [("mikuno", "beat", "toral")])
+    >>> {name: round(score, 1) for name, score in found.items()}
+    {'rouge-1': 100.0, 'rouge-2': 0.0, 'rouge-l': 33.3}
+    """
+    _check_parallel(hypotheses, references)
+    from rouge_score.rouge_scorer import RougeScorer
+
+    names = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
+    scorer = RougeScorer([*names.values()], tokenizer=_AsGiven())
+    found = [
+        scorer.score(" ".join(reference), " ".join(hypothesis))
+        for hypothesis, reference in zip(hypotheses, references, strict=True)
+    ]
+    return {
+        name: 100.0 * sum(scores[theirs].fmeasure for scores in found) / len(found)
+        for name, theirs in names.items()
+    }
+
+
+class _AsGiven:
+    """Splits at white space, where rouge-score would drop all that is no letter or digit."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return text.split()
+
+
 def exact_match(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
     """Return the percentage of token sequences that equal their reference.
 

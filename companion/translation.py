@@ -74,13 +74,21 @@ class Translator:
         model: a trained model.
         source_vocab: vocabulary of the source side.
         target_vocab: vocabulary of the target side.
+        copying: the model writes unknown words of the sentence itself, as `PointerGenerator` does;
+            both vocabularies are equal.
     """
 
     def __init__(
-        self, model: TranslationModel, source_vocab: Vocabulary, target_vocab: Vocabulary
+        self,
+        model: TranslationModel,
+        source_vocab: Vocabulary,
+        target_vocab: Vocabulary,
+        *,
+        copying: bool = False,
     ) -> None:
         self.model = model
         self.source_vocab, self.target_vocab = source_vocab, target_vocab
+        self.copying = copying
 
     @torch.no_grad()
     def translate(
@@ -116,7 +124,8 @@ class Translator:
         with _evaluating(self.model):
             for chosen, batch in self._batches(pairs, batch_size):
                 decoded = self._decode(batch, max_len, beam_size, length_penalty)
-                done |= dict(zip(chosen, self._translations(batch, decoded), strict=True))
+                read = [pairs[number].source for number in chosen]
+                done |= dict(zip(chosen, self._translations(batch, decoded, read), strict=True))
         return [done[number] for number in range(len(sentences))]
 
     @torch.no_grad()
@@ -164,14 +173,19 @@ class Translator:
             **sizes,
         )
 
-    def _translations(self, batch: Batch, decoded: Decoded) -> list[Translation]:
+    def _translations(
+        self, batch: Batch, decoded: Decoded, sentences: Sequence[tuple[str, ...]]
+    ) -> list[Translation]:
         translations = []
         for row, ids in enumerate(decoded.sequences()):
             places = int(batch.source_lengths[row])
             weights = decoded.weights
+            vocab = self.target_vocab
+            if self.copying:
+                vocab = vocab.extended(sentences[row])
             translations.append(
                 Translation(
-                    self.target_vocab.decode(ids),
+                    vocab.decode(ids),
                     bool(decoded.finished[row]),
                     None if weights is None else weights[row, : len(ids), :places],
                     float(decoded.log_probs[row].sum()),
@@ -185,8 +199,40 @@ class Translator:
         order = sorted(range(len(pairs)), key=lambda number: len(pairs[number].source))
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
-            batch = collate([pairs[n] for n in chosen], self.source_vocab, self.target_vocab)
+            batch = collate(
+                [pairs[n] for n in chosen],
+                self.source_vocab,
+                self.target_vocab,
+                copying=self.copying,
+            )
             yield chosen, _moved(batch, device)
+
+
+def replace_unknown(
+    words: Sequence[str], source: Sequence[str], weights: Tensor, *, unknown: str = "<unk>"
+) -> tuple[str, ...]:
+    """Put, for every unknown word, the source word that has most attention (Jean et al., 2015).
+
+    Args:
+        words: q words that a model wrote.
+        source: the k words that it read.
+        weights: (q, k) attention, as a `Translation` holds it.
+        unknown: what an unknown word is written as.
+
+    Raises:
+        ValueError: weights of another shape.
+
+    >>> replace_unknown(("<unk>", "won"), ("toral", "won"), torch.tensor([[0.8, 0.2], [0.3, 0.7]]))
+    ('toral', 'won')
+    """
+    if tuple(weights.shape) != (len(words), len(source)):
+        raise ValueError(
+            f"weights: got shape {tuple(weights.shape)}, wanted ({len(words)}, {len(source)})"
+        )
+    most = weights.argmax(-1).tolist()
+    return tuple(
+        source[most[place]] if word == unknown else word for place, word in enumerate(words)
+    )
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from companion.data.pairs import Pair
-from companion.metrics import alignment_error_rate, bleu, exact_match, link_accuracy
+from companion.metrics import alignment_error_rate, bleu, exact_match, link_accuracy, rouge
 
 
 def test_bleu_of_a_hand_computed_corpus() -> None:
@@ -75,7 +75,7 @@ def test_link_accuracy_by_class() -> None:
     assert found == {"verb": (50.0, 2), "determiner": (0.0, 2), "noun": (100.0, 2)}
 
 
-@pytest.mark.parametrize("metric", [bleu, exact_match, alignment_error_rate, link_accuracy])
+@pytest.mark.parametrize("metric", [bleu, exact_match, rouge, alignment_error_rate, link_accuracy])
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [([], [], "no sentences"), ([()], [PAIR, PAIR], "got 1 predictions for 2")],
@@ -96,3 +96,14 @@ def test_missing_word_classes_are_refused() -> None:
 def test_nothing_to_compare_is_refused() -> None:
     with pytest.raises(ValueError, match="neither holds a link"):
         alignment_error_rate([set()], [Pair(("a",), ("b",))])
+
+
+def test_rouge_of_a_hand_computed_pair() -> None:
+    """Four of five words are shared, two pairs of neighbours, and "a b , e" keeps its order."""
+    found = rouge([("a", "b", ",", "x", "e")], [("a", "b", ",", "d", "e", "f")])
+    assert found == pytest.approx(
+        {"rouge-1": 800 / 11, "rouge-2": 400 / 9, "rouge-l": 800 / 11}, abs=1e-9
+    )
+    assert rouge([("e", "a")], [("a", "e")])["rouge-l"] == pytest.approx(50)
+    several = rouge([("a",), ("b",)], [("a",), ("c",)])
+    assert several == pytest.approx({"rouge-1": 50, "rouge-2": 0, "rouge-l": 50})

@@ -15,7 +15,7 @@ from companion.data.vocabulary import Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.models.transformer import Transformer, TransformerConfig
 from companion.training import TrainingConfig, train
-from companion.translation import Translator
+from companion.translation import Translator, replace_unknown
 
 WORDS = {"one": "uno", "two": "dos", "three": "tres", "four": "cuatro"}
 
@@ -199,3 +199,10 @@ def test_ids_go_where_the_model_is(
     with pytest.raises(ReachedError):
         away.forced_weights(reversed_pairs()[:1])
     assert seen == {"source": "meta", "lengths": "cpu", "tokens": "meta", "target_in": "meta"}
+
+
+def test_unknown_words_become_the_words_looked_at() -> None:
+    weights = torch.tensor([[0.1, 0.9], [0.9, 0.1], [0.4, 0.6]])
+    assert replace_unknown(("<unk>", "x", "<unk>"), ("a", "b"), weights) == ("b", "x", "b")
+    with pytest.raises(ValueError, match=r"weights: got shape \(3, 2\), wanted \(2, 2\)"):
+        replace_unknown(("x", "y"), ("a", "b"), weights)

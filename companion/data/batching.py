@@ -31,28 +31,32 @@ class Batch(NamedTuple):
     target_mask: Tensor
 
 
-def collate(pairs: Sequence[Pair], source_vocab: Vocabulary, target_vocab: Vocabulary) -> Batch:
+def collate(
+    pairs: Sequence[Pair],
+    source_vocab: Vocabulary,
+    target_vocab: Vocabulary,
+    *,
+    copying: bool = False,
+) -> Batch:
     """Turn pairs into one padded batch, in the order given.
 
     Args:
         pairs: at least one pair.
         source_vocab: vocabulary of the source side.
         target_vocab: vocabulary of the target side.
+        copying: in every pair the unknown words of the source have ids of their own, from
+            `len(source_vocab)` on, which the target uses as well; both vocabularies are equal.
 
     Raises:
-        ValueError: `pairs` is empty.
+        ValueError: `pairs` is empty, or for copying the vocabularies differ.
 
     >>> pairs = [Pair(("good", "morning"), ("buenos", "días")), Pair(("hello",), ("hola",))]
     >>> vocab = Vocabulary.from_tokens(s for p in pairs for s in (p.source, p.target))
     >>> collate(pairs, vocab, vocab).source_lengths
     tensor([2, 1])
     """
-    return _batch(
-        [source_vocab.encode(pair.source) for pair in pairs],
-        [target_vocab.encode(pair.target) for pair in pairs],
-        source_vocab,
-        target_vocab,
-    )
+    sources, targets = _encoded(pairs, source_vocab, target_vocab, copying)
+    return _batch(sources, targets, source_vocab, target_vocab)
 
 
 class PooledBatches:
@@ -69,9 +73,11 @@ class PooledBatches:
         batch_size: pairs a batch; the last batch of an epoch may be smaller.
         seed: decides the order.
         pool: batches that are sorted together.
+        copying: as for `collate`.
 
     Raises:
-        ValueError: no pairs, or `batch_size` or `pool` below 1.
+        ValueError: no pairs, `batch_size` or `pool` below 1, or for copying vocabularies that
+            differ.
 
     >>> vocab = Vocabulary.from_tokens([("hola",)])
     >>> batches = PooledBatches([Pair(("hola",), ("hola",))], vocab, vocab, batch_size=1, seed=0)
@@ -88,14 +94,14 @@ class PooledBatches:
         batch_size: int,
         seed: int,
         pool: int = 50,
+        copying: bool = False,
     ) -> None:
         if not pairs:
             raise ValueError("pairs: got none, wanted at least one pair")
         for name, value in (("batch_size", batch_size), ("pool", pool)):
             if value < 1:
                 raise ValueError(f"{name}: got {value}, wanted at least 1")
-        self._sources = [source_vocab.encode(pair.source) for pair in pairs]
-        self._targets = [target_vocab.encode(pair.target) for pair in pairs]
+        self._sources, self._targets = _encoded(pairs, source_vocab, target_vocab, copying)
         self._vocabs = source_vocab, target_vocab
         self._batch_size, self._seed, self._pool = batch_size, seed, pool
         self._epoch: tuple[int, list[list[int]]] = (-1, [])
@@ -130,6 +136,22 @@ class PooledBatches:
 
     def _lengths(self, index: int) -> tuple[int, int]:
         return len(self._sources[index]), len(self._targets[index])
+
+
+def _encoded(
+    pairs: Sequence[Pair], source_vocab: Vocabulary, target_vocab: Vocabulary, copying: bool
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the ids of all sources and of all targets."""
+    if copying and source_vocab != target_vocab:
+        raise ValueError(
+            f"target_vocab: got {target_vocab!r}, wanted source_vocab, which copying shares"
+        )
+    sources, targets = [], []
+    for pair in pairs:
+        own = source_vocab.extended(pair.source) if copying else None
+        sources.append((own or source_vocab).encode(pair.source))
+        targets.append((own or target_vocab).encode(pair.target))
+    return sources, targets
 
 
 def _batch(

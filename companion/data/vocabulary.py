@@ -85,6 +85,23 @@ class Vocabulary:
         """
         return [self._ids.get(token, self.unk_id) for token in _tokens(tokens)]
 
+    def extended(self, tokens: Iterable[str]) -> Vocabulary:
+        """Return a vocabulary in which these tokens have ids, too: new ones come at the end.
+
+        A model that copies numbers the unknown words of one sentence so (See et al., 2017).
+
+        Args:
+            tokens: those that are known already keep their ids; the names of the four special ones
+                stay unknown.
+
+        >>> vocab = Vocabulary(["beat"])
+        >>> vocab.extended(("mikuno", "beat", "toral", "mikuno")).encode(("toral", "beat"))
+        [6, 4]
+        """
+        known = {*self._tokens}
+        new = dict.fromkeys(token for token in tokens if token not in known)
+        return Vocabulary((*self._tokens[len(SPECIAL) :], *new))
+
     def decode(self, ids: Iterable[int]) -> tuple[str, ...]:
         """Return the tokens of ids up to the first `<eos>`, without padding and `<bos>`.
 

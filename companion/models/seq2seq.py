@@ -199,9 +199,9 @@ class Seq2Seq(nn.Module):
         if self.config.feeds_context:
             attentional, weights = self._unroll(embedded, encoded)
         else:
-            states, _ = self._run(embedded, encoded.start)
+            states, _ = self.run(embedded, encoded.start)
             context, weights = self._look(states, encoded)
-            attentional = self._attentional(context, states)
+            attentional = self.attentional(context, states)
         logits = self.output(self.dropout(attentional))
         return (logits, weights) if need_weights else logits
 
@@ -279,7 +279,7 @@ class Seq2Seq(nn.Module):
             contexts.append(context)
             states.append(recurrent[0])
             rows.append(weights)
-        attentional = self._attentional(torch.cat(contexts, 1), torch.stack(states, 1))
+        attentional = self.attentional(torch.cat(contexts, 1), torch.stack(states, 1))
         return attentional, torch.cat([row for row in rows if row is not None], 1)
 
     def _advance(
@@ -288,11 +288,11 @@ class Seq2Seq(nn.Module):
         """Advance by one word, (b, 1, e): attentional output, weights and the new state."""
         if self.config.feeds_context:
             context, weights = self._look(recurrent[0][:, None], encoded)
-            states, recurrent = self._run(torch.cat((embedded, context), -1), recurrent)
+            states, recurrent = self.run(torch.cat((embedded, context), -1), recurrent)
         else:
-            states, recurrent = self._run(embedded, recurrent)
+            states, recurrent = self.run(embedded, recurrent)
             context, weights = self._look(states, encoded)
-        return self._attentional(context, states), weights, recurrent
+        return self.attentional(context, states), weights, recurrent
 
     def _looks(self, encoded: Encoded) -> Look:
         """Return what looks once a word, one word after the other."""
@@ -309,10 +309,11 @@ class Seq2Seq(nn.Module):
         )
         return context, weights
 
-    def _attentional(self, context: Tensor, states: Tensor) -> Tensor:
+    def attentional(self, context: Tensor, states: Tensor) -> Tensor:
+        """Join (b, q, hidden_dim) contexts and states: tanh(W_c [c; s])."""
         return torch.tanh(self.combine(torch.cat((context, states), -1)))
 
-    def _run(self, inputs: Tensor, recurrent: Recurrent) -> tuple[Tensor, Recurrent]:
+    def run(self, inputs: Tensor, recurrent: Recurrent) -> tuple[Tensor, Recurrent]:
         """Run the recurrent cell over (b, q, .) inputs, from one state to the next."""
         hidden = tuple(part[None].contiguous() for part in recurrent)
         states, last = self.decoder(inputs, hidden if len(hidden) > 1 else hidden[0])

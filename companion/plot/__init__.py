@@ -23,6 +23,7 @@ from companion.plot.maps import attention_map, score_map
 from companion.plot.ribbons import InlineSVG, sentence_ribbons
 from companion.plot.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from companion.plot.trees import prefix_tree
+from companion.plot.written import WrittenText, written_text
 
 __all__ = [
     "FIGURE_WIDTH",
@@ -41,6 +42,7 @@ __all__ = [
     "WINE",
     "InlineSVG",
     "LineEnd",
+    "WrittenText",
     "attention_map",
     "band",
     "gold_links",
@@ -56,4 +58,5 @@ __all__ = [
     "transformer_diagram",
     "use_style",
     "weight_key",
+    "written_text",
 ]

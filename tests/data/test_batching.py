@@ -79,3 +79,19 @@ def test_no_pairs_and_negative_steps_are_refused() -> None:
         collate([], SOURCE, TARGET)
     with pytest.raises(IndexError, match="step: got -1"):
         make()[-1]
+
+
+def test_copying_numbers_the_unknown_words_of_each_source() -> None:
+    vocab = Vocabulary(["beat"])
+    pairs = [
+        Pair(("toral", "beat", "mik", "toral"), ("mik", "beat", "new")),
+        Pair(("vob", "mik"), ("mik", "vob")),
+    ]
+    batch = collate(pairs, vocab, vocab, copying=True)
+    assert batch.source.tolist() == [[5, 4, 6, 5], [5, 6, 0, 0]]
+    unknown, end = vocab.unk_id, vocab.eos_id
+    assert batch.target_out.tolist() == [[6, 4, unknown, end], [6, 5, end, 0]]
+    pooled = PooledBatches(pairs, vocab, vocab, batch_size=2, seed=0, copying=True)[0]
+    assert sorted(map(sorted, pooled.source.tolist())) == [[0, 0, 5, 6], [4, 5, 5, 6]]
+    with pytest.raises(ValueError, match="target_vocab: got Vocabulary of 4 tokens"):
+        collate(pairs, vocab, Vocabulary([]), copying=True)

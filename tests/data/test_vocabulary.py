@@ -95,3 +95,11 @@ def test_equality_and_pickling() -> None:
     assert pickle.loads(pickle.dumps(vocab)) == vocab
     assert vocab != Vocabulary(["casa", "la"])
     assert len({vocab, Vocabulary(["la", "casa"])}) == 1
+
+
+def test_an_extended_vocabulary_keeps_its_ids_and_adds_at_the_end() -> None:
+    vocab = Vocabulary(["la", "casa"])
+    longer = vocab.extended(("nueva", "casa", "<eos>", "nueva"))
+    assert longer.tokens == (*vocab.tokens, "nueva")
+    assert longer.encode(("casa", "nueva", "vieja")) == [5, 6, vocab.unk_id]
+    assert len(vocab) == 6

@@ -1,0 +1,246 @@
+"""The pointer-generator, against plain loops in float64."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.data.batching import Batch, collate
+from companion.data.pairs import Pair
+from companion.data.vocabulary import Vocabulary
+from companion.models.pointer import (
+    PointerGenerator,
+    coverage_loss,
+    final_distribution,
+)
+from companion.models.seq2seq import Seq2SeqConfig
+from companion.translation import Translator
+
+VOCAB = Vocabulary(["beat", "and", "3", "1"])
+PAIRS = [
+    Pair(("toral", "3", "mikuno", "1", "toral"), ("toral", "beat", "mikuno", "3", "1")),
+    Pair(("and", "vobis", "1"), ("vobis", "beat", "vobis")),
+]
+
+
+def batch() -> Batch:
+    return collate(PAIRS, VOCAB, VOCAB, copying=True)
+
+
+def made(attention: Any = "general", *, coverage: bool = False, seed: int = 3) -> PointerGenerator:
+    torch.manual_seed(seed)
+    config = Seq2SeqConfig(
+        len(VOCAB), len(VOCAB), embed_dim=5, hidden_dim=6, attention=attention, query="present",
+        dropout_p=0.0,
+    )  # fmt: skip
+    model = PointerGenerator(config, coverage=coverage).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.7)
+    return model.eval()
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def softmax(scores: list[float]) -> list[float]:
+    top = max(scores)
+    shares = [math.exp(score - top) for score in scores]
+    return [share / sum(shares) for share in shares]
+
+
+def by_loops(model: PointerGenerator, given: Batch, row: int) -> tuple[Any, Any]:
+    """Say the final distribution and the coverage loss of every step of one sentence, as words.
+
+    States of the two recurrent layers are torch's; all that the pointer-generator adds is here.
+    """
+    length = int(given.source_lengths[row])
+    encoded = model.encode(given.source, given.source_lengths)
+    memory = encoded.memory[row, :length].tolist()
+    state: Any = tuple(part[row : row + 1] for part in encoded.start)
+    coverage, distributions, penalties = [0.0] * length, [], []
+    attention: Any = model.attention
+    vector = model.coverage_vector.tolist()
+    for token in given.target_in[row].tolist():
+        token = token if token < len(VOCAB) else VOCAB.unk_id
+        x = model.base.target_embedding.weight[token]
+        states, state = model.base.run(x[None, None], state)
+        s = states[0, 0].tolist()
+        scores = []
+        for place in range(length):
+            total = 0.0
+            if hasattr(attention, "query_weight"):
+                for j in range(attention.projected_dim):
+                    inside = coverage[place] * vector[j] if model.coverage else 0.0
+                    inside += sum(s[i] * attention.query_weight[i, j].item() for i in range(6))
+                    inside += sum(
+                        memory[place][i] * attention.key_weight[i, j].item() for i in range(6)
+                    )
+                    total += attention.vector[j].item() * math.tanh(inside)
+            else:
+                for i in range(6):
+                    key = sum(attention.weight[i, j].item() * memory[place][j] for j in range(6))
+                    total += s[i] * (key + (coverage[place] * vector[i] if model.coverage else 0))
+            scores.append(total)
+        a = softmax(scores)
+        context = [sum(a[p] * memory[p][j] for p in range(length)) for j in range(6)]
+        joined = context + s
+        combined = [
+            math.tanh(sum(w * v for w, v in zip(line, joined, strict=True)))
+            for line in model.base.combine.weight.tolist()
+        ]
+        logits = [
+            sum(w * v for w, v in zip(line, combined, strict=True)) + bias
+            for line, bias in zip(
+                model.base.output.weight.tolist(), model.base.output.bias.tolist(), strict=True
+            )
+        ]
+        p_vocab = softmax(logits)
+        inputs = context + s + x.tolist()
+        switch = zip(model.switch.weight[0].tolist(), inputs, strict=True)
+        p_gen = sigmoid(sum(w * v for w, v in switch) + model.switch.bias.item())
+        final = [p_gen * p for p in p_vocab] + [0.0] * 2
+        for place, identity in enumerate(given.source[row, :length].tolist()):
+            final[identity] += (1 - p_gen) * a[place]
+        distributions.append(final)
+        penalties.append(sum(min(a[p], coverage[p]) for p in range(length)))
+        coverage = [c + w for c, w in zip(coverage, a, strict=True)]
+    return distributions, penalties
+
+
+@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
+@pytest.mark.parametrize("attention", ["general", "additive"])
+def test_the_final_distribution_is_that_of_plain_loops(attention: Any, coverage: bool) -> None:
+    model, given = made(attention, coverage=coverage), batch()
+    found = model(given).exp()
+    total = 0.0
+    for row in range(2):
+        distributions, penalties = by_loops(model, given, row)
+        expected = torch.tensor(distributions, dtype=torch.float64)
+        torch.testing.assert_close(found[row, :, : expected.shape[1]], expected)
+        for place in range(int(given.target_mask[row].sum())):
+            word = int(given.target_out[row, place])
+            total -= math.log(distributions[place][word])
+            total += penalties[place] if coverage else 0.0
+    count = int(given.target_mask.sum())
+    torch.testing.assert_close(model.loss(given).item(), total / count)
+
+
+@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
+def test_an_unknown_word_has_the_attention_on_its_places(coverage: bool) -> None:
+    """And nothing else: the vocabulary cannot say it. All probabilities sum to 1."""
+    model, given = made(coverage=coverage), batch()
+    mixture = model.mixture(given)
+    found = mixture.distribution(given.source, len(VOCAB) + 2)
+    torch.testing.assert_close(found.sum(-1), torch.ones_like(found[..., 0]))
+    toral = len(VOCAB)  # the first unknown word of the first report, at its places 0 and 4
+    expected = (1 - mixture.p_gen[0]) * mixture.weights[0][:, [0, 4]].sum(-1)
+    torch.testing.assert_close(found[0, :, toral], expected)
+    share = mixture.copied_share(given.source, given.target_out)
+    torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
+    assert (share[given.target_mask] >= 0).all()
+    assert (share[given.target_mask] <= 1).all()
+    beat = share[0, 1]  # "beat" does not stand in the report
+    assert beat == 0
+
+
+@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
+def test_steps_say_what_one_pass_says(coverage: bool) -> None:
+    model, given = made(coverage=coverage), batch()
+    whole, weights = model(given, need_weights=True)
+    state = model.start(given.source, given.source_lengths)
+    for place in range(given.target_in.shape[1]):
+        logits, state, seen = model.step(given.target_in[:, place], state)
+        torch.testing.assert_close(logits, whole[:, place])
+        torch.testing.assert_close(seen, weights[:, place])
+
+
+def test_coverage_begins_as_nothing_and_can_be_trained() -> None:
+    model, given = made(), batch()
+    with torch.no_grad():
+        model.coverage_vector.zero_()
+    other = model.covered()
+    torch.testing.assert_close(other(given), model(given))
+    loss: Any = other.loss(given)
+    loss.backward()
+    assert other.coverage_vector.grad is not None
+    assert other.coverage_vector.grad.abs().min() > 0
+    assert not model.coverage
+
+
+def test_gradients_are_right_also_without_probability() -> None:
+    """A word outside of the vocabulary and of the source has probability 0, and no NaN comes."""
+    model = made()
+    given = batch()._replace(source=batch().source.clamp(max=len(VOCAB)))
+    loss: Any = model.loss(given)
+    loss.backward()
+    assert math.isfinite(loss.item())
+    assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_coverage_loss_of_a_hand_computed_case() -> None:
+    weights = torch.tensor([[[0.5, 0.5, 0.0], [0.2, 0.2, 0.6], [0.9, 0.1, 0.0]]])
+    torch.testing.assert_close(coverage_loss(weights), torch.tensor([[0.0, 0.4, 0.8]]))
+
+
+def test_a_beam_of_one_is_greedy_and_unknown_words_are_written() -> None:
+    model = made(coverage=True, seed=5)
+    with torch.no_grad():
+        model.switch.bias.fill_(-30.0)  # copies every word
+    translator = Translator(model, VOCAB, VOCAB, copying=True)
+    sources = [pair.source for pair in PAIRS]
+    first = translator.translate(sources, max_len=4)
+    for source, one in zip(sources, first, strict=True):
+        assert len(one.tokens) == 4
+        assert set(one.tokens) <= set(source)
+        assert not one.finished
+    widened = translator.translate(sources, max_len=4, beam_size=3, length_penalty=0.0)
+    assert all(w.log_prob >= g.log_prob - 1e-6 for w, g in zip(widened, first, strict=True))
+    alone = [translator.translate([source], max_len=4)[0].tokens for source in sources]
+    assert alone == [one.tokens for one in first]
+
+
+def test_padding_changes_nothing() -> None:
+    model, given = made(coverage=True), batch()
+    alone = collate(PAIRS[1:], VOCAB, VOCAB, copying=True)
+    found, single = model(given)[1], model(alone)[0]
+    n, size = single.shape
+    torch.testing.assert_close(found[:n, :size], single)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"attention": "none"}, "config.attention: got 'none'"),
+        ({"attention": "additive", "query": None}, "config.query: got 'previous'"),
+        ({"target_vocab": 9}, "config.target_vocab: got 9, wanted 8"),
+    ],
+    ids=["none", "previous", "vocabularies"],
+)
+def test_wrong_configurations(change: dict[str, Any], message: str) -> None:
+    config: dict[str, Any] = {
+        "source_vocab": 8, "target_vocab": 8, "attention": "general", "query": "present",
+    } | change  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        PointerGenerator(Seq2SeqConfig(**config))
+
+
+def test_wrong_calls() -> None:
+    ones: Tensor = torch.ones(2, 3, 4)
+    sizes = {"p_vocab": ones, "weights": torch.ones(2, 3, 5), "p_gen": torch.ones(2, 3)}
+    source = torch.zeros(2, 5, dtype=torch.int64)
+    with pytest.raises(ValueError, match=r"size: got 3, wanted at least 4"):
+        final_distribution(**sizes, source=source, size=3)
+    with pytest.raises(ValueError, match=r"p_gen: got shape \(2, 4\), wanted \(2, 3\)"):
+        final_distribution(**sizes | {"p_gen": torch.ones(2, 4)}, source=source, size=4)
+    with pytest.raises(ValueError, match=r"weights: got shape \(2, 3, 4\), wanted \(2, 3, 5\)"):
+        final_distribution(**sizes | {"weights": ones}, source=source, size=4)
+    with pytest.raises(ValueError, match="coverage_weight: got -1"):
+        PointerGenerator(made().config, coverage_weight=-1)
+    with pytest.raises(TypeError, match="source: got dtype"):
+        made().start(torch.ones(1, 2), torch.tensor([2]))
