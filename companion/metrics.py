@@ -139,32 +139,38 @@ def link_accuracy(
     return {name: (100.0 * right[name] / words[name], words[name]) for name in sorted(words)}
 
 
-def pointing_accuracy(maps: Sequence[Any], scenes: Sequence[Scene]) -> dict[str, tuple[float, int]]:
+def pointing_accuracy(
+    maps: Sequence[Any], scenes: Sequence[Scene], *, margin: float = 0.0
+) -> dict[str, tuple[float, int]]:
     """Play the pointing game: does the cell with the largest weight lie where the word is seen?
 
     A hit is a word whose heaviest cell has its centre in one of the word's boxes (Zhang et al.,
-    2016, without their margin). Cells that share the largest weight count by their share, so that
-    a uniform map scores what pointing at random would.
+    2016), or not further from it than the margin allows. Cells that share the largest weight count
+    by their share, so that a uniform map scores what pointing at random would.
 
     Args:
         maps: for every scene (words, rows, columns) weights over a grid on the picture.
         scenes: scenes with the boxes and classes of their words.
+        margin: pixels by which every box is widened on each side.
 
     Returns:
         For each word class, the percentage of hits and the number of words.
 
     Raises:
-        ValueError: no scenes, they differ in number, or a map does not have one grid a word.
+        ValueError: no scenes, a negative margin, they differ in number, or a map does not have one
+            grid a word.
 
     >>> from companion.data.scenes import scenes
     >>> scene = scenes(1, seed=1)[0]
     >>> box = scene.boxes[0][0]
-    >>> weights = np.zeros((len(scene.words), 40, 40))
+    >>> weights = np.zeros((len(scene.words), 32, 32))
     >>> weights[:, box.top, box.left] = 1
     >>> pointing_accuracy([weights], [scene])["colour"]
     (50.0, 2)
     """
     _check_parallel(maps, scenes)
+    if margin < 0:
+        raise ValueError(f"margin: got {margin}, wanted at least 0")
     hits: dict[str, float] = defaultdict(float)
     words: Counter[str] = Counter()
     for number, (found, scene) in enumerate(zip(maps, scenes, strict=True)):
@@ -177,7 +183,8 @@ def pointing_accuracy(maps: Sequence[Any], scenes: Sequence[Scene]) -> dict[str,
         for grid, name, boxes in zip(grids, scene.classes, scene.boxes, strict=True):
             centres = _heaviest(grid, scene.image.shape[:2])
             words[name] += 1
-            hits[name] += sum(any(c in box for box in boxes) for c in centres) / len(centres)
+            near = [any(box.is_near(c, margin) for box in boxes) for c in centres]
+            hits[name] += sum(near) / len(centres)
     return {name: (100.0 * hits[name] / words[name], words[name]) for name in sorted(words)}
 
 

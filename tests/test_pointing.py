@@ -39,6 +39,15 @@ def test_the_centre_of_the_heaviest_cell_decides() -> None:
     assert found == {"colour": (pytest.approx(200 / 3), 3), "shape": (0.0, 1)}
 
 
+def test_a_margin_moves_every_side_outward() -> None:
+    # The centre of cell (1, 2) is 6 pixels down and 5 across: 2 above the box, 1 left of it.
+    maps, scene = [pointing_at((1, 2))], [scene_of((Box(8, 6, 10, 8),))]
+    assert pointing_accuracy(maps, scene, margin=1.9)["colour"][0] == 0
+    assert pointing_accuracy(maps, scene, margin=2)["colour"][0] == 100
+    with pytest.raises(ValueError, match="margin: got -1, wanted at least 0"):
+        pointing_accuracy(maps, scene, margin=-1)
+
+
 def test_rows_are_not_columns() -> None:
     box = Box(0, 6, 4, 8)  # the cell in the first row and last column
     assert pointing_accuracy([pointing_at((0, 3))], [scene_of((box,))])["colour"][0] == 100
@@ -47,15 +56,15 @@ def test_rows_are_not_columns() -> None:
 
 def test_a_uniform_map_scores_as_pointing_at_random() -> None:
     pictures = scenes(5, seed=8)
-    uniform = [np.full((len(s.words), 10, 10), 0.01) for s in pictures]
+    uniform = [np.full((len(s.words), 8, 8), 0.01) for s in pictures]
     found = pointing_accuracy(uniform, pictures)
     for kind in ("colour", "relation"):
         share = [
             np.mean(
                 [
                     any((4 * i + 2.0, 4 * j + 2.0) in box for box in boxes)
-                    for i in range(10)
-                    for j in range(10)
+                    for i in range(8)
+                    for j in range(8)
                 ]
             )
             for scene in pictures

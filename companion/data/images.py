@@ -61,7 +61,7 @@ def collate_scenes(scenes: Sequence[Scene], vocab: Vocabulary) -> CaptionBatch:
 
     >>> from companion.data.scenes import scenes
     >>> collate_scenes(scenes(2, seed=1), scene_vocabulary()).images.shape
-    torch.Size([2, 3, 40, 40])
+    torch.Size([2, 3, 32, 32])
     """
     if not scenes:
         raise ValueError("scenes: got none, wanted at least one")

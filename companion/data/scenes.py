@@ -22,7 +22,7 @@ Combinations = Literal["seen", "held_out", "all"]
 Phrase = tuple[str, str]
 """A colour and a shape."""
 
-SIZE = 40
+SIZE = 32
 """Height and width of a picture, in pixels."""
 
 COLOURS = {
@@ -71,8 +71,20 @@ class Box:
 
     def __contains__(self, point: tuple[float, float]) -> bool:
         """Say whether a point (down, across) lies in it."""
+        return self.is_near(point, 0)
+
+    def is_near(self, point: tuple[float, float], margin: float) -> bool:
+        """Say whether a point (down, across) lies in the box when each side is moved outward.
+
+        Args:
+            point: in pixels.
+            margin: by how many pixels.
+        """
         down, across = point
-        return self.top <= down < self.bottom and self.left <= across < self.right
+        return (
+            self.top - margin <= down < self.bottom + margin
+            and self.left - margin <= across < self.right + margin
+        )
 
 
 @dataclass(frozen=True, eq=False)

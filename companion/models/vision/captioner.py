@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from companion.data.images import CaptionBatch
 
 Attention = Literal["soft", "hard", "uniform"]
-Query = Literal["present", "previous"]
+Query = Literal["previous", "present"]
 Choose = Callable[[int, Tensor], Tensor]
 """Takes the place in the caption and the (b, k) weights there; gives the (b,) cells to take, -1 for
 all cells by their weights."""
@@ -37,9 +37,10 @@ class CaptionerConfig:
             4 x 4 pixels.
         attention: "soft" blends the cells by their weights, "hard" takes one cell (Xu et al.,
             2015), "uniform" gives all cells the same weight at every word.
-        query: which state looks at the map. "present": the state that has read the last word (Lu et
-            al., 2017); what it sees goes to the output alone. "previous": the state before, and
-            what it sees enters the recurrent cell together with the word (Xu et al., 2015).
+        query: which state looks at the map. "previous": the state that has not yet read the last
+            word, and what it sees enters the recurrent cell with that word (Xu et al., 2015).
+            "present": the state that has, and what it sees goes to the output alone (Lu et al.,
+            2017).
         channels: width of an annotation, the vector of a cell; even.
         embed_dim: width of a word's embedding.
         hidden_dim: width of the decoder's state.
@@ -50,9 +51,9 @@ class CaptionerConfig:
     """
 
     vocab_size: int
-    image_size: int = 40
+    image_size: int = 32
     attention: Attention = "soft"
-    query: Query = "present"
+    query: Query = "previous"
     channels: int = 48
     embed_dim: int = 32
     hidden_dim: int = 96
@@ -118,9 +119,9 @@ class Looks(NamedTuple):
 class Captioner(nn.Module):
     """Describe a picture word by word, and look at its map before each (Xu et al., 2015).
 
-    Three convolutions make a map of annotations. To each the encoding of its row and column is
-    added, sinusoidal at first and learned further. A state looks at the map, and the next word is
-    scored from the last one, the state and what was seen.
+    Three convolutions make a map. The annotation of a cell is what they find there, plus the
+    encoding of its row and column, which is sinusoidal at first and learned further. A state looks
+    at the annotations, and the next word is scored from the last one, the state and what was seen.
 
     In training, hard attention draws the cell of every word; see `Reinforce`. Otherwise it takes
     the cell with the largest weight.
@@ -139,12 +140,9 @@ class Captioner(nn.Module):
         self.config = config
         c, h = config.channels, config.hidden_dim
         self.encoder = nn.Sequential(
-            nn.Conv2d(3, c // 2, 3, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(c // 2, c, 3, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(c, c, 3, padding=1),
-            nn.ReLU(),
+            *_convolution(3, c // 2, stride=2),
+            *_convolution(c // 2, c // 2, stride=1),
+            *_convolution(c // 2, c, stride=2),
         )
         self.places = nn.Parameter(_grid(config.side, c))
         self.bridge = nn.Linear(c, h)
@@ -154,7 +152,6 @@ class Captioner(nn.Module):
         self.from_state = nn.Linear(h, config.embed_dim)
         self.from_context = nn.Linear(c, config.embed_dim, bias=False)
         self.output = nn.Linear(config.embed_dim, config.vocab_size)
-        self.encoder.apply(_draw)
 
     def see(self, images: Tensor) -> Seen:
         """Compute the map of pictures, once for all words.
@@ -290,11 +287,12 @@ def _grid(side: int, width: int) -> Tensor:
     return torch.cat((rows, columns), 1)
 
 
-def _draw(module: nn.Module) -> None:
-    """Draw a convolution as He et al. (2015) do, so that rectified maps keep their size."""
-    if isinstance(module, nn.Conv2d) and module.bias is not None:
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        nn.init.zeros_(module.bias)
+def _convolution(before: int, after: int, stride: int) -> tuple[nn.Module, ...]:
+    """Return a rectified convolution of 3 x 3 pixels, drawn as He et al. (2015) do."""
+    convolution = nn.Conv2d(before, after, 3, stride=stride, padding=1)
+    nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")
+    nn.init.zeros_(cast(Tensor, convolution.bias))
+    return convolution, nn.ReLU()
 
 
 def check_images(images: Tensor, channels: int, size: int) -> None:
