@@ -32,9 +32,9 @@ from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit
 from experiments.trials import command_line, tune_rates
 
 STUDY = "captioning"
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(11, 16))
 LEARNING_RATES = (0.005, 0.008)
-REPORT_STEPS = 400
+REPORT_STEPS = 700
 """Updates of a reported training; tuning takes `Setting.steps`, fewer."""
 VOCAB = scene_vocabulary()
 

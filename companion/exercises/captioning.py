@@ -98,8 +98,8 @@ def check_gradient(gradient: Callable[..., Any]) -> None:
     """Check what REINFORCE sends to the scores of one word's cells.
 
     Args:
-        gradient: `gradient(scores, cell, reward, baseline)`, the derivative of (reward - baseline)
-            log softmax(scores)[cell] by the scores, (k,).
+        gradient: `score_gradient(scores, cell, reward, baseline)`, the derivative of
+            (reward - baseline) log softmax(scores)[cell] by the scores, (k,).
 
     Raises:
         AssertionError: a number is wrong; the message hints at the cause.
