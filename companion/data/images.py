@@ -125,4 +125,4 @@ class ShuffledBatches(Generic[Images]):
             order = np.random.default_rng([self._seed, epoch]).permutation(len(self._rows.images))
             self._epoch = epoch, torch.from_numpy(order)
         chosen = self._epoch[1][place * self._size : (place + 1) * self._size]
-        return type(self._rows)(*(part[chosen] for part in self._rows))  # type: ignore[return-value]
+        return type(self._rows)(*(part[chosen] for part in self._rows))
