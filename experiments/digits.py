@@ -28,8 +28,10 @@ from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit
 from experiments.trials import command_line, tune_rates
 
 STUDY = "digits"
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(11, 16))
 LEARNING_RATES = (0.002, 0.004)
+REPORT_STEPS = 800
+"""Updates of a reported training; tuning takes `Setting.steps`, fewer."""
 WIPED = 4
 """Patches of the 16 that are wiped out at once."""
 
@@ -63,9 +65,10 @@ def arms() -> dict[str, Setting]:
 
 
 def reported() -> dict[str, Setting]:
-    """Return the tuned arms."""
+    """Return the tuned arms, trained for longer."""
     settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
+    tuned = {name: Setting(**settings[name]) for name in arms()}
+    return {name: replace(setting, steps=REPORT_STEPS) for name, setting in tuned.items()}
 
 
 @cache
@@ -147,7 +150,8 @@ def wiped(images: Tensor, mean: Tensor, ranks: Tensor) -> Tensor:
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one model, or find that it was done before, and measure it."""
     key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
-    name = f"{STUDY}/{setting.positions}-{setting.learning_rate}-{task.validate}-{seed}"
+    way = f"{setting.positions}-{setting.learning_rate}-{setting.steps}"
+    name = f"{STUDY}/{way}-{task.validate}-{seed}"
     return cached(name, key, lambda: evaluate(fit(setting, task, seed)[0], task, seed))
 
 

@@ -65,7 +65,8 @@ def test_both_arms_were_tried_with_every_rate() -> None:
     for name, setting in digits.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == digits.LEARNING_RATES
-        assert setting == replace(digits.reported()[name], learning_rate=0.0)
+        tuned = replace(digits.reported()[name], learning_rate=0.0, steps=setting.steps)
+        assert setting == tuned
 
 
 def test_the_recorded_digits_are_those_of_the_tuned_models() -> None:
