@@ -20,7 +20,12 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf8"))
 NAMES_IN_CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}  # no Qt for a notebook
-IMPORT_NAMES = {"beautifulsoup4": "bs4", "fonttools": "fontTools", "pyyaml": "yaml"}
+IMPORT_NAMES = {
+    "beautifulsoup4": "bs4",
+    "fonttools": "fontTools",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+}
 COMES_WITH = {"PIL": "matplotlib", "cycler": "matplotlib", "docutils": "sphinx"}  # always
 
 

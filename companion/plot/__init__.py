@@ -20,6 +20,7 @@ from companion.plot.curves import band, intervals, training_limit
 from companion.plot.labels import LineEnd, label_along, label_ends
 from companion.plot.links import gold_links, weight_key
 from companion.plot.maps import attention_map, score_map
+from companion.plot.pictures import attended_picture, caption_maps
 from companion.plot.ribbons import InlineSVG, sentence_ribbons
 from companion.plot.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from companion.plot.trees import prefix_tree
@@ -43,8 +44,10 @@ __all__ = [
     "InlineSVG",
     "LineEnd",
     "WrittenText",
+    "attended_picture",
     "attention_map",
     "band",
+    "caption_maps",
     "gold_links",
     "intervals",
     "label_along",

@@ -1,0 +1,128 @@
+"""Batches of pictures: of scenes with their captions, and of digits with their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from companion.arrays import check_whole
+from companion.data.scenes import VOCABULARY, Scene
+from companion.data.vocabulary import Vocabulary
+
+
+class CaptionBatch(NamedTuple):
+    """Pictures and their captions: `b` scenes, `q` places in a caption.
+
+    Attributes:
+        images: (b, 3, height, width) from 0 to 1.
+        target_in: (b, q) what the decoder reads: `<bos>`, then the words.
+        target_out: (b, q) what it must say: the words, then `<eos>`.
+        target_mask: (b, q) boolean, True where `target_out` is a token and no padding.
+    """
+
+    images: Tensor
+    target_in: Tensor
+    target_out: Tensor
+    target_mask: Tensor
+
+
+class LabelledImages(NamedTuple):
+    """Pictures of one thing each: images (b, channels, height, width) and labels (b,)."""
+
+    images: Tensor
+    labels: Tensor
+
+
+Images = TypeVar("Images", CaptionBatch, LabelledImages)
+
+
+def scene_vocabulary() -> Vocabulary:
+    """Return the words of all captions.
+
+    >>> "orange" in scene_vocabulary()
+    True
+    """
+    return Vocabulary(VOCABULARY)
+
+
+def collate_scenes(scenes: Sequence[Scene], vocab: Vocabulary) -> CaptionBatch:
+    """Turn scenes into one batch, in the order given.
+
+    Args:
+        scenes: at least one.
+        vocab: of the captions.
+
+    Raises:
+        ValueError: there is no scene.
+
+    >>> from companion.data.scenes import scenes
+    >>> collate_scenes(scenes(2, seed=1), scene_vocabulary()).images.shape
+    torch.Size([2, 3, 32, 32])
+    """
+    if not scenes:
+        raise ValueError("scenes: got none, wanted at least one")
+    pixels = np.stack([scene.image for scene in scenes])
+    captions = [vocab.encode(scene.words) for scene in scenes]
+    longest = max(map(len, captions))
+    ends = [[*ids, vocab.eos_id, *[vocab.pad_id] * (longest - len(ids))] for ids in captions]
+    target_out = torch.tensor(ends)
+    places = torch.arange(longest + 1)
+    lengths = torch.tensor([len(ids) + 1 for ids in captions])
+    mask = places < lengths[:, None]
+    begins = torch.full((len(scenes), 1), vocab.bos_id)
+    before = torch.where(mask[:, 1:], target_out[:, :-1], vocab.pad_id)
+    return CaptionBatch(
+        images=torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255,
+        target_in=torch.cat((begins, before), 1),
+        target_out=target_out,
+        target_mask=mask,
+    )
+
+
+class ShuffledBatches(Generic[Images]):
+    """An endless sequence of batches: `batches[step]` depends on the seed and the step alone.
+
+    Every epoch goes through all rows once in an order of its own; the last batch of an epoch may
+    be smaller.
+
+    Args:
+        rows: everything that is trained on, as one batch.
+        batch_size: rows a batch.
+        seed: decides the orders.
+
+    Raises:
+        TypeError: a number that is not whole.
+        ValueError: `batch_size` below 1.
+
+    >>> rows = LabelledImages(torch.zeros(3, 1, 8, 8), torch.arange(3))
+    >>> batches = ShuffledBatches(rows, batch_size=2, seed=0)
+    >>> sorted((*batches[4].labels.tolist(), *batches[5].labels.tolist()))
+    [0, 1, 2]
+    """
+
+    def __init__(self, rows: Images, *, batch_size: int, seed: int) -> None:
+        check_whole(1, batch_size=batch_size)
+        check_whole(seed=seed)
+        self._rows: Images = rows
+        self._size, self._seed = batch_size, seed
+        self._epoch: tuple[int, Tensor] = (-1, torch.empty(0))
+
+    @property
+    def per_epoch(self) -> int:
+        """Number of batches in which every row is seen once."""
+        return -(-len(self._rows.images) // self._size)
+
+    def __getitem__(self, step: int) -> Images:
+        if step < 0:
+            raise IndexError(f"step: got {step}, wanted at least 0")
+        epoch, place = divmod(step, self.per_epoch)
+        if self._epoch[0] != epoch:
+            # A seed of several numbers: neighbouring seeds share no order.
+            order = np.random.default_rng([self._seed, epoch]).permutation(len(self._rows.images))
+            self._epoch = epoch, torch.from_numpy(order)
+        chosen = self._epoch[1][place * self._size : (place + 1) * self._size]
+        return type(self._rows)(*(part[chosen] for part in self._rows))

@@ -1,0 +1,180 @@
+"""A Vision Transformer: patches of a picture are its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from companion.arrays import check_whole
+from companion.models.transformer import TransformerConfig
+from companion.models.transformer.encoder import Encoder
+from companion.models.vision.captioner import check_images
+
+if TYPE_CHECKING:
+    from companion.data.images import LabelledImages
+
+
+@dataclass(frozen=True)
+class VisionConfig:
+    """Shape of a Vision Transformer.
+
+    Attributes:
+        image_size: height and width of a picture.
+        patch_size: height and width of a patch, a divisor of image_size.
+        channels: of a pixel.
+        num_classes: what a picture may be of.
+        embed_dim: width `e` of a patch's embedding.
+        num_heads: heads of every block.
+        num_layers: blocks.
+        hidden_dim: width inside the feed-forward layers; None means 4 e.
+        dropout_p: dropout on every sub-layer's output.
+        positions: "learned" adds a vector for its place to every patch; with "none" a picture is a
+            bag of patches.
+
+    Raises:
+        TypeError: a size that is not whole.
+        ValueError: a field out of its range, or two that contradict each other.
+    """
+
+    image_size: int = 8
+    patch_size: int = 2
+    channels: int = 1
+    num_classes: int = 10
+    embed_dim: int = 48
+    num_heads: int = 4
+    num_layers: int = 2
+    hidden_dim: int | None = None
+    dropout_p: float = 0.0
+    positions: Literal["learned", "none"] = "learned"
+
+    @property
+    def num_patches(self) -> int:
+        """Patches of a picture."""
+        return (self.image_size // self.patch_size) ** 2
+
+    @property
+    def transformer(self) -> TransformerConfig:
+        """The shape of the encoder."""
+        return TransformerConfig(
+            vocab_size=self.num_classes,
+            embed_dim=self.embed_dim,
+            num_heads=self.num_heads,
+            num_layers=self.num_layers,
+            hidden_dim=self.hidden_dim,
+            positions="none",
+            activation="gelu",
+            attention_bias=True,
+            dropout_p=self.dropout_p,
+        )
+
+    def __post_init__(self) -> None:
+        for name in ("image_size", "patch_size", "channels", "num_classes"):
+            check_whole(1, **{name: getattr(self, name)})
+        if self.image_size % self.patch_size:
+            raise ValueError(
+                f"patch_size: got {self.patch_size}, wanted a divisor of image_size, "
+                f"{self.image_size}"
+            )
+        if self.positions not in ("learned", "none"):
+            raise ValueError(f"positions: got {self.positions!r}, wanted 'learned' or 'none'")
+        _ = self.transformer  # checks the rest
+
+
+def to_patches(images: Tensor, size: int) -> Tensor:
+    """Cut pictures into patches, row by row, and lay each out flat.
+
+    Args:
+        images: (b, channels, height, width).
+        size: height and width of a patch.
+
+    Returns:
+        (b, patches, channels * size * size); within a patch channel by channel, row by row.
+
+    Raises:
+        TypeError: a size that is not whole.
+        ValueError: another number of axes, or a size that does not divide height and width.
+
+    >>> to_patches(torch.arange(16.0).reshape(1, 1, 4, 4), 2)[0, 1].tolist()
+    [2.0, 3.0, 6.0, 7.0]
+    """
+    check_whole(1, size=size)
+    if images.ndim != 4 or images.shape[2] % size or images.shape[3] % size:
+        came = tuple(images.shape)
+        raise ValueError(f"images: got shape {came}, wanted (b, channels, m * {size}, n * {size})")
+    b, channels, height, width = images.shape
+    cut = images.reshape(b, channels, height // size, size, width // size, size)
+    return cut.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+
+
+class Classified(NamedTuple):
+    """What a Vision Transformer gives.
+
+    Attributes:
+        logits: (b, num_classes).
+        weights: (b, h, 1 + patches, 1 + patches) of every block, the class token first; empty if
+            not asked for.
+    """
+
+    logits: Tensor
+    weights: tuple[Tensor, ...]
+
+
+class VisionTransformer(nn.Module):
+    """Say what a picture is of, from its patches (Dosovitskiy et al., 2021).
+
+    Every patch is multiplied by one matrix, a learned class token is put before all, and a learned
+    vector for its place is added to each. An encoder of pre-norm blocks follows; the class is
+    scored from what it makes of the class token.
+
+    Args:
+        config: the model's shape.
+
+    >>> model = VisionTransformer(VisionConfig(embed_dim=12, num_heads=3))
+    >>> model(torch.zeros(2, 1, 8, 8)).logits.shape
+    torch.Size([2, 10])
+    """
+
+    def __init__(self, config: VisionConfig) -> None:
+        super().__init__()
+        self.config = config
+        e = config.embed_dim
+        self.embed = nn.Linear(config.channels * config.patch_size**2, e)
+        self.class_token = nn.Parameter(torch.zeros(e))
+        places = nn.Parameter(0.02 * torch.randn(1 + config.num_patches, e))
+        self.places = places if config.positions == "learned" else None
+        self.encoder = Encoder(config.transformer)
+        self.output = nn.Linear(e, config.num_classes)
+
+    def forward(self, images: Tensor, *, need_weights: bool = False) -> Classified:
+        """Score the classes.
+
+        Args:
+            images: (b, channels, image_size, image_size).
+            need_weights: also return the attention weights.
+
+        Raises:
+            TypeError: no floating tensor.
+            ValueError: another shape.
+        """
+        check_images(images, self.config.channels, self.config.image_size)
+        patches = self.embed(to_patches(images, self.config.patch_size))
+        first = self.class_token.expand(len(patches), 1, -1)
+        x = torch.cat((first, patches), 1)
+        if self.places is not None:
+            x = x + self.places
+        hidden, weights = self.encoder(x, need_weights=need_weights)
+        return Classified(self.output(hidden[:, 0]), weights)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def loss(self, batch: LabelledImages) -> Tensor:
+        """Average the cross-entropy over pictures, in nats.
+
+        Args:
+            batch: pictures and labels.
+        """
+        return nn.functional.cross_entropy(self(batch.images).logits, batch.labels)

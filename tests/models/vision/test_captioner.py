@@ -1,0 +1,186 @@
+"""The captioner: what each kind of attention takes from the map, step by step as in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from companion.data.images import CaptionBatch
+from companion.decoding import greedy
+from companion.models.vision import Captioner, CaptionerConfig, Choose, Looks
+
+CONFIG = CaptionerConfig(vocab_size=11, image_size=12, channels=6, embed_dim=5, hidden_dim=7)
+KINDS = ("soft", "hard", "uniform")
+VARIANTS = [*((kind, "present") for kind in KINDS), *((kind, "previous") for kind in KINDS)]
+
+
+def make_captioner(attention: Any, **changes: Any) -> Captioner:
+    torch.manual_seed(3)
+    model = Captioner(replace(CONFIG, attention=attention, **changes)).double().eval()
+    nn.init.normal_(model.places)
+    return model
+
+
+def pictures(b: int = 3) -> Tensor:
+    return torch.rand(b, 3, 12, 12, generator=torch.Generator().manual_seed(5)).double()
+
+
+def captions(b: int = 3, q: int = 5) -> CaptionBatch:
+    generator = torch.Generator().manual_seed(6)
+    tokens = torch.randint(4, 11, (b, q), generator=generator)
+    mask = torch.arange(q) < torch.tensor([q, q - 2, q])[:b, None]
+    begun = torch.cat((torch.ones(b, 1, dtype=torch.int64), tokens[:, :-1]), 1)
+    return CaptionBatch(pictures(b), begun, tokens, mask)
+
+
+def taking(cells: Tensor) -> Choose:
+    return lambda place, weights: cells[:, place]
+
+
+def by_hand(model: Captioner, images: Tensor, tokens: Tensor) -> Looks:
+    """Compute a caption picture by picture and word by word, with plain sums."""
+    kind, early = model.config.attention, model.config.query == "previous"
+    state_of = model.state_dict()
+
+    def look(s: Tensor, memory: list[Tensor]) -> tuple[Tensor, Tensor, int]:
+        scores = [
+            state_of["attention.vector"]
+            @ torch.tanh(
+                s @ state_of["attention.query_weight"] + a @ state_of["attention.key_weight"]
+            )
+            for a in memory
+        ]
+        alpha = torch.stack(scores).exp()
+        alpha = alpha / alpha.sum()
+        if kind == "uniform":
+            alpha = torch.full_like(alpha, 1 / len(memory))
+        best = int(alpha.argmax())
+        if kind == "hard":
+            return memory[best], alpha, best
+        return torch.stack([w * a for w, a in zip(alpha, memory, strict=True)]).sum(0), alpha, -1
+
+    rows = []
+    for image, words in zip(images, tokens, strict=True):
+        cells = model.encoder(4 * image[None] - 2)[0].flatten(1)
+        memory = [cells[:, k] + state_of["places"][k] for k in range(cells.shape[1])]
+        s = torch.tanh(model.bridge(torch.stack(memory).mean(0)))
+        row = []
+        for word in words:
+            embedded = state_of["embedding.weight"][word]
+            if early:
+                context, alpha, taken = look(s, memory)
+                s = model.cell(torch.cat((embedded, context))[None], s[None])[0]
+            else:
+                s = model.cell(embedded[None], s[None])[0]
+                context, alpha, taken = look(s, memory)
+            joined = embedded + model.from_state(s) + model.from_context(context)
+            row.append((model.output(torch.tanh(joined)), alpha, torch.tensor(taken)))
+        rows.append([torch.stack(part) for part in zip(*row, strict=True)])
+    return Looks(*(torch.stack(part) for part in zip(*rows, strict=True)))
+
+
+@pytest.mark.parametrize(("kind", "query"), VARIANTS)
+def test_one_pass_is_the_plain_sums(kind: str, query: str) -> None:
+    model, batch = make_captioner(kind, query=query), captions()
+    found = model(batch.images, batch.target_in)
+    wanted = by_hand(model, batch.images, batch.target_in)
+    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(found.weights.sum(-1), torch.ones(3, 5).double())
+
+
+@pytest.mark.parametrize(("kind", "query"), VARIANTS)
+def test_steps_are_one_pass(kind: str, query: str) -> None:
+    model, batch = make_captioner(kind, query=query), captions()
+    together = model(batch.images, batch.target_in)
+    state = model.start(batch.images)
+    for place in range(5):
+        logits, state, weights = model.step(batch.target_in[:, place], state)
+        torch.testing.assert_close(logits, together.logits[:, place])
+        torch.testing.assert_close(weights, together.weights[:, place])
+
+
+def test_greedy_decoding_writes_with_it() -> None:
+    model = make_captioner("soft")
+    found = greedy(model.step, model.start(pictures()), batch_size=3, bos_id=1, eos_id=2, max_len=4)
+    tokens = torch.cat((torch.ones(3, 1, dtype=torch.int64), found.tokens), 1)
+    said = model(pictures(), tokens[:, :-1]).logits.argmax(-1)
+    for row, ids in enumerate(found.sequences()):
+        assert said[row, : len(ids)].tolist() == ids
+
+
+@pytest.mark.parametrize("query", ["present", "previous"])
+def test_a_chosen_cell_is_all_that_is_seen_of_the_map(query: str) -> None:
+    model, batch = make_captioner("hard", query=query), captions()
+    cells = torch.tensor([[0, 4, 8, 2, 1], [3, 3, 3, 3, 3], [7, 6, 5, 4, 3]])
+    seen = model.see(batch.images)
+    found = model(batch.images, batch.target_in, choose=taking(cells))
+    assert torch.equal(found.cells, cells)
+    state = model.start(batch.images)
+    words = model.embedding(batch.target_in[:, 0])
+    context = seen.memory[range(3), [0, 3, 7]]
+    read = torch.cat((words, context), -1) if query == "previous" else words
+    hidden = model.cell(read, state.hidden)
+    joined = words + model.from_state(hidden) + model.from_context(context)
+    torch.testing.assert_close(found.logits[:, 0], model.output(torch.tanh(joined)))
+    mixed = model(batch.images, batch.target_in, choose=taking(torch.full_like(cells, -1)))
+    soft = make_captioner("soft", query=query)(batch.images, batch.target_in)
+    torch.testing.assert_close(mixed.logits, soft.logits)
+
+
+def test_a_cell_sees_eleven_pixels() -> None:
+    """Receptive field of a cell: what lies outside of it changes nothing there."""
+    model = make_captioner("soft", image_size=40)
+    image = torch.zeros(1, 3, 40, 40).double().requires_grad_()
+    maps: Any = model.encoder(image + 0.5)
+    assert maps.shape[2:] == (10, 10)
+    maps[0, :, 5, 5].sum().backward()
+    assert image.grad is not None
+    seen = image.grad.abs().sum((0, 1))
+    rows = torch.nonzero(seen.sum(1))[:, 0]
+    assert 1 <= len(rows) <= 11
+    assert int(rows.min()) >= 15
+    assert int(rows.max()) <= 25
+
+
+def test_padding_is_no_part_of_the_loss() -> None:
+    model, batch = make_captioner("soft"), captions()
+    other = batch._replace(target_out=torch.where(batch.target_mask, batch.target_out, 9))
+    torch.testing.assert_close(model.loss(batch), model.loss(other))
+    log_probs = model(batch.images, batch.target_in).logits.log_softmax(-1)
+    real = [
+        -log_probs[row, place, batch.target_out[row, place]]
+        for row in range(3)
+        for place in range(5)
+        if batch.target_mask[row, place]
+    ]
+    torch.testing.assert_close(model.loss(batch), sum(real) / len(real))
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"attention": "sharp"}, ValueError, "attention: got 'sharp'"),
+        ({"query": "next"}, ValueError, "query: got 'next'"),
+        ({"image_size": 10}, ValueError, "image_size: got 10, wanted a multiple of 4"),
+        ({"channels": 5}, ValueError, "channels: got 5, wanted an even number"),
+        ({"hidden_dim": 0}, ValueError, "hidden_dim: got 0"),
+        ({"embed_dim": 1.5}, TypeError, "embed_dim: got float"),
+    ],
+)
+def test_wrong_shapes_of_a_captioner(change: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        replace(CONFIG, **change)
+
+
+def test_wrong_calls_of_a_captioner() -> None:
+    model, batch = make_captioner("soft"), captions()
+    with pytest.raises(ValueError, match=r"images: got shape \(3, 3, 11, 12\)"):
+        model(batch.images[:, :, 1:], batch.target_in)
+    with pytest.raises(TypeError, match=r"images: got torch\.uint8"):
+        model.start(batch.images.byte())
+    with pytest.raises(TypeError, match="tokens: got dtype"):
+        model(batch.images, batch.target_in.double())

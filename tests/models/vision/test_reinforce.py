@@ -1,0 +1,147 @@
+"""The estimated gradient of hard attention, against every way in which cells can be drawn."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.data.images import CaptionBatch
+from companion.models.vision import Captioner, CaptionerConfig, Reinforce, log_probability
+
+CONFIG = CaptionerConfig(
+    vocab_size=6, image_size=8, attention="hard", channels=4, embed_dim=3, hidden_dim=5
+)
+
+
+def setting() -> tuple[Captioner, CaptionBatch]:
+    """Return a model with a map of four cells, and one caption of two words."""
+    torch.manual_seed(4)
+    model = Captioner(CONFIG).double()
+    torch.nn.init.normal_(model.places)
+    images = torch.rand(1, 3, 8, 8).double()
+    batch = CaptionBatch(
+        images,
+        torch.tensor([[1, 4]]),
+        torch.tensor([[4, 2]]),
+        torch.ones(1, 2, dtype=torch.bool),
+    )
+    return model, batch
+
+
+def gradient(model: Captioner, value: Tensor) -> Tensor:
+    weights = list(model.parameters())
+    parts = torch.autograd.grad(value, weights, allow_unused=True, retain_graph=True)
+    return torch.cat(
+        [
+            torch.zeros_like(p).flatten() if g is None else g.flatten()
+            for p, g in zip(model.parameters(), parts, strict=True)
+        ]
+    )
+
+
+def path(model: Captioner, batch: CaptionBatch, cells: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Return the log-probabilities of a caption given its cells, and of the cells."""
+    looks = model(
+        batch.images, batch.target_in, choose=lambda place, weights: torch.tensor([cells[place]])
+    )
+    chosen = [looks.weights[0, place, cell].log() for place, cell in enumerate(cells)]
+    return log_probability(looks, batch)[0], torch.stack(chosen).sum()
+
+
+class Drawing:
+    """Give out prescribed cells where the loss would draw them."""
+
+    def __init__(self, cells: tuple[int, ...]) -> None:
+        self.cells = iter(cells)
+
+    def __call__(self, weights: Tensor, count: int) -> Tensor:
+        return torch.tensor([[next(self.cells)]])
+
+
+@pytest.mark.parametrize("baseline", [0.0, -2.5])
+def test_the_mean_over_all_draws_is_the_exact_gradient(
+    baseline: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enumerated: the sum over s of p(s) times the estimate is the gradient of E[log p]."""
+    model, batch = setting()
+    paths = list(itertools.product(range(4), repeat=2))
+    found: Any = 0
+    exact: Any = 0
+    total = 0.0
+    for cells in paths:
+        fit, chance = path(model, batch, cells)
+        exact = exact + chance.exp() * fit
+        total += float(chance.detach().exp())
+        loss = Reinforce(blended=0.0, entropy=0.0)
+        loss.baseline = baseline
+        monkeypatch.setattr(torch, "multinomial", Drawing(cells))
+        found = found - 2 * float(chance.detach().exp()) * gradient(model, loss(model, batch))
+    assert total == pytest.approx(1)
+    wanted = gradient(model, exact)
+    assert wanted.abs().max() > 0.01
+    torch.testing.assert_close(found, wanted)
+
+
+def test_without_the_second_term_the_estimate_is_another() -> None:
+    model, batch = setting()
+    kept: Any = 0
+    exact: Any = 0
+    for cells in itertools.product(range(4), repeat=2):
+        fit, chance = path(model, batch, cells)
+        exact = exact + chance.exp() * fit
+        kept = kept + float(chance.detach().exp()) * gradient(model, fit)
+    assert (kept - gradient(model, exact)).abs().max() > 1e-3
+
+
+def test_the_baseline_follows_the_mean() -> None:
+    model, batch = setting()
+    loss = Reinforce(memory=0.75)
+    assert loss.baseline is None
+    torch.manual_seed(1)
+    loss(model, batch)
+    first = loss.baseline
+    assert first is not None
+    loss.baseline = first + 4.0
+    torch.manual_seed(1)
+    loss(model, batch)
+    assert loss.baseline == pytest.approx(first + 3.0)
+
+
+def test_blended_pictures_are_those_of_soft_attention() -> None:
+    model, batch = setting()
+    loss = Reinforce(blended=1.0, entropy=0.0)(model, batch)
+    looks = model(batch.images, batch.target_in, choose=lambda place, weights: torch.tensor([-1]))
+    torch.testing.assert_close(loss, -log_probability(looks, batch)[0] / 2)
+
+
+def test_entropy_is_that_of_the_weights() -> None:
+    model, batch = setting()
+    with_it = Reinforce(blended=1.0, entropy=0.5)(model, batch)
+    without = Reinforce(blended=1.0, entropy=0.0)(model, batch)
+    looks = model(batch.images, batch.target_in, choose=lambda place, weights: torch.tensor([-1]))
+    entropy = sum(-w * math.log(w) for w in looks.weights.flatten().tolist())
+    assert float((without - with_it).detach()) == pytest.approx(0.5 * entropy / 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"blended": 1.5}, ValueError, "blended: got 1.5, wanted 0 to 1"),
+        ({"reward": -1}, ValueError, "reward: got -1"),
+        ({"entropy": "much"}, TypeError, "entropy: got str"),
+    ],
+)
+def test_wrong_numbers_are_refused(arguments: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        Reinforce(**arguments)
+
+
+def test_soft_attention_has_nothing_to_draw() -> None:
+    _, batch = setting()
+    with pytest.raises(ValueError, match="model: got one with soft attention, wanted hard"):
+        Reinforce()(Captioner(CaptionerConfig(vocab_size=6, image_size=8)), batch)

@@ -1,0 +1,117 @@
+"""The Vision Transformer: its patches, and its whole, against torch's own layers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from companion.models.vision import VisionConfig, VisionTransformer, to_patches
+
+CONFIG = VisionConfig(image_size=6, patch_size=3, channels=2, num_classes=5, embed_dim=12,
+                      num_heads=3, num_layers=2, hidden_dim=7)  # fmt: skip
+
+
+def make_vit(**changes: Any) -> VisionTransformer:
+    torch.manual_seed(8)
+    return VisionTransformer(replace(CONFIG, **changes)).double().eval()
+
+
+def test_patches_are_torchs_unfolded_windows() -> None:
+    images = torch.rand(2, 3, 8, 12)
+    wanted = nn.functional.unfold(images, 4, stride=4).mT
+    assert torch.equal(to_patches(images, 4), wanted)
+
+
+def test_patch_embedding_is_a_convolution() -> None:
+    model, images = make_vit(), torch.rand(2, 2, 6, 6).double()
+    weight = model.embed.weight.reshape(-1, 2, 3, 3)
+    convolved = nn.functional.conv2d(images, weight, model.embed.bias, stride=3)
+    torch.testing.assert_close(model.embed(to_patches(images, 3)), convolved.flatten(2).mT)
+
+
+def torchs_encoder(model: VisionTransformer) -> nn.Sequential:
+    """Return torch's pre-norm encoder layers with the model's weights, and its last norm."""
+    layers: list[nn.Module] = []
+    for block in model.encoder.blocks:
+        layer = nn.TransformerEncoderLayer(
+            12, 3, 7, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        ).double()
+        own: Any = block
+        pairs: list[tuple[Any, Any]] = [
+            (layer.norm1, own.self_residual.norm),
+            (layer.norm2, own.feed_forward_residual.norm),
+            (layer.linear1, own.feed_forward.up_proj),
+            (layer.linear2, own.feed_forward.down_proj),
+            (layer.self_attn.out_proj, own.self_attention.output_proj),
+        ]
+        for theirs, mine in pairs:
+            theirs.load_state_dict(mine.state_dict())
+        projections = [
+            getattr(own.self_attention, f"{name}_proj") for name in ("query", "key", "value")
+        ]
+        with torch.no_grad():
+            layer.self_attn.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
+            layer.self_attn.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
+        layers.append(layer)
+    norm: Any = model.encoder.norm
+    return nn.Sequential(*layers, norm).train()  # in training mode torch takes no other path
+
+
+def test_the_whole_is_torchs_encoder_with_the_same_weights() -> None:
+    model, images = make_vit(), torch.rand(3, 2, 6, 6).double()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    patches = model.embed(to_patches(images, 3))
+    assert model.places is not None
+    x = torch.cat((model.class_token.expand(3, 1, -1), patches), 1) + model.places
+    wanted = model.output(torchs_encoder(model)(x)[:, 0])
+    found = model(images, need_weights=True)
+    torch.testing.assert_close(found.logits, wanted)
+    torch.testing.assert_close(model(images).logits, wanted)
+    assert [w.shape for w in found.weights] == [(3, 3, 5, 5)] * 2
+
+
+def test_the_loss_is_the_mean_over_pictures() -> None:
+    from companion.data.images import LabelledImages
+
+    model = make_vit()
+    batch = LabelledImages(torch.rand(4, 2, 6, 6).double(), torch.tensor([0, 4, 2, 2]))
+    log_probs = model(batch.images).logits.log_softmax(-1)
+    rows = [-log_probs[row, label] for row, label in enumerate(batch.labels.tolist())]
+    torch.testing.assert_close(model.loss(batch), sum(rows) / 4)
+
+
+def test_patches_know_their_places() -> None:
+    image = torch.rand(1, 2, 6, 6).double()
+    halves = torch.cat((image[..., 3:], image[..., :3]), -1)  # the same patches elsewhere
+    known, unknown = make_vit(), make_vit(positions="none")
+    assert (known(image).logits - known(halves).logits).abs().max() > 1e-4
+    torch.testing.assert_close(unknown(image).logits, unknown(halves).logits)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"patch_size": 4}, ValueError, "patch_size: got 4, wanted a divisor of image_size, 6"),
+        ({"channels": 0}, ValueError, "channels: got 0"),
+        ({"positions": "some"}, ValueError, "positions: got 'some'"),
+        ({"num_heads": 5}, ValueError, "num_heads"),
+        ({"num_classes": "ten"}, TypeError, "num_classes: got str"),
+    ],
+)
+def test_wrong_shapes_of_a_vit(change: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        replace(CONFIG, **change)
+
+
+def test_wrong_calls_of_a_vit() -> None:
+    with pytest.raises(ValueError, match=r"images: got shape \(1, 1, 6, 6\)"):
+        make_vit()(torch.zeros(1, 1, 6, 6).double())
+    with pytest.raises(ValueError, match=r"images: got shape \(1, 1, 6, 7\)"):
+        to_patches(torch.zeros(1, 1, 6, 7), 2)
+    with pytest.raises(TypeError, match="size: got float"):
+        to_patches(torch.zeros(1, 1, 6, 6), 1.5)  # type: ignore[arg-type]
