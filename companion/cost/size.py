@@ -134,7 +134,7 @@ def multi_head_saved_bytes(
     float32 or float64:
 
     - "fused", torch's kernel, and "tiled", `tiled_attention`, add a number a row, its log-sum-exp
-      (Dao et al., 2022). "tiled" has the output twice, in heads and joined; so has "fused" where
+      (Dao, 2023). "tiled" has the output twice, in heads and joined; so has "fused" where
       grouped heads without a causal mask are stacked, to be read as one.
     - "definition", which `need_weights` takes, keeps two (b, h, q, k) matrices, the exponentials
       and the weights, and repeats grouped keys and values.
