@@ -151,7 +151,7 @@ def step_cost(
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> step_cost(config, cached=4, dtype=torch.float32)
-    StepCost(flops=7848, weights=15312, cache=960)
+    StepCost(flops=7656, weights=15312, cache=960)
     >>> step_cost(config, cached=4, batch_size=8, dtype=torch.float32).weights
     15312
     """
