@@ -165,12 +165,19 @@ def build(folder: Path) -> Path:
             assert time.monotonic() < deadline, f"{folder} was not built in {PATIENCE} s"
             time.sleep(0.5)
         return site
-    command = [sys.executable, "-m", "jupyter_book", "build", "book", "--path-output", str(folder)]
+    scripts = Path(sys.executable).parent
+    paths = os.pathsep.join((str(scripts), os.environ["PATH"]))
+    command = [str(scripts / "jupyter-book"), "build", "book", "--path-output", str(folder)]
     command += ["--config", str(ROOT / "_config.yml"), "--toc", str(ROOT / "_toc.yml")]
     command += ["-W", "-n", "--keep-going", "--all"]
     try:
         run = subprocess.run(
-            command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PATH": paths},
+            capture_output=True,
+            text=True,
+            check=False,
         )
     finally:
         done.touch()
