@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, in_parallel, runs_by_arm
@@ -116,20 +117,15 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Answerer, list[float]]
         model = Answerer(setting, task)
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         features, answers, _ = task.batch(generator, task.batch_size)
         logits = model(features)[:, :, : setting.questions]
-        loss = F.cross_entropy(logits.flatten(0, 2), answers[..., : setting.questions].flatten())
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        rate = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return F.cross_entropy(logits.flatten(0, 2), answers[..., : setting.questions].flatten())
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 

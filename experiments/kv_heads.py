@@ -10,7 +10,6 @@ a cache of fixed size: the last words alone, or the first words and the last one
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from statistics import fmean
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from companion.attention import scaled_dot_product_attention
 from companion.cost import kv_cache_bytes
@@ -33,6 +32,7 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.positions import rotate
 from companion.tiled import merge_attention
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, cached, in_parallel, runs_by_arm
@@ -126,18 +126,14 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[fl
         model = make(setting, len(words))
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         starts = torch.randint(len(text), (task.batch_size,), generator=generator)
-        loss = model.loss(rows_of(text, task.length, starts, words.bos_id))
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return model.loss(rows_of(text, task.length, starts, words.bos_id))
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 

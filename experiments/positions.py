@@ -10,7 +10,6 @@ its own.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -18,11 +17,12 @@ from typing import get_args
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
 from companion.positions import Linear, RotaryScaling, Yarn
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, cached, in_parallel, runs_by_measure
@@ -122,20 +122,16 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[fl
         model = make(setting, task)
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         n = int(torch.randint(task.length // 2, task.length + 1, (), generator=generator))
         tokens, answers = task.draw(task.batch_size, n, generator)
         logits = model(tokens)[:, task.back :]
-        loss = F.cross_entropy(logits.flatten(0, 1), answers[:, task.back :].flatten())
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return F.cross_entropy(logits.flatten(0, 1), answers[:, task.back :].flatten())
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 

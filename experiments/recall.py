@@ -9,7 +9,6 @@ chooses a learning rate for every arm from one grid, on seeds of its own.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -22,6 +21,7 @@ from torch import Generator, Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, cached, in_parallel, runs_by_arm
@@ -154,20 +154,16 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]
         model = Recaller(setting.mixer, task)
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
         tokens, answers, _ = task.draw(task.batch_size, pairs, generator)
         logits = model(tokens)[:, 2 * pairs :]
-        loss = F.cross_entropy(logits.flatten(0, 1), answers.flatten())
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return F.cross_entropy(logits.flatten(0, 1), answers.flatten())
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 
