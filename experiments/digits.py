@@ -25,7 +25,7 @@ from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit_of
-from experiments.trials import command_line, tune_rates
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "digits"
 SEEDS = tuple(range(11, 16))
@@ -157,11 +157,7 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TUNING_TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TUNING_TASK)
     metric = "loss of training digits that were left out"
     tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
 

@@ -69,7 +69,7 @@ from experiments.translators import (
 )
 from experiments.translators import Setting as TranslatorSetting
 from experiments.translators import fit as fit_translator
-from experiments.trials import command_line, tune_rates
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "explanation"
 SEEDS = tuple(range(1, 6))
@@ -477,11 +477,7 @@ def transformer() -> TransformerSetting:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every classifier; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), None)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, None)
     metric = "loss of the last 50 updates"
     tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
 

@@ -36,7 +36,7 @@ from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, cached, in_parallel, runs_by_arm
-from experiments.trials import command_line, tune_rates
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "kv_heads"
 SEEDS = tuple(range(1, 6))
@@ -295,11 +295,7 @@ def reported() -> dict[str, Setting]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TASK)
     metric = "loss of the last 50 updates"
     tune_rates(STUDY, trials, trial, "final_loss", workers, metric=metric)
 

@@ -33,7 +33,7 @@ from companion.translation import Translation, Translator, replace_unknown
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
 from experiments.translators import Runs, cached, in_parallel, runs_by_measure
-from experiments.trials import command_line, tune_rates
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "summarization"
 SEEDS = tuple(range(1, 6))
@@ -341,11 +341,7 @@ def reported() -> dict[str, Setting]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), replace(TASK, tests=300, validation=True))
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, replace(TASK, tests=300, validation=True))
     metric = "validation loss, nats a token"
     tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
 
