@@ -23,9 +23,9 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
 from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.descent import descend
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_measure
+from experiments.translators import Runs, cached, in_parallel, runs_by_arm, split_off
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "positions"
@@ -208,9 +208,7 @@ def main(workers: int = 2) -> None:
     settings = reported()
     jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
     found = in_parallel(outcome, jobs, workers)
-    runs = by_way(
-        {name: runs_by_measure(found[i :: len(settings)]) for i, name in enumerate(settings)}
-    )
+    runs = split_off(runs_by_arm(settings, found), rescalings(TASK))
     write_result(
         STUDY,
         title="Ways to tell places, beyond the lengths of training",
@@ -228,31 +226,10 @@ def main(workers: int = 2) -> None:
             "rescalings": rescalings(TASK),
             "arms": settings,
         },
-        measures={
-            f"{name}/{what}": measure(values, "nats" if what == "final_loss" else "%")
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
+        measures=measure_all(runs, lambda what: "nats" if what == "final_loss" else "%"),
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )
-
-
-def by_way(runs: Mapping[str, Runs]) -> dict[str, Runs]:
-    """Give the rescaled models, which are measured with the rotary ones, names of their own.
-
-    >>> by_way({"rotary": {"yarn/accuracy/8": [1.0], "accuracy/8": [2.0]}})
-    {'rotary': {'accuracy/8': [2.0]}, 'yarn': {'accuracy/8': [1.0]}}
-    """
-    found: dict[str, Runs] = {name: {} for name in runs}
-    for name, column in runs.items():
-        for what, values in column.items():
-            first, _, rest = what.partition("/")
-            if rest.startswith("accuracy"):
-                found.setdefault(first, {})[rest] = values
-            else:
-                found[name][what] = values
-    return found
 
 
 def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:

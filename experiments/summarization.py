@@ -32,7 +32,7 @@ from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_measure
+from experiments.translators import Runs, cached, in_parallel, runs_by_arm, split_off
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "summarization"
@@ -376,9 +376,7 @@ def main(workers: int = 1) -> None:
     settings = reported()
     jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
     found = in_parallel(outcome, jobs, workers)
-    runs = by_model(
-        {name: runs_by_measure(found[i :: len(settings)]) for i, name in enumerate(settings)}
-    )
+    runs = split_off(runs_by_arm(settings, found), ("first", "coverage", "replaced"))
     write_result(
         STUDY,
         title="Names that nobody has seen: copied, replaced or spelled",
@@ -390,23 +388,6 @@ def main(workers: int = 1) -> None:
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )
-
-
-def by_model(runs: Mapping[str, Runs]) -> dict[str, Runs]:
-    """Give what was measured beside an arm a name of its own.
-
-    >>> by_model({"pointer": {"coverage/seconds": [1.0], "seconds": [2.0]}})
-    {'pointer': {'seconds': [2.0]}, 'coverage': {'seconds': [1.0]}}
-    """
-    found: dict[str, Runs] = {name: {} for name in runs}
-    for name, column in runs.items():
-        for what, values in column.items():
-            first, _, rest = what.partition("/")
-            if first in ("first", "coverage", "replaced"):
-                found.setdefault(first, {})[rest] = values
-            else:
-                found[name][what] = values
-    return found
 
 
 def unit_of(what: str) -> str:

@@ -368,6 +368,23 @@ def runs_by_arm(names: Collection[str], outcomes: Sequence[dict[str, float]]) ->
     }
 
 
+def split_off(runs: Mapping[str, Runs], names: Collection[str]) -> dict[str, Runs]:
+    """Give what was measured beside an arm, under one of some names, that name as its own.
+
+    >>> split_off({"pointer": {"coverage/seconds": [1.0], "seconds": [2.0]}}, ["coverage"])
+    {'pointer': {'seconds': [2.0]}, 'coverage': {'seconds': [1.0]}}
+    """
+    found: dict[str, Runs] = {name: {} for name in runs}
+    for name, column in runs.items():
+        for what, values in column.items():
+            first, _, rest = what.partition("/")
+            if first in names:
+                found.setdefault(first, {})[rest] = values
+            else:
+                found[name][what] = values
+    return found
+
+
 def run_all(
     folder: str,
     entries: Mapping[str, tuple[AnySetting, Task]],
