@@ -8,7 +8,6 @@ each from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,7 +27,7 @@ from companion.models.vision.captioner import Attention
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit_of
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, unit_of
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "captioning"
@@ -238,7 +237,7 @@ def with_other_colours(
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one captioner, or find that it was done before, and measure it."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
     way = f"{setting.attention}-{setting.learning_rate}-{setting.steps}"
     name = f"{STUDY}/{way}-{task.test_seed}-{seed}"
 

@@ -8,7 +8,6 @@ attention says which of them count.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -24,7 +23,7 @@ from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit_of
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, unit_of
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "digits"
@@ -149,7 +148,7 @@ def wiped(images: Tensor, mean: Tensor, ranks: Tensor) -> Tensor:
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one model, or find that it was done before, and measure it."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
     way = f"{setting.positions}-{setting.learning_rate}-{setting.steps}"
     name = f"{STUDY}/{way}-{task.validate}-{seed}"
     return cached(name, key, lambda: evaluate(fit(setting, task, seed)[0], task, seed))

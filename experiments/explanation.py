@@ -10,7 +10,6 @@ cells' or the Transformer study's, with a schedule for short sentences, tried on
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,6 +62,7 @@ from experiments.translators import (
     GrammarTask,
     Runs,
     Trained,
+    as_key,
     cached,
     in_parallel,
     runs_by_arm,
@@ -431,11 +431,6 @@ def rolled_out(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
         "rollout": cross_rollout(encoder, decoder, cross),
     }
     return {f"alignment_error/{name}": error_rate(one, pairs) for name, one in scores.items()}
-
-
-def as_key(**parts: object) -> dict[str, object]:
-    """Return what tells one run from another, as JSON reads it back."""
-    return dict(json.loads(json.dumps(parts, default=vars)))
 
 
 # Settings

@@ -9,7 +9,6 @@ a cache of fixed size: the last words alone, or the first words and the last one
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ from companion.tiled import merge_attention
 from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "kv_heads"
@@ -244,8 +243,7 @@ def sound(model: LanguageModel, unread: Tensor, words: Vocabulary, task: Task, s
 def outcome(setting: Setting, task: Task, seed: int, thorough: bool = True) -> dict[str, float]:
     """Train one arm; measure its loss on unread sentences, and beyond the lengths of training."""
     name = f"{STUDY}/{setting.num_kv_heads}-{setting.hidden_dim}-{setting.learning_rate}-{seed}"
-    given = {"setting": setting, "task": task, "seed": seed, "thorough": thorough}
-    key = json.loads(json.dumps(given, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed, thorough=thorough)
 
     def compute() -> dict[str, float]:
         model, losses = fit(setting, task, seed)

@@ -9,7 +9,6 @@ its own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -25,7 +24,7 @@ from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm, split_off
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, split_off
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "positions"
@@ -150,7 +149,7 @@ def accuracy(model: LanguageModel, task: Task, seed: int) -> dict[str, float]:
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm: its loss and its right answers; with rotations, also rescaled."""
     name = f"{STUDY}/{setting.positions}-{setting.learning_rate}"
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
 
     def compute() -> dict[str, float]:
         model, losses = fit(setting, task, seed)

@@ -8,7 +8,6 @@ chooses a learning rate for every arm from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -24,7 +23,7 @@ from companion.masks import sliding_window_mask
 from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "recall"
@@ -209,7 +208,7 @@ def in_reach(asked: Tensor) -> Tensor:
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm: its loss, its right answers, and what its gate does."""
     name = f"{STUDY}/{setting.mixer}-{setting.learning_rate}-{setting.steps}-{seed}"
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
 
     def compute() -> dict[str, float]:
         model, losses = fit(setting, task, seed)

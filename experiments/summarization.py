@@ -10,7 +10,6 @@ own.
 from __future__ import annotations
 
 import copy
-import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +31,7 @@ from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm, split_off
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, split_off
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "summarization"
@@ -302,7 +301,7 @@ def validation_loss(trained: Trained, task: Task) -> float:
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm and measure it; a pointer-generator after both parts, and with coverage."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
 
     def compute() -> dict[str, float]:
         first = fit(setting, task, seed)

@@ -291,6 +291,11 @@ def _next_noun(pair: Pair, place: int) -> int:
     return next((i for i in range(place, len(pair.classes)) if pair.classes[i] == "noun"), -1)
 
 
+def as_key(**parts: object) -> dict[str, object]:
+    """Return what tells one run from another, as JSON reads it back."""
+    return dict(json.loads(json.dumps(parts, default=vars)))
+
+
 def cached(
     name: str, key: dict[str, object], compute: Callable[[], dict[str, float]]
 ) -> dict[str, float]:
@@ -310,7 +315,7 @@ def cached(
 
 def run(name: str, setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
     """Train and evaluate one translator: every number that a study may want."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
     digest = zlib.crc32(json.dumps(key, sort_keys=True).encode())
 
     def compute() -> dict[str, float]:
