@@ -336,7 +336,7 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
             soft["wrong_word/right_place"], soft["wrong_word/wrong_place"], unit="points",
             side="above",
         ),
-        "word_before_is_the_cause": claim(
+        "shape_right_after_seen_colour": claim(
             "After a colour that training has seen with it, the shape of a combination never seen "
             "is right more than 10 points oftener than after its own.",
             soft["other_colour/shape"], soft["words/held_out/shape"], unit="points", side="above",
