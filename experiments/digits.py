@@ -23,7 +23,7 @@ from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, unit_of
+from experiments.translators import Runs, as_key, cached, run_arms, unit_of
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "digits"
@@ -176,8 +176,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, Task(), seed) for seed in SEEDS for setting in settings.values()]
-    runs = runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+    runs = run_arms(outcome, settings, Task(), SEEDS, workers)
     write_result(
         STUDY,
         title="A Vision Transformer on digits of 8 x 8 pixels",

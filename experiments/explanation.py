@@ -65,6 +65,7 @@ from experiments.translators import (
     as_key,
     cached,
     in_parallel,
+    run_arms,
     runs_by_arm,
 )
 from experiments.translators import Setting as TranslatorSetting
@@ -521,8 +522,7 @@ def unit_of(what: str) -> str:
 def main(workers: int = 2) -> None:
     """Train every model on every seed, test it, and write the record."""
     settings = reported() | longer()
-    jobs = [(setting, TESTS, seed) for seed in SEEDS for setting in settings.values()]
-    runs = runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+    runs = run_arms(outcome, settings, TESTS, SEEDS, workers)
     others = [(kind, TESTS, seed) for seed in SEEDS for kind in TRANSLATORS]
     runs |= runs_by_arm(TRANSLATORS, in_parallel(translator_outcome, others, workers))
     runs |= runs_by_arm(

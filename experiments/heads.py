@@ -21,7 +21,7 @@ from companion.layers import FeedForward, MultiHeadAttention
 from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_arm
+from experiments.translators import Runs, run_arms
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "heads"
@@ -246,9 +246,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = runs_by_arm(settings, found)
+    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
     write_result(
         STUDY,
         title="Self-attention that answers several questions, by number of heads",

@@ -24,7 +24,7 @@ from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, split_off
+from experiments.translators import Runs, as_key, cached, run_arms, split_off
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "positions"
@@ -205,9 +205,8 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = split_off(runs_by_arm(settings, found), rescalings(TASK))
+    found = run_arms(outcome, settings, TASK, SEEDS, workers)
+    runs = split_off(found, rescalings(TASK))
     write_result(
         STUDY,
         title="Ways to tell places, beyond the lengths of training",

@@ -31,7 +31,7 @@ from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm, split_off
+from experiments.translators import Runs, as_key, cached, run_arms, split_off
 from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "summarization"
@@ -373,9 +373,8 @@ def smoke() -> list[float]:
 def main(workers: int = 1) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = split_off(runs_by_arm(settings, found), ("first", "coverage", "replaced"))
+    found = run_arms(outcome, settings, TASK, SEEDS, workers)
+    runs = split_off(found, ("first", "coverage", "replaced"))
     write_result(
         STUDY,
         title="Names that nobody has seen: copied, replaced or spelled",

@@ -373,6 +373,26 @@ def runs_by_arm(names: Collection[str], outcomes: Sequence[dict[str, float]]) ->
     }
 
 
+def run_arms(
+    outcome: Callable[..., dict[str, float]],
+    settings: Mapping[str, object],
+    task: object,
+    seeds: Sequence[int],
+    workers: int,
+) -> dict[str, Runs]:
+    """Run every arm on every seed, and sort what was measured.
+
+    Args:
+        outcome: takes a setting, the task and a seed, and gives what it measured.
+        settings: the arms, by name.
+        task: the same for all.
+        seeds: the seeds, in the order of the runs.
+        workers: processes of one thread each.
+    """
+    jobs = [(setting, task, seed) for seed in seeds for setting in settings.values()]
+    return runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+
+
 def split_off(runs: Mapping[str, Runs], names: Collection[str]) -> dict[str, Runs]:
     """Give what was measured beside an arm, under one of some names, that name as its own.
 
