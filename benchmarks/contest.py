@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from benchmarks.machine import available_bytes
 from benchmarks.records import Goal, Reading, Row, row_of
-from benchmarks.timing import Call, Protocol, interleave, speed, spread
+from benchmarks.timing import Protocol, interleave, speed, spread
 from companion.cost import fit_exponent
+from companion.cost.timing import Call
 
 Values = tuple[Any, ...]
 """Arrays or tensors."""

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchmarks.timing import Call
+if TYPE_CHECKING:
+    from companion.cost.timing import Call
+
 
 ROOT = Path(__file__).parents[1]
 MEGABYTE = 2**20

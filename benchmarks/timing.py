@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import truediv
 from statistics import median, quantiles
 from typing import NamedTuple
 
-Call = Callable[[], object]
+from companion.cost.timing import Call, take_turns
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,14 @@ def interleave(calls: Mapping[str, Call], protocol: Protocol) -> dict[str, list[
     What else the machine does then strikes all of them alike. CPU time counts all threads of the
     process, so that nobody gains by taking a second one. A call before the first round warms up.
     """
-    repeats = {name: _repeats(call, protocol.shortest) for name, call in calls.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    rounds = take_turns(calls, protocol.shortest)
+    found: list[dict[str, float]] = []
     began = time.process_time()
-    for done in range(protocol.most):
-        if done >= protocol.least and time.process_time() - began > protocol.seconds:
+    while len(found) < protocol.most:
+        if len(found) >= protocol.least and time.process_time() - began > protocol.seconds:
             break
-        for name, call in calls.items():
-            seconds[name].append(_cpu_seconds(call, repeats[name]))
-    return seconds
+        found.append(next(rounds))
+    return {name: [seconds[name] for seconds in found] for name in calls}
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -80,15 +78,3 @@ def speed(ours: Sequence[float], peers: Sequence[float]) -> Spread:
     2.0
     """
     return spread(list(map(truediv, peers, ours)))
-
-
-def _repeats(call: Call, shortest: float) -> int:
-    call()
-    return math.ceil(shortest / max(_cpu_seconds(call, 1), 1e-9)) or 1
-
-
-def _cpu_seconds(call: Call, repeats: int) -> float:
-    began = time.process_time()
-    for _ in range(repeats):
-        call()
-    return (time.process_time() - began) / repeats

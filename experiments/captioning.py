@@ -8,7 +8,6 @@ each from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,8 +27,8 @@ from companion.models.vision.captioner import Attention
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit_of
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, as_key, cached, run_arms, unit_of
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "captioning"
 SEEDS = tuple(range(11, 16))
@@ -238,7 +237,7 @@ def with_other_colours(
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one captioner, or find that it was done before, and measure it."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
     way = f"{setting.attention}-{setting.learning_rate}-{setting.steps}"
     name = f"{STUDY}/{way}-{task.test_seed}-{seed}"
 
@@ -251,11 +250,7 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TUNING_TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TUNING_TASK)
     metric = "loss of the right captions of new scenes"
     tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
 
@@ -279,8 +274,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    runs = runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
     write_result(
         STUDY,
         title="Captions of scenes, with soft, hard and uniform attention",
@@ -341,7 +335,7 @@ def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
             soft["wrong_word/right_place"], soft["wrong_word/wrong_place"], unit="points",
             side="above",
         ),
-        "word_before_is_the_cause": claim(
+        "shape_right_after_seen_colour": claim(
             "After a colour that training has seen with it, the shape of a combination never seen "
             "is right more than 10 points oftener than after its own.",
             soft["other_colour/shape"], soft["words/held_out/shape"], unit="points", side="above",

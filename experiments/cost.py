@@ -1,7 +1,9 @@
 """What attention costs, on one core: time and memory against length, and training beside decoding.
 
-A run is a round of readings, in which all that is compared takes turns; its seed draws the arrays.
-Times are CPU times of one thread. Bounds come from the same round as what is held against them.
+A run measures everything once; its seed draws the arrays. At one length, the layers and the parts
+of a block take turns. Lengths come one after the other, and so do an update and the steps of
+decoding by context and batch size: what else the machine does may strike them differently. Times
+are CPU times of one thread. Bounds come from the same run as what is held against them.
 """
 
 from __future__ import annotations
@@ -345,7 +347,7 @@ def writing_of(
 
 
 def outcome(growth: Growth, writing: Writing, seed: int) -> dict[str, float]:
-    """Do one round of everything."""
+    """Measure everything once."""
     roof = measure_roofline()
     return {
         "roof/peak": roof.flops / 1e9,
@@ -383,7 +385,7 @@ def smoke() -> list[float]:
 
 
 def main() -> None:
-    """Measure round by round, and write the record."""
+    """Measure run by run, and write the record."""
     torch.set_num_threads(1)
     found = []
     for seed in SEEDS:

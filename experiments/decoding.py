@@ -27,7 +27,7 @@ from companion.decoding import Decoded, beam, greedy, sample
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure, write_result
-from experiments.translators import Runs, cached, in_parallel, runs_by_measure
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_measure
 
 STUDY = "decoding"
 SEEDS = tuple(range(1, 11))
@@ -300,12 +300,7 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def run(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Do the work of one seed, or read it back if it was done before."""
-    key: dict[str, object] = {
-        "setting": asdict(setting),
-        "task": asdict(task),
-        "choices": {name: asdict(choice) for name, choice in choices().items()},
-        "seed": seed,
-    }
+    key = as_key(setting=setting, task=task, choices=choices(), seed=seed)
     return cached(f"{STUDY}/writes-{seed}", key, lambda: outcome(setting, task, seed))
 
 

@@ -8,7 +8,6 @@ attention says which of them count.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -24,8 +23,8 @@ from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm, unit_of
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, as_key, cached, run_arms, unit_of
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "digits"
 SEEDS = tuple(range(11, 16))
@@ -149,7 +148,7 @@ def wiped(images: Tensor, mean: Tensor, ranks: Tensor) -> Tensor:
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one model, or find that it was done before, and measure it."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
     way = f"{setting.positions}-{setting.learning_rate}-{setting.steps}"
     name = f"{STUDY}/{way}-{task.validate}-{seed}"
     return cached(name, key, lambda: evaluate(fit(setting, task, seed)[0], task, seed))
@@ -157,11 +156,7 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TUNING_TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TUNING_TASK)
     metric = "loss of training digits that were left out"
     tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
 
@@ -181,8 +176,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, Task(), seed) for seed in SEEDS for setting in settings.values()]
-    runs = runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+    runs = run_arms(outcome, settings, Task(), SEEDS, workers)
     write_result(
         STUDY,
         title="A Vision Transformer on digits of 8 x 8 pixels",

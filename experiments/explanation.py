@@ -10,7 +10,6 @@ cells' or the Transformer study's, with a schedule for short sentences, tried on
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,13 +62,15 @@ from experiments.translators import (
     GrammarTask,
     Runs,
     Trained,
+    as_key,
     cached,
     in_parallel,
+    run_arms,
     runs_by_arm,
 )
 from experiments.translators import Setting as TranslatorSetting
 from experiments.translators import fit as fit_translator
-from experiments.trials import command_line, tune_rates
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "explanation"
 SEEDS = tuple(range(1, 6))
@@ -433,11 +434,6 @@ def rolled_out(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
     return {f"alignment_error/{name}": error_rate(one, pairs) for name, one in scores.items()}
 
 
-def as_key(**parts: object) -> dict[str, object]:
-    """Return what tells one run from another, as JSON reads it back."""
-    return dict(json.loads(json.dumps(parts, default=vars)))
-
-
 # Settings
 
 
@@ -477,11 +473,7 @@ def transformer() -> TransformerSetting:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every classifier; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), None)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, None)
     metric = "loss of the last 50 updates"
     tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
 
@@ -530,8 +522,7 @@ def unit_of(what: str) -> str:
 def main(workers: int = 2) -> None:
     """Train every model on every seed, test it, and write the record."""
     settings = reported() | longer()
-    jobs = [(setting, TESTS, seed) for seed in SEEDS for setting in settings.values()]
-    runs = runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+    runs = run_arms(outcome, settings, TESTS, SEEDS, workers)
     others = [(kind, TESTS, seed) for seed in SEEDS for kind in TRANSLATORS]
     runs |= runs_by_arm(TRANSLATORS, in_parallel(translator_outcome, others, workers))
     runs |= runs_by_arm(

@@ -21,7 +21,6 @@ from experiments.explanation import (
     Setting,
     accuracy,
     agreement,
-    as_key,
     fit,
     held_out,
     percent,
@@ -30,7 +29,7 @@ from experiments.explanation import (
     unit_of,
 )
 from experiments.record import claim, fingerprint, measure, write_result
-from experiments.translators import cached, in_parallel, runs_by_measure
+from experiments.translators import as_key, cached, in_parallel, runs_by_measure
 
 STUDY = "explanation_seeds"
 SEEDS = tuple(range(11, 31))

@@ -7,10 +7,9 @@ the most similar phrase. `--tune` chooses the learning rates, on seeds of its ow
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from operator import truediv
 from statistics import fmean
@@ -32,6 +31,7 @@ from experiments.translators import (
     Kind,
     Runs,
     Setting,
+    as_key,
     cached,
     in_parallel,
     runs_by_measure,
@@ -145,7 +145,7 @@ def weight_on_words(translator: Translator, pair: Pair) -> dict[str, float]:
 
 def run(name: str, setting: Setting, task: PhraseTask, seed: int) -> dict[str, float]:
     """Train and evaluate one translator, or read back what was found before."""
-    key = json.loads(json.dumps({"setting": asdict(setting), "task": asdict(task), "seed": seed}))
+    key = as_key(setting=setting, task=task, seed=seed)
     return cached(f"{STUDY}/{name}-{seed}", key, lambda: outcome(setting, task.corpus(seed), seed))
 
 

@@ -20,6 +20,7 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
+from experiments.descent import rate_at
 from experiments.record import claim, fingerprint, measure, write_result
 from experiments.settings import TUNING_SEEDS, chosen
 from experiments.translators import Runs, in_parallel
@@ -213,8 +214,7 @@ def fit(setting: Setting, task: Task, seeds: Sequence[int]) -> tuple[Readers, Te
         each = F.cross_entropy(models(features).permute(0, 3, 1, 2), answers, reduction="none")
         losses = (each * seen).sum((1, 2)) / seen.sum((1, 2))
         trace.append(losses.detach())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        rate = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
+        rate = rate_at(step, setting.steps, setting.learning_rate, WARMUP)
         optimizer.param_groups[0]["lr"] = rate
         optimizer.zero_grad()
         losses.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped

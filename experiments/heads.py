@@ -18,10 +18,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_arm
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, run_arms
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "heads"
 SEEDS = tuple(range(1, 6))
@@ -116,20 +117,15 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Answerer, list[float]]
         model = Answerer(setting, task)
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         features, answers, _ = task.batch(generator, task.batch_size)
         logits = model(features)[:, :, : setting.questions]
-        loss = F.cross_entropy(logits.flatten(0, 2), answers[..., : setting.questions].flatten())
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        rate = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return F.cross_entropy(logits.flatten(0, 2), answers[..., : setting.questions].flatten())
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 
@@ -220,11 +216,7 @@ def reported() -> dict[str, Setting]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TASK)
     tune_rates(
         STUDY,
         trials,
@@ -254,9 +246,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = runs_by_arm(settings, found)
+    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
     write_result(
         STUDY,
         title="Self-attention that answers several questions, by number of heads",

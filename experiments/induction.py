@@ -9,7 +9,7 @@ attention has found is taken away.
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 
 import torch
@@ -19,7 +19,7 @@ from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
 from experiments.record import claim, fingerprint, measure, write_result
-from experiments.translators import Runs, cached, in_parallel, runs_by_measure
+from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm
 
 STUDY = "induction"
 SEEDS = tuple(range(1, 6))
@@ -227,7 +227,7 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Do one run, or read it back if it was done before."""
-    key: dict[str, object] = {"setting": asdict(setting), "task": asdict(task), "seed": seed}
+    key = as_key(setting=setting, task=task, seed=seed)
     return cached(f"{STUDY}/{name}-{seed}", key, lambda: outcome(setting, task, seed))
 
 
@@ -248,7 +248,7 @@ def main(workers: int = 1) -> None:
     """Train both models on every seed, and write the record."""
     jobs = [(name, setting, TASK, seed) for seed in SEEDS for name, setting in ARMS.items()]
     found = in_parallel(run, jobs, workers)
-    runs = {name: runs_by_measure(found[place :: len(ARMS)]) for place, name in enumerate(ARMS)}
+    runs = runs_by_arm(ARMS, found)
     write_result(
         STUDY,
         title="Copying what came before, by number of attention layers",

@@ -9,8 +9,6 @@ a cache of fixed size: the last words alone, or the first words and the last one
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +18,7 @@ from statistics import fmean
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from companion.attention import scaled_dot_product_attention
 from companion.cost import kv_cache_bytes
@@ -33,10 +31,11 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.positions import rotate
 from companion.tiled import merge_attention
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, as_key, cached, run_arms
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "kv_heads"
 SEEDS = tuple(range(1, 6))
@@ -126,18 +125,14 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[fl
         model = make(setting, len(words))
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         starts = torch.randint(len(text), (task.batch_size,), generator=generator)
-        loss = model.loss(rows_of(text, task.length, starts, words.bos_id))
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return model.loss(rows_of(text, task.length, starts, words.bos_id))
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 
@@ -248,8 +243,7 @@ def sound(model: LanguageModel, unread: Tensor, words: Vocabulary, task: Task, s
 def outcome(setting: Setting, task: Task, seed: int, thorough: bool = True) -> dict[str, float]:
     """Train one arm; measure its loss on unread sentences, and beyond the lengths of training."""
     name = f"{STUDY}/{setting.num_kv_heads}-{setting.hidden_dim}-{setting.learning_rate}-{seed}"
-    given = {"setting": setting, "task": task, "seed": seed, "thorough": thorough}
-    key = json.loads(json.dumps(given, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed, thorough=thorough)
 
     def compute() -> dict[str, float]:
         model, losses = fit(setting, task, seed)
@@ -299,11 +293,7 @@ def reported() -> dict[str, Setting]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TASK)
     metric = "loss of the last 50 updates"
     tune_rates(STUDY, trials, trial, "final_loss", workers, metric=metric)
 
@@ -334,9 +324,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = runs_by_arm(settings, found)
+    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
     for column in runs.values():
         pairs = zip(column["loss"], runs["8"]["loss"], strict=True)
         column["above_eight"] = [loss - eight for loss, eight in pairs]

@@ -9,8 +9,6 @@ its own.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -18,15 +16,16 @@ from typing import get_args
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
 from companion.positions import Linear, RotaryScaling, Yarn
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.descent import descend
+from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_measure
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, as_key, cached, run_arms, split_off
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "positions"
 SEEDS = tuple(range(1, 6))
@@ -122,20 +121,16 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[fl
         model = make(setting, task)
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         n = int(torch.randint(task.length // 2, task.length + 1, (), generator=generator))
         tokens, answers = task.draw(task.batch_size, n, generator)
         logits = model(tokens)[:, task.back :]
-        loss = F.cross_entropy(logits.flatten(0, 1), answers[:, task.back :].flatten())
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return F.cross_entropy(logits.flatten(0, 1), answers[:, task.back :].flatten())
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 
@@ -154,7 +149,7 @@ def accuracy(model: LanguageModel, task: Task, seed: int) -> dict[str, float]:
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm: its loss and its right answers; with rotations, also rescaled."""
     name = f"{STUDY}/{setting.positions}-{setting.learning_rate}"
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
 
     def compute() -> dict[str, float]:
         model, losses = fit(setting, task, seed)
@@ -182,11 +177,7 @@ def reported() -> dict[str, Setting]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TASK)
     metric = "loss of the last 20 updates"
     tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
 
@@ -214,11 +205,8 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = by_way(
-        {name: runs_by_measure(found[i :: len(settings)]) for i, name in enumerate(settings)}
-    )
+    found = run_arms(outcome, settings, TASK, SEEDS, workers)
+    runs = split_off(found, rescalings(TASK))
     write_result(
         STUDY,
         title="Ways to tell places, beyond the lengths of training",
@@ -236,31 +224,10 @@ def main(workers: int = 2) -> None:
             "rescalings": rescalings(TASK),
             "arms": settings,
         },
-        measures={
-            f"{name}/{what}": measure(values, "nats" if what == "final_loss" else "%")
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
+        measures=measure_all(runs, lambda what: "nats" if what == "final_loss" else "%"),
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )
-
-
-def by_way(runs: Mapping[str, Runs]) -> dict[str, Runs]:
-    """Give the rescaled models, which are measured with the rotary ones, names of their own.
-
-    >>> by_way({"rotary": {"yarn/accuracy/8": [1.0], "accuracy/8": [2.0]}})
-    {'rotary': {'accuracy/8': [2.0]}, 'yarn': {'accuracy/8': [1.0]}}
-    """
-    found: dict[str, Runs] = {name: {} for name in runs}
-    for name, column in runs.items():
-        for what, values in column.items():
-            first, _, rest = what.partition("/")
-            if rest.startswith("accuracy"):
-                found.setdefault(first, {})[rest] = values
-            else:
-                found[name][what] = values
-    return found
 
 
 def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:

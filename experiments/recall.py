@@ -8,8 +8,6 @@ chooses a learning rate for every arm from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -22,10 +20,11 @@ from torch import Generator, Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
+from experiments.descent import descend
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_arm
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, as_key, cached, run_arms
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "recall"
 SEEDS = tuple(range(1, 6))
@@ -154,20 +153,16 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]
         model = Recaller(setting.mixer, task)
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
-    losses: list[float] = []
-    for step in range(setting.steps):
+
+    def loss_of() -> Tensor:
         pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
         tokens, answers, _ = task.draw(task.batch_size, pairs, generator)
         logits = model(tokens)[:, 2 * pairs :]
-        loss = F.cross_entropy(logits.flatten(0, 1), answers.flatten())
-        losses.append(loss.item())
-        cosine = (1 + math.cos(math.pi * step / setting.steps)) / 2
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP) * cosine
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
+        return F.cross_entropy(logits.flatten(0, 1), answers.flatten())
+
+    losses = descend(
+        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
+    )
     return model, losses
 
 
@@ -213,7 +208,7 @@ def in_reach(asked: Tensor) -> Tensor:
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm: its loss, its right answers, and what its gate does."""
     name = f"{STUDY}/{setting.mixer}-{setting.learning_rate}-{setting.steps}-{seed}"
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
 
     def compute() -> dict[str, float]:
         model, losses = fit(setting, task, seed)
@@ -251,11 +246,7 @@ def numbers_kept(mixer: str, places: int) -> int:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, TASK)
     metric = "loss of the last 50 updates"
     tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
 
@@ -282,9 +273,7 @@ def smoke() -> list[float]:
 def main(workers: int = 2) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = runs_by_arm(settings, found)
+    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
     write_result(
         STUDY,
         title="Associative recall by ways to look back, against the number of pairs",

@@ -23,7 +23,7 @@ from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
 from experiments.record import claim, fingerprint, measure_all, ratios, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_arm
+from experiments.translators import Runs, in_parallel, run_arms, runs_by_arm
 from experiments.trials import command_line, tune_rates
 
 Scale = Literal["none", "root", "width"]
@@ -326,10 +326,9 @@ def main(workers: int = 2) -> None:
     jobs = [(width, start, seed) for seed in SEEDS for width in START_WIDTHS]
     found = in_parallel(before_training, jobs, workers)
     settings = reported()
-    training_jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    trained = in_parallel(outcome, training_jobs, workers)
+    trained = run_arms(outcome, settings, TASK, SEEDS, workers)
     starts = [f"start/{width}" for width in START_WIDTHS]
-    runs = runs_by_arm(starts, found) | runs_by_arm(settings, trained)
+    runs = runs_by_arm(starts, found) | trained
     write_result(
         STUDY,
         title="Scores, and what the square root does to training",

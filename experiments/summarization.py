@@ -10,7 +10,6 @@ own.
 from __future__ import annotations
 
 import copy
-import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,8 +31,8 @@ from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
 from experiments.record import claim, fingerprint, measure_all, write_result
 from experiments.settings import chosen
-from experiments.translators import Runs, cached, in_parallel, runs_by_measure
-from experiments.trials import command_line, tune_rates
+from experiments.translators import Runs, as_key, cached, run_arms, split_off
+from experiments.trials import command_line, each_rate, tune_rates
 
 STUDY = "summarization"
 SEEDS = tuple(range(1, 6))
@@ -302,7 +301,7 @@ def validation_loss(trained: Trained, task: Task) -> float:
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm and measure it; a pointer-generator after both parts, and with coverage."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
 
     def compute() -> dict[str, float]:
         first = fit(setting, task, seed)
@@ -341,11 +340,7 @@ def reported() -> dict[str, Setting]:
 
 def tune(workers: int) -> None:
     """Try every learning rate on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), replace(TASK, tests=300, validation=True))
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
+    trials = each_rate(arms(), LEARNING_RATES, replace(TASK, tests=300, validation=True))
     metric = "validation loss, nats a token"
     tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
 
@@ -378,11 +373,8 @@ def smoke() -> list[float]:
 def main(workers: int = 1) -> None:
     """Train every arm on every seed, and write the record."""
     settings = reported()
-    jobs = [(setting, TASK, seed) for seed in SEEDS for setting in settings.values()]
-    found = in_parallel(outcome, jobs, workers)
-    runs = by_model(
-        {name: runs_by_measure(found[i :: len(settings)]) for i, name in enumerate(settings)}
-    )
+    found = run_arms(outcome, settings, TASK, SEEDS, workers)
+    runs = split_off(found, ("first", "coverage", "replaced"))
     write_result(
         STUDY,
         title="Names that nobody has seen: copied, replaced or spelled",
@@ -394,23 +386,6 @@ def main(workers: int = 1) -> None:
         claims=claims(runs),
         fingerprint=fingerprint(smoke()),
     )
-
-
-def by_model(runs: Mapping[str, Runs]) -> dict[str, Runs]:
-    """Give what was measured beside an arm a name of its own.
-
-    >>> by_model({"pointer": {"coverage/seconds": [1.0], "seconds": [2.0]}})
-    {'pointer': {'seconds': [2.0]}, 'coverage': {'seconds': [1.0]}}
-    """
-    found: dict[str, Runs] = {name: {} for name in runs}
-    for name, column in runs.items():
-        for what, values in column.items():
-            first, _, rest = what.partition("/")
-            if first in ("first", "coverage", "replaced"):
-                found.setdefault(first, {})[rest] = values
-            else:
-                found[name][what] = values
-    return found
 
 
 def unit_of(what: str) -> str:

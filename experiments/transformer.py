@@ -29,12 +29,12 @@ from experiments.translators import (
     alignment,
     bin_name,
     in_parallel,
-    run,
     run_all,
     smoke_trace,
     unit_of,
 )
-from experiments.trials import command_line, record_trials, tried
+from experiments.trials import command_line
+from experiments.tune import tune as tune_settings
 from experiments.update_cost import update_costs
 
 STUDY = "transformer"
@@ -174,18 +174,7 @@ def choose(
     name: str, settings: Sequence[TransformerSetting], task: GrammarTask, workers: int
 ) -> TransformerSetting:
     """Try every setting, record all, and return the one that gets most sentences right."""
-    trials = [(f"tune-{name}/{number}", setting, task) for number, setting in enumerate(settings)]
-    metric = "exact_match/test"
-    best = record_trials(
-        name,
-        metric,
-        [setting.attention for setting in settings],
-        settings,
-        tried(run, trials, metric, workers),
-        lower_is_better=False,
-        named=False,
-    )
-    return best["transformer"]
+    return tune_settings(name, settings, task, "exact_match/test", workers)["transformer"]
 
 
 def smoke() -> list[float]:

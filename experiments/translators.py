@@ -291,6 +291,11 @@ def _next_noun(pair: Pair, place: int) -> int:
     return next((i for i in range(place, len(pair.classes)) if pair.classes[i] == "noun"), -1)
 
 
+def as_key(**parts: object) -> dict[str, object]:
+    """Return what tells one run from another, as JSON reads it back."""
+    return dict(json.loads(json.dumps(parts, default=vars)))
+
+
 def cached(
     name: str, key: dict[str, object], compute: Callable[[], dict[str, float]]
 ) -> dict[str, float]:
@@ -310,7 +315,7 @@ def cached(
 
 def run(name: str, setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
     """Train and evaluate one translator: every number that a study may want."""
-    key = json.loads(json.dumps({"setting": setting, "task": task, "seed": seed}, default=vars))
+    key = as_key(setting=setting, task=task, seed=seed)
     digest = zlib.crc32(json.dumps(key, sort_keys=True).encode())
 
     def compute() -> dict[str, float]:
@@ -366,6 +371,43 @@ def runs_by_arm(names: Collection[str], outcomes: Sequence[dict[str, float]]) ->
     return {
         name: runs_by_measure(outcomes[place :: len(names)]) for place, name in enumerate(names)
     }
+
+
+def run_arms(
+    outcome: Callable[..., dict[str, float]],
+    settings: Mapping[str, object],
+    task: object,
+    seeds: Sequence[int],
+    workers: int,
+) -> dict[str, Runs]:
+    """Run every arm on every seed, and sort what was measured.
+
+    Args:
+        outcome: takes a setting, the task and a seed, and gives what it measured.
+        settings: the arms, by name.
+        task: the same for all.
+        seeds: the seeds, in the order of the runs.
+        workers: processes of one thread each.
+    """
+    jobs = [(setting, task, seed) for seed in seeds for setting in settings.values()]
+    return runs_by_arm(settings, in_parallel(outcome, jobs, workers))
+
+
+def split_off(runs: Mapping[str, Runs], names: Collection[str]) -> dict[str, Runs]:
+    """Give what was measured beside an arm, under one of some names, that name as its own.
+
+    >>> split_off({"pointer": {"coverage/seconds": [1.0], "seconds": [2.0]}}, ["coverage"])
+    {'pointer': {'seconds': [2.0]}, 'coverage': {'seconds': [1.0]}}
+    """
+    found: dict[str, Runs] = {name: {} for name in runs}
+    for name, column in runs.items():
+        for what, values in column.items():
+            first, _, rest = what.partition("/")
+            if first in names:
+                found.setdefault(first, {})[rest] = values
+            else:
+                found[name][what] = values
+    return found
 
 
 def run_all(

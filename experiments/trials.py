@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import fmean
 from typing import Any, TypeVar, cast
 
@@ -15,6 +15,23 @@ from experiments.translators import in_parallel
 
 Arm = TypeVar("Arm", bound=str)
 Setting = TypeVar("Setting")
+
+
+def each_rate(
+    arms: Mapping[str, Setting], rates: Sequence[float], task: object
+) -> list[tuple[str, Setting, object]]:
+    """Return a trial of every learning rate for every arm: its name, its setting and the task.
+
+    Args:
+        arms: settings by name, dataclasses with a learning_rate.
+        rates: the learning rates, the same for all.
+        task: on which they are tried.
+    """
+    return [
+        (name, replace(cast(Any, setting), learning_rate=rate), task)
+        for name, setting in arms.items()
+        for rate in rates
+    ]
 
 
 def tune_rates(

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import TypeVar
 
-from experiments.translators import KINDS, GrammarTask, Kind, Setting, Task, run
+from experiments.translators import KINDS, AnySetting, GrammarTask, Setting, Task, run
 from experiments.trials import record_trials, tried
+
+SettingT = TypeVar("SettingT", bound=AnySetting)
 
 TASK = GrammarTask(bins=(), test_pairs=500, test_seed=80_001, apart_from=GrammarTask())
 LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
 
 
 def tune(
-    name: str, settings: Sequence[Setting], task: Task, metric: str, workers: int
-) -> dict[Kind, Setting]:
+    name: str, settings: Sequence[SettingT], task: Task, metric: str, workers: int
+) -> dict[str, SettingT]:
     """Try every setting on the tuning seeds; record all, and the best of every kind.
 
     Args:

@@ -24,7 +24,8 @@ from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
 from benchmarks.peers import flex
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal
-from benchmarks.timing import Call, Protocol
+from benchmarks.timing import Protocol
+from companion.cost.timing import Call
 from companion.tiled import tiled_attention
 
 TITLE = "Attention forward"

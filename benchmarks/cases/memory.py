@@ -15,7 +15,8 @@ from benchmarks.contest import Found, growth, lacking
 from benchmarks.memory import MEGABYTE, extra_bytes
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal, Reading, Row
-from benchmarks.timing import Call, Protocol, spread
+from benchmarks.timing import Protocol, spread
+from companion.cost.timing import Call
 from companion.tiled import tiled_attention, window_attention
 
 TITLE = "Memory"

@@ -16,7 +16,8 @@ from benchmarks.contest import WORSE_AT_MOST, Contest, Entrant, Field, Found, er
 from benchmarks.machine import has_bfloat16
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal, Row
-from benchmarks.timing import Call, Protocol
+from benchmarks.timing import Protocol
+from companion.cost.timing import Call
 from companion.kernels.cpu import fast_float32
 from companion.tiled import tiled_attention
 

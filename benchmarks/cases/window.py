@@ -20,7 +20,8 @@ from benchmarks.contest import Contest, Entrant, Field, Found, growth, hold, lac
 from benchmarks.machine import installed
 from benchmarks.peers import flex
 from benchmarks.records import Goal
-from benchmarks.timing import Call, Protocol
+from benchmarks.timing import Protocol
+from companion.cost.timing import Call
 from companion.tiled import window_attention
 
 TITLE = "Sliding window"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, islice
 
 from companion.arrays import check_number, check_whole
 
@@ -36,12 +37,23 @@ def cpu_seconds(
     check_number(shortest=shortest)
     if not 0 <= shortest < math.inf:
         raise ValueError(f"shortest: got {shortest}, wanted a finite number from 0 on")
+    found = list(islice(take_turns(calls, shortest), rounds))
+    return {name: [seconds[name] for seconds in found] for name in calls}
+
+
+def take_turns(calls: Mapping[str, Call], shortest: float) -> Iterator[dict[str, float]]:
+    """Warm every call up; return rounds without end, each the CPU seconds of one reading a call.
+
+    Args:
+        calls: what is timed, by name.
+        shortest: seconds that one reading lasts at least: a short call is repeated in it.
+
+    >>> rounds = take_turns({"a": lambda: None, "b": lambda: None}, shortest=0.0)
+    >>> sorted(next(rounds)), sorted(next(rounds))
+    (['a', 'b'], ['a', 'b'])
+    """
     repeats = {name: _repeats(call, shortest) for name, call in calls.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            seconds[name].append(_reading(call, repeats[name]))
-    return seconds
+    return ({name: _reading(call, repeats[name]) for name, call in calls.items()} for _ in count())
 
 
 def _repeats(call: Call, shortest: float) -> int:

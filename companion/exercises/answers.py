@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
 
 
 def called(function: Callable[..., Any], *given: Any, why: str = "") -> Any:
@@ -43,6 +48,65 @@ def as_number(got: Any) -> float:
         return float(got)
     except (TypeError, ValueError):
         fail(f"got {named(got)}, wanted a number")
+
+
+def as_array(got: Any, where: str = "") -> Numbers:
+    """Return the answer as an array.
+
+    Args:
+        got: the answer.
+        where: what stands before the message.
+
+    Raises:
+        AssertionError: it is none.
+
+    >>> as_array([1, 2])
+    array([1., 2.])
+    """
+    try:
+        return np.asarray(got, dtype=np.float64)
+    except (TypeError, ValueError):
+        fail(f"{where}got {named(got)}, wanted an array")
+
+
+def compare(
+    got: Any,
+    wanted: Numbers,
+    mistakes: Mapping[str, Numbers],
+    *,
+    where: str = "",
+    rtol: float,
+    atol: float,
+) -> None:
+    """Let the right array pass, and turn down any other with what is known about it.
+
+    Args:
+        got: the answer.
+        wanted: the right array.
+        mistakes: wrong arrays of the same shape, whose keys are hints.
+        where: what stands before every message.
+        rtol: how far numbers may be off, as a part of the wanted ones.
+        atol: how far they may be off besides.
+
+    Raises:
+        AssertionError: it is another array, or none; the message hints at the cause.
+
+    >>> compare([1.0, -2.0], np.array([1.0, 2.0]), {"the sign": np.array([1.0, -2.0])},
+    ...         where="step 3: ", rtol=1e-6, atol=1e-9)
+    Traceback (most recent call last):
+    AssertionError: step 3: the sign
+    """
+    if got is None or got is ...:
+        fail(f"{where}got {named(got)}")
+    found = as_array(got, where)
+    if found.shape != wanted.shape:
+        fail(f"{where}got shape {found.shape}, wanted {wanted.shape}")
+    if np.allclose(found, wanted, rtol=rtol, atol=atol):
+        return
+    for hint, wrong in mistakes.items():
+        if np.allclose(found, wrong, rtol=rtol, atol=atol):
+            fail(f"{where}{hint}")
+    fail(f"{where}the shape is right, the numbers are not")
 
 
 def named(got: Any) -> str:

@@ -7,15 +7,17 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.exercises.answers import called, fail, named
+from companion.exercises.answers import called, compare, fail, named
 from companion.linear import recurrent_linear_attention
 
 Numbers = NDArray[np.float64]
+_compare = partial(compare, rtol=1e-9, atol=1e-9)
 
 
 def check_absorb(absorb: Callable[..., Any]) -> None:
@@ -81,7 +83,7 @@ def _check_absorbed(
     for name, mine, wanted, wrong in zip(
         ("maximum", "sum", "output"), got, right, mistakes, strict=True
     ):
-        _compare(f"{when}{name}: ", mine, wanted, wrong)
+        _compare(mine, wanted, wrong, where=f"{when}{name}: ")
 
 
 def check_heads(heads_that_fit: Callable[..., Any]) -> None:
@@ -160,7 +162,8 @@ def check_visible(visible: Callable[..., Any]) -> None:
             "rows are queries and columns keys": right.T,
             "the first keys are those below `kept`": (near | (j <= kept)) & past,
         }
-        _compare(f"visible({n}, {recent}, {kept}): ", got, _number(right), _numbers(mistakes))
+        where = f"visible({n}, {recent}, {kept}): "
+        _compare(got, _number(right), _numbers(mistakes), where=where)
     print("Right.")
 
 
@@ -209,23 +212,5 @@ def check_delta(delta: Callable[..., Any]) -> None:
         if d == v:
             mistakes["rows are the features of keys"] = state + beta * np.outer(value - held, key)
         got = called(delta, state.copy(), key.copy(), value.copy(), beta)
-        _compare("", got, right, mistakes)
+        _compare(got, right, mistakes)
     print("Right.")
-
-
-def _compare(where: str, got: Any, wanted: Numbers, mistakes: Mapping[str, Numbers]) -> None:
-    """Fail with the hint of the known wrong array that was given, if it is one."""
-    if got is None or got is ...:
-        fail(f"{where}got {named(got)}")
-    try:
-        found = np.asarray(got, dtype=np.float64)
-    except (TypeError, ValueError):
-        fail(f"{where}got {named(got)}, wanted an array")
-    if found.shape != wanted.shape:
-        fail(f"{where}got shape {found.shape}, wanted {wanted.shape}")
-    if np.allclose(found, wanted, rtol=1e-9, atol=1e-9):
-        return
-    for hint, wrong in mistakes.items():
-        if np.allclose(found, wrong, rtol=1e-9, atol=1e-9):
-            fail(f"{where}{hint}")
-    fail(f"{where}the shape is right, the numbers are not")

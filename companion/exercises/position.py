@@ -7,16 +7,18 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.exercises.answers import called, fail, named
+from companion.exercises.answers import as_array, called, compare, fail
 from companion.positions import alibi_slopes, rotate, sinusoidal_encoding
 
 Numbers = NDArray[np.float64]
+_compare = partial(compare, rtol=1e-6, atol=1e-6)
 
 
 def check_shift(shift: Callable[..., Any]) -> None:
@@ -87,7 +89,7 @@ def check_bias(bias: Callable[..., Any]) -> None:
             distance = np.arange(shape[0])[:, None] + offset - np.arange(sum(shape))
             return np.asarray(sign * slopes[:, None, None] * distance)
 
-        got = _array(called(bias, slopes.copy(), new, cached))
+        got = as_array(called(bias, slopes.copy(), new, cached))
         if got.shape != (heads, new, cached + new):
             fail(
                 f"got shape {got.shape} for {heads} slopes, {new} new and {cached} cached words, "
@@ -184,25 +186,3 @@ def check_step(step: Callable[..., Any]) -> None:
     got = called(step, query[last], key[last], value[last], turned[:n].copy(), value[:n].copy())
     _compare(got, output(n, turned, value), mistakes)
     print("Right.")
-
-
-def _array(got: Any) -> Numbers:
-    try:
-        return np.asarray(got, dtype=np.float64)
-    except (TypeError, ValueError):
-        fail(f"got {named(got)}, wanted an array")
-
-
-def _compare(got: Any, wanted: Numbers, mistakes: Mapping[str, Numbers]) -> None:
-    """Fail with the hint of the known wrong array that was given, if it is one."""
-    if got is None or got is ...:
-        fail(f"got {named(got)}")
-    found = _array(got)
-    if found.shape != wanted.shape:
-        fail(f"got shape {found.shape}, wanted {wanted.shape}")
-    if np.allclose(found, wanted, rtol=1e-6, atol=1e-6):
-        return
-    for hint, wrong in mistakes.items():
-        if np.allclose(found, wrong, rtol=1e-6, atol=1e-6):
-            fail(hint)
-    fail("the shape is right, the numbers are not")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.memory import MEGABYTE, extra_bytes
-from benchmarks.timing import Call
+
+if TYPE_CHECKING:
+    from companion.cost.timing import Call
 
 HERE = "tests.benchmarks.test_memory"
 

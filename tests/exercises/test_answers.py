@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from companion.exercises import answers
@@ -39,6 +40,35 @@ def test_what_is_no_number_is_named(got: Any, words: str) -> None:
 @pytest.mark.parametrize("got", [True, 3, 2.5, "2.5"])
 def test_numbers_pass(got: Any) -> None:
     assert answers.as_number(got) == float(got)
+
+
+WANTED = np.array([1.0, 100.0])
+
+
+@pytest.mark.parametrize(
+    ("got", "words"),
+    [
+        (None, r"got nothing: does your function end in a return\?"),
+        (..., r"got nothing: does your function end in a return\?"),
+        ("many", "got 'many', wanted an array"),
+        ([1.0, [100.0]], "got a list, wanted an array"),
+        ([[1.0, 100.0]], r"got shape \(1, 2\), wanted \(2,\)"),
+        ([1.0, -100.0], "the sign"),
+        ([1.0, np.nan], "the shape is right, the numbers are not"),
+        ([1.0, 100.2], "the shape is right, the numbers are not"),
+        ([1.02, 100.0], "the shape is right, the numbers are not"),
+    ],
+)
+@pytest.mark.parametrize("where", ["", "step 3: "])
+def test_another_array_is_turned_down_with_its_place(got: Any, words: str, where: str) -> None:
+    mistakes = {"the sign": np.array([1.0, -100.0])}
+    with pytest.raises(AssertionError, match=f"^{where}{words}$"):
+        answers.compare(got, WANTED, mistakes, where=where, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("got", [(1, 100), [1.005, 100.05], np.array([1.0, 99.95])])
+def test_an_array_within_the_tolerances_passes(got: Any) -> None:
+    answers.compare(got, WANTED, {}, rtol=1e-3, atol=1e-2)
 
 
 def test_a_hint_is_the_message() -> None:

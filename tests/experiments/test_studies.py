@@ -7,12 +7,14 @@ import importlib
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import companion
 from companion.data.pairs import Pair
 from companion.notebook import load_result
+from experiments import translators
 from experiments.settings import REPORT_SEEDS, TUNED, TUNING_SEEDS, reported
 from experiments.translators import (
     GrammarTask,
@@ -21,6 +23,7 @@ from experiments.translators import (
     determiner_errors,
     equal_parameters,
     parameter_count,
+    run_arms,
 )
 
 RESULTS = sorted((Path(companion.__file__).parent / "results").glob("*.json"))
@@ -147,3 +150,18 @@ def test_an_outcome_is_reused_only_for_the_same_key(
     assert cached("a/run", {"seed": 1}, lambda: {"loss": 1.0}) == {"loss": 1.0}
     assert cached("a/run", {"seed": 1}, lambda: {"loss": 2.0}) == {"loss": 1.0}
     assert cached("a/run", {"seed": 2}, lambda: {"loss": 3.0}) == {"loss": 3.0}
+
+
+def test_every_arm_runs_on_every_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def at_once(work: Any, jobs: Any, workers: int) -> list[dict[str, float]]:
+        assert workers == 3
+        return [work(*job) for job in jobs]
+
+    def outcome(setting: float, task: float, seed: float) -> dict[str, float]:
+        return {"sum": setting + task + seed, "seed": seed}
+
+    monkeypatch.setattr(translators, "in_parallel", at_once)
+    assert run_arms(outcome, {"a": 100.0, "b": 200.0}, 10.0, (1, 2), 3) == {
+        "a": {"sum": [111.0, 112.0], "seed": [1, 2]},
+        "b": {"sum": [211.0, 212.0], "seed": [1, 2]},
+    }

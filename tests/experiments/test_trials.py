@@ -10,7 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from experiments import founding, heads, numerics, scores, trials, tune
+from experiments import (
+    captioning,
+    digits,
+    explanation,
+    founding,
+    heads,
+    kv_heads,
+    numerics,
+    positions,
+    recall,
+    scores,
+    summarization,
+    trials,
+    tune,
+)
 from experiments.settings import TUNED, TUNING_SEEDS
 
 
@@ -22,11 +36,18 @@ def every_measure(value: float) -> Mapping[str, float]:
 @pytest.mark.parametrize(
     ("study", "run"),
     [
+        ("captioning", captioning.tune),
+        ("digits", digits.tune),
+        ("explanation", explanation.tune),
         ("founding", founding.tune),
         ("grammar", tune.main),
         ("heads", heads.tune),
+        ("kv_heads", kv_heads.tune),
         ("numerics", numerics.tune),
+        ("positions", positions.tune),
+        ("recall", recall.tune),
         ("scores", scores.tune),
+        ("summarization", summarization.tune),
     ],
 )
 def test_the_same_runs_write_the_same_file(

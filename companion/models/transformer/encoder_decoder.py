@@ -16,7 +16,7 @@ from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_reach
 from companion.models.transformer.encoder import Encoder
-from companion.models.transformer.states import changes_of, check_unspent
+from companion.models.transformer.states import changes_of, check_unspent, reordered
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -254,11 +254,7 @@ class Transformer(nn.Module):
         Raises:
             ValueError: a state that is spent already, or indices of another shape.
         """
-        check_unspent(state)
-        for cache in state.caches or ():
-            cache.reorder(indices)
-        tokens = None if state.tokens is None else state.tokens.index_select(0, indices)
-        return state._replace(tokens=tokens, changes=changes_of(state.caches))
+        return reordered(state, indices)
 
     @property
     def _alignment_layer(self) -> int:

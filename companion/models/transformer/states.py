@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from torch import Tensor
 
 from companion.cache import KVCache
+
+StateT = TypeVar("StateT", bound="WrittenState")
 
 
 class CachedState(Protocol):
@@ -18,6 +22,16 @@ class CachedState(Protocol):
     @property
     def changes(self) -> int:
         """How often the caches had changed when the state was made."""
+
+
+class WrittenState(CachedState, Protocol):
+    """A named tuple that has either caches or the tokens themselves."""
+
+    @property
+    def tokens(self) -> Tensor | None:
+        """The tokens so far, (b, n), if there are no caches."""
+
+    def _replace(self: StateT, *, tokens: Tensor | None, changes: int) -> StateT: ...
 
 
 def changes_of(caches: Sequence[KVCache] | None) -> int:
@@ -37,3 +51,20 @@ def check_unspent(state: CachedState) -> None:
             f"state: got one that a step or a reordering has spent (its caches hold "
             f"{caches[0].length} tokens by now), wanted the state that came back from it"
         )
+
+
+def reordered(state: StateT, indices: Tensor) -> StateT:
+    """Let row i go on from what row indices[i] was; caches are reordered in place.
+
+    Args:
+        state: if it has caches, it is spent.
+        indices: (b,) rows.
+
+    Raises:
+        ValueError: a state that is spent already, or indices of another shape.
+    """
+    check_unspent(state)
+    for cache in state.caches or ():
+        cache.reorder(indices)
+    tokens = None if state.tokens is None else state.tokens.index_select(0, indices)
+    return state._replace(tokens=tokens, changes=changes_of(state.caches))
