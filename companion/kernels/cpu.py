@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -75,6 +76,21 @@ def rounds_float32() -> bool:
     return getattr(matmul, "fp32_precision", None) == "bf16"
 
 
+@lru_cache
+def multiplies_bfloat16() -> bool:
+    """Say whether matmuls take bfloat16 as it is.
+
+    Elsewhere torch multiplies it element by element, some twenty times slower than float32.
+    float16 is never multiplied as it is: its range is too small for scores.
+
+    >>> multiplies_bfloat16() in (True, False)
+    True
+    """
+    return torch.backends.mkldnn.is_available() and bool(
+        torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    )
+
+
 def takes(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
     """Say whether the kernel computes attention of these tensors, and their gradients.
 
@@ -124,7 +140,7 @@ def attention(
             [0.5000, 0.5000]]), tensor([1., 2.]))
     """
     dtype = query.dtype
-    if dtype == torch.float16:  # its range is too small for scores
+    if dtype == torch.float16 or (dtype == torch.bfloat16 and not multiplies_bfloat16()):
         query, key, value = query.float(), key.float(), value.float()
     plan = _Plan(
         band,

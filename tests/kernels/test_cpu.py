@@ -103,3 +103,22 @@ def test_the_faster_path_is_left_as_it_was_and_its_error_is_measured() -> None:
     with pytest.raises(ZeroDivisionError), cpu.fast_float32():
         raise ZeroDivisionError
     assert matmul.fp32_precision == before
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_what_the_processor_cannot_multiply_is_widened(
+    monkeypatch: pytest.MonkeyPatch, dtype: Any
+) -> None:
+    """Then the only rounding is that of what goes in and what comes out, gradients included."""
+    monkeypatch.setattr(cpu, "multiplies_bfloat16", lambda: False)
+    narrow = [draw(2, 30, 8, seed=seed).to(dtype).requires_grad_() for seed in range(3)]
+    wide = [x.detach().float().requires_grad_() for x in narrow]
+    upstream = draw(2, 30, 8, seed=3).to(dtype)
+    ours, exact = tiled(*narrow, is_causal=True), tiled(*wide, is_causal=True)
+    assert ours.dtype == dtype
+    assert torch.equal(ours, exact.to(dtype))
+    ours.backward(upstream)
+    exact.backward(upstream.float())
+    for x, y in zip(narrow, wide, strict=True):
+        assert x.grad.dtype == dtype
+        assert torch.equal(x.grad, y.grad.to(dtype))
