@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -23,7 +24,7 @@ PAGE = "appendices/solutions"
 EXERCISES = (exercise_enumerable_node, exercise_node)
 
 
-class Place(nodes.General, nodes.Element):
+class Place(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
     """Where the exercises of a page, the attribute `chapter`, will stand."""
 
 
@@ -87,7 +88,7 @@ class Collect(SphinxPostTransform):
 
     default_priority = 1
 
-    def run(self) -> None:
+    def run(self, **_: Any) -> None:
         for place in list(self.document.findall(Place)):
             chapter = place["chapter"]
             title = place.parent.next_node(nodes.title)
@@ -121,6 +122,7 @@ class Collect(SphinxPostTransform):
 
     def _move(self, section: nodes.section, chapter: str) -> None:
         """Let copies keep no name of their own, and let their links start from here."""
+        page = self.app.builder.get_relative_uri(self.env.docname, chapter)
         for node in list(section.findall(nodes.target)):
             node.parent.remove(node)
         for node in section.findall(nodes.Element):
@@ -130,6 +132,9 @@ class Collect(SphinxPostTransform):
                 node["label"] = node["number"] = None
             if node.get("reftype") == "doc":
                 node["reftarget"] = "/" + str(Path(chapter).parent / node["reftarget"])
+            if isinstance(node, nodes.reference) and "refid" in node:
+                node["refuri"] = f"{page}#{node['refid']}"
+                del node["refid"]
             if "refdoc" in node:
                 node["refdoc"] = self.env.docname
 
@@ -149,7 +154,7 @@ class PointBack(SphinxPostTransform):
 
     default_priority = 1
 
-    def run(self) -> None:
+    def run(self, **_: Any) -> None:
         solutions = list(self.document.findall(solution_node))
         if not solutions or PAGE not in self.env.found_docs:
             return
