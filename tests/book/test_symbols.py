@@ -14,7 +14,7 @@ import pytest
 from tests.book.test_notebooks import ROOT, markdown, pages
 
 INDEX = ROOT / "book" / "appendices" / "symbols.md"
-HEADER = "| Symbol | Meaning | In code | Page |"
+HEADER = "| Symbol | Meaning, and name in code | Page |"
 EVERYWHERE = "On all pages"
 GREEK = (
     "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|"
@@ -102,10 +102,10 @@ def index() -> list[Row]:
         if HEADER not in body:
             continue
         for line in body.partition(HEADER)[2].partition("\n\n")[0].splitlines()[2:]:
-            explained, _, code, where = (cell.strip() for cell in line.strip("|").split(" | "))
+            explained, said, where = (cell.strip() for cell in line.strip("|").split(" | "))
             named = frozenset().union(*map(symbols, formulas(explained)))
             links = re.findall(r"\]\(([^)]+)\)", where)
-            rows.append(Row(theme, named, tuple(re.findall(r"`(.+?)`", code)), tuple(links)))
+            rows.append(Row(theme, named, tuple(re.findall(r"`(.+?)`", said)), tuple(links)))
     return rows
 
 
