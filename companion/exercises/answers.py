@@ -20,7 +20,7 @@ def called(function: Callable[..., Any], *given: Any, why: str = "") -> Any:
         why: a hint at what makes it stop, if it does.
 
     Raises:
-        AssertionError: your function raises; the message is that of its error.
+        AssertionError: it is no function, or it raises; the message is that of its error.
 
     >>> called(len, "one")
     3
@@ -28,10 +28,14 @@ def called(function: Callable[..., Any], *given: Any, why: str = "") -> Any:
     Traceback (most recent call last):
     AssertionError: your function stops with: object of type 'int' has no len() Is it a sentence?
     """
+    if not callable(function):
+        got = "nothing" if function is None or function is ... else named(function)
+        fail(f"got {got}, wanted your function: write it, and pass its name without parentheses")
     try:
         return function(*given)
     except Exception as error:
-        reason = f"{error} {why}" if why else str(error)
+        reason = str(error) or type(error).__name__
+        reason = f"{reason} {why}" if why else reason
         raise AssertionError(f"your function stops with: {reason}") from error
 
 

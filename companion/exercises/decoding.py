@@ -35,7 +35,7 @@ def check_top_p(keep: Callable[..., Any]) -> None:
     ):
         given = np.array(probabilities)
         right = _nucleus(given, p)
-        got = _vector(called(keep, given.copy(), p), len(given))
+        got = _array(called(keep, given.copy(), p), given.shape)
         ordered = np.sort(given)[::-1]
         fewer = _normal(np.where(np.cumsum(ordered) <= p, ordered, 0.0))
         mistakes = {
@@ -169,10 +169,8 @@ def check_induction(weights: Callable[..., Any]) -> None:
     """
     for text in ("abcabca", "xyxxy", "abcde"):
         tokens = list(text)
-        got = np.asarray(called(weights, list(tokens)), dtype=np.float64)
         n = len(tokens)
-        if got.shape != (n, n):
-            fail(f"got shape {got.shape}, wanted ({n}, {n}): a row a query, a column a key")
+        got = _array(called(weights, list(tokens)), (n, n), ": a row a query, a column a key")
         right = _induction(tokens, 1)
         mistakes = {
             "that is the place of the occurrence: the one after it says what comes next": (
@@ -202,12 +200,12 @@ def _induction(tokens: Sequence[str], shift: int, *, latest: bool = True) -> Num
     return weights
 
 
-def _vector(got: Any, length: int) -> Numbers:
+def _array(got: Any, shape: tuple[int, ...], axes: str = "") -> Numbers:
     try:
         array = np.asarray(got, dtype=np.float64)
     except (TypeError, ValueError):
-        fail(f"got {named(got)}, wanted an array ({length},)")
-    if array.shape != (length,):
+        fail(f"got {named(got)}, wanted an array {shape}{axes}")
+    if array.shape != shape:
         what = named(got) if array.ndim == 0 else f"shape {array.shape}"
-        fail(f"got {what}, wanted an array ({length},)")
+        fail(f"got {what}, wanted an array {shape}{axes}")
     return array

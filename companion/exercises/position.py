@@ -89,10 +89,12 @@ def check_bias(bias: Callable[..., Any]) -> None:
             distance = np.arange(shape[0])[:, None] + offset - np.arange(sum(shape))
             return np.asarray(sign * slopes[:, None, None] * distance)
 
-        got = as_array(called(bias, slopes.copy(), new, cached))
+        answer = called(bias, slopes.copy(), new, cached)
+        got = as_array(answer)
         if got.shape != (heads, new, cached + new):
+            what = f"shape {got.shape}" if got.ndim else named(answer)
             fail(
-                f"got shape {got.shape} for {heads} slopes, {new} new and {cached} cached words, "
+                f"got {what} for {heads} slopes, {new} new and {cached} cached words, "
                 f"wanted ({heads}, {new}, {cached + new}): keys are all words so far"
             )
         past = np.arange(cached + new) <= np.arange(new)[:, None] + cached

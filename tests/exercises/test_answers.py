@@ -23,6 +23,20 @@ def test_a_hint_follows_the_error() -> None:
         answers.called(lambda a, b: a / b, 1, 0, why="Is b a number?")
 
 
+def test_an_error_without_words_is_called_by_its_name() -> None:
+    def unfinished() -> None:
+        raise NotImplementedError
+
+    with pytest.raises(AssertionError, match=r"^your function stops with: NotImplementedError$"):
+        answers.called(unfinished)
+
+
+@pytest.mark.parametrize(("given", "words"), [(..., "nothing"), (None, "nothing"), (3, "3")])
+def test_what_is_no_function_is_asked_for(given: Any, words: str) -> None:
+    with pytest.raises(AssertionError, match=f"^got {words}, wanted your function: write it"):
+        answers.called(given, why="Is b a number?")
+
+
 @pytest.mark.parametrize(
     ("got", "words"),
     [

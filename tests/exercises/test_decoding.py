@@ -127,7 +127,7 @@ INDUCTION: list[tuple[Answer, str]] = [
     (lambda tokens: np.eye(len(tokens), k=1), "no earlier occurrence of itself"),
     (lambda tokens: np.ones((len(tokens),) * 2), "no query may look ahead"),
     (lambda tokens: np.eye(len(tokens)), "row 1 of 'abcabca'"),
-    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted \(7, 7\)"),
+    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted an array \(7, 7\)"),
     (lambda tokens: tokens[99], "your function stops"),
 ]
 

@@ -1,0 +1,177 @@
+"""The page of solutions: every exercise with its solution, taken from the pages themselves.
+
+The directive writes a section for every page with exercises. When the pages have been read, the
+sections are filled with copies of what stands there, so nothing is written twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node, solution_node
+
+PAGE = "appendices/solutions"
+EXERCISES = (exercise_enumerable_node, exercise_node)
+
+
+class Place(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
+    """Where the exercises of a page, the attribute `chapter`, will stand."""
+
+
+class SolutionsDirective(SphinxDirective):
+    """`book-solutions`: a section for every page that has exercises, in the book's order."""
+
+    def run(self) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        for chapter in chapters(self.env):
+            source = Path(self.env.doc2path(chapter))
+            self.env.note_dependency(str(source))
+            text = markdown(source)
+            if "\n```{exercise}" in text:
+                title = re.search(r"^# (.+)$", text, re.MULTILINE)
+                heading = title[1] if title else chapter
+                found.append(
+                    nodes.section(
+                        "",
+                        nodes.title(heading, heading),
+                        Place(chapter=chapter),
+                        ids=[section_id(chapter)],
+                    )
+                )
+        return found
+
+
+def chapters(env: BuildEnvironment) -> list[str]:
+    """Return the documents in the order of the table of contents."""
+    contents = env.external_site_map  # type: ignore[attr-defined]
+
+    def below(name: str) -> Iterator[str]:
+        yield name
+        for tree in contents[name].subtrees:
+            for item in tree.items:
+                if item in contents:
+                    yield from below(str(item))
+
+    return list(below(contents.root.docname))
+
+
+def markdown(source: Path) -> str:
+    """Return what a page says, a notebook or a text, without its code."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+
+
+def section_id(chapter: str) -> str:
+    """Return the anchor of a page's solutions.
+
+    >>> section_id("history/align")
+    'solutions-history-align'
+    """
+    return f"solutions-{nodes.make_id(chapter)}"
+
+
+class Collect(SphinxPostTransform):
+    """Fill the sections of the page of solutions, before anything in them is resolved."""
+
+    default_priority = 1
+
+    def run(self, **_: Any) -> None:
+        for place in list(self.document.findall(Place)):
+            chapter = place["chapter"]
+            title = place.parent.next_node(nodes.title)
+            assert title is not None
+            link = self._link(chapter, "", title.astext())
+            title.clear()
+            title += link
+            place.replace_self(list(self._sections(chapter)))
+
+    def _link(self, chapter: str, anchor: str, text: str) -> nodes.reference:
+        child = nodes.inline(text, text)
+        return make_refnode(self.app.builder, self.env.docname, chapter, anchor, child)
+
+    def _sections(self, chapter: str) -> Iterator[nodes.section]:
+        doctree = self.env.get_doctree(chapter)
+        numbers = self.env.toc_fignumbers.get(chapter, {}).get("exercise", {})
+        for exercise in [node for kind in EXERCISES for node in doctree.findall(kind)]:
+            label = exercise["label"]
+            number = ".".join(map(str, numbers.get(label, ())))
+            given, solution = _until_solution(exercise)
+            title = nodes.title("", "", self._link(chapter, label, f"Exercise {number}".strip()))
+            section = nodes.section("", title, ids=[f"solution-{label}"])
+            section += [child for part in exercise.children[1:] for child in part.children]
+            section += given
+            box = nodes.admonition(classes=["solution"])
+            box += nodes.title("Solution", "Solution")
+            box += [child for part in solution.children[1:] for child in part.children]
+            section += box
+            self._move(section, chapter)
+            yield section
+
+    def _move(self, section: nodes.section, chapter: str) -> None:
+        """Let copies keep no name of their own, and let their links start from here."""
+        page = self.app.builder.get_relative_uri(self.env.docname, chapter)
+        for node in list(section.findall(nodes.target)):
+            node.parent.remove(node)
+        for node in section.findall(nodes.Element):
+            if node is not section:
+                node["ids"], node["names"] = [], []
+            if isinstance(node, nodes.math_block):
+                node["label"] = node["number"] = None
+            if node.get("reftype") == "doc":
+                node["reftarget"] = "/" + str(Path(chapter).parent / node["reftarget"])
+            if isinstance(node, nodes.reference) and "refid" in node:
+                node["refuri"] = f"{page}#{node['refid']}"
+                del node["refid"]
+            if "refdoc" in node:
+                node["refdoc"] = self.env.docname
+
+
+def _until_solution(exercise: nodes.Element) -> tuple[Sequence[nodes.Node], nodes.Element]:
+    """Return what stands between an exercise and its solution, and the solution."""
+    behind = exercise.parent.children[exercise.parent.index(exercise) + 1 :]
+    for place, node in enumerate(behind):
+        if isinstance(node, solution_node):
+            return behind[:place], node
+    message = f"the exercise {exercise['label']} has no solution"
+    raise ValueError(message)
+
+
+class PointBack(SphinxPostTransform):
+    """Say behind the last solution of a page where all solutions are."""
+
+    default_priority = 1
+
+    def run(self, **_: Any) -> None:
+        solutions = list(self.document.findall(solution_node))
+        if not solutions or PAGE not in self.env.found_docs:
+            return
+        last = solutions[-1]
+        text = "All exercises and solutions of the book on one page"
+        link = make_refnode(
+            self.app.builder,
+            self.env.docname,
+            PAGE,
+            section_id(self.env.docname),
+            nodes.inline(text, text),
+        )
+        last.parent.insert(last.parent.index(last) + 1, nodes.paragraph("", "", link))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(Place)
+    app.add_directive("book-solutions", SolutionsDirective)
+    app.add_post_transform(Collect)
+    app.add_post_transform(PointBack)

@@ -1,0 +1,371 @@
+"""The exercises that every page closes with: their order, their checks and their solutions.
+
+That a solution passes its check is seen when the page runs again; here it is seen that the page
+does ask the check, of every exercise, and that the check turns an empty answer down with a hint.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import inspect
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from companion.exercises.answers import called, fail
+from tests.book.test_notebooks import ROOT, Page, pages, put, text
+
+START_PAGE = "book/start/start.ipynb"
+PROMISE = 'Each check prints "Right." or says what may have happened.'
+DIRECTIVE = re.compile(
+    r"^```\{(exercise|solution-start|solution-end)\}(.*)\n((?::.*\n)*)", re.MULTILINE
+)
+
+
+@dataclass
+class Exercise:
+    """An exercise of a page.
+
+    Attributes:
+        label: under which it is linked to.
+        asked: its text.
+        given: the code cells between the text and the solution.
+        solution: the code cells of the solution.
+    """
+
+    label: str
+    asked: str
+    given: list[Page] = field(default_factory=list)
+    solution: list[Page] = field(default_factory=list)
+
+
+def exercises(page: Page) -> list[Exercise]:
+    """Return the exercises of a page.
+
+    Raises:
+        ValueError: exercises and solutions do not take turns, or belong to others.
+    """
+    found: list[Exercise] = []
+    wanted = "exercise"
+    for cell in page["cells"]:
+        source = text(cell["source"])
+        if cell["cell_type"] == "code":
+            if wanted == "solution-start":
+                found[-1].given.append(cell)
+            elif wanted == "solution-end":
+                found[-1].solution.append(cell)
+            continue
+        for kind, name, options in DIRECTIVE.findall(f"{source}\n"):
+            if kind != wanted:
+                raise ValueError(f"{kind}{name} where {wanted} is due")
+            if kind == "exercise":
+                label = re.search(r"^:label: (\S+)$", options, re.MULTILINE)
+                if name or not label:
+                    raise ValueError(f"exercise {len(found) + 1} has a title or no label")
+                body = source[source.index(label[0]) + len(label[0]) :]
+                found.append(Exercise(label[1], body.partition("\n```")[0].strip()))
+            elif kind == "solution-start" and (
+                name.strip() != found[-1].label or options != ":class: dropdown\n"
+            ):
+                raise ValueError(f"the solution of {found[-1].label} is another's, or not folded")
+            turns = ("exercise", "solution-start", "solution-end", "exercise")
+            wanted = turns[turns.index(kind) + 1]
+    if wanted != "exercise":
+        raise ValueError(f"{wanted} is missing at the end")
+    return found
+
+
+def check_name(call: ast.expr) -> str:
+    """Return the name of the check function that is called, or nothing."""
+    if not isinstance(call, ast.Call):
+        return ""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    return name if name.startswith("check_") else ""
+
+
+def asks(cells: list[Page]) -> list[str]:
+    """Return the checks that the cells call outright, so that the page stops if one fails."""
+    return [
+        name
+        for cell in cells
+        for node in ast.parse(text(cell["source"])).body
+        if isinstance(node, ast.Expr) and (name := check_name(node.value))
+    ]
+
+
+def mentions(cells: list[Page]) -> set[str]:
+    """Return the checks that the cells call in any way."""
+    return {
+        name
+        for cell in cells
+        for node in ast.walk(ast.parse(text(cell["source"])))
+        if isinstance(node, ast.expr) and (name := check_name(node))
+    }
+
+
+def said(cells: list[Page]) -> list[str]:
+    """Return the lines that the cells printed."""
+    return [
+        line
+        for cell in cells
+        for output in cell["outputs"]
+        for line in text(output.get("text", "")).splitlines()
+    ]
+
+
+@cache
+def check_module(name: str) -> ModuleType:
+    return importlib.import_module(f"companion.exercises.{name}")
+
+
+def checks(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the check functions that a module defines."""
+    return {
+        name: function
+        for name, function in vars(module).items()
+        if name.startswith("check_") and function.__module__ == module.__name__
+    }
+
+
+# What is asked of a page
+
+
+def problems(page: Page, defined: set[str]) -> Iterator[str]:
+    """Yield what is wrong with the exercises of a page.
+
+    Args:
+        page: the notebook.
+        defined: the names of the check functions that were written for it.
+    """
+    try:
+        found = exercises(page)
+    except ValueError as error:
+        yield str(error)
+        return
+    yield from shape_problems(page, found)
+    for one in found:
+        yield from check_problems(one)
+    used = Counter(name for one in found for name in asks(one.solution))
+    if set(used) != defined or max(used.values()) > 1:
+        yield f"solutions call {dict(used)}, wanted once each: {sorted(defined)}"
+
+
+def shape_problems(page: Page, found: list[Exercise]) -> Iterator[str]:
+    parts = [text(cell["source"]) for cell in page["cells"] if cell["cell_type"] == "markdown"]
+    titles = re.findall(r"^## .*$", "\n".join(parts), re.MULTILINE)
+    if titles[-2:] != ["## Exercises", "## Where to read on"]:
+        yield f"the page closes with {titles[-2:]}"
+    if not any(f"## Exercises\n\n{PROMISE}\n\n```{{exercise}}\n" in part for part in parts):
+        yield "the exercises do not begin with what a check does"
+    names = [one.label.split("-") for one in found]
+    if any(len(name) < 3 or name[0] != "ex" for name in names):
+        yield "a label is not ex-PAGE-NAME"
+    if len({name[1] for name in names}) > 1 or len({one.label for one in found}) < len(found):
+        yield f"labels are not alike: {[one.label for one in found]}"
+
+
+def check_problems(one: Exercise) -> Iterator[str]:
+    asked = asks(one.solution)
+    if len(asked) != 1:
+        yield f"{one.label}: the solution calls {asked}, wanted one check, outside of try"
+        return
+    if not re.search(rf"\b{asked[0]}\(\w+(?:, \w+)*\)", one.asked):
+        yield f"{one.label}: the text does not tell how to call {asked[0]}"
+    if mentions([*one.given, *one.solution]) != set(asked):
+        yield f"{one.label}: the check of another exercise is called"
+    # A stub, too, would have to print it.
+    if said([*one.given, *one.solution]).count("Right.") != 1:
+        yield f'{one.label}: "Right." does not stand there once: one answer passes, one does not'
+
+
+def returns(answer: Any) -> Callable[..., Any]:
+    """Return a function that takes anything and gives always the same."""
+    return lambda *_, **__: answer
+
+
+def unfinished(*_: Any) -> None:
+    raise NotImplementedError
+
+
+EMPTY: dict[str, Any] = {
+    "an ellipsis": ...,
+    "None": None,
+    "a number": 0,
+    "an empty text": "",
+    "an empty list": [],
+    "a function that returns nothing": returns(None),
+    "a function that returns an ellipsis": returns(...),
+    "a function that returns 0": returns(0),
+    "a function that returns an empty text": returns(""),
+    "a function that returns an empty list": returns([]),
+    "a function that takes nothing": lambda: None,
+    "a stub": unfinished,
+}
+RAW = re.compile(r"NoneType|ellipsis'|object is not|object has no|Traceback")
+
+
+def accepted(check: Callable[..., Any]) -> Iterator[str]:
+    """Yield the empty answers that a check accepts, or does not turn down with a hint."""
+    needed = [
+        p
+        for p in inspect.signature(check).parameters.values()
+        if p.default is inspect.Parameter.empty
+    ]
+    for name, answer in EMPTY.items():
+        try:
+            check(*[copy.copy(answer) for _ in needed])
+        except AssertionError as hint:
+            if len(str(hint).split()) < 3 or RAW.search(str(hint)):
+                yield f"{name}: {str(hint)!r} is no hint"
+        except Exception as error:
+            yield f"{name}: stops with {error!r}"
+        else:
+            yield f"{name} passes"
+
+
+# The pages
+
+WITH_EXERCISES = [name for name in pages() if name != START_PAGE]
+
+
+def read(name: str) -> Page:
+    page: Page = json.loads((ROOT / name).read_text(encoding="utf8"))
+    return page
+
+
+def module_of(page: Page) -> ModuleType:
+    """Return the check functions' module, which the page imports."""
+    sources = "\n".join(text(cell["source"]) for cell in page["cells"])
+    names = re.findall(r"^from companion\.exercises(?:\.| import )(\w+)", sources, re.MULTILINE)
+    (name,) = set(names)
+    return check_module(name)
+
+
+@pytest.mark.parametrize("name", WITH_EXERCISES)
+def test_exercises_of_a_page(name: str) -> None:
+    page = read(name)
+    assert list(problems(page, set(checks(module_of(page))))) == []
+
+
+CHECKS = [(name, check) for name in WITH_EXERCISES for check in checks(module_of(read(name)))]
+
+
+@pytest.mark.parametrize(("name", "check"), CHECKS)
+def test_an_empty_answer_is_turned_down_with_a_hint(name: str, check: str) -> None:
+    assert list(accepted(checks(module_of(read(name)))[check])) == []
+
+
+def test_labels_are_the_books_own() -> None:
+    labels = Counter(one.label for name in WITH_EXERCISES for one in exercises(read(name)))
+    assert len(labels) >= len(WITH_EXERCISES)
+    assert [label for label, times in labels.items() if times > 1] == []
+
+
+# Everything that is asked for can be missing
+
+
+def sound_page() -> Page:
+    """Return a page with one exercise, of which nothing is wrong."""
+
+    def prose(source: str) -> Page:
+        return {"cell_type": "markdown", "source": source}
+
+    def code(source: str, printed: str) -> Page:
+        outputs = [{"output_type": "stream", "text": [f"{printed}\n"]}] if printed else []
+        return {"cell_type": "code", "source": source, "outputs": outputs}
+
+    ask = "Write `double(x)`. `exercises.check_double(double)`"
+    return {
+        "cells": [
+            prose(
+                f"## Exercises\n\n{PROMISE}\n\n```{{exercise}}\n:label: ex-page-double\n{ask}\n```"
+            ),
+            code(
+                "try:\n    check_double(x)\nexcept AssertionError as why:\n    print(why)",
+                "that is the number itself",
+            ),
+            prose("```{solution-start} ex-page-double\n:class: dropdown\n```"),
+            code("def double(x):\n    return 2 * x\n\n\nexercises.check_double(double)", "Right."),
+            prose("It is twice.\n\n```{solution-end}\n```\n\n## Where to read on\n\n- A book."),
+        ]
+    }
+
+
+def replaced(cell: int, old: str, new: str) -> Callable[[Page], None]:
+    def change(page: Page) -> None:
+        source = page["cells"][cell]["source"]
+        assert old in source
+        page["cells"][cell]["source"] = source.replace(old, new)
+
+    return change
+
+
+def renamed(page: Page) -> None:
+    for cell in (0, 2):
+        replaced(cell, "ex-page-double", "double")(page)
+
+
+BREAKS: list[tuple[str, Callable[[Page], None]]] = [
+    ("closes with", replaced(4, "## Where to read on", "## The end")),
+    ("what a check does", replaced(0, PROMISE, "Good luck.")),
+    ("not ex-PAGE-NAME", renamed),
+    ("another's, or not folded", replaced(2, "ex-page-double", "ex-page-other")),
+    ("another's, or not folded", replaced(2, ":class: dropdown\n", "")),
+    ("no label", replaced(0, ":label: ex-page-double\n", "")),
+    ("where solution-start is due", replaced(2, "solution-start", "exercise")),
+    ("solution-end is missing", replaced(4, "```{solution-end}\n```\n", "")),
+    ("where exercise is due", replaced(4, "## Where", "```{solution-end}\n```\n\n## Where")),
+    ("wanted one check", replaced(3, "exercises.check_double(double)", "double(2)")),
+    ("wanted one check", replaced(3, "exercises.check", "if double:\n    check")),
+    ("wanted one check", replaced(3, "exercises.check", "check_double(double)\nexercises.check")),
+    ("how to call", replaced(0, "check_double(double)", "check_double")),
+    ("another exercise is called", replaced(1, "check_double", "check_triple")),
+    ("wanted once each", replaced(3, "check_double", "check_triple")),
+    ("one answer passes", put("Right.\n", "cells", 1, "outputs", 0, "text")),
+    ("one answer passes", put([], "cells", 3, "outputs")),
+]  # fmt: skip
+
+
+def test_a_sound_page_passes() -> None:
+    assert list(problems(sound_page(), {"check_double"})) == []
+
+
+@pytest.mark.parametrize(("says", "change"), BREAKS)
+def test_what_is_wrong_is_found(says: str, change: Callable[[Page], None]) -> None:
+    page = sound_page()
+    change(page)
+    assert any(says in problem for problem in problems(page, {"check_double"}))
+
+
+def check_that_is_lax(answer: Callable[..., Any]) -> None:
+    called(answer)
+
+
+def check_that_stops(answer: Callable[..., Any]) -> None:
+    assert called(answer, 2) + 1 == 5, "twice two is four"
+
+
+def check_without_words(answer: Callable[..., Any]) -> None:
+    if called(answer, 2) != 4:
+        fail("wrong")
+
+
+@pytest.mark.parametrize(
+    ("check", "found"),
+    [
+        (check_that_is_lax, "a function that returns nothing passes"),
+        (check_that_stops, "a function that returns nothing: stops with TypeError"),
+        (check_without_words, "a function that returns 0: 'wrong' is no hint"),
+    ],
+)
+def test_a_check_that_passes_nothing_on_is_found(check: Callable[..., Any], found: str) -> None:
+    assert any(problem.startswith(found) for problem in accepted(check))
