@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from http import HTTPStatus
@@ -62,6 +62,11 @@ class StaticHost(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def handle(self) -> None:
+        """Serve until the browser has had enough."""
+        with suppress(ConnectionError):
+            super().handle()
 
     def end_headers(self) -> None:
         """Add for how long a browser may keep what it gets."""

@@ -1,25 +1,16 @@
 // Make a script or a style sheet small: {js} -> {js}, {css, unused} -> {css}.
-// `js` gets the theme's menus in front; `unused` names classes, ids and custom properties that may go.
+// `unused` names the classes, ids and custom properties that may go.
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
 import * as lightning from "lightningcss";
 
-const options = { minify: true, legalComments: "eof", target: "es2020" };
-
-async function scripts({ js }) {
-  const menus = await esbuild.build({
-    ...options,
-    entryPoints: [fileURLToPath(new URL("menus.js", import.meta.url))],
-    bundle: true,
-    format: "iife",
-    write: false,
-  });
-  const rest = await esbuild.transform(js, options); // its names are global, and stay
-  return { js: menus.outputFiles[0].text + rest.code };
+async function script({ js }) {
+  // The names of the scripts are global, and stay as they are.
+  const done = await esbuild.transform(js, { minify: true, legalComments: "eof", target: "es2022" });
+  return { js: done.code };
 }
 
-function styles({ css, unused }) {
+function sheet({ css, unused }) {
   const code = Buffer.from(css);
   // Hacks for old browsers are no valid CSS: dropped, as browsers do.
   const done = lightning.transform({ filename: "book.css", code, minify: true, errorRecovery: true, unusedSymbols: unused });
@@ -27,4 +18,4 @@ function styles({ css, unused }) {
 }
 
 const job = JSON.parse(await text(process.stdin));
-process.stdout.write(JSON.stringify("js" in job ? await scripts(job) : styles(job)));
+process.stdout.write(JSON.stringify("js" in job ? await script(job) : sheet(job)));

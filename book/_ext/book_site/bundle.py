@@ -27,7 +27,7 @@ SHEET, SCRIPT = "book.css", "book.js"
 
 # The theme writes these into its template, where no extension sees them.
 _THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
-_THEME_SCRIPTS = ("scripts/pydata-sphinx-theme.js",)
+_THEME_SCRIPTS = ("scripts/pydata-sphinx-theme.js",)  # less Bootstrap: static/menus.js
 _OPTIONS = re.compile(r"const DOCUMENTATION_OPTIONS = (\{.*?\n\});?", flags=re.DOTALL)
 
 _WORD = re.compile(r"[\w-]+")
@@ -110,7 +110,7 @@ def _unused_properties(css: str, written: set[str]) -> set[str]:
 
 
 def compress(**job: Any) -> str:
-    """Return a script (js) with the menus' in front, or a style sheet (css, unused), minified.
+    """Return a script (js), or a style sheet (css) without some names (unused), minified.
 
     Raises:
         ExtensionError: it cannot be read, or what reads it is not installed.
@@ -193,9 +193,8 @@ def setup(app: Sphinx) -> None:
 def _collect(app: Sphinx, _env: BuildEnvironment) -> None:
     """Note what is asked for before any page is written: later, a page asks for itself."""
     if app.builder.format == "html":
-        app.book_bundle = Bundle(  # type: ignore[attr-defined]
-            app.builder._css_files, app.builder._js_files
-        )
+        builder: Any = app.builder
+        app.book_bundle = Bundle(builder._css_files, builder._js_files)  # type: ignore[attr-defined]
 
 
 def _refer(

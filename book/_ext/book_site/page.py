@@ -136,7 +136,8 @@ def _within(outer: str, pattern: str, replacement: str, text: str) -> str:
 
 def setup(app: Sphinx) -> None:
     app.add_config_value("book_start_label", "", "html", types=(str,))
-    app.add_js_file("scrollable.js")
+    app.add_js_file("keyboard.js")
+    app.add_js_file("menus.js")
     app.connect("html-page-context", _correct, priority=950)
     app.connect("build-finished", _redirect)
 
