@@ -111,6 +111,8 @@ def make_accessible(body: str) -> str:
     body = re.sub(
         r"<dl>(\n<div>.*?)</dl>", r'<div class="sig-lines">\1</div>', body, flags=re.DOTALL
     )
+    # An id is of one element; nothing refers to these, which every proof and exercise has.
+    body = re.sub(r' id="(?:proof|(?:proof|exercise|solution)-content)"', "", body)
     # Entries of a bibliography: a role that is out of use, in a list that holds other things, too.
     body = body.replace(' role="doc-biblioentry"', "")
     return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
