@@ -13,15 +13,16 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint
 NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
            --nbval-sanitize-with tests/book/nbval.cfg --dist loadscope $(PAGES)
 THREADS := OMP_NUM_THREADS=1
+LIGHTHOUSE := 12.8.2
 WITH_NODE    := PATH="$(abspath $(VENV))/bin:$$PATH"
 NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book test check format notebooks experiments bench variants constraints clean
+.PHONY: help book test site-check lighthouse check format notebooks experiments bench variants constraints clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  PAGES=book/history/bottleneck.ipynb  TORCH_INDEX=<where torch comes from>"
 
 book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as errors; installs no torch
@@ -30,6 +31,13 @@ book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as e
 	@echo
 	@echo "The book is in _build/html: open _build/html/index.html, or serve it with"
 	@echo "  $(PY) -m http.server --directory _build/html"
+
+site-check: $(VENV)/.test book ## Look at every built page: links, weight, access, behaviour (`make test` does it, too)
+	$(THREADS) $(PY) -m pytest -n auto tests/book
+
+lighthouse: $(VENV)/.test book ## Run Lighthouse on the heaviest pages (minutes on a quiet machine; not in CI)
+	@$(WITH_NODE) npm install --prefix _build/lighthouse --no-audit --no-fund --loglevel=error lighthouse@$(LIGHTHOUSE)
+	$(WITH_NODE) $(PY) -m benchmarks.site _build/lighthouse
 
 test: check book ## Check, render, run every test and re-run every page
 	$(THREADS) $(PY) -m pytest -n auto

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.exercises.answers import as_array, called, compare, fail
+from companion.exercises.answers import as_array, called, compare, fail, named
 from companion.positions import alibi_slopes, rotate, sinusoidal_encoding
 
 Numbers = NDArray[np.float64]

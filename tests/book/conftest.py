@@ -1,27 +1,24 @@
-"""The built site, a server for it, and a browser that reaches nothing else."""
+"""The built site, a server for it, and a browser."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.book.built import EXTENSIONS, Site, build, fresh_site
+from benchmarks.site import BROWSERS, find_browser, serve
+from tests.book.built import EXTENSIONS, Page, Site, build, fresh_site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 sys.path.insert(0, str(EXTENSIONS))  # the extensions of the book are no part of the package
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PARTS = 8  # of the pages, for several processes
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -45,25 +42,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return Site(build(shared / "book"))
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Leave the test's output alone."""
+@pytest.fixture(params=range(PARTS))
+def some(request: pytest.FixtureRequest, site: Site) -> list[Page]:
+    """A part of the pages; the one at the root leads on at once."""
+    return [page for page in site.pages if page.name != "index.html"][request.param :: PARTS]
 
 
 @pytest.fixture(scope="session")
 def server(site: Site) -> Iterator[str]:
-    """The address under which this machine serves the site."""
-    handler = partial(_Quiet, directory=str(site.folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{listening.server_port}/"
-        listening.shutdown()
+    """The address under which this machine serves the site, compressed as a static host does."""
+    with serve(site.folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The Chromium of this machine."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = find_browser()
     if program is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
     from playwright.sync_api import sync_playwright

@@ -8,14 +8,14 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
 
-from book_site import fonts, formulas, page, reference, repository, solutions, thebe
+from book_site import bundle, fonts, formulas, page, reference, repository, solutions, thebe
 
 _HERE = Path(__file__).parent
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Set every part up; `extra_extensions` and `local_extensions` of _config.yml name this one."""
-    for part in (thebe, repository, formulas, fonts, page, reference, solutions):
+    for part in (thebe, repository, formulas, fonts, page, reference, solutions, bundle):
         part.setup(app)
     app.connect("config-inited", _add_folders)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

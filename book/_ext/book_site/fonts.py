@@ -1,4 +1,4 @@
-"""Fonts cut to the characters in use: STIX Two Math from 400 KB to about 20, icons to 5.
+"""Fonts cut to the characters in use: formulas from 400 KB to about 20, icons to 5, text to 8.
 
 The style sheet of the formulas is written before the pages, the cut fonts after them.
 """
@@ -35,6 +35,9 @@ _THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/
 _WEB_FONTS = "vendor/fontawesome/webfonts"
 _ICON_FONTS = ("fa-solid-900", "fa-regular-400", "fa-brands-400")
 _ICON_RULE = re.compile(r'([^{}]*)\{[^{}]*content:\s*"\\(f[0-9a-f]{3})"[^{}]*\}')
+
+_TEXT_FONTS = "fonts"
+_ASCII = set(range(0x20, 0x7F))  # what a reader types, and scripts write
 
 _ROOT = ord("√")  # drawn by elements, not written in them
 # A <mi> of one letter is drawn with that letter's mathematical italic: runs, and single ones.
@@ -101,9 +104,10 @@ def math_characters(page: str) -> set[int]:
     """
     text = " ".join(re.findall(r"<math\b.*?</math>", page, flags=re.DOTALL))
     used = set(map(ord, html.unescape(re.sub(r"<[^>]*>", "", text)))) - {ord(" "), ord("\n")}
+    single = set(map(ord, re.findall(r"<mi\b(?![^>]*mathvariant)[^>]*>(.)</mi>", text)))
     for first, last, italic in _RUNS:
-        used |= {code - ord(first) + italic for code in used if ord(first) <= code <= ord(last)}
-    used |= {ord(italic) for letter, italic in _SINGLE.items() if ord(letter) in used}
+        used |= {code - ord(first) + italic for code in single if ord(first) <= code <= ord(last)}
+    used |= {ord(italic) for letter, italic in _SINGLE.items() if ord(letter) in single}
     return used | ({_ROOT} if re.search(r"<m(?:sqrt|root)\b", text) else set())
 
 
@@ -124,7 +128,7 @@ def icon_characters(styles: str, names: set[str]) -> set[int]:
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _write_style)
-    app.connect("builder-inited", _forget_icons)
+    app.connect("builder-inited", _forget)
     app.connect("build-finished", _cut_fonts)
 
 
@@ -141,10 +145,11 @@ def _write_style(app: Sphinx) -> None:
     app.add_css_file("formulas.css")
 
 
-def _forget_icons(app: Sphinx) -> None:
+def _forget(app: Sphinx) -> None:
     """Delete the cut fonts of the last build, over which Sphinx would not copy in silence."""
-    for name in _ICON_FONTS:
-        Path(app.outdir, "_static", _WEB_FONTS, f"{name}.woff2").unlink(missing_ok=True)
+    static = Path(app.outdir, "_static")
+    for path in (*static.glob(f"{_WEB_FONTS}/*.woff2"), *static.glob(f"{_TEXT_FONTS}/*.woff2")):
+        path.unlink()
 
 
 def _cut_fonts(app: Sphinx, error: Exception | None) -> None:
@@ -163,6 +168,9 @@ def _cut_fonts(app: Sphinx, error: Exception | None) -> None:
     for name in _ICON_FONTS:
         path = Path(_WEB_FONTS, f"{name}.woff2")
         cut(read_font(_THEME / path), icons, static / path)
+    letters = set(map(ord, html.unescape(pages) + scripts)) | _ASCII
+    for path in (static / _TEXT_FONTS).glob("*.woff2"):
+        cut(read_font(path), letters, path, ["*"])
 
 
 def _texts(folder: Path, pattern: str) -> Iterator[str]:

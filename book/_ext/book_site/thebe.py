@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -11,7 +9,6 @@ from sphinx.config import Config
 def setup(app: Sphinx) -> None:
     # After every extension is set up, before anything listens.
     app.connect("config-inited", _disconnect, priority=900)
-    app.connect("html-page-context", _drop_style, priority=900)
 
 
 def _disconnect(app: Sphinx, _config: Config) -> None:
@@ -21,10 +18,5 @@ def _disconnect(app: Sphinx, _config: Config) -> None:
             for listener in listeners
             if not getattr(listener.handler, "__module__", "").startswith("sphinx_thebe")
         ]
-
-
-def _drop_style(
-    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
-) -> None:
-    sheets = context.get("css_files", [])
-    sheets[:] = [sheet for sheet in sheets if "sphinx-thebe" not in str(sheet.filename)]
+    sheets = app.registry.css_files
+    sheets[:] = [sheet for sheet in sheets if "sphinx-thebe" not in sheet[0]]

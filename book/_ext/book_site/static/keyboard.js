@@ -10,3 +10,10 @@
   addEventListener("load", mark);
   addEventListener("resize", mark);
 }
+
+// The theme takes the focus from some buttons when they are pressed, and the keyboard loses its place.
+addEventListener("click", event => {
+  const button = event.target.closest?.("button");
+  const byKeyboard = event.detail === 0;
+  if (byKeyboard && button && document.activeElement === document.body) button.focus();
+});

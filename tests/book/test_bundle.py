@@ -1,0 +1,177 @@
+"""The one style sheet and the one script: what stays, what goes, also after a partial build."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from book_site.bundle import (
+    Bundle,
+    compress,
+    join_scripts,
+    read_script,
+    read_sheet,
+    unused_names,
+)
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import docutils_namespace
+
+from tests.book.built import EXTENSIONS, Site
+
+CSS = """
+:root { --used: 1; --chain: var(--link); --link: 2 }
+.used, .gone { top: var(--used) }
+.gone p, #lost, :is(.gone, .lost) { top: 2px }
+:not(.gone) > b { top: 3px }
+.bs-tooltip-end { top: 4px }
+@media print { .gone { top: 5px } .used { top: 6px } }
+@media (scripting: enabled) { .used:not(.toggle) { top: 7px } }
+"""
+
+
+class File(SimpleNamespace):
+    """A style sheet or script, as Sphinx notes it."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def file(name: str | None, priority: int = 500, **attributes: str) -> File:
+    return File(filename=name, priority=priority, attributes=attributes)
+
+
+def test_sheets_bring_what_they_import_and_find_their_files(tmp_path: Path) -> None:
+    (tmp_path / "styles").mkdir()
+    (tmp_path / "basic.css").write_text("a { b: url('x.png') }")
+    (tmp_path / "styles" / "theme.css").write_text(
+        '@import "../basic.css";\n@font-face { src: url(../fonts/a.woff2), url("b.ttf") }\n'
+        "i { c: url(data:image/png;base64,AA==); d: url(#e); f: url(/g.svg) }\n"
+        "/*# sourceMappingURL=theme.css.map */"
+    )
+    assert read_sheet(tmp_path, "styles/theme.css") == (
+        'a { b: url("x.png") }\n@font-face { src: url("fonts/a.woff2"), url("styles/b.ttf") }\n'
+        "i { c: url(data:image/png;base64,AA==); d: url(#e); f: url(/g.svg) }\n"
+    )
+
+
+def test_the_options_of_sphinx_keep_what_a_page_has_set(tmp_path: Path) -> None:
+    path = tmp_path / "documentation_options.js"
+    path.write_text("const DOCUMENTATION_OPTIONS = {\n    LANGUAGE: 'en',\n};")
+    assert read_script(tmp_path, path.name) == (
+        "Object.assign(DOCUMENTATION_OPTIONS, {\n    LANGUAGE: 'en',\n});"
+    )
+
+
+def test_no_script_is_strict_for_another() -> None:
+    joined = compress(js=join_scripts(['"use strict";\nvar first = 1', "second = first"]))
+    assert joined.index("second=") > 0
+    assert not re.search(r'(?:^|\})"use strict";var first', joined)
+
+
+def test_what_nothing_names_goes_and_the_rest_stays() -> None:
+    unused = unused_names(CSS, '<p class="used">gone</p>', "add('bs-' + kind)")
+    assert unused == ["--chain", "--link", "gone", "lost", "toggle"]
+    small = compress(css=CSS, unused=unused)
+    assert "lost" not in small
+    assert "top:2px" not in small
+    assert "top:5px" not in small
+    assert "--chain" not in small
+    for kept in ("--used:1", "top:3px", ".bs-tooltip-end", "top:6px", "top:7px", ":not(.toggle)"):
+        assert kept in small
+
+
+def test_what_a_script_in_a_page_toggles_stays() -> None:
+    page = "<p>no</p><script>\nbox.classList.add('gone')\n</script>"
+    assert "gone" not in unused_names(CSS, page, "")
+
+
+def test_what_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(ExtensionError, match="npm ci --prefix book/_ext"):
+        compress(js="var = 1")
+
+
+def test_files_come_in_order_and_for_their_medium(tmp_path: Path) -> None:
+    (tmp_path / "styles").mkdir()
+    (tmp_path / "scripts").mkdir()
+    for name in ("styles/theme.css", "styles/pydata-sphinx-theme.css", "b.css", "p.css"):
+        (tmp_path / name).write_text(f".{name[0]} {{}}")
+    for name in ("scripts/pydata-sphinx-theme.js", "a.js"):
+        (tmp_path / name).write_text(f"'{name}'")
+    module = file("_static/m.js", type="module")
+    bundle = Bundle(
+        [file("_static/p.css", 800, media="print"), file("_static/b.css")],
+        [file(None, 900, body="let x = 1;"), file("_static/a.js", 200), module],
+    )
+    assert bundle.css(tmp_path) == ".s {}\n.s {}\n.b {}\n@media print {\n.p {}\n}"
+    assert re.findall("a.js|x = 1|pydata", bundle.js(tmp_path)) == ["a.js", "x = 1", "pydata"]
+    own = file("_static/own.js")
+    again = file(None, body="let x = 1;")
+    assert bundle.without([*bundle.scripts, again, module, own, own]) == [module, own]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "index.md").write_text("# One\n\n```{toctree}\ntwo\n```\n\n```{topic} T\nx\n```\n")
+    (folder / "two.md").write_text("# Two\n\n```{sidebar} S\ny\n```\n")
+    return folder
+
+
+def build(source: Path) -> tuple[Site, str]:
+    """Build what has changed; return the site and the warnings."""
+    warnings = io.StringIO()
+    target = source.parent / "html"
+    with docutils_namespace():
+        app = Sphinx(
+            source,
+            None,
+            target,
+            source.parent / "doctrees",
+            "html",
+            confoverrides={
+                "extensions": ["myst_parser", "book_site.bundle"],
+                "templates_path": [str(EXTENSIONS / "book_site" / "templates")],
+                "html_theme": "sphinx_book_theme",
+                "html_context": {"default_mode": "light"},
+            },
+            status=None,
+            warning=warnings,
+        )
+        app.build()
+    return Site(target), warnings.getvalue()
+
+
+def stamps(site: Site) -> set[str]:
+    """Return the addresses under which pages ask for the bundle."""
+    found = {
+        name
+        for page in site.pages
+        for name in re.findall(r"_static/(book\.\w+[^\"]*)\"", page.text)
+    }
+    assert len(found) == 2
+    return found
+
+
+def test_a_build_of_one_page_keeps_what_the_others_need(source: Path) -> None:
+    site, warnings = build(source)
+    assert not warnings
+    first = (site.folder / "_static" / "book.css").read_text()
+    assert "topic" in first
+    assert "div.sidebar" in first or "aside.sidebar" in first
+    before = stamps(site)
+    again, _ = build(source)
+    assert stamps(again) == before
+    # One page is written anew, with a class that was in no page before.
+    (source / "two.md").write_text("# Two\n\n```{sidebar} S\ny\n```\n\n```{rubric} R\n```\n")
+    os.utime(source / "two.md", (2_000_000_000, 2_000_000_000))
+    changed, warnings = build(source)
+    assert not warnings
+    second = (changed.folder / "_static" / "book.css").read_text()
+    assert "topic" in second
+    assert "rubric" in second
+    assert stamps(changed) != before

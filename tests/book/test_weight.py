@@ -1,0 +1,89 @@
+"""What a phone loads of every page, whether anything moves, and how long the page is busy.
+
+Bytes, requests and shifts are the same on every machine; the bound of the time is wide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.book import built
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
+pytestmark = pytest.mark.browser
+
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 412, "height": 823},
+    "is_mobile": True,
+    "has_touch": True,
+}
+KIB = 150  # of a first visit, without figures
+REQUESTS = 12  # without figures
+SHIFT = 0.01
+BLOCKING = 2000  # milliseconds: a page has 20 on an idle machine
+PATIENCE = 120_000
+
+NOTES = """window.seen = {shift: 0, blocking: 0};
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value;
+}).observe({type: "layout-shift", buffered: true});
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) seen.blocking += entry.duration - 50;
+}).observe({type: "longtask", buffered: true});"""
+SETTLED = """async () => {
+  await document.fonts.ready;
+  for (let i = 0; i < 5; i++) await new Promise(done => setTimeout(done, 40));
+  return seen;
+}"""
+
+
+def first_visit(context: BrowserContext, address: str) -> dict[str, Any]:
+    """Open a page with nothing kept; return KiB and requests without figures, shift, blocking."""
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    addresses: dict[str, str] = {}
+    sizes: dict[str, float] = {}
+
+    def sent(event: Any) -> None:
+        addresses[event["requestId"]] = event["request"]["url"]
+
+    def loaded(event: Any) -> None:
+        sizes[event["requestId"]] = event["encodedDataLength"]
+
+    session.on("Network.requestWillBeSent", sent)
+    session.on("Network.loadingFinished", loaded)
+    page.goto(address, wait_until="load")
+    seen: dict[str, Any] = page.evaluate(SETTLED)
+    page.close()
+    counted = [
+        size
+        for number, size in sizes.items()
+        if "/_images/" not in addresses[number] and not addresses[number].startswith("data:")
+    ]
+    return seen | {"KiB": sum(counted) / 1024, "requests": len(counted)}
+
+
+def test_pages_are_light_and_keep_still(
+    some: list[built.Page], server: str, browser: Browser, record_property: Any
+) -> None:
+    faults: list[str] = []
+    for one in some:
+        context = browser.new_context(service_workers="block", **PHONE)
+        context.set_default_timeout(PATIENCE)
+        context.add_init_script(NOTES)
+        found = first_visit(context, server + one.name)
+        context.close()
+        record_property(one.name, found)
+        limits = {"KiB": KIB, "requests": REQUESTS, "shift": SHIFT, "blocking": BLOCKING}
+        faults += [
+            f"{one.name}: {name} {found[name]:.4g}, at most {limit}"
+            for name, limit in limits.items()
+            if found[name] > limit
+        ]
+    assert not faults
