@@ -8,14 +8,36 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
 
-from book_site import fonts, formulas, page, reference, repository, thebe
+from book_site import (
+    address,
+    citations,
+    fonts,
+    formulas,
+    page,
+    reference,
+    repository,
+    sharing,
+    stamp,
+    thebe,
+)
 
 _HERE = Path(__file__).parent
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Set every part up; `extra_extensions` and `local_extensions` of _config.yml name this one."""
-    for part in (thebe, repository, formulas, fonts, page, reference):
+    for part in (
+        thebe,
+        repository,
+        address,
+        formulas,
+        fonts,
+        page,
+        reference,
+        citations,
+        sharing,
+        stamp,
+    ):
         part.setup(app)
     app.connect("config-inited", _add_folders)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
