@@ -12,6 +12,7 @@ PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
            --nbval-sanitize-with tests/book/nbval.cfg --dist loadscope $(PAGES)
+PRINT   := PYTHONPATH=book/_ext $(PY) -m book_print
 THREADS := OMP_NUM_THREADS=1
 LIGHTHOUSE := 12.8.2
 WITH_NODE    := PATH="$(abspath $(VENV))/bin:$$PATH"
@@ -19,7 +20,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book test site-check lighthouse check format notebooks experiments bench variants constraints clean
+.PHONY: help book pdf test site-check lighthouse check format notebooks experiments bench variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +32,12 @@ book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as e
 	@echo
 	@echo "The book is in _build/html: open _build/html/index.html, or serve it with"
 	@echo "  $(PY) -m http.server --directory _build/html"
+
+pdf: .chromium book ## Print the book into _build/pdf and into the site (needs Chromium; minutes)
+	$(PRINT) _build/html _toc.yml _build/pdf
+
+.chromium: $(VENV)/.pdf
+	@$(PRINT) --find
 
 site-check: $(VENV)/.test book ## Look at every built page: links, weight, access, behaviour (`make test` does it, too)
 	$(THREADS) $(PY) -m pytest -n auto tests/book
@@ -57,6 +64,7 @@ format: $(VENV)/.test ## Mend what `make check` says about form
 notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
 	$(THREADS) $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
+	$(PY) -m experiments.stamp $(PAGES)
 
 variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU instructions, shifted seeds (slow; not in CI)
 	$(THREADS) $(NBVAL) -n 2
@@ -95,6 +103,10 @@ $(VENV)/.book: pyproject.toml constraints.txt | $(VENV)/bin/pip
 
 $(NODE_MODULES): book/_ext/package-lock.json | $(VENV)/.book
 	@$(WITH_NODE) npm ci --prefix book/_ext --no-audit --no-fund --loglevel=error
+
+$(VENV)/.pdf: $(VENV)/.book
+	@$(INSTALL) --no-build-isolation --editable '.[pdf]'
+	@touch $@
 
 $(VENV)/.test: $(VENV)/.book
 	@echo "Installing what runs and tests it, torch included (minutes)"

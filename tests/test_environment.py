@@ -147,13 +147,14 @@ def test_the_citation_names_this_version() -> None:
         ("companion", ["notebooks"]),
         ("experiments", ["studies"]),
         ("benchmarks", ["bench"]),
-        ("book/_ext", ["book"]),
+        ("book/_ext/book_site", ["book"]),
+        ("book/_ext/book_print", ["pdf"]),
         ("tests", ["test"]),
     ],
 )
 def test_what_is_imported_is_declared(folder: str, extras: list[str]) -> None:
     names = {IMPORT_NAMES.get(n, n.replace("-", "_")) for n in bounds(declared(*extras))}
-    own = {"benchmarks", "companion", "experiments", "tests", "book_site"}
+    own = {"benchmarks", "companion", "experiments", "tests", "book_site", "book_print"}
     for path in sorted((ROOT / folder).rglob("*.py")):
         if "node_modules" not in path.parts:
             neighbours = {other.stem for other in path.parent.glob("*.py")}

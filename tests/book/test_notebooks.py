@@ -227,6 +227,12 @@ def has_no_timings(page: Page) -> Iterator[str]:
         yield "execution times in the cells' metadata: use `make notebooks`"
 
 
+def says_when_it_ran(page: Page) -> Iterator[str]:
+    run = page["metadata"].get("am", {}).get("run", {})
+    if code(page) and not is_run(run):
+        yield f"stamped {run}: python -m experiments.stamp PAGE, after it ran"
+
+
 RULES: tuple[Rule, ...] = (
     is_python,
     ran_in_order,
@@ -244,6 +250,7 @@ RULES: tuple[Rule, ...] = (
     loads_nothing,
     has_cell_ids,
     has_no_timings,
+    says_when_it_ran,
 )
 
 # Two folders at least, and not the tail of an address, a closing tag or a relative path.
@@ -264,6 +271,17 @@ LOADS = re.compile(
     | !\[[^\]]*\]\(\s*{ELSEWHERE}[^)]*""",
     re.VERBOSE,
 )
+
+
+def is_run(run: Page) -> bool:
+    """Tell whether a stamp has a date and versions; which ones, a later run may have changed."""
+    versions = run.get("versions", {})
+    return (
+        bool(re.fullmatch(r"\d{4}-\d\d-\d\d", run.get("date", "")))
+        and {"companion", "python", "torch", "numpy"} <= versions.keys()
+        and all(re.fullmatch(r"\d+(\.\w+)+", version) for version in versions.values())
+        and run.get("processor", "unknown") != ""
+    )
 
 
 def assigned(node: ast.stmt) -> set[str]:
@@ -324,6 +342,9 @@ PAGE_SUFFIXES = (".ipynb", ".md", ".rst")
 # Every rule can be broken
 
 
+VERSIONS = {"companion": "0.1.0", "numpy": "2.4.6", "python": "3.11.7", "torch": "2.13.0"}
+
+
 def sound_page() -> Page:
     """Return a small page that keeps every rule."""
     source = (
@@ -349,7 +370,8 @@ def sound_page() -> Page:
                 "name": "python3",
                 "display_name": "Python 3 (ipykernel)",
                 "language": "python",
-            }
+            },
+            "am": {"run": {"date": "2026-11-02", "versions": dict(VERSIONS)}},
         },
         "cells": [
             {
@@ -454,6 +476,10 @@ BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
     (has_cell_ids, put("", "cells", 1, "id")),
     (has_cell_ids, put("second", "cells", 1, "id")),
     (has_no_timings, put({"execution": {"shell.execute_reply": "now"}}, "cells", 2, "metadata")),
+    (says_when_it_ran, put({}, "metadata", "am")),
+    (says_when_it_ran, put("yesterday", "metadata", "am", "run", "date")),
+    (says_when_it_ran, put({"python": "3.11.7"}, "metadata", "am", "run", "versions")),
+    (says_when_it_ran, put("", "metadata", "am", "run", "processor")),
 ]
 
 

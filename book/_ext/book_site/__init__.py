@@ -8,14 +8,40 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
 
-from book_site import bundle, fonts, formulas, page, reference, repository, solutions, thebe
+from book_site import (
+    address,
+    bundle,
+    citations,
+    fonts,
+    formulas,
+    page,
+    reference,
+    repository,
+    sharing,
+    solutions,
+    stamp,
+    thebe,
+)
 
 _HERE = Path(__file__).parent
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Set every part up; `extra_extensions` and `local_extensions` of _config.yml name this one."""
-    for part in (thebe, repository, formulas, fonts, page, reference, solutions, bundle):
+    for part in (
+        thebe,
+        repository,
+        address,
+        formulas,
+        fonts,
+        page,
+        reference,
+        solutions,
+        citations,
+        sharing,
+        stamp,
+        bundle,
+    ):
         part.setup(app)
     app.connect("config-inited", _add_folders)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,55 @@
+"""`python -m book_print`: print the built site, put the PDF beside it and into it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from book_site.address import find_address
+from book_site.contents import read_contents
+
+from book_print.browser import NoBrowserError, find_program, laid_out, print_book, running
+from book_print.document import assemble
+from book_print.offer import NAME, offer
+
+
+def main() -> int:
+    """Print the book; return 1 where that cannot be done, or where a sheet would hide something."""
+    parser = argparse.ArgumentParser(prog="python -m book_print", description=__doc__)
+    parser.add_argument("site", nargs="?", type=Path, help="the built site, as _build/html")
+    parser.add_argument("toc", nargs="?", type=Path, help="its table of contents, _toc.yml")
+    parser.add_argument("folder", nargs="?", type=Path, help="where to write, as _build/pdf")
+    parser.add_argument("--find", action="store_true", help="only see whether Chromium is here")
+    given = parser.parse_args()
+    try:
+        find_program()
+    except NoBrowserError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if given.find:
+        return 0
+    if given.folder is None:
+        parser.error("wanted site, toc and folder")
+    return _print(given.site, given.toc, given.folder)
+
+
+def _print(site: Path, toc: Path, folder: Path) -> int:
+    address = find_address(os.environ, toc.resolve().parent)
+    document = assemble(site, read_contents(toc), address=address)
+    with running() as browser, laid_out(browser, document, site) as (page, faults):
+        if faults:
+            print("The book does not fit its sheets:", *faults, sep="\n", file=sys.stderr)
+            return 1
+        pdf = print_book(page)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / NAME
+    path.write_bytes(pdf)
+    offer(path, site)
+    print(f"The book is in {path} ({len(pdf) / 1e6:.0f} MB); the pages of {site} link it.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

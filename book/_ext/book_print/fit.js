@@ -1,0 +1,33 @@
+// Lay a document out for paper: formulas, tables and pictures too large for a sheet get smaller, down to a
+// limit. Returns what sticks out all the same. The window is as wide as the text of a sheet.
+(limits) => {
+  const width = (part) => part.getBoundingClientRect().width;
+  const shrink = (part, room) => {
+    for (let turn = 0, scale = 1; turn < 3 && width(part) > room && scale > limits.scale; turn++) {
+      scale = Math.max(limits.scale, scale * room / width(part) * 0.99);
+      part.style.fontSize = "";
+      part.style.fontSize = `${parseFloat(getComputedStyle(part).fontSize) * scale}px`;
+    }
+  };
+  for (const math of document.querySelectorAll(".formula > math")) {
+    shrink(math, math.parentElement.clientWidth + 1);
+  }
+  for (const table of document.querySelectorAll("table")) {
+    shrink(table, table.parentElement.clientWidth + 1);
+  }
+  for (const picture of document.querySelectorAll("img, svg")) {
+    const box = picture.getBoundingClientRect();
+    if (box.height > limits.height) {
+      picture.style.width = `${box.width * limits.height / box.height}px`;
+      picture.style.height = "auto";
+    }
+  }
+  const article = document.querySelector("article");
+  const edge = article.getBoundingClientRect().right + 1;
+  const hides = (part) => getComputedStyle(part).overflowX !== "visible"
+    && part.scrollWidth > part.clientWidth + 1;
+  return [...article.querySelectorAll("*")]
+    .filter((part) => !part.parentElement.closest("math, svg") && part.checkVisibility() && width(part))
+    .filter((part) => part.getBoundingClientRect().right > edge || hides(part))
+    .map((part) => `${part.closest(".am-chapter")?.id}: too wide: ${part.outerHTML.slice(0, 160)}`);
+}

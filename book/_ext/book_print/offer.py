@@ -1,0 +1,28 @@
+"""The PDF within the site: pages link it only once it is there."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+from pathlib import Path
+
+NAME = "attention-measured.pdf"
+_PLACE = re.compile(r'(<div class="book-pdf">).*?(</div>)', flags=re.DOTALL)
+
+
+def offer(pdf: Path, site: Path) -> int:
+    """Copy the PDF into the site and link it wherever a page leaves room; return how many do."""
+    shutil.copyfile(pdf, site / NAME)
+    size = max(1, round(pdf.stat().st_size / 1e6))
+    linking = 0
+    for path in sorted(site.rglob("*.html")):
+        text = path.read_text(encoding="utf-8")
+        folder = path.relative_to(site).parent.as_posix()
+        address = posixpath.relpath(NAME, folder)
+        link = f'<nav aria-label="PDF"><a href="{address}">The book as a PDF</a> ({size} MB)</nav>'
+        linked = _PLACE.sub(rf"\g<1>{link}\g<2>", text)
+        if linked != text:
+            path.write_text(linked, encoding="utf-8")
+        linking += "book-pdf" in linked
+    return linking

@@ -1,0 +1,127 @@
+"""Cards in the look of the book: pictures of 1200 by 630 that stand for a page that is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import matplotlib
+from fontTools.ttLib import TTFont
+from PIL import Image, ImageDraw, ImageFont
+
+SIZE = (1200, 630)
+
+_FONTS = Path(__file__).parents[3] / "companion" / "fonts"
+_SIGNS = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf")  # for what ours lacks
+_PAPER, _INK, _MUTED = "#ffffff", "#16242e", "#4d5d68"
+_PETROL, _GOLD, _MARK = "#1d6571", "#84600a", "#a87b0a"
+_EDGE = 80
+_TITLE_SIZES = (88, 76, 64, 54)
+_COLOURS = 32
+
+
+def draw(path: Path, title: str, description: str, kicker: str, book: str) -> None:
+    """Draw a card and write it as PNG; the same words give the same bytes.
+
+    Args:
+        path: the file to write.
+        title: of the page, in at most three lines.
+        description: in at most three lines; what does not fit is cut at a word.
+        kicker: a few words above the title.
+        book: the name beside the mark.
+    """
+    card = Image.new("RGB", SIZE, _PAPER)
+    pen = ImageDraw.Draw(card)
+    _ruler(pen)
+    below = 110
+    if kicker:
+        pen.text((_EDGE, below), kicker, _GOLD, _font(32, bold=True))
+    below += 62
+    for line, font in _title(title):
+        _write(pen, (_EDGE, below), line, _INK, font)
+        below += round(font.size * 1.15)
+    font = _font(34)
+    lines = list(_wrap(description, font))
+    room = max(0, (SIZE[1] - 130 - below - 16) // 46)
+    shown = lines[: min(3, room)]
+    if shown and len(shown) < len(lines):
+        shown[-1] = shown[-1].rstrip(" ,;:.") + " …"
+    for number, line in enumerate(shown):
+        _write(pen, (_EDGE, below + 16 + 46 * number), line, _MUTED, font)
+    _mark(pen, book)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    card.quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def _write(
+    pen: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    line: str,
+    colour: str,
+    font: ImageFont.FreeTypeFont,
+) -> None:
+    """Draw a line, signs that the book's font lacks in another."""
+    x, y = place[0], place[1] + font.getmetrics()[0]
+    signs = ImageFont.truetype(_SIGNS, font.size)
+    for known, run in groupby(line, lambda sign: ord(sign) in _known()):
+        text, face = "".join(run), font if known else signs
+        pen.text((x, y), text, colour, face, anchor="ls")
+        x += face.getlength(text)
+
+
+@cache
+def _known() -> frozenset[int]:
+    """Return the code points that the book's font draws."""
+    return frozenset(TTFont(_FONTS / "ahn-400-normal.ttf").getBestCmap())
+
+
+def _font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(_FONTS / f"ahn-{700 if bold else 400}-normal.ttf", size)
+
+
+def _title(title: str) -> Iterator[tuple[str, ImageFont.FreeTypeFont]]:
+    """Yield the lines of a title in the largest size in which it takes two, or else three."""
+    for size in _TITLE_SIZES:
+        font = _font(size, bold=True)
+        lines = list(_wrap(title, font))
+        if len(lines) <= 2:
+            break
+    for line in lines[:3]:
+        yield line, font
+
+
+def _wrap(text: str, font: ImageFont.FreeTypeFont) -> Iterator[str]:
+    line = ""
+    for word in text.split():
+        longer = f"{line} {word}".strip()
+        if line and font.getlength(longer) > SIZE[0] - 2 * _EDGE:
+            yield line
+            longer = word
+        line = longer
+    if line:
+        yield line
+
+
+def _ruler(pen: ImageDraw.ImageDraw) -> None:
+    """Draw the edge of a ruler: what the book does with claims."""
+    pen.rectangle((0, 0, SIZE[0], 3), _MARK)
+    for number, x in enumerate(range(0, SIZE[0], 15)):
+        pen.rectangle((x, 0, x + 2, 14 if number % 5 else 26), _MARK)
+
+
+def _mark(pen: ImageDraw.ImageDraw, book: str) -> None:
+    """Draw the mark of the book, an interval around a square, and its name."""
+    left, top, unit = _EDGE, SIZE[1] - 122, 2
+    for box in ((1, 7, 4, 25), (28, 7, 31, 25), (1, 14.5, 31, 17.5)):
+        pen.rectangle(_scaled(box, left, top, unit), _MARK)
+    pen.rectangle(_scaled((10, 10, 22, 22), left, top, unit), _PETROL)
+    pen.text((left + 86, top + 32), book, _INK, _font(34, bold=True), anchor="lm")
+
+
+def _scaled(
+    box: tuple[float, float, float, float], left: int, top: int, unit: int
+) -> tuple[float, float, float, float]:
+    x0, y0, x1, y1 = box
+    return left + x0 * unit, top + y0 * unit, left + x1 * unit - 1, top + y1 * unit - 1

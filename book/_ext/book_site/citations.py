@@ -1,0 +1,49 @@
+"""The way back from the bibliography: every entry names the pages that cite it, and leads there."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-resolved", _lead_back)
+
+
+def _lead_back(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    entries = {name: entry for entry in doctree.findall(nodes.citation) for name in entry["ids"]}
+    if not entries:
+        return
+    citing = citing_places(app.env)
+    for citation in app.env.get_domain("cite").citations:
+        entry = entries.get(citation.citation_id)
+        if entry is not None and citation.key in citing:
+            entry += _line(app, page, citing[citation.key])
+
+
+def citing_places(env: BuildEnvironment) -> dict[str, dict[str, str]]:
+    """Return for every key where each page cites it first: places by page, as the book goes."""
+    order = {page: number for number, page in enumerate(_in_order(env, env.config.root_doc))}
+    citing: dict[str, dict[str, str]] = {}
+    references = env.get_domain("cite").citation_refs
+    for reference in sorted(references, key=lambda one: (order[one.docname], one.line)):
+        for target in reference.targets:
+            pages = citing.setdefault(target.key, {})
+            pages.setdefault(reference.docname, reference.citation_ref_id)
+    return citing
+
+
+def _in_order(env: BuildEnvironment, page: str) -> list[str]:
+    below = [one for child in env.toctree_includes.get(page, ()) for one in _in_order(env, child)]
+    return [page, *below]
+
+
+def _line(app: Sphinx, page: str, places: dict[str, str]) -> nodes.paragraph:
+    line = nodes.paragraph("", "Cited in ", classes=["am-cited"])
+    for number, (citing, place) in enumerate(places.items()):
+        address = f"{app.builder.get_relative_uri(page, citing)}#{place}"
+        title = app.env.titles[citing].astext()
+        line += nodes.Text(", " if number else "")
+        line += nodes.reference("", title, refuri=address, internal=True)
+    return line

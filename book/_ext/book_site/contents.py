@@ -1,0 +1,54 @@
+"""The order of the book: which pages `_toc.yml` names, and in which part they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of the book.
+
+    Attributes:
+        name: its address within the site, without .html.
+        part: the caption that it stands under; empty before the first.
+    """
+
+    name: str
+    part: str
+
+
+def read_contents(toc: Path) -> list[Chapter]:
+    """Return the pages that a table of contents names one by one, in its order.
+
+    Pages that it lists by a pattern are made by the build: the API reference. They are for
+    looking up, on the site, and so is the page right above them.
+
+    Args:
+        toc: a `_toc.yml` in the format jb-book.
+    """
+    return list(chapters(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+
+
+def chapters(toc: dict[str, Any]) -> Iterator[Chapter]:
+    """Yield the pages of a table of contents that was read.
+
+    >>> part = {"caption": "History", "chapters": [{"file": "history/align"}]}
+    >>> [chapter.name for chapter in chapters({"root": "start", "parts": [part]})]
+    ['start', 'history/align']
+    """
+    yield Chapter(toc["root"], "")
+    for part in toc.get("parts", [toc]):
+        yield from _below(part, part.get("caption", ""))
+
+
+def _below(entry: dict[str, Any], part: str) -> Iterator[Chapter]:
+    for child in (*entry.get("chapters", ()), *entry.get("sections", ())):
+        if "file" in child and not any("glob" in one for one in child.get("sections", ())):
+            yield Chapter(child["file"], part)
+            yield from _below(child, part)

@@ -1,0 +1,146 @@
+"""What others see of a page before they open it: a description, and a card where it is shared."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from book_site.cards import SIZE, draw
+from book_site.contents import Chapter, read_contents
+
+MOTTO = "Attention mechanisms, from the mathematics up. No claim without its measurement."
+
+_FOLDER = "_cards"
+_BOOK = "book"
+_LEAST = 50  # characters: a first sentence that is shorter takes the next along
+_MOST = 200
+_PARAGRAPH = re.compile(r"<p>(.*?)</p>", flags=re.DOTALL)
+_SENTENCE = re.compile(r".*?[.?!][”’)]?(?=\s+[“‘(]?[A-Z0-9]|$)", flags=re.DOTALL)
+
+
+def plain(markup: str) -> str:
+    """Return the words of a line of HTML.
+
+    >>> plain("by <em>the</em> <math><msqrt><mi>d</mi></msqrt></math>&hellip;")
+    'by the √d…'
+    """
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", markup.replace("<msqrt>", "√"))).split())
+
+
+def describe(body: str) -> str:
+    """Return the first sentence of a page, and the next ones while that is short.
+
+    >>> describe("<h1>Masks</h1><p>A mask is a table of yes and no. Many are upside down. So!</p>")
+    'A mask is a table of yes and no. Many are upside down.'
+
+    Args:
+        body: HTML.
+
+    Returns:
+        At most 200 characters; nothing if the page has no paragraph of its own.
+    """
+    listed = body.find('class="citation"')
+    found = _PARAGRAPH.search(body)
+    if found is None or 0 <= listed < found.start():
+        return ""
+    said = ""
+    for sentence in _SENTENCE.findall(plain(found[1])):
+        if said and (len(said) >= _LEAST or len(said) + len(sentence) > _MOST):
+            break
+        said = f"{said} {sentence.strip()}".strip()
+    return said if len(said) <= _MOST else f"{said[: _MOST - 1].rpartition(' ')[0]}…"
+
+
+def tags(title: str, description: str, site: str, address: str = "", image: str = "") -> str:
+    """Return the <meta> tags of a page.
+
+    Args:
+        title: of the page.
+        description: what it is about.
+        site: the name of the book.
+        address: its whole address, where that is known.
+        image: the whole address of its card.
+    """
+    named = {
+        "description": description,
+        "twitter:card": "summary_large_image" if image else "summary",
+    }
+    named = {key: value for key, value in named.items() if value}
+    shared = {
+        "og:type": "article",
+        "og:site_name": site,
+        "og:title": title,
+        "og:description": description,
+    }
+    if address:
+        shared["og:url"] = address
+    if image:
+        width, height = SIZE
+        shared |= {
+            "og:image": image,
+            "og:image:width": str(width),
+            "og:image:height": str(height),
+            "og:image:alt": f"{title}. {description}",
+        }
+    return "".join(
+        f'\n    <meta {kind}="{key}" content="{html.escape(value)}">'
+        for kind, group in (("name", named), ("property", shared))
+        for key, value in group.items()
+    )
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", _read_contents)
+    app.connect("html-page-context", _share, priority=960)
+
+
+def _read_contents(app: Sphinx) -> None:
+    toc = Path(app.srcdir, app.config.external_toc_path)
+    app.book_chapters = {one.name: one for one in read_contents(toc)}  # type: ignore[attr-defined]
+
+
+def _share(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    book = str(app.config.html_title)
+    number, title = split_number(plain(context.get("title", "")) or book)
+    description = describe(context.get("body", "")) if doctree is not None else ""
+    if page == app.config.root_doc or title == book:
+        description = MOTTO  # the first words of the book are what it doubts
+    description = description or f"{title}: a page of the book {book}."
+    address: str = app.config.book_address
+    where = image = ""
+    if address:
+        where = address + app.builder.get_target_uri(page)
+        image = address + _card(app, page, title, number, description)
+    context["metatags"] = context.get("metatags", "") + tags(title, description, book, where, image)
+
+
+def split_number(title: str) -> tuple[str, str]:
+    """Split a title into the number of its page and its words.
+
+    >>> split_number("4. Scores"), split_number("Bibliography")
+    (('4', 'Scores'), ('', 'Bibliography'))
+    """
+    found = re.fullmatch(r"(?:(\d+)\. )?(.*)", title)
+    assert found is not None
+    return found[1] or "", found[2]
+
+
+def _card(app: Sphinx, page: str, title: str, number: str, description: str) -> str:
+    """Draw the card of a page, or the book's for what is there to look up; return its place."""
+    chapter: Chapter | None = app.book_chapters.get(page)  # type: ignore[attr-defined]
+    book = str(app.config.html_title)
+    place = f"{_FOLDER}/{page if chapter else _BOOK}.png"
+    path = Path(app.outdir, place)
+    if chapter:
+        kicker = " · ".join(filter(None, (chapter.part, number)))
+        draw(path, title, description, kicker, book)
+    elif not path.exists():
+        draw(path, book, MOTTO, "", book)
+    return place

@@ -1,0 +1,116 @@
+"""What others see of a page before they open it: descriptions, meta tags and cards."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from book_site.address import find_address
+from book_site.cards import SIZE, draw
+from book_site.sharing import describe, tags
+from bs4 import BeautifulSoup
+from PIL import Image
+from sphinx.errors import ConfigError
+
+from tests.book.built import ROOT, Page, Site
+
+LARGEST_CARD = 40_000  # bytes
+
+
+def meta(page: Page) -> dict[str, str]:
+    """Return the <meta> tags of a page by name or property."""
+    found = page.soup.find_all("meta", content=True)
+    return {str(tag.get("name") or tag.get("property")): str(tag["content"]) for tag in found}
+
+
+@pytest.mark.parametrize(
+    ("environ", "address"),
+    [
+        ({"BOOK_ADDRESS": "https://book.example/a"}, "https://book.example/a/"),
+        ({"GITHUB_REPOSITORY": "Reader/attention"}, "https://reader.github.io/attention/"),
+        (
+            {"BOOK_REPOSITORY_URL": "https://gitlab.com/group/sub/attention"},
+            "https://group.gitlab.io/sub/attention/",
+        ),
+        ({"BOOK_REPOSITORY_URL": "https://git.github.example/reader/attention"}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_address_is_known_or_empty(
+    tmp_path: Path, environ: dict[str, str], address: str
+) -> None:
+    assert find_address(environ, tmp_path) == address
+
+
+def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"BOOK_ADDRESS: got .book\.example."):
+        find_address({"BOOK_ADDRESS": "book.example"}, tmp_path)
+
+
+def test_a_description_is_a_sentence_in_plain_words() -> None:
+    first = "Scores grow with <em>width</em>, as <math><msqrt><mi>d</mi></msqrt></math> &amp; more"
+    body = f'<h1>Scores</h1><p class="admonition-title">Question</p><p>{first}. Second.</p>'
+    assert describe(body) == "Scores grow with width, as √d & more. Second."
+    assert describe(body.replace("more", "much more than that")).endswith("than that.")
+    long = describe(f"<p>{'word ' * 100}.</p>")
+    assert len(long) <= 200
+    assert long.endswith("word…")
+    assert describe('<div class="citation" id="a"><p>A. Author. A title.</p></div>') == ""
+    assert describe("<h1>Index</h1>") == ""
+
+
+def test_without_an_address_no_tag_has_one() -> None:
+    found = tags("Masks", 'What "may" be seen.', "Book")
+    assert "http" not in found
+    assert "og:image" not in found
+    soup = BeautifulSoup(found, "html.parser")
+    description = soup.find("meta", attrs={"name": "description"})
+    assert description is not None
+    assert str(description) == '<meta content=\'What "may" be seen.\' name="description"/>'
+
+
+def test_cards_are_small_and_the_same_every_time(tmp_path: Path) -> None:
+    title, words = "Is attention explanation?", "Weights are drawn as if they said why, √d " * 9
+    for name in ("one.png", "two.png"):
+        draw(tmp_path / name, title, words, "Trade-offs · 13", "Attention, Measured")
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert (tmp_path / "one.png").stat().st_size < LARGEST_CARD
+    card = Image.open(tmp_path / "one.png").convert("RGB")
+    assert card.size == SIZE
+    # The words end before the mark, and before the edges.
+    for box in ((0, 470, SIZE[0], 500), (0, 40, 70, 600), (SIZE[0] - 70, 40, *SIZE)):
+        assert card.crop(box).getextrema() == ((255, 255),) * 3, box
+
+
+def test_a_long_title_is_drawn_smaller(tmp_path: Path) -> None:
+    draw(tmp_path / "card.png", "A title of very many words " * 6, "Words.", "", "Book")
+    card = Image.open(tmp_path / "card.png").convert("RGB")
+    assert card.crop((SIZE[0] - 60, 40, *SIZE)).getextrema() == ((255, 255),) * 3
+
+
+def test_every_page_says_what_it_is_about(site: Site) -> None:
+    for page in site.chapters:
+        said = meta(page)
+        assert 20 <= len(said["description"]) <= 200, page.name
+        assert not re.search(r"[\\{}<>]", said["description"]), page.name
+        assert said["og:description"] == said["description"], page.name
+        assert said["og:title"] in page.article().get_text(), page.name
+    texts = [meta(page)["description"] for page in site.chapters]
+    assert len(set(texts)) == len(texts)
+
+
+def test_addresses_of_cards_are_whole_or_absent(site: Site) -> None:
+    address = find_address(os.environ, ROOT)
+    for page in site.chapters:
+        image = meta(page).get("og:image")
+        if not address:
+            assert image is None
+            assert meta(page)["twitter:card"] == "summary"
+            continue
+        assert image is not None
+        card = site.folder / image.removeprefix(address)
+        assert meta(page)["og:url"] == address + page.name
+        assert card.stat().st_size < LARGEST_CARD
+        assert Image.open(card).size == SIZE

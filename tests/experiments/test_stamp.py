@@ -1,0 +1,69 @@
+"""The note in a page on its run: it is there after `stamp`, and nothing else has changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments import stamp
+
+PAGE = """{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "id": "title",
+   "metadata": {},
+   "source": [
+    "# ¿Dónde? “Aquí”"
+   ]
+  }
+ ],
+ "metadata": {
+  "am": {
+   "other": 1
+  }
+ },
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+"""
+
+
+def test_a_stamp_is_all_that_changes(tmp_path: Path) -> None:
+    path = tmp_path / "page.ipynb"
+    path.write_text(PAGE, encoding="utf-8")
+    before = path.read_text(encoding="utf-8").splitlines()
+    run = {"date": "2026-11-02", "versions": {"python": "3.11.7"}}
+    stamp.stamp(path, run)
+    after = path.read_text(encoding="utf-8").splitlines()
+    # The line before the new one gets a comma.
+    assert [line for line in before if line not in after and f"{line}," not in after] == []
+    page = json.loads("\n".join(after))
+    assert page["metadata"].pop("am") == {"other": 1, "run": run}
+    assert page["cells"] == json.loads(PAGE)["cells"]
+
+
+def test_a_later_run_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "page.ipynb"
+    path.write_text(PAGE, encoding="utf-8")
+    for day in ("2026-11-02", "2026-11-03"):
+        stamp.stamp(path, {"date": day, "versions": {}})
+    assert path.read_text(encoding="utf-8").count('"date"') == 1
+    assert "2026-11-03" in path.read_text(encoding="utf-8")
+
+
+def test_the_command_stamps_all_pages_with_this_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / "one.ipynb", tmp_path / "two.ipynb"]
+    for path in paths:
+        path.write_text(PAGE, encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["stamp", *map(str, paths)])
+    stamp.main()
+    for path in paths:
+        run = json.loads(path.read_text(encoding="utf-8"))["metadata"]["am"]["run"]
+        assert {"companion", "numpy", "python", "torch"} <= run["versions"].keys()
+        assert run["processor"]
