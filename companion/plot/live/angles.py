@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from companion.plot._inputs import as_vector
 from companion.plot.live.output import LiveOutput, pack
 from companion.positions import rotary_frequencies, rotate
+from companion.scores import scaled_dot_score
 
 _RADIUS = 52  # of a dial, in its own units, which are pixels
 _BOX = 68  # half of a dial's side
@@ -28,13 +30,13 @@ def rotary_angles(
     longest: int = 32,
     label: str = "Rotary positions as angles",
     caption: str = "Each dial is one pair of features: the query (solid) and the key (dashed), "
-    "turned by their places. Below, the score over all distances.",
+    "turned by f for every place. Below, the score over all distances.",
 ) -> LiveOutput:
     """Show a query and a key turned by their places; the reader moves both.
 
     Every pair of features is a dial, in the half-split layout of `rotate`. Sliders set the places,
-    one at a time or both together, and the curve of the score over the distance stays as it is.
-    Without scripts it shows `places`.
+    one at a time or both together; the score, scaled by 1 / sqrt(d), is a point of one curve over
+    the distance, whatever the places. Without scripts it shows `places`.
 
     Args:
         query: (d,) features of the query, at place 0.
@@ -51,7 +53,7 @@ def rotary_angles(
             are zero, or a place is not from 0 to `longest`.
 
     >>> rotary_angles([1.0, 0.0], [1.0, 0.0], places=(5, 5))
-    Rotary positions as angles. Query at place 5, key at place 5: score 1.00 at distance 0.
+    Rotary positions as angles. Query at place 5, key at place 5: score 0.71 at distance 0.
     """
     asked = as_vector(query, "query")
     given = as_vector(key, "key", asked.size)
@@ -74,8 +76,9 @@ def rotary_angles(
         for vector, place in zip((asked, given), places, strict=True)
     ]
     distances = np.arange(-longest, longest + 1)
-    curve = rotate(np.repeat(given[None], distances.size, 0), distances, frequencies=speeds) @ asked
-    score, distance = float(turned[0] @ turned[1]), places[1] - places[0]
+    every = rotate(np.repeat(given[None], distances.size, 0), distances, frequencies=speeds)
+    curve = scaled_dot_score(asked[None], every)[0]
+    score, distance = _product(*turned, width=asked.size), places[1] - places[0]
     alt = (
         f"Query at place {places[0]}, key at place {places[1]}: "
         f"score {_said(score)} at distance {_said(distance, 0)}."
@@ -96,6 +99,11 @@ def rotary_angles(
     )
 
 
+def _product(query: NDArray[np.float64], key: NDArray[np.float64], *, width: int) -> float:
+    """Return what some features of vectors of `width` give to the scaled score."""
+    return float(query @ key) / math.sqrt(width)
+
+
 def _dials(
     query: NDArray[np.float64], key: NDArray[np.float64], frequencies: NDArray[np.float64]
 ) -> str:
@@ -108,13 +116,13 @@ def _dials(
             _hand(kind, *(scale * end))
             for kind, end in zip(("key", "query"), reversed(ends), strict=True)
         )
-        part = float(ends[0] @ ends[1])
+        part = _product(*ends, width=query.size)
         dials.append(
             f'<div class="am-rotary-dial"><svg width="{2 * _BOX}" height="{2 * _BOX}"'
             f' viewBox="-{_BOX} -{_BOX} {2 * _BOX} {2 * _BOX}" role="img"'
-            f' aria-label="Dial of pair {pair + 1}: query and key as hands">'
+            f' aria-label="Dial of pair {pair}: query and key as hands">'
             f'<circle class="am-rotary-ring" r="{_RADIUS}"/>{hands}</svg>'
-            f"<div>pair {pair + 1}, θ = {frequency:.3g}<br>gives "
+            f"<div>pair {pair}, f = {frequency:.3g}<br>gives "
             f'<b class="am-rotary-part">{_said(part)}</b></div></div>'
         )
     return f'<div class="am-rotary-dials" data-am-scale="{scale:.6g}">{"".join(dials)}</div>'
@@ -130,7 +138,7 @@ def _hand(kind: str, x: float, y: float) -> str:
 def _score(places: Sequence[int], score: float) -> str:
     return (
         '<p class="am-rotary-score">Query at place '
-        f'<b class="am-rotary-m">{places[0]}</b>, key at place <b class="am-rotary-n">{places[1]}'
+        f'<b class="am-rotary-i">{places[0]}</b>, key at place <b class="am-rotary-j">{places[1]}'
         '</b>, distance <b class="am-rotary-distance">'
         f'{_said(places[1] - places[0], 0)}</b>: score <b class="am-rotary-sum">{_said(score)}</b>'
         "</p>"

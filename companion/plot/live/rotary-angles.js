@@ -28,22 +28,22 @@ function start(root) {
   }
 
   function draw() {
-    const [m, n] = sliders.map((one) => one.value());
+    const [i, j] = sliders.map((one) => one.value());
     let score = 0;
     dials.forEach((dial, pair) => {
-      const asks = turn([query[pair], query[pair + half]], m * frequencies[pair]);
-      const given = turn([key[pair], key[pair + half]], n * frequencies[pair]);
-      const share = asks[0] * given[0] + asks[1] * given[1];
+      const asks = turn([query[pair], query[pair + half]], i * frequencies[pair]);
+      const given = turn([key[pair], key[pair + half]], j * frequencies[pair]);
+      const share = (asks[0] * given[0] + asks[1] * given[1]) / Math.sqrt(2 * half);
       score += share;
       drawHand(dial, "query", asks);
       drawHand(dial, "key", given);
       showNumber(dial.querySelector(".am-rotary-part"), share);
     });
-    showNumber(part("m"), m, 0);
-    showNumber(part("n"), n, 0);
-    showNumber(part("distance"), n - m, 0);
+    showNumber(part("i"), i, 0);
+    showNumber(part("j"), j, 0);
+    showNumber(part("distance"), j - i, 0);
     showNumber(part("sum"), score);
-    const [x, y] = points[data.longest + n - m].split(",");
+    const [x, y] = points[data.longest + j - i].split(",");
     part("here").setAttribute("cx", x);
     part("here").setAttribute("cy", y);
   }
@@ -67,7 +67,7 @@ function start(root) {
   }
 
   const controls = controlsOf(root, "Move the query and the key");
-  const sliders = ["Query at place m", "Key at place n"].map((name, place) => {
+  const sliders = ["Query at place i", "Key at place j"].map((name, place) => {
     const range = { min: 0, max: data.longest, step: 1, value: data.places[place] };
     return slider(name, range, () => moved(place), tell);
   });
