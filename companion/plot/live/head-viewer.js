@@ -42,7 +42,7 @@ function start(root) {
   }
 
   function inWords(here) {
-    const name = `${data.layers.length > 1 ? `Layer ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
+    const name = `${data.layers.length > 1 ? `${data.layerName} ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
     if (here === null) return `${name}. Point at a token, or tab to it, to follow it alone.`;
     const found = partners(here).map((share, place) => ({ share, word: tokens[1 - here.side][place] }));
     const most = found.filter(({ share }) => share >= data.faint).sort((a, b) => b.share - a.share).slice(0, 3);
@@ -151,7 +151,7 @@ function start(root) {
   const count = Array.from({ length: heads }, (_, place) => String(place + 1));
   let layerChoice = null;
   if (data.layers.length > 1) {
-    layerChoice = choice("Layer", data.layers, (place) => {
+    layerChoice = choice(data.layerName, data.layers, (place) => {
       layer = place;
       draw();
     });
