@@ -1,0 +1,8 @@
+"""Attention you can touch: drawings with controls, as HTML without a framework or a network."""
+
+from companion.plot.live.angles import rotary_angles
+from companion.plot.live.heads import head_viewer
+from companion.plot.live.output import LiveOutput, pack
+from companion.plot.live.painted import paint_mask
+
+__all__ = ["LiveOutput", "head_viewer", "pack", "paint_mask", "rotary_angles"]

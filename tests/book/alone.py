@@ -1,0 +1,69 @@
+"""Live outputs on a page of their own, in a browser that reaches nothing: no book is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from companion.plot.live import LiveOutput
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page, Route
+
+PATIENCE = 60_000  # milliseconds, for a busy machine
+
+# Nothing is fetched, no string is run, and no element has a style of its own.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline';"
+    " style-src-elem 'unsafe-inline'; style-src-attr 'none'"
+)
+
+
+def document_of(*outputs: LiveOutput) -> str:
+    """Return a page that holds live outputs and nothing else."""
+    body = "".join(output._repr_html_() for output in outputs)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Live outputs</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark}'
+        f"</style></head><body><main><h1>Live outputs</h1>{body}</main></body></html>"
+    )
+
+
+@contextmanager
+def alone(browser: Browser, *outputs: LiveOutput, **options: Any) -> Iterator[Page]:
+    """Open live outputs alone; whatever they ask for, and whatever goes wrong, is a failure.
+
+    Args:
+        browser: where.
+        outputs: what the page holds.
+        options: of the browser's context: viewport, color_scheme, java_script_enabled, has_touch.
+    """
+    context = browser.new_context(service_workers="block", **options)
+    context.set_default_timeout(PATIENCE)
+    faults: list[str] = []
+
+    def refuse(route: Route) -> None:
+        faults.append(route.request.url)
+        route.abort()
+
+    context.route("**/*", refuse)
+    context.on("console", lambda message: faults.append(message.text))
+    context.on("weberror", lambda error: faults.append(str(error.error)))
+    page = context.new_page()
+    page.set_content(document_of(*outputs))
+    yield page
+    context.close()
+    assert not faults
+
+
+def exact(part: Locator) -> float:
+    """Return the number that an element shows, with all its digits."""
+    return float(str(part.get_attribute("data-am-value")))
+
+
+def exact_all(parts: Locator) -> list[float]:
+    """Return the numbers that elements show, with all their digits."""
+    found = parts.evaluate_all("all => all.map(e => Number(e.dataset.amValue))")
+    return [float(number) for number in found]
