@@ -57,7 +57,7 @@ function button(words, onClick, attributes = {}) {
 }
 
 /* A slider with its name and its value; show(number) puts the number into words.
-   Returns {element, input, value(), set(number)}; set() tells onMove, too. */
+   Returns {element, input, value(), put(number), set(number)}; set() tells onMove, put() does not. */
 function slider(name, { min, max, step, value, show = String }, onMove, onRelease = () => {}) {
   const input = make("input", { type: "range", min, max, step });
   const output = make("output");
@@ -66,19 +66,21 @@ function slider(name, { min, max, step, value, show = String }, onMove, onReleas
     output.textContent = show(Number(input.value));
     input.setAttribute("aria-valuetext", output.textContent);
   };
-  const set = (number) => {
+  const put = (number) => {
     input.value = number;
     sync();
+  };
+  const set = (number) => {
+    put(number);
     onMove();
   };
-  input.value = value;
-  sync();
+  put(value);
   input.addEventListener("input", () => {
     sync();
     onMove();
   });
   input.addEventListener("change", onRelease);
-  return { element, input, value: () => Number(input.value), set };
+  return { element, input, value: () => Number(input.value), put, set };
 }
 
 /* A box to tick. Returns {element, input}. */
@@ -98,6 +100,48 @@ function select(name, options, onChange) {
     input.selectedIndex = place;
   };
   return { element: make("label", { class: "am-live-select" }, make("span", {}, name), input), input, choose };
+}
+
+/* A row of buttons of which one is pressed. Returns {element, press}; press(-1) presses none. */
+function choice(name, options, onChoice) {
+  const buttons = options.map((words, place) => button(words, () => onChoice(place)));
+  const element = make("div", { class: "am-live-choice", role: "group", "aria-label": name });
+  element.append(make("span", { "aria-hidden": "true" }, name), ...buttons);
+  const press = (chosen) => {
+    buttons.forEach((one, place) => one.setAttribute("aria-pressed", String(place === chosen)));
+  };
+  press(-1);
+  return { element, press };
+}
+
+/* Let arrow keys move the focus among elements, lines[row][column], of which one is a tab stop. */
+function rove(lines) {
+  const columns = Math.max(...lines.map((line) => line.length));
+  const column = (at) => lines.map((line) => line[at]).filter((one) => one);
+  const home = (one) => {
+    for (const other of lines.flat()) if (other) other.tabIndex = other === one ? 0 : -1;
+  };
+  const step = (key, row, at) => {
+    if (key === "ArrowUp") return [row - 1, at];
+    if (key === "ArrowDown") return [row + 1, at];
+    if (key === "ArrowLeft") return [row, at - 1];
+    if (key === "ArrowRight") return [row, at + 1];
+    if (key === "Home") return [row, 0];
+    if (key === "End") return [row, columns - 1];
+    return null;
+  };
+  lines.forEach((line, row) => line.forEach((one, at) => {
+    if (!one) return;
+    one.addEventListener("focus", () => home(one));
+    one.addEventListener("keydown", (event) => {
+      const next = event.ctrlKey || event.altKey || event.metaKey ? null : step(event.key, row, at);
+      if (!next) return;
+      event.preventDefault();
+      const side = column(Math.min(Math.max(next[1], 0), columns - 1));
+      side[Math.min(Math.max(next[0], 0), side.length - 1)].focus();
+    });
+  }));
+  home(column(0)[0]);
 }
 
 /* Begin with every live output of a name that has not begun yet. */

@@ -1,0 +1,440 @@
+"""Head viewer, painted mask and rotary angles in Chromium: by mouse, by keyboard, by touch.
+
+What they show is compared with the package to 1e-6.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from companion import (
+    causal_mask,
+    document_mask,
+    masked_softmax,
+    padding_mask,
+    prefix_mask,
+    rotary_frequencies,
+    rotate,
+    scaled_dot_product_attention,
+    scaled_dot_score,
+    sliding_window_mask,
+)
+from companion.plot import LiveOutput, head_viewer, paint_mask, rotary_angles
+from tests.book.alone import alone, exact, exact_all
+from tests.book.built import EXTENSIONS, Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.browser
+
+RNG = np.random.default_rng(3)
+AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PHONE = {"width": 390, "height": 844}
+
+SPANISH, ENGLISH = ["el", "gato", "<b>negro</b>", "duerme"], ["the", "black", "cat", "sleeps", "."]
+HEADS = masked_softmax(RNG.normal(size=(2, 3, 4, 5)) * 2)
+WORDS = ["the", "cat", "sat", "on", "it", "."]
+HEAD_QUERIES, HEAD_KEYS = RNG.normal(size=(2, 6, 8))
+MASKS = {
+    "everything": np.ones((6, 6), bool),
+    "causal": causal_mask(6),
+    "window": sliding_window_mask(6, left=2),
+    "padding": padding_mask(np.array(4), 6),
+    "prefix": prefix_mask(np.array(3), 6),
+    "documents": document_mask(np.array([0, 0, 0, 1, 1, 1])),
+    "nothing": np.zeros((6, 6), bool),
+}
+QUERY, KEY = RNG.normal(size=(2, 8))
+FREQUENCIES = rotary_frequencies(8, base=100.0)
+LONGEST = 20
+
+
+def viewer(**options: Any) -> LiveOutput:
+    names = {"query_name": "Spanish", "key_name": "English"}
+    return head_viewer(HEADS, SPANISH, ENGLISH, **names, **options)
+
+
+def painted() -> LiveOutput:
+    return paint_mask(scaled_dot_score(HEAD_QUERIES, HEAD_KEYS), WORDS, masks=MASKS)
+
+
+def turned() -> LiveOutput:
+    return rotary_angles(QUERY, KEY, frequencies=FREQUENCIES, longest=LONGEST)
+
+
+ALL = [viewer, painted, turned]
+
+
+# Every live output
+
+
+def test_without_scripts_the_static_drawings_stay(browser: Browser) -> None:
+    with alone(browser, *(make() for make in ALL), java_script_enabled=False) as page:
+        assert page.locator("button, input, select").count() == 0
+        for picture in page.locator("svg").all():
+            assert picture.is_visible()
+        assert page.get_by_text("sleeps").is_visible()
+        assert page.locator(".am-mask-cell").count() == 36
+        assert page.locator(".am-rotary-sum").is_visible()
+
+
+def test_several_on_a_page_begin_once_each_and_leave_nothing_behind(browser: Browser) -> None:
+    with alone(browser) as page:
+        before = page.evaluate("Object.keys(window)")
+    outputs = [make() for make in (*ALL, *ALL)]  # the same bytes twice
+    with alone(browser, *outputs) as page:
+        assert page.evaluate("Object.keys(window)") == before
+        assert page.locator("[data-am-on]").count() == len(outputs)
+        for root in page.locator("[data-am-live]").all():
+            assert root.locator(".am-live-controls").count() == 1
+            assert root.locator("[aria-live=polite]").count() == 1
+        assert page.locator("[data-am-live] [id]").count() == 0
+
+        one, two = page.locator(".am-head-viewer").all()
+        one.get_by_role("button", name="3", exact=True).click()
+        assert pressed(one, "3") == "true"
+        assert pressed(two, "3") == "false"
+
+
+def test_all_is_as_tall_as_without_scripts_but_for_its_controls(browser: Browser) -> None:
+    heights = []
+    for scripts in (False, True):
+        with alone(browser, *(make() for make in ALL), java_script_enabled=scripts) as page:
+            parts = page.locator(".am-live-drawing").all()
+            boxes = [part.bounding_box() for part in parts]
+            heights.append([box["height"] for box in boxes if box])
+    np.testing.assert_allclose(heights[0], heights[1], atol=6)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
+    outputs = [*(make() for make in ALL), viewer()]
+    with alone(browser, *outputs, color_scheme=theme, bypass_csp=True) as page:
+        first, second = page.locator(".am-head-viewer").all()
+        first.get_by_role("button", name="gato").click()
+        second.get_by_role("button", name="matrix").click()
+        page.get_by_role("button", name="causal").click()
+        page.add_script_tag(path=AXE)
+        run = "rules => axe.run(document, {runOnly: rules})"
+        found = page.evaluate(run, RULES)
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+        assert len(found["passes"]) > 10
+
+
+def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
+    outputs = [make() for make in ALL]
+    with alone(browser, *outputs, viewport=PHONE, has_touch=True) as page:
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(wide) <= 0
+        page.get_by_role("button", name="matrix").click()
+        for target in page.locator("button:visible, input:visible").all():
+            box = target.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 24, target.evaluate("e => e.outerHTML")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_by_itself(browser: Browser, motion: str) -> None:
+    with alone(browser, *(make() for make in ALL), reduced_motion=motion) as page:
+        assert page.evaluate("document.getAnimations().length") == 0
+
+
+# The head viewer
+
+
+def pressed(root: Locator, name: str) -> str | None:
+    return root.get_by_role("button", name=name, exact=True).get_attribute("aria-pressed")
+
+
+def numbers_of(page: Page, side: str) -> list[float]:
+    return exact_all(page.locator(f".am-head-{side} .am-head-number[data-am-value]"))
+
+
+def tokens(page: Page, side: str) -> Locator:
+    return page.locator(f".am-head-{side} button")
+
+
+def said(page: Page) -> str:
+    return page.locator("[aria-live=polite]").inner_text()
+
+
+def test_head_viewer_by_mouse(browser: Browser) -> None:
+    with alone(browser, viewer()) as page:
+        for layer, head in np.ndindex(HEADS.shape[:2]):
+            page.get_by_label("Layer").get_by_text(str(layer + 1)).click()
+            page.get_by_label("Head", exact=True).get_by_text(str(head + 1)).click()
+            shown = HEADS[layer, head]
+            for query in range(4):
+                tokens(page, "queries").nth(query).hover()
+                np.testing.assert_allclose(numbers_of(page, "keys"), shown[query], atol=1e-6)
+            for key in range(5):
+                tokens(page, "keys").nth(key).hover()
+                np.testing.assert_allclose(numbers_of(page, "queries"), shown[:, key], atol=1e-6)
+            assert numbers_of(page, "keys") == []
+
+        lines = page.locator(".am-head-lines path")
+        token = tokens(page, "queries").nth(1)
+        token.click()
+        page.mouse.move(0, 0)
+        most = int(HEADS[1, 2, 1].argmax())
+        assert token.get_attribute("aria-pressed") == "true"
+        assert lines.count() == int((HEADS[1, 2, 1] >= 0.02).sum())
+        assert said(page).startswith(f"Layer 2, head 3: gato looks at {ENGLISH[most]} ")
+        token.click()
+        page.mouse.move(0, 0)
+        assert lines.count() == int((HEADS[1, 2] >= 0.02).sum())
+
+
+def test_head_viewer_by_keyboard(browser: Browser) -> None:
+    with alone(browser, viewer(layer=1)) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")  # layer 1
+        for _ in range(3):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Space")  # head 2
+        assert said(page).startswith("Layer 1, head 2.")
+        for _ in range(4):
+            page.keyboard.press("Tab")  # past head 3, the two views, to the first query
+        shown = HEADS[0, 1]
+        np.testing.assert_allclose(numbers_of(page, "keys"), shown[0], atol=1e-6)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        np.testing.assert_allclose(numbers_of(page, "keys"), shown[2], atol=1e-6)
+        assert "<b>negro</b> looks at" in said(page)
+        page.keyboard.press("ArrowRight")
+        np.testing.assert_allclose(numbers_of(page, "queries"), shown[:, 2], atol=1e-6)
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement === document.body")
+        assert page.locator("[aria-pressed=true].am-head-token").inner_text().startswith("cat")
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Escape")
+        assert page.locator("[aria-pressed=true].am-head-token").count() == 0
+        assert numbers_of(page, "keys") == numbers_of(page, "queries") == []
+
+
+def test_head_viewer_as_a_matrix(browser: Browser) -> None:
+    with alone(browser, viewer()) as page:
+        page.get_by_label("Head", exact=True).get_by_text("2").click()
+        page.get_by_role("button", name="matrix").click()
+        assert not page.locator(".am-head-lines").is_visible()
+        cells = page.locator(".am-head-cell")
+        np.testing.assert_allclose(exact_all(cells), HEADS[0, 1].ravel(), atol=1e-6)
+        cells.first.focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+        assert said(page) == f"gato to black: {HEADS[0, 1, 1, 1]:.2f}."
+        page.get_by_role("button", name="lines").click()
+        assert not cells.first.is_visible()
+        assert page.locator(".am-head-lines").is_visible()
+
+
+def test_head_viewer_by_touch(browser: Browser) -> None:
+    with alone(browser, viewer(), viewport=PHONE, has_touch=True) as page:
+        tokens(page, "keys").nth(3).tap()
+        np.testing.assert_allclose(numbers_of(page, "queries"), HEADS[0, 0, :, 3], atol=1e-6)
+        tokens(page, "queries").nth(0).tap()
+        np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[0, 0, 0], atol=1e-6)
+
+
+# The mask painted by hand
+
+
+def shows(page: Page, mask: NDArray[np.bool_]) -> None:
+    """Compare the table with attention under a mask."""
+    value = np.eye(6)
+    _, weights = scaled_dot_product_attention(
+        HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6)), need_weights=True
+    )
+    found = np.array(exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
+    np.testing.assert_allclose(found, weights, atol=1e-6)
+    sums = exact_all(page.locator("td.am-mask-sum"))
+    np.testing.assert_allclose(sums, weights.sum(-1), atol=1e-6)
+    states = page.locator(".am-mask-button").evaluate_all("all => all.map(e => e.ariaPressed)")
+    np.testing.assert_array_equal(np.array(states).reshape(6, 6) == "true", mask | (weights < 0))
+
+
+def cell(page: Page, query: int, key: int) -> Locator:
+    return page.locator(".am-mask-button").nth(6 * query + key)
+
+
+def test_every_mask_is_that_of_the_package(browser: Browser) -> None:
+    with alone(browser, painted()) as page:
+        shows(page, MASKS["everything"])
+        for name, mask in MASKS.items():
+            page.get_by_role("button", name=name, exact=True).click()
+            assert pressed(page.locator("figure"), name) == "true"
+            shows(page, mask)
+        assert "Nothing to look at for: the, cat, sat, on, it, .." in said(page)
+        assert exact_all(page.locator("td.am-mask-sum")) == [0] * 6
+
+
+def test_mask_by_mouse(browser: Browser) -> None:
+    mask = MASKS["causal"].copy()
+    with alone(browser, painted()) as page:
+        page.get_by_role("button", name="causal").click()
+        cell(page, 2, 1).click()
+        mask[2, 1] = False
+        shows(page, mask)
+        assert pressed(page.locator("figure"), "causal") == "false"
+        cell(page, 0, 0).click()
+        mask[0, 0] = False
+        shows(page, mask)
+        assert said(page) == "the may look at nothing: all its weights are 0."
+
+        cell(page, 3, 5).hover()  # a stroke over three cells, of which one is allowed
+        page.mouse.down()
+        for key in (4, 3):
+            cell(page, 3, key).hover()
+        page.mouse.up()
+        mask[3, 3:] = True
+        shows(page, mask)
+        cell(page, 3, 3).click()
+        mask[3, 3] = False
+        shows(page, mask)
+
+
+def test_mask_by_keyboard(browser: Browser) -> None:
+    mask = np.ones((6, 6), bool)
+    with alone(browser, painted()) as page:
+        for _ in range(len(MASKS) + 1):
+            page.keyboard.press("Tab")
+        for query, key in ((0, 1), (1, 2), (2, 3)):
+            page.keyboard.press("ArrowRight")
+            page.keyboard.press("Space")
+            page.keyboard.press("ArrowDown")
+            mask[query, key] = False
+            shows(page, mask)
+        page.keyboard.press("Home")
+        page.keyboard.press("Enter")
+        mask[3, 0] = False
+        shows(page, mask)
+        assert said(page).startswith("on may look at 5 of 6, most at ")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement === document.body"), "one tab stop"
+
+
+def test_mask_by_touch(browser: Browser) -> None:
+    mask = np.ones((6, 6), bool)
+    with alone(browser, painted(), viewport=PHONE, has_touch=True) as page:
+        cell(page, 5, 5).tap()
+        mask[5, 5] = False
+        shows(page, mask)
+        swipe(page, cell(page, 1, 0), cell(page, 1, 2))
+        mask[1, :3] = False
+        shows(page, mask)
+        page.keyboard.press("Space")  # the keyboard works on after a stroke
+        mask[5, 5] = True
+        shows(page, mask)
+
+
+def swipe(page: Page, start: Locator, end: Locator) -> None:
+    """Draw a finger from the middle of one element to that of another."""
+    boxes = [start.bounding_box(), end.bounding_box()]
+    ends = [(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2) for b in boxes if b]
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        found = [{"x": x, "y": y} for x, y in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": found})
+
+    touch("touchStart", ends[0])
+    for step in np.linspace(0, 1, 12)[1:]:
+        (x0, y0), (x1, y1) = ends
+        touch("touchMove", (x0 + step * (x1 - x0), y0 + step * (y1 - y0)))
+    touch("touchEnd")
+
+
+def test_a_mask_that_is_painted_is_recognized(browser: Browser) -> None:
+    with alone(browser, painted()) as page:
+        page.get_by_role("button", name="padding").click()
+        for query in range(6):
+            for key in range(6):
+                if MASKS["prefix"][query, key] != (key < 4):
+                    cell(page, query, key).click()
+        assert pressed(page.locator("figure"), "prefix") == "true"
+        assert said(page).endswith("This mask: prefix.")
+
+
+# Rotary angles
+
+
+def turns(page: Page, i: int, j: int) -> None:
+    """Compare dials and score with the package at two places."""
+    query = rotate(QUERY[None], np.array([i]), frequencies=FREQUENCIES)
+    key = rotate(KEY[None], np.array([j]), frequencies=FREQUENCIES)
+    for kind, vector in (("query", query), ("key", key)):
+        hands = page.locator(f".am-rotary-{kind}")
+        ends = hands.evaluate_all("all => all.map(e => e.dataset.amValue.split(' ').map(Number))")
+        np.testing.assert_allclose(ends, vector.reshape(2, 4).T, atol=1e-6)
+    score = float(scaled_dot_score(query, key)[0, 0])
+    assert exact(page.locator(".am-rotary-sum")) == pytest.approx(score, abs=1e-6)
+    assert sum(exact_all(page.locator(".am-rotary-part"))) == pytest.approx(score, abs=1e-6)
+    assert exact(page.locator(".am-rotary-distance")) == j - i
+    centre = page.locator(".am-rotary-here").get_attribute("cx")
+    points = cast(str, page.locator("polyline").get_attribute("points")).split()
+    assert float(points[LONGEST + j - i].split(",")[0]) == float(str(centre))
+
+
+def sliders(page: Page) -> Locator:
+    return page.get_by_role("slider")
+
+
+def test_rotary_angles_by_mouse(browser: Browser) -> None:
+    with alone(browser, turned()) as page:
+        turns(page, 3, 7)
+        for place in (0, 1):
+            box = sliders(page).nth(place).bounding_box()
+            assert box is not None
+            page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
+        i, j = (int(one.input_value()) for one in sliders(page).all())
+        assert i > 12
+        assert j > 12
+        turns(page, i, j)
+        page.get_by_role("button", name="Reset").click()
+        turns(page, 3, 7)
+
+
+def test_rotary_angles_by_keyboard_keep_the_score_at_one_distance(browser: Browser) -> None:
+    with alone(browser, turned()) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowLeft")
+        turns(page, 2, 7)
+        page.keyboard.press("Tab")
+        page.keyboard.press("End")
+        turns(page, 2, LONGEST)
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")  # both together
+        before = exact(page.locator(".am-rotary-sum"))
+        page.keyboard.press("Shift+Tab")
+        for _ in range(3):
+            page.keyboard.press("ArrowLeft")
+        turns(page, 0, LONGEST - 3)  # place 0 is the end, and the key waits for the query
+        assert exact(page.locator(".am-rotary-sum")) == pytest.approx(before, abs=1e-6)
+        assert said(page).startswith("Distance 17, score ")
+
+
+# The built book
+
+
+def test_live_outputs_begin_in_the_book(site: Site, server: str, browser: Browser) -> None:
+    names = {make().name for make in ALL}
+    context = browser.new_context(service_workers="block")
+    page = context.new_page()
+    for one in site.chapters:
+        if live := one.soup.select("[data-am-live]"):
+            page.goto(server + one.name)
+            assert page.locator("[data-am-on]").count() == len(live)
+            names -= {str(part["data-am-live"]) for part in live}
+    context.close()
+    assert not names, "no page has these"
