@@ -188,6 +188,10 @@ def has_alt_text(page: Page) -> Iterator[str]:
         alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
         if shows_picture and len(alt.split()) < 3:
             yield f"cell {cell.get('id')}: a picture without mystnb.image.alt in its metadata"
+        for data in (output.get("data", {}) for output in cell["outputs"]):
+            live = "data-am-live=" in text(data.get("text/html", ""))
+            if live and len(text(data.get("text/plain", "")).split()) < 3:
+                yield f"cell {cell.get('id')}: a live output that says nothing as text"
     for directive, name, options in FIGURE_DIRECTIVE.findall(markdown(page)):
         if not re.search(r"^:alt:\s*\S", options, re.MULTILINE):
             yield f"{{{directive}}} {name} without :alt:"
@@ -250,7 +254,8 @@ RULES: tuple[Rule, ...] = (
 ABSOLUTE_PATH = re.compile(r"(?<![\w./:<])(?:/[A-Za-z_][\w.@+-]*){2,}|\b[A-Z]:\\\w+|\bfile://\S+")
 EMBEDDED = re.compile(
     r"\bdata:[^\s\"')]*(?:\s+[A-Za-z0-9+/=]{40,})*"
-)  # a picture's letters, not words
+    r'|"base64":"[^"]*"'
+)  # the letters of a picture or of numbers, not words
 ADDRESS = re.compile(r"\blocalhost\b|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 FIGURE_DIRECTIVE = re.compile(
     r"^(?:`{3,}|:{3,})\{((?:glue:)?(?:figure|image))\}[ ]*(\S*)\n((?:.*\n)*?)(?:`{3,}|:{3,})[ ]*$",
@@ -440,6 +445,7 @@ BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
     (has_alt_text, write(0, "```{glue:figure} heads\n\nTwo heads.\n```\n")),
     (has_alt_text, write(0, ":::{figure} _static/mark.svg\n:width: 3em\n\nThe mark.\n:::\n")),
     (has_alt_text, write(0, "Look: ![](_static/mark.svg)")),
+    (has_alt_text, show({"text/html": '<figure data-am-live="mask"></figure>'})),
     (has_a_modest_size, write(0, "x" * LARGEST_PAGE)),
     (has_no_widgets, put({"state": {}}, "metadata", "widgets")),
     (has_no_widgets, show(WIDGET)),
@@ -473,8 +479,10 @@ def test_every_rule_has_a_page_that_breaks_it() -> None:
     assert {rule for rule, _ in BREAKS} == set(RULES)
 
 
-def test_pictures_inside_drawings_are_no_paths() -> None:
+def test_pictures_inside_drawings_and_numbers_of_live_outputs_are_no_paths() -> None:
     page = sound_page()
+    show({"text/html": f'<script>{{"base64":"{HOME}"}}</script>'})(page)
+    assert list(says_nothing_of_the_machine(page)) == []
     show({"image/svg+xml": f'<image xlink:href="data:image/png;base64,ab+{HOME}"/>'})(page)
     assert list(says_nothing_of_the_machine(page)) == []
 

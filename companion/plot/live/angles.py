@@ -129,9 +129,10 @@ def _dials(
 
 
 def _hand(kind: str, x: float, y: float) -> str:
+    radius = 5 if kind == "query" else 8.5  # both show where they lie on each other
     return (
         f'<g class="am-rotary-{kind}"><line x2="{x:.2f}" y2="{-y:.2f}"/>'
-        f'<circle cx="{x:.2f}" cy="{-y:.2f}" r="5"/></g>'
+        f'<circle cx="{x:.2f}" cy="{-y:.2f}" r="{radius}"/></g>'
     )
 
 
@@ -168,7 +169,7 @@ def _curve(scores: NDArray[np.float64], distance: int) -> str:
         f'H{_RIGHT}M{across[longest]:.1f} {_TOP}V{_BOTTOM}"/><polyline points="{points}"/>'
         f'<circle class="am-rotary-here" cx="{across[here]:.1f}" cy="{down[here]:.1f}" r="7"/>'
         f'<text x="{_LEFT}" y="14">score</text>{ticks}'
-        '<text x="390" y="176" text-anchor="middle">key further on →</text></svg>'
+        '<text x="390" y="176" text-anchor="middle">distance j − i →</text></svg>'
     )
 
 

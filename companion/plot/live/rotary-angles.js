@@ -81,6 +81,7 @@ function start(root) {
   controls.append(...sliders.map(({ element }) => element), both.element, reset);
   const say = announcer(root);
   draw();
+  tell();
 }
 
 upgrade("rotary-angles", start);
