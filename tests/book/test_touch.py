@@ -134,6 +134,8 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, *outputs, viewport=PHONE, has_touch=True) as page:
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) <= 0
+        table = page.locator(".am-mask-scroll")
+        assert table.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
         page.get_by_role("button", name="matrix").click()
         for target in page.locator("button:visible, input:visible").all():
             box = target.bounding_box()
@@ -306,6 +308,8 @@ def test_mask_by_mouse(browser: Browser) -> None:
 def test_mask_by_keyboard(browser: Browser) -> None:
     mask = np.ones((6, 6), bool)
     with alone(browser, painted()) as page:
+        tab_stops = page.locator(".am-mask-button").evaluate_all("all => all.map(e => e.tabIndex)")
+        assert sorted(tab_stops) == [-1] * 35 + [0]
         for _ in range(len(MASKS) + 1):
             page.keyboard.press("Tab")
         for query, key in ((0, 1), (1, 2), (2, 3)):
