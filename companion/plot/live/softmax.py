@@ -120,8 +120,8 @@ class _State(NamedTuple):
         positive = self.weights[self.weights > 0]
         return {
             "variance of the scores": float(self.scores.var()),
-            "entropy of the weights, in nats": float(-(positive * np.log(positive)).sum()),
-            "largest derivative, max α(1 − α)": float(self.derivatives.max()),
+            "entropy, in nats": float(-(positive * np.log(positive)).sum()),
+            "largest derivative": float(self.derivatives.max()),
             "trace of the Jacobian": float(self.derivatives.sum()),
         }
 
@@ -200,7 +200,7 @@ def _readings(drawn: _State, tame: _State) -> str:
     )
     return (
         '<table class="am-softmax-readings"><thead><tr><th scope="col">what is read</th>'
-        '<th scope="col">filled bars</th><th scope="col">dotted: over √d</th></tr></thead>'
+        '<th scope="col">filled</th><th scope="col">dotted: over √d</th></tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 
