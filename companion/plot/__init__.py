@@ -19,7 +19,14 @@ from companion.plot.colours import (
 from companion.plot.curves import band, intervals, training_limit
 from companion.plot.labels import LineEnd, label_along, label_ends
 from companion.plot.links import gold_links, weight_key
-from companion.plot.live import LiveOutput, head_viewer, paint_mask, rotary_angles
+from companion.plot.live import (
+    LiveOutput,
+    head_viewer,
+    online_softmax_steps,
+    paint_mask,
+    rotary_angles,
+    softmax_explorer,
+)
 from companion.plot.maps import attention_map, score_map
 from companion.plot.pictures import attended_picture, caption_maps
 from companion.plot.ribbons import InlineSVG, sentence_ribbons
@@ -56,12 +63,14 @@ __all__ = [
     "label_along",
     "label_ends",
     "letter_color",
+    "online_softmax_steps",
     "paint_mask",
     "prefix_tree",
     "residual_diagram",
     "rotary_angles",
     "score_map",
     "sentence_ribbons",
+    "softmax_explorer",
     "training_limit",
     "transformer_diagram",
     "use_style",

@@ -4,5 +4,15 @@ from companion.plot.live.angles import rotary_angles
 from companion.plot.live.heads import head_viewer
 from companion.plot.live.output import LiveOutput, pack
 from companion.plot.live.painted import paint_mask
+from companion.plot.live.softmax import softmax_explorer
+from companion.plot.live.tiles import online_softmax_steps
 
-__all__ = ["LiveOutput", "head_viewer", "pack", "paint_mask", "rotary_angles"]
+__all__ = [
+    "LiveOutput",
+    "head_viewer",
+    "online_softmax_steps",
+    "pack",
+    "paint_mask",
+    "rotary_angles",
+    "softmax_explorer",
+]
