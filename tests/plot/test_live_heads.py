@@ -41,8 +41,8 @@ def test_numbers_are_stored_to_the_last_bit_of_float32() -> None:
 def test_layers_have_the_names_that_they_are_given() -> None:
     shown = head_viewer(np.ones((2, 3, 1, 1)), ["a"], layer=1, layer_name="block")
     assert shown.alt == "Block 2, head 1: a looks most at a, 1.00."
-    names = {"layer_names": ["low", "high"]}
-    assert head_viewer(np.ones((2, 3, 1, 1)), ["a"], **names).alt.startswith("Layer low, head 1")
+    named = head_viewer(np.ones((2, 3, 1, 1)), ["a"], layer_names=["low", "high"])
+    assert named.alt.startswith("Layer low, head 1")
 
 
 def test_the_same_bytes_each_time_and_not_many() -> None:

@@ -90,7 +90,7 @@ def head_viewer(
         label=label,
         alt=alt,
         caption=caption
-        or f"The thicker a line, the larger the weight of the {key_name} for the {query_name}. "
+        or f"The thicker a line, the more the {query_name} token looks at the {key_name} token. "
         f"Weights below {FAINT} have no line.",
     )
 
