@@ -56,8 +56,8 @@ LONGEST = 20
 
 
 def viewer(**options: Any) -> LiveOutput:
-    names = {"query_name": "Spanish", "key_name": "English"}
-    return head_viewer(HEADS, SPANISH, ENGLISH, **names, **options)
+    options |= {"query_name": "Spanish", "key_name": "English"}
+    return head_viewer(HEADS, SPANISH, ENGLISH, **options)
 
 
 def painted() -> LiveOutput:

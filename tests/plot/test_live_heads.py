@@ -38,6 +38,13 @@ def test_numbers_are_stored_to_the_last_bit_of_float32() -> None:
     assert data["layers"] == ["1"]
 
 
+def test_layers_have_the_names_that_they_are_given() -> None:
+    shown = head_viewer(np.ones((2, 3, 1, 1)), ["a"], layer=1, layer_name="block")
+    assert shown.alt == "Block 2, head 1: a looks most at a, 1.00."
+    named = head_viewer(np.ones((2, 3, 1, 1)), ["a"], layer_names=["low", "high"])
+    assert named.alt.startswith("Layer low, head 1")
+
+
 def test_the_same_bytes_each_time_and_not_many() -> None:
     heads = np.full((2, 4, 10, 10), 0.1)
     words = [f"word{place}" for place in range(10)]

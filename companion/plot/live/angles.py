@@ -71,21 +71,24 @@ def rotary_angles(
     if len(places) != 2 or not all(0 <= place <= longest for place in places):
         raise ValueError(f"places: got {places}, wanted two from 0 to {longest}")
 
-    turned = [
+    turned_query, turned_key = (
         rotate(vector[None], np.array([place]), frequencies=speeds)[0]
         for vector, place in zip((asked, given), places, strict=True)
-    ]
+    )
     distances = np.arange(-longest, longest + 1)
     every = rotate(np.repeat(given[None], distances.size, 0), distances, frequencies=speeds)
     curve = scaled_dot_score(asked[None], every)[0]
-    score, distance = _product(*turned, width=asked.size), places[1] - places[0]
+    score = _product(turned_query, turned_key, width=asked.size)
+    distance = places[1] - places[0]
     alt = (
         f"Query at place {places[0]}, key at place {places[1]}: "
         f"score {_said(score)} at distance {_said(distance, 0)}."
     )
     return LiveOutput(
         "rotary-angles",
-        drawing=_dials(*turned, speeds) + _score(places, score) + _curve(curve, distance),
+        drawing=_dials(turned_query, turned_key, speeds)
+        + _score(places, score)
+        + _curve(curve, distance),
         data={
             "query": pack(asked, "float64"),
             "key": pack(given, "float64"),
@@ -116,7 +119,7 @@ def _dials(
             _hand(kind, *(scale * end))
             for kind, end in zip(("key", "query"), reversed(ends), strict=True)
         )
-        part = _product(*ends, width=query.size)
+        part = _product(ends[0], ends[1], width=query.size)
         dials.append(
             f'<div class="am-rotary-dial"><svg width="{2 * _BOX}" height="{2 * _BOX}"'
             f' viewBox="-{_BOX} -{_BOX} {2 * _BOX} {2 * _BOX}" role="img"'

@@ -42,7 +42,8 @@ function start(root) {
   }
 
   function inWords(here) {
-    const name = `${data.layers.length > 1 ? `Layer ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
+    const name = `${data.layers.length > 1 ? `${data.layerName} ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
+    if (here === null && !table.hidden) return `${name}. Rows look at columns: the more ink, the larger the weight.`;
     if (here === null) return `${name}. Point at a token, or tab to it, to follow it alone.`;
     const found = partners(here).map((share, place) => ({ share, word: tokens[1 - here.side][place] }));
     const most = found.filter(({ share }) => share >= data.faint).sort((a, b) => b.share - a.share).slice(0, 3);
@@ -90,7 +91,7 @@ function start(root) {
     }));
   }
 
-  function draw(speak = true) {
+  function draw() {
     const here = pointed ?? pinned;
     layerChoice?.press(layer);
     headChoice.press(head);
@@ -98,7 +99,7 @@ function start(root) {
     drawTokens(here);
     drawMatrix();
     picture.setAttribute("aria-label", inWords(here));
-    if (speak) say(inWords(here));
+    say(inWords(here));
   }
 
   function point(here) {
@@ -151,7 +152,7 @@ function start(root) {
   const count = Array.from({ length: heads }, (_, place) => String(place + 1));
   let layerChoice = null;
   if (data.layers.length > 1) {
-    layerChoice = choice("Layer", data.layers, (place) => {
+    layerChoice = choice(data.layerName, data.layers, (place) => {
       layer = place;
       draw();
     });
@@ -165,6 +166,7 @@ function start(root) {
     views.press(place);
     drawing.hidden = place === 1;
     table.hidden = place === 0;
+    draw();
   });
   views.press(0);
   controls.append(headChoice.element, views.element);

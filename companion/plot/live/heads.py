@@ -30,6 +30,7 @@ def head_viewer(
     key_name: str = "key",
     layer: int = 0,
     head: int = 0,
+    layer_name: str = "layer",
     layer_names: Sequence[str] | None = None,
     caption: str | None = None,
 ) -> LiveOutput:
@@ -47,7 +48,8 @@ def head_viewer(
         key_name: what the tokens on the right are.
         layer: which layer is shown first, from 0.
         head: which head is shown first, from 0.
-        layer_names: what the layers are called; by default 1, 2 and so on.
+        layer_name: what a layer is called, as "block".
+        layer_names: what each layer is called; by default 1, 2 and so on.
         caption: the words below; by default what a line means and what is left out.
 
     Raises:
@@ -68,7 +70,9 @@ def head_viewer(
         if not 0 <= place < length:
             raise ValueError(f"{name}: got {place}, wanted 0 to {length - 1}")
     shown = given[layer, head]
-    where = f"Layer {names[layer]}, head {head + 1}" if layers > 1 else f"Head {head + 1}"
+    where = f"Head {head + 1}"
+    if layers > 1:
+        where = f"{layer_name.capitalize()} {names[layer]}, head {head + 1}"
     alt = f"{where}: {_words(shown, left, right)}."
     return LiveOutput(
         "head-viewer",
@@ -78,6 +82,7 @@ def head_viewer(
             "queries": left,
             "keys": right,
             "layers": names,
+            "layerName": layer_name.capitalize(),
             "layer": layer,
             "head": head,
             "faint": FAINT,
@@ -85,7 +90,7 @@ def head_viewer(
         label=label,
         alt=alt,
         caption=caption
-        or f"The thicker a line, the larger the weight of the {key_name} for the {query_name}. "
+        or f"The thicker a line, the more the {query_name} token looks at the {key_name} token. "
         f"Weights below {FAINT} have no line.",
     )
 
