@@ -24,7 +24,7 @@ PHONE: dict[str, Any] = {
 KIB = 150  # of a first visit, without figures
 REQUESTS = 12  # without figures
 SHIFT = 0.01
-BLOCKING = 2000  # milliseconds: a page has 20 on an idle machine
+BLOCKING = 10_000  # milliseconds, for a busy machine: an idle one needs a hundredth
 PATIENCE = 120_000
 
 NOTES = """window.seen = {shift: 0, blocking: 0};

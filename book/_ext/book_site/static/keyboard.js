@@ -12,8 +12,8 @@
 }
 
 // The theme takes the focus from some buttons when they are pressed, and the keyboard loses its place.
+// It also stops the event: hence before it, and afterwards.
 addEventListener("click", event => {
-  const button = event.target.closest?.("button");
-  const byKeyboard = event.detail === 0;
-  if (byKeyboard && button && document.activeElement === document.body) button.focus();
-});
+  const button = event.detail === 0 && event.target.closest?.("button");
+  if (button) setTimeout(() => document.activeElement === document.body && button.focus());
+}, true);
