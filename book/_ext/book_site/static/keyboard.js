@@ -2,9 +2,11 @@
 {
   const scrollers = ".formula, .highlight pre, .output pre, .text_html, .pst-scrollable-table-container";
   const mark = () => {
-    for (const element of document.querySelectorAll(scrollers)) {
-      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
-      else element.removeAttribute("tabindex");
+    // First look, then write: the other way round, every look would lay the page out again.
+    const found = [...document.querySelectorAll(scrollers)].map(e => [e, e.scrollWidth > e.clientWidth]);
+    for (const [element, wide] of found) {
+      if (wide) element.tabIndex = 0;
+      else if (element.hasAttribute("tabindex")) element.removeAttribute("tabindex");
     }
   };
   addEventListener("load", mark);
