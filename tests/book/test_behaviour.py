@@ -238,4 +238,4 @@ def test_a_button_keeps_the_place_of_the_keyboard(
     found = open_page.locator(f".bd-header-article {button}")
     found.focus()
     open_page.keyboard.press("Enter")
-    assert found.evaluate("e => e === document.activeElement")
+    open_page.wait_for_function(f"document.activeElement.matches('{button}')")

@@ -23,7 +23,15 @@ CONFIG = {
 def faults(pages: list[Path], config: Path) -> list[str]:
     """Return what html-validate finds in some files."""
     config.write_text(json.dumps(CONFIG), encoding="utf-8")
-    command = [find_node(), PROGRAM, "--config", config, "--formatter", "json", *pages]
+    command: list[str | Path] = [
+        find_node(),
+        PROGRAM,
+        "--config",
+        config,
+        "--formatter",
+        "json",
+        *pages,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     return [

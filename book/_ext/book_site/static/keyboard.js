@@ -2,9 +2,11 @@
 {
   const scrollers = ".formula, .highlight pre, .output pre, .text_html, .pst-scrollable-table-container";
   const mark = () => {
-    for (const element of document.querySelectorAll(scrollers)) {
-      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
-      else element.removeAttribute("tabindex");
+    // First look, then write: the other way round, every look would lay the page out again.
+    const found = [...document.querySelectorAll(scrollers)].map(e => [e, e.scrollWidth > e.clientWidth]);
+    for (const [element, wide] of found) {
+      if (wide) element.tabIndex = 0;
+      else if (element.hasAttribute("tabindex")) element.removeAttribute("tabindex");
     }
   };
   addEventListener("load", mark);
@@ -12,8 +14,8 @@
 }
 
 // The theme takes the focus from some buttons when they are pressed, and the keyboard loses its place.
+// It also stops the event: hence before it, and afterwards.
 addEventListener("click", event => {
-  const button = event.target.closest?.("button");
-  const byKeyboard = event.detail === 0;
-  if (byKeyboard && button && document.activeElement === document.body) button.focus();
-});
+  const button = event.detail === 0 && event.target.closest?.("button");
+  if (button) setTimeout(() => document.activeElement === document.body && button.focus());
+}, true);
