@@ -65,6 +65,7 @@ def test_without_an_address_no_tag_has_one() -> None:
     found = tags("Masks", 'What "may" be seen.', "Book")
     assert "http" not in found
     assert "og:image" not in found
+    assert "og:url" not in found
     soup = BeautifulSoup(found, "html.parser")
     description = soup.find("meta", attrs={"name": "description"})
     assert description is not None

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
 SHEET_WIDTH = 627  # CSS pixels of the text on A4, between the margins of print.css
 SHEET_HEIGHT = 960
