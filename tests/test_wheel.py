@@ -114,6 +114,7 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
     assert "companion/py.typed" in names
     assert "companion/data/phrases.tsv" in names
     assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
+    assert {"companion/plot/live/live.css", "companion/plot/live/head-viewer.js"} <= set(names)
     assert any(re.fullmatch(r"companion/fonts/[\w-]+\.(ttf|otf|woff2)", name) for name in names)
 
 
