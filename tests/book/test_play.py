@@ -76,7 +76,7 @@ def test_scripts_begin_with_the_numbers_that_python_wrote(browser: Browser) -> N
             for part in ("bar", "before", "score"):
                 found[-1].append(exact_all(page.locator(f".am-tiles-{part}")))
     for static, live in zip(*found, strict=True):
-        np.testing.assert_allclose(live, static, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(live, static, rtol=0, atol=1e-6)
 
 
 def test_two_of_each_stay_apart(browser: Browser) -> None:

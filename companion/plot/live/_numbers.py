@@ -11,3 +11,12 @@ def signed(number: float, places: int) -> str:
     """
     rounded = f"{number:.{places}f}"
     return rounded.lstrip("-") if float(rounded) == 0 else rounded.replace("-", "\u2212")
+
+
+def precise(number: float) -> str:
+    """Write nine digits: more than are shown, and fewer than differ from processor to processor.
+
+    >>> precise(1 / 3), precise(0.0)
+    ('0.333333333', '0')
+    """
+    return f"{number:.9g}"

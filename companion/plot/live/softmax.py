@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from companion.attention import masked_softmax
 from companion.plot._inputs import as_labels, as_vector
-from companion.plot.live._numbers import signed
+from companion.plot.live._numbers import precise, signed
 from companion.plot.live.output import LiveOutput
 
 # The series R20 of ISO 3 from 0.1 to 10: nearly even steps of a logarithm that meet 2, 4 and 8, the
@@ -180,7 +180,7 @@ def _bar(kind: str, value: float, outline: float, left: int, y: int) -> str:
 def _number(kind: str, value: float, places: int, right: int, y: int) -> str:
     return (
         f'<text class="am-softmax-{kind}" x="{right}" y="{y + 19}"'
-        f' data-am-value="{float(value)!r}">{signed(value, places)}</text>'
+        f' data-am-value="{precise(value)}">{signed(value, places)}</text>'
     )
 
 
@@ -194,7 +194,7 @@ def _list(labels: Sequence[str], state: _State) -> str:
 def _readings(drawn: _State, tame: _State) -> str:
     rows = "".join(
         f'<tr><th scope="row">{name}</th>'
-        f'<td class="am-softmax-reading" data-am-value="{value!r}">{_short(value)}</td>'
+        f'<td class="am-softmax-reading" data-am-value="{precise(value)}">{_short(value)}</td>'
         f"<td>{_short(tame.readings[name])}</td></tr>"
         for name, value in drawn.readings.items()
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from companion.arrays import check_whole
 from companion.plot._inputs import as_vector
-from companion.plot.live._numbers import signed
+from companion.plot.live._numbers import precise, signed
 from companion.plot.live.output import LiveOutput
 from companion.tiled import online_softmax
 
@@ -118,12 +118,13 @@ def _drawing(scores: NDArray[np.float64], steps: list[_Step], telling: int) -> s
         span = f'x="{left:.2f}" width="{room * _BAR:.2f}"'
         slots.append(
             f'<rect class="am-tiles-bar{new}" {span} {_standing(height)}'
-            f' data-am-value="{height!r}"/>'
-            f'<rect class="am-tiles-before" {span} {_standing(old)} data-am-value="{old!r}"/>'
+            f' data-am-value="{precise(height)}"/>'
+            f'<rect class="am-tiles-before" {span} {_standing(old)}'
+            f' data-am-value="{precise(old)}"/>'
             f'<line class="am-tiles-whole" x1="{left - 2:.2f}" x2="{left + room * _BAR + 2:.2f}"'
             f' y1="{_BASE}" y2="{_BASE}" visibility="hidden"/>'
             f'<text class="am-tiles-score{later}" x="{middle:.2f}" y="{_BASE + 19}"'
-            f' data-am-value="{score!r}">{signed(score, 1)}</text>'
+            f' data-am-value="{precise(score)}">{signed(score, 1)}</text>'
         )
     return (
         f'<svg class="am-tiles-chart" viewBox="0 0 {_WIDE} {_HIGH}" role="img"'
@@ -172,6 +173,6 @@ def _table(scores: NDArray[np.float64], steps: list[_Step]) -> str:
 
 
 def _cell(value: float | None, places: int | None) -> str:
-    exact = "" if value is None else f' data-am-value="{value!r}"'
+    exact = "" if value is None else f' data-am-value="{precise(value)}"'
     shown = "–" if value is None or places is None else signed(value, places)
     return f"<td{exact}>{shown}</td>"
