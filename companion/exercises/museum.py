@@ -146,6 +146,7 @@ def check_repaired(attention: Callable[..., Any]) -> None:
 def _hint_at_what_is_left(got: Tensor, x: Tensor, h: int) -> None:
     left = {
         "view": "the cut: a view to (b, h, n, d) cuts the sentence, not the width",
+        "views": "the cut and the join: a view takes pieces of the sentence for heads",
         "joined": "the join: transpose the heads back before you flatten them",
         "scale": "the scale: a product has d terms, the width of one head",
         "future": "the mask: True means may attend, and a query may see what came before it",
@@ -243,7 +244,7 @@ def _suspect(fault: str) -> Callable[[Tensor], Tensor]:
             mask = sliding_window_mask(n, left=SIZE - 2, right=1, like=x)
         scale = e**-0.5 if fault == "scale" else None
         output = scaled_dot_product_attention(heads, heads, heads, mask, scale=scale)
-        joined = output.transpose(1, 2).flatten(2)
+        joined: Tensor = output.transpose(1, 2).flatten(2)
         return joined.transpose(0, 1) if fault == "batch" else joined
 
     return attend
@@ -253,14 +254,15 @@ def _attention(x: Tensor, h: int, fault: str = "") -> Tensor:
     """Attend causally in heads, one of the steps possibly wrong."""
     b, n, e = x.shape
     heads = x.reshape(b, n, h, e // h).transpose(1, 2)
-    if fault == "view":
+    if fault in ("view", "views"):
         heads = x.reshape(b, h, n, e // h)
     scores = heads @ heads.mT / math.sqrt(e if fault == "scale" else e // h)
     causal = causal_mask(n, like=x)
     allowed = causal.mT if fault == "future" else causal
     weights = scores.masked_fill(~allowed, -math.inf).softmax(-2 if fault == "axis" else -1)
     output = weights @ heads
-    return (output if fault == "joined" else output.transpose(1, 2)).reshape(b, n, e)
+    as_it_is = fault in ("joined", "views")
+    return (output if as_it_is else output.transpose(1, 2)).reshape(b, n, e)
 
 
 def _flags(got: Any) -> Flags:

@@ -57,7 +57,15 @@ def check_polarity(attend: Variant) -> None:
 def small_language_model() -> LanguageModel:
     """Make a causal language model of one block, with weights from torch's generator."""
     return LanguageModel(
-        TransformerConfig(vocab_size=12, embed_dim=32, num_heads=2, num_layers=1, dropout_p=0.0)
+        TransformerConfig(
+            vocab_size=12,
+            embed_dim=32,
+            num_heads=2,
+            num_layers=1,
+            positions="learned",
+            max_len=16,
+            dropout_p=0.0,
+        )
     )
 
 
@@ -125,8 +133,8 @@ MASKS = (
         ),
     ),
     Exhibit(
-        "everything right",
-        "A model that is right every time, because it reads the answer",
+        "too good",
+        "A model that is right too often, because it reads the answer",
         ROOM,
         broken=peeking_model,
         sound=small_language_model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 
 from companion.museum import EXHIBITS, Exhibit
 
+ROOT = Path(__file__).parents[2]
 exhibits = pytest.mark.parametrize("exhibit", EXHIBITS.values(), ids=list(EXHIBITS))
 
 
@@ -44,8 +46,15 @@ def test_a_thread_is_a_repository_and_a_number() -> None:
         replace(exhibit, threads=("rasbt",))
 
 
+@exhibits
+def test_the_page_shows_the_exhibit_and_its_threads(exhibit: Exhibit) -> None:
+    page = (ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8")
+    assert f'look_at(\\"{exhibit.name}\\")' in page
+    assert exhibit.links in page
+
+
 def test_links_lead_to_the_threads() -> None:
-    link = EXHIBITS["everything right"].links
+    link = EXHIBITS["too good"].links
     assert link == "[tensorflow/text #894](https://github.com/tensorflow/text/issues/894)"
 
 
