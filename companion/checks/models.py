@@ -15,13 +15,14 @@ from companion.checks._outputs import (
 )
 
 Order = Literal["pre", "post"]
-LARGE = 100.0
+LARGE, LARGER = 1e3, 1e4
 
 
 def norm_order(block: Function, x: Any) -> Literal["pre", "post", "neither"]:
     """Find out from outside where the norms of a residual block stand.
 
-    x + f(norm(x)) adds the same to c x as to x; norm(x + f(x)) gives c x no larger outputs.
+    What x + f(norm(x)) adds to a large input does not grow with it, however many such sub-layers
+    the block has; norm(x + f(x)) has no large outputs.
 
     Args:
         block: from (b, n, e) to (b, n, e), with its dropout off.
@@ -38,12 +39,9 @@ def norm_order(block: Function, x: Any) -> Literal["pre", "post", "neither"]:
     'post'
     """
     small, large = steady_outputs(block, x), outputs_of(block, LARGE * x)
-    added, added_to_large = (
-        small - plain_numbers(x),
-        large - plain_numbers(LARGE * x),
-    )
-    size = np.abs(added).max()
-    if np.abs(added - added_to_large).max() <= 0.01 * max(1.0, size):
+    added = large - plain_numbers(LARGE * x)
+    added_to_larger = outputs_of(block, LARGER * x) - plain_numbers(LARGER * x)
+    if np.abs(added - added_to_larger).max() <= 0.02 * max(1.0, np.abs(added).max()):
         return "pre"
     return "post" if np.abs(large).max() <= 3 * np.abs(small).max() else "neither"
 

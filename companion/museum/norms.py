@@ -45,7 +45,7 @@ NORMS = (
         broken=said_post_is_pre,
         sound=said_post_is_post,
         check=check_post,
-        hint="the text says",
+        hint=r"the code is x \+ f\(norm\(x\)\), the text says norm",
         threads=(
             "harvardnlp/annotated-transformer #1",
             "harvardnlp/annotated-transformer #13",
