@@ -19,8 +19,8 @@ FLOORS: list[set[str]] = [
     {"attention", "tiled", "linear"},
     {"cache", "layers"},
     {"models"},
-    {"data", "decoding", "metrics", "alignment", "studies"},
-    {"training", "translation", "plot", "notebook", "exercises", "cost", "interpret"},
+    {"data", "decoding", "metrics", "alignment", "studies", "checks"},
+    {"training", "translation", "plot", "notebook", "exercises", "cost", "interpret", "museum"},
 ]
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
 TORCH_FROM = FLOOR["layers"]
