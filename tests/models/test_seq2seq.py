@@ -199,7 +199,7 @@ def test_concat_is_the_additive_score_in_luongs_order() -> None:
     additive, concat = make_model("additive", "present"), make_model("concat")
     ours = dict(concat.named_parameters())
     theirs = dict(additive.named_parameters())
-    pair = [theirs.pop(f"attention.{name}_weight") for name in ("query", "key")]
+    pair = (theirs.pop("attention.query_weight"), theirs.pop("attention.key_weight"))
     with torch.no_grad():
         ours.pop("attention.weight").copy_(torch.cat(pair))
         for name, weight in theirs.items():
