@@ -148,7 +148,7 @@ def training_mib(setting: AnySetting, vocabularies: tuple[int, int], batch: Batc
         model = setting.build(vocabularies)
         config = TrainingConfig(2, warmup_steps=1)
         train(model, [batch, batch], setting.loss, config, progress=False)
-    return count.peak / 2**20
+    return float(count.peak / 2**20)
 
 
 def decoding_mib(model: TranslationModel, batch: Batch) -> float:
@@ -157,7 +157,7 @@ def decoding_mib(model: TranslationModel, batch: Batch) -> float:
         state = decode(model, batch)
         kept = count.live
         del state
-    return kept / 2**20
+    return float(kept / 2**20)
 
 
 def cached_costs(seed: int) -> dict[str, float]:

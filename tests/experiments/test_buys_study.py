@@ -81,7 +81,7 @@ def test_decoding_reads_every_right_word_once() -> None:
     model = Setting("dot").shrunk().build(corpus.vocabularies).eval()
     steps = []
     step = model.step
-    model.step = lambda tokens, state: (steps.append(tokens), step(tokens, state))[1]  # type: ignore[assignment,func-returns-value,method-assign,return-value]
+    model.step = lambda tokens, state: (steps.append(tokens), step(tokens, state))[1]  # type: ignore[func-returns-value,method-assign]
     buys.decode(model, batch)
     assert len(steps) == batch.target_in.shape[1]
     assert all((words == batch.target_in[:, n]).all() for n, words in enumerate(steps))
