@@ -1,11 +1,10 @@
 """What does each mechanism buy? One table: the same sentences, updates and seeds for all.
 
-What other studies have trained with these settings is read from their records: no attention,
-additive and dot attention (`experiments.bottleneck`), and the additive score in Luong's order,
-which is his concat (`experiments.alignment`; its exact match alone). Luong's bilinear score
-(general), the same in a window around a predicted place (local-p), and the Transformer are trained
-here. What an update and a translated sentence cost, in seconds and in bytes, is measured here for
-all of them.
+No attention, additive and dot attention were trained with these settings by
+`experiments.bottleneck`; their measures are read from its record. Luong's other forms, which are
+general, concat and local-p (general in a window around a predicted place), and the Transformer are
+trained here. What an update and a translated sentence cost, in seconds and in bytes, is measured
+here for all of them.
 """
 
 from __future__ import annotations
@@ -50,13 +49,8 @@ COST_TASK = replace(TASK, train_pairs=2000, test_pairs=100, bins=((26, 30),))
 BEYOND, FAR_BEYOND = (bin_name(*bounds) for bounds in TASK.bins[-2:])
 SENTENCES = 64
 """How many sentences of 26 to 30 words bytes and decoding are measured on."""
-RECORDED = {
-    "none": ("bottleneck", "none"),
-    "additive": ("bottleneck", "additive"),
-    "dot": ("bottleneck", "dot"),
-    "concat": ("alignment", "additive_present"),
-}
-"""The study that trained an arm, and what it is called there."""
+RECORDED = "bottleneck"
+"""The study that trained what `reported` names."""
 
 
 @dataclass(frozen=True)
@@ -73,29 +67,22 @@ class LocalSetting(Setting):
 def trained_here() -> dict[str, AnySetting]:
     """Return the settings of what this study trains, all of them fixed before it was run.
 
-    General and local-p have those of dot, from which they differ by a matrix and by a window. They
-    were not tuned. The Transformer was, by its own study and for fewer updates.
+    Luong's forms were not tuned. General and local-p have the settings of dot, from which they
+    differ by a matrix and by a window; concat has those of additive attention, from which it
+    differs by the state that looks. The Transformer was tuned by its own study, for fewer updates.
     """
     general = replace(reported()["dot"], attention="general")
     return {
         "general": general,
         "local": LocalSetting(**vars(general)),
+        "concat": replace(reported()["additive"], attention="concat"),
         "transformer": replace(transformer.tuned("transformer"), steps=REPORT_STEPS),
     }
 
 
-def trained_before() -> dict[str, AnySetting]:
-    """Return the settings of what other studies trained, by the names of this one.
-
-    Concat has those of additive attention, from which it differs by the state that looks.
-    """
-    settings: dict[str, AnySetting] = {str(kind): found for kind, found in reported().items()}
-    return settings | {"concat": replace(reported()["additive"], query="present")}
-
-
 def everyone() -> dict[str, AnySetting]:
     """Return the settings of all arms; the first has no attention."""
-    return trained_before() | trained_here()
+    return {str(kind): setting for kind, setting in reported().items()} | trained_here()
 
 
 def costs(settings: Mapping[str, AnySetting], seed: int, task: GrammarTask) -> dict[str, float]:
@@ -204,7 +191,7 @@ def main(workers: int = 2) -> None:
         config={
             "task": TASK,
             "trained": settings,
-            "recorded": RECORDED,
+            "recorded": dict.fromkeys(reported(), RECORDED),
             "cost_task": COST_TASK,
             "sentences": SENTENCES,
         },
@@ -216,22 +203,21 @@ def main(workers: int = 2) -> None:
 
 
 def recorded() -> dict[str, Runs]:
-    """Return the exact match and BLEU of what other studies trained.
+    """Return the exact match and BLEU of what the other study trained.
 
     Raises:
-        ValueError: one trained with other settings, sentences or seeds.
+        ValueError: it trained with other settings, sentences or seeds.
     """
+    study = load_result(RECORDED)
     found: dict[str, Runs] = {}
-    for arm, setting in trained_before().items():
-        name, there = RECORDED[arm]
-        study = load_result(name)
+    for arm, setting in reported().items():
         wanted = json.loads(json.dumps({"setting": setting, "task": TASK}, default=vars))
-        if study.config[there] != wanted or study.seeds != REPORT_SEEDS:
-            raise ValueError(f"{name}: its {there} was not trained as {arm} is here")
+        if study.config[arm] != wanted or study.seeds != REPORT_SEEDS:
+            raise ValueError(f"{RECORDED}: its {arm} was not trained as {arm} is here")
         found[arm] = {
-            key.removeprefix(f"{there}/"): list(entry.runs)
+            key.removeprefix(f"{arm}/"): list(entry.runs)
             for key, entry in study.measures.items()
-            if key.startswith((f"{there}/exact_match", f"{there}/bleu"))
+            if key.startswith((f"{arm}/exact_match", f"{arm}/bleu"))
         }
     return found
 
@@ -312,7 +298,7 @@ NAMES = {
     "additive": "additive attention",
     "dot": "dot attention",
     "general": "bilinear attention (general)",
-    "concat": "the additive score in Luong's order (concat)",
+    "concat": "concat attention",
     "local": "bilinear attention in a predicted window (local-p)",
     "transformer": "a Transformer",
 }
