@@ -26,7 +26,7 @@ from companion.training import TrainingConfig, train
 from companion.translation import Translator
 
 Outcome = TypeVar("Outcome")
-Kind = Literal["none", "additive", "dot", "general"]
+Kind = Literal["none", "additive", "dot", "general", "concat"]
 Runs = dict[str, list[float]]
 """One list of runs, in the order of the seeds, for every measure."""
 

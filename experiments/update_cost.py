@@ -20,6 +20,23 @@ def update_costs(
 ) -> dict[str, float]:
     """Return the CPU time of an update of every translator, as a multiple of the first one's.
 
+    See `update_seconds`.
+    """
+    seconds = update_seconds(settings, task, seed, rounds=rounds, updates=updates)
+    first = next(iter(seconds.values()))
+    return {name: found / first for name, found in seconds.items()}
+
+
+def update_seconds(
+    settings: Mapping[str, AnySetting],
+    task: Task,
+    seed: int,
+    *,
+    rounds: int = 5,
+    updates: int = 20,
+) -> dict[str, float]:
+    """Return the seconds of CPU time that an update of every translator takes.
+
     The translators take turns, so that what else the machine does strikes all of them alike.
 
     Args:
@@ -38,6 +55,5 @@ def update_costs(
             batches = training_batches(setting, corpus, seed)
             began = time.process_time()
             train(models[name], batches, setting.loss, config, progress=False)
-            seconds[name].append(time.process_time() - began)
-    first = median(next(iter(seconds.values())))
-    return {name: median(times) / first for name, times in seconds.items()}
+            seconds[name].append((time.process_time() - began) / updates)
+    return {name: median(times) for name, times in seconds.items()}

@@ -266,6 +266,14 @@ MUTANTS = [
         "test_the_additive_model_equals",
     ),
     Mutant(
+        "a window around the query's own place, not a predicted one",
+        "models/seq2seq.py",
+        "predictive=config.window is not None,",
+        "predictive=False,",
+        "models/test_seq2seq.py",
+        "test_dot_attention_adds_no_weight",
+    ),
+    Mutant(
         "padding counted in the loss",
         "models/seq2seq.py",
         "self(batch)[batch.target_mask], batch.target_out[batch.target_mask]",
@@ -931,6 +939,22 @@ MUTANTS = [
         "seconds[name].append(_reading(call, 1))",
         "cost/test_timing_of_turns.py",
         "test_calls_take_turns",
+    ),
+    Mutant(
+        "checking local attention whose bell curve is twice as wide",
+        "exercises/buys.py",
+        "sigma = window / 2 if sigma is None else sigma",
+        "sigma = window if sigma is None else sigma",
+        "exercises/test_buys.py",
+        "right_answer",
+    ),
+    Mutant(
+        "checking a front on which one may be dearer and no better",
+        "exercises/buys.py",
+        "c <= cost and q >= quality and (c, q)",
+        "c < cost and q >= quality and (c, q)",
+        "exercises/test_buys.py",
+        "right_answer",
     ),
     Mutant(
         "checking a tile whose old sum does not shrink",

@@ -114,4 +114,12 @@ def _attention(config: Seq2SeqConfig, sentences: int, q_len: int, k_len: int) ->
         return AttentionFlops(0, 0, 0)
     if config.attention == "additive":
         return additive_flops(h, h, h, q_len=q_len, k_len=k_len, batch_size=sentences)
-    return luong_flops(h, h, q_len=q_len, k_len=k_len, score=config.attention, batch_size=sentences)
+    return luong_flops(
+        h,
+        h,
+        q_len=q_len,
+        k_len=k_len,
+        score=config.attention,
+        predictive=config.window is not None,
+        batch_size=sentences,
+    )

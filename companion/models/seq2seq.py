@@ -1,4 +1,4 @@
-"""Recurrent encoder-decoder with no, additive, dot or bilinear attention behind one interface."""
+"""Recurrent encoder-decoder with no, Bahdanau's or Luong's attention behind one interface."""
 
 from __future__ import annotations
 
@@ -38,26 +38,29 @@ class Seq2SeqConfig:
         hidden_dim: width of a decoder state and of an encoder annotation; even, because each
             direction of the encoder gives half of an annotation.
         attention: "none" (the context is one vector a sentence), "additive" (Bahdanau et al.,
-            2015), "dot" or "general" (bilinear; Luong et al., 2015).
+            2015), "dot", "general" (bilinear) or "concat" (all three Luong et al., 2015).
         query: which decoder state looks: "previous", before the last word is read, and the context
             then enters the cell; or "present", after it. None takes the paper's: "previous" for
-            additive attention, "present" for dot and general.
+            additive attention, "present" for Luong's.
         cell: "gru" or "lstm".
         dropout_p: dropout on the embeddings and on the attentional output.
+        window: D of Luong's predictive local attention ("local-p"), the places on either side of
+            one that the query predicts; None looks at the whole sentence.
 
     Raises:
         TypeError: a size that is not whole, or a dropout_p that is no number.
-        ValueError: a field is out of its range.
+        ValueError: a field is out of its range, or a window without Luong's attention.
     """
 
     source_vocab: int
     target_vocab: int
     embed_dim: int = 64
     hidden_dim: int = 128
-    attention: Literal["none", "additive", "dot", "general"] = "additive"
+    attention: Literal["none", "additive", "dot", "general", "concat"] = "additive"
     query: Literal["previous", "present"] | None = None
     cell: Literal["gru", "lstm"] = "gru"
     dropout_p: float = 0.1
+    window: int | None = None
 
     @property
     def feeds_context(self) -> bool:
@@ -74,7 +77,7 @@ class Seq2SeqConfig:
         if self.hidden_dim % 2:
             raise ValueError(f"hidden_dim: got {self.hidden_dim}, wanted an even number")
         for name, known in (
-            ("attention", ("none", "additive", "dot", "general")),
+            ("attention", ("none", "additive", "dot", "general", "concat")),
             ("query", (None, "previous", "present")),
             ("cell", ("gru", "lstm")),
         ):
@@ -84,6 +87,12 @@ class Seq2SeqConfig:
             raise TypeError(f"dropout_p: got {type(self.dropout_p).__name__}, wanted a number")
         if not 0 <= self.dropout_p < 1:
             raise ValueError(f"dropout_p: got {self.dropout_p}, wanted at least 0 and below 1")
+        if self.window is not None:
+            check_whole(1, window=self.window)
+            if self.attention in ("none", "additive"):
+                raise ValueError(
+                    f"window: got {self.window}, wanted None for attention {self.attention!r}"
+                )
 
 
 class Encoded(NamedTuple):
@@ -125,7 +134,7 @@ class Seq2Seq(nn.Module):
 
     - "none": `c` is one vector a sentence, the decoder's first state, at every step.
     - "additive": the *previous* state looks, and `c` also enters the recurrent cell.
-    - "dot", "general": the *present* state looks; the cell reads only the last word.
+    - "dot", "general", "concat": the *present* state looks; the cell reads only the last word.
 
     Args:
         config: the model's shape.
@@ -147,7 +156,13 @@ class Seq2Seq(nn.Module):
         if config.attention == "additive":
             self.attention = AdditiveAttention(h, h, h)
         elif config.attention != "none":
-            self.attention = LuongAttention(h, h, score=config.attention)
+            self.attention = LuongAttention(
+                h,
+                h,
+                score=config.attention,
+                window=config.window,
+                predictive=config.window is not None,
+            )
         self.combine = nn.Linear(2 * h, h, bias=False)
         self.output = nn.Linear(h, config.target_vocab)
         self.dropout = nn.Dropout(config.dropout_p)

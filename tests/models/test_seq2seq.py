@@ -16,14 +16,18 @@ from tests.batches import SOURCES, TARGETS, make_batch
 
 CONFIG = Seq2SeqConfig(source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=14, dropout_p=0.0)
 VARIANTS = [
-    *product(("none", "additive", "dot", "general"), (None,), ("gru", "lstm")),
+    *product(("none", "additive", "dot", "general", "concat", "local"), (None,), ("gru", "lstm")),
     ("additive", "present", "gru"),
     ("general", "previous", "lstm"),
+    ("local", "previous", "gru"),
 ]
+"""Attention, query and cell; "local" is bilinear attention in a window of two to either side."""
 
 
 def make_model(attention: Any, query: Any = None, cell: Any = "gru", **changes: Any) -> Seq2Seq:
     torch.manual_seed(5)
+    if attention == "local":
+        attention, changes = "general", {"window": 2, **changes}
     config = replace(CONFIG, attention=attention, query=query, cell=cell, **changes)
     return Seq2Seq(config).double().eval()
 
@@ -185,7 +189,37 @@ def test_dot_attention_adds_no_weight() -> None:
         return sum(parameter.numel() for parameter in make_model(kind).parameters())
 
     assert count("dot") == count("none")
-    assert count("general") == count("dot") + CONFIG.hidden_dim**2
+    h = CONFIG.hidden_dim
+    assert count("general") == count("dot") + h**2
+    assert count("concat") == count("dot") + 2 * h**2 + h
+    assert count("local") == count("general") + h**2 + h
+
+
+def test_concat_is_the_additive_score_in_luongs_order() -> None:
+    additive, concat = make_model("additive", "present"), make_model("concat")
+    ours = dict(concat.named_parameters())
+    theirs = dict(additive.named_parameters())
+    pair = (theirs.pop("attention.query_weight"), theirs.pop("attention.key_weight"))
+    with torch.no_grad():
+        ours.pop("attention.weight").copy_(torch.cat(pair))
+        for name, weight in theirs.items():
+            ours.pop(name).copy_(weight)
+    assert not ours
+    batch = make_batch([0, 1, 2])
+    torch.testing.assert_close(concat(batch), additive(batch))
+
+
+def test_a_window_hides_what_is_far_from_the_place_that_is_predicted() -> None:
+    batch = make_batch([0, 1, 2])
+    near, wide = make_model("local", window=1), make_model("local", window=50)
+    wide.load_state_dict(near.state_dict())
+    (_, few), (_, all_of_them) = (model(batch, need_weights=True) for model in (near, wide))
+    assert few is not None
+    assert all_of_them is not None
+    written = batch.target_mask
+    assert (few > 0).sum(-1)[written].max() <= 3
+    words = (all_of_them > 0).sum(-1)
+    assert (words == batch.source_lengths[:, None])[written].all()
 
 
 def test_the_loss_leaves_padding_out() -> None:
@@ -216,6 +250,8 @@ def test_dropout_works_in_training_alone() -> None:
         ("query", "next"),
         ("cell", "rnn"),
         ("dropout_p", 1.0),
+        ("window", 0),
+        ("window", 3),  # with additive attention, which has none
     ],
 )
 def test_impossible_configurations_are_refused(field: str, value: object) -> None:
@@ -223,7 +259,9 @@ def test_impossible_configurations_are_refused(field: str, value: object) -> Non
         replace(CONFIG, **{field: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("field", ["embed_dim", "hidden_dim", "source_vocab", "dropout_p"])
+@pytest.mark.parametrize(
+    "field", ["embed_dim", "hidden_dim", "source_vocab", "dropout_p", "window"]
+)
 def test_what_is_no_number_is_refused(field: str) -> None:
     value: Any = "0.5" if field == "dropout_p" else 6.0
     with pytest.raises(TypeError, match=f"{field}: got"):

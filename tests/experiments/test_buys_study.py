@@ -1,0 +1,96 @@
+"""The study of what attention buys: the same for all arms, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from companion.data.batching import collate
+from companion.models.seq2seq import Seq2Seq
+from companion.notebook import load_result
+from experiments import buys
+from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
+from experiments.translators import GrammarTask, Setting
+
+SMALL = GrammarTask(train_pairs=120, max_length=9, test_pairs=8, bin_pairs=8, bins=((1, 5), (6, 9)))
+
+
+def test_all_arms_have_one_budget_and_the_recurrent_ones_one_width() -> None:
+    settings: dict[str, Any] = buys.everyone()
+    assert {(s.steps, s.batch_size, s.warmup_steps) for s in settings.values()} == {
+        (REPORT_STEPS, 64, 100)
+    }
+    recurrent = [s for s in settings.values() if isinstance(s, Setting)]
+    assert {(s.embed_dim, s.hidden_dim) for s in recurrent} == {(64, 128)}
+    assert next(iter(settings)) == "none"
+    assert set(settings) == {*buys.NAMES, "none"}
+
+
+def test_what_the_other_study_trained_is_read_from_its_record() -> None:
+    found = buys.recorded()
+    assert set(found) == {"none", "additive", "dot"}
+    for runs in found.values():
+        assert {len(values) for values in runs.values()} == {len(REPORT_SEEDS)}
+        assert {"bleu/36-40", "exact_match/held_out"} <= set(runs)
+    dot = load_result("bottleneck")["dot/exact_match/test"]
+    assert found["dot"]["exact_match/test"] == list(dot.runs)
+
+
+def test_a_record_of_other_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = reported()
+    longer = {**settings, "dot": replace(settings["dot"], steps=3000)}
+    monkeypatch.setattr("experiments.buys.reported", lambda: longer)
+    with pytest.raises(ValueError, match="its dot was not trained as dot is here"):
+        buys.recorded()
+
+
+def test_the_local_arm_looks_through_a_window() -> None:
+    settings = buys.trained_here()
+    local, general = (settings[arm].build((9, 9)) for arm in ("local", "general"))
+    assert isinstance(local, Seq2Seq)
+    assert local.config == replace(general.config, window=5)
+    assert general.config.attention == "general"
+
+
+def test_a_variant_has_the_settings_of_the_arm_it_varies() -> None:
+    settings: dict[str, Any] = buys.everyone()
+    for variant, arm in (("general", "dot"), ("local", "dot"), ("concat", "additive")):
+        differ = {
+            name
+            for name, value in vars(settings[variant]).items()
+            if value != vars(settings[arm]).get(name)
+        }
+        assert differ <= {"attention", "query", "window"}
+
+
+def test_costs_are_of_every_arm() -> None:
+    settings = {name: setting.shrunk() for name, setting in buys.everyone().items()}
+    found = buys.costs(settings, 3, SMALL)
+    assert len(found) == 5 * len(settings)
+    assert all(value > 0 for value in found.values())
+    assert found["dot/parameters"] == found["none/parameters"]
+    assert found["local/parameters"] > found["general/parameters"] > found["dot/parameters"]
+    assert found["concat/training_mib"] > found["dot/training_mib"] > found["none/training_mib"]
+
+
+def test_decoding_reads_every_right_word_once() -> None:
+    corpus = SMALL.corpus(3)
+    batch = collate(corpus.tests["06-09"], corpus.source_vocab, corpus.target_vocab)
+    model = Setting("dot").shrunk().build(corpus.vocabularies).eval()
+    steps = []
+    step = model.step
+    model.step = lambda tokens, state: (steps.append(tokens), step(tokens, state))[1]  # type: ignore[func-returns-value,method-assign]
+    buys.decode(model, batch)
+    assert len(steps) == batch.target_in.shape[1]
+    assert all((words == batch.target_in[:, n]).all() for n, words in enumerate(steps))
+
+
+def test_decoding_keeps_annotations_keys_mask_and_states() -> None:
+    corpus = SMALL.corpus(3)
+    batch = collate(corpus.tests["06-09"], corpus.source_vocab, corpus.target_vocab)
+    model = Setting("dot").shrunk().build(corpus.vocabularies).eval()
+    (b, k), h = batch.source.shape, model.config.hidden_dim
+    kept = 4 * (2 * b * k * h + 2 * b * h) + b * k
+    assert buys.decoding_mib(model, batch) == pytest.approx(kept / 2**20, rel=0.1)
