@@ -32,11 +32,13 @@ def faults(pages: list[Path], config: Path) -> list[str]:
         "json",
         *pages,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    report = config.with_name("report.json")
+    with report.open("w") as told:  # the program ends before a pipe has taken a long report
+        done = subprocess.run(command, stdout=told, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     return [
         f"{Path(one['filePath']).name}:{found['line']}: {found['ruleId']}: {found['message']}"
-        for one in json.loads(done.stdout)
+        for one in json.loads(report.read_text(encoding="utf-8"))
         for found in one["messages"]
         if found["severity"] == 2
     ]
