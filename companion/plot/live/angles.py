@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.plot._inputs import as_vector
+from companion.plot.live._numbers import signed
 from companion.plot.live.output import LiveOutput, pack
 from companion.positions import rotary_frequencies, rotate
 from companion.scores import scaled_dot_score
@@ -82,7 +83,7 @@ def rotary_angles(
     distance = places[1] - places[0]
     alt = (
         f"Query at place {places[0]}, key at place {places[1]}: "
-        f"score {_said(score)} at distance {_said(distance, 0)}."
+        f"score {signed(score, 2)} at distance {signed(distance, 0)}."
     )
     return LiveOutput(
         "rotary-angles",
@@ -126,7 +127,7 @@ def _dials(
             f' aria-label="Dial of pair {pair}: query and key as hands">'
             f'<circle class="am-rotary-ring" r="{_RADIUS}"/>{hands}</svg>'
             f"<div>pair {pair}, f = {frequency:.3g}<br>gives "
-            f'<b class="am-rotary-part">{_said(part)}</b></div></div>'
+            f'<b class="am-rotary-part">{signed(part, 2)}</b></div></div>'
         )
     return f'<div class="am-rotary-dials" data-am-scale="{scale:.6g}">{"".join(dials)}</div>'
 
@@ -140,12 +141,16 @@ def _hand(kind: str, x: float, y: float) -> str:
 
 
 def _score(places: Sequence[int], score: float) -> str:
+    said = {
+        "i": str(places[0]),
+        "j": str(places[1]),
+        "distance": signed(places[1] - places[0], 0),
+        "sum": signed(score, 2),
+    }
+    i, j, distance, total = (f'<b class="am-rotary-{name}">{n}</b>' for name, n in said.items())
     return (
-        '<p class="am-rotary-score">Query at place '
-        f'<b class="am-rotary-i">{places[0]}</b>, key at place <b class="am-rotary-j">{places[1]}'
-        '</b>, distance <b class="am-rotary-distance">'
-        f'{_said(places[1] - places[0], 0)}</b>: score <b class="am-rotary-sum">{_said(score)}</b>'
-        "</p>"
+        f'<p class="am-rotary-score">Query at place {i}, key at place {j}, distance {distance}: '
+        f"score {total}</p>"
     )
 
 
@@ -158,7 +163,7 @@ def _curve(scores: NDArray[np.float64], distance: int) -> str:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
     here = longest + distance
     ticks = "".join(
-        f'<text x="{across[longest + tick]:.1f}" y="176" text-anchor="{anchor}">{_said(tick, 0)}'
+        f'<text x="{across[longest + tick]:.1f}" y="176" text-anchor="{anchor}">{signed(tick, 0)}'
         "</text>"
         for tick, anchor in ((-longest, "start"), (0, "middle"), (longest, "end"))
     )
@@ -174,9 +179,3 @@ def _curve(scores: NDArray[np.float64], distance: int) -> str:
         f'<text x="{_LEFT}" y="14">score</text>{ticks}'
         '<text x="390" y="176" text-anchor="middle">distance j − i →</text></svg>'
     )
-
-
-def _said(number: float, places: int = 2) -> str:
-    """Round a number as the script does: a true minus, and no minus before zero."""
-    rounded = f"{number:.{places}f}"
-    return f"{0:.{places}f}" if float(rounded) == 0 else rounded.replace("-", "\N{MINUS SIGN}")
