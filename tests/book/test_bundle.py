@@ -117,8 +117,8 @@ def test_files_come_in_order_and_for_their_medium(tmp_path: Path) -> None:
 def source(tmp_path: Path) -> Path:
     folder = tmp_path / "source"
     folder.mkdir()
-    (folder / "index.md").write_text("# One\n\n```{toctree}\ntwo\n```\n\n```{topic} T\nx\n```\n")
-    (folder / "two.md").write_text("# Two\n\n```{sidebar} S\ny\n```\n")
+    (folder / "index.md").write_text("# One\n\n```{toctree}\ntwo\n```\n\n{guilabel}`x`\n")
+    (folder / "two.md").write_text("# Two\n")
     return folder
 
 
@@ -161,17 +161,17 @@ def test_a_build_of_one_page_keeps_what_the_others_need(source: Path) -> None:
     site, warnings = build(source)
     assert not warnings
     first = (site.folder / "_static" / "book.css").read_text()
-    assert "topic" in first
-    assert "div.sidebar" in first or "aside.sidebar" in first
+    assert ".guilabel" in first
+    assert ".line-block" not in first
     before = stamps(site)
     again, _ = build(source)
     assert stamps(again) == before
     # One page is written anew, with a class that was in no page before.
-    (source / "two.md").write_text("# Two\n\n```{sidebar} S\ny\n```\n\n```{rubric} R\n```\n")
+    (source / "two.md").write_text("# Two\n\n```{eval-rst}\n| y\n```\n")
     os.utime(source / "two.md", (2_000_000_000, 2_000_000_000))
     changed, warnings = build(source)
     assert not warnings
     second = (changed.folder / "_static" / "book.css").read_text()
-    assert "topic" in second
-    assert "rubric" in second
+    assert ".guilabel" in second
+    assert ".line-block" in second
     assert stamps(changed) != before
