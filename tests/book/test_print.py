@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 from collections import Counter
 from pathlib import Path
@@ -47,6 +49,13 @@ def printed(folder: Path, address: str = "", **bodies: str) -> BeautifulSoup:
     """Assemble a small site with these bodies."""
     document = assemble(write_site(folder, **bodies), TOC, address=address)
     return BeautifulSoup(document, "html.parser")
+
+
+@pytest.mark.parametrize("name", ["document", "sheets"])
+def test_examples(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"book_print.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_pages_made_by_the_build_are_no_chapters() -> None:
