@@ -28,15 +28,29 @@ def called(function: Callable[..., Any], *given: Any, why: str = "") -> Any:
     Traceback (most recent call last):
     AssertionError: your function stops with: object of type 'int' has no len() Is it a sentence?
     """
-    if not callable(function):
-        got = "nothing" if function is None or function is ... else named(function)
-        fail(f"got {got}, wanted your function: write it, and pass its name without parentheses")
+    as_function(function)
     try:
         return function(*given)
     except Exception as error:
         reason = str(error) or type(error).__name__
         reason = f"{reason} {why}" if why else reason
         raise AssertionError(f"your function stops with: {reason}") from error
+
+
+def as_function(got: Any) -> Callable[..., Any]:
+    """Return the answer as a function.
+
+    Raises:
+        AssertionError: it is none.
+
+    >>> as_function(len)
+    <built-in function len>
+    """
+    if not callable(got):
+        came = "nothing" if got is None or got is ... else named(got)
+        fail(f"got {came}, wanted your function: write it, and pass its name without parentheses")
+    found: Callable[..., Any] = got
+    return found
 
 
 def as_number(got: Any) -> float:

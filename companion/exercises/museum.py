@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from companion.attention import scaled_dot_product_attention
-from companion.exercises.answers import called, fail, named
+from companion.exercises.answers import as_function, called, fail, named
 from companion.masks import causal_mask, document_mask, sliding_window_mask
 
 Flags = NDArray[np.bool_]
@@ -171,6 +171,7 @@ def check_packed_test(test: Callable[..., Any]) -> None:
         AssertionError: it blames a sound function, or lets a broken one pass; the message says
             which.
     """
+    as_function(test)
     x, other = _two()
     ids = torch.tensor([0, 0, 1, 1, 1, 2, 2])
     own = document_mask(ids)

@@ -89,8 +89,8 @@ class LiveOutput:
             f'<figure class="am-live am-{self.name}" data-am-live="{self.name}"'
             f' aria-label="{escape(self.label)}"><style>{_style(self.name)}</style>'
             f'<div class="am-live-drawing">{self.drawing}</div>'
-            f'<script type="application/json">{self._payload()}</script>{caption}'
-            f"<script>{_script(self.name)}</script></figure>"
+            f'<script type="application/json">{self._payload()}</script>{caption}</figure>'
+            f"<script>{_script(self.name)}</script>"
         )
 
     def _payload(self) -> str:
