@@ -129,8 +129,8 @@ def makefile() -> str:
 
 
 def test_every_target_explains_itself() -> None:
-    targets = set(re.findall(r"^([a-z]+):", makefile(), re.MULTILINE))
-    explained = set(re.findall(r"^([a-z]+):.*## \w", makefile(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile(), re.MULTILINE))
+    explained = set(re.findall(r"^([a-z-]+):.*## \w", makefile(), re.MULTILINE))
     assert targets == explained == set(re.findall(r"^\.PHONY: (.*)$", makefile(), re.M)[0].split())
 
 
