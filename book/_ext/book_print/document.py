@@ -13,6 +13,7 @@ from urllib.parse import unquote, urldefrag
 from book_site.contents import Chapter
 from book_site.sharing import MOTTO
 from bs4 import BeautifulSoup, Tag
+from bs4.element import AttributeValueList
 
 TITLE = "Attention, Measured"
 STYLE = Path(__file__).with_name("print.css")
@@ -203,12 +204,14 @@ def _open(article: Tag) -> None:
         part.attrs.pop("open", None)
         for summary in part.find_all("summary", recursive=False):
             summary.name = "div"
-            summary["class"] = ["am-summary"]
+            summary["class"] = AttributeValueList(["am-summary"])
     for part in article.select(".dropdown, .toggle"):
-        part["class"] = [one for one in part["class"] if one not in ("dropdown", "toggle")]
+        part["class"] = AttributeValueList(
+            one for one in part["class"] if one not in ("dropdown", "toggle")
+        )
     for code in article.select("pre"):
         if code.get_text().count("\n") <= _SHORT:
-            code["class"] = [*(code.get("class") or ()), "am-whole"]
+            code["class"] = AttributeValueList((*(code.get("class") or ()), "am-whole"))
 
 
 def _styles(pages: dict[str, BeautifulSoup]) -> Iterator[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinxcontrib.bibtex.domain import BibtexDomain
 
 
 def setup(app: Sphinx) -> None:
@@ -16,17 +19,21 @@ def _lead_back(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if not entries:
         return
     citing = citing_places(app.env)
-    for citation in app.env.get_domain("cite").citations:
+    for citation in _bibliography(app.env).citations:
         entry = entries.get(citation.citation_id)
         if entry is not None and citation.key in citing:
             entry += _line(app, page, citing[citation.key])
+
+
+def _bibliography(env: BuildEnvironment) -> BibtexDomain:
+    return cast(BibtexDomain, env.get_domain("cite"))
 
 
 def citing_places(env: BuildEnvironment) -> dict[str, dict[str, str]]:
     """Return for every key where each page cites it first: places by page, as the book goes."""
     order = {page: number for number, page in enumerate(_in_order(env, env.config.root_doc))}
     citing: dict[str, dict[str, str]] = {}
-    references = env.get_domain("cite").citation_refs
+    references = _bibliography(env).citation_refs
     for reference in sorted(references, key=lambda one: (order[one.docname], one.line)):
         for target in reference.targets:
             pages = citing.setdefault(target.key, {})
