@@ -65,11 +65,12 @@ class LocalSetting(Setting):
 
 
 def trained_here() -> dict[str, AnySetting]:
-    """Return the settings of what this study trains, all of them fixed before it was run.
+    """Return the settings of what this study trains.
 
     Luong's forms were not tuned. General and local-p have the settings of dot, from which they
-    differ by a matrix and by a window; concat has those of additive attention, from which it
-    differs by the state that looks. The Transformer was tuned by its own study, for fewer updates.
+    differ by a matrix and by a window. Concat has those of additive attention, from which it
+    differs by the state that looks and by the scale of the first weights. The Transformer was tuned
+    by its own study, for fewer updates. All but concat's were fixed before a reported run was seen.
     """
     general = replace(reported()["dot"], attention="general")
     return {
