@@ -118,7 +118,7 @@ def look(page: Page, name: str) -> Iterator[str]:
     if (pixels := page.evaluate(OVERFLOW)) > 0:
         yield f"{name}: {pixels} px wider than the screen"
     wanted = background(page)
-    for figure in page.locator("article img:not(.photo)").all():
+    for figure in page.locator("article img:not(.photo, .toggler)").all():
         painted = corner(page, figure)
         if max(abs(a - b) for a, b in zip(painted, wanted, strict=True)) > 2:
             yield f"{name}: a white figure is {painted} on a page of {wanted}"

@@ -107,7 +107,7 @@ def test_files_come_in_order_and_for_their_medium(tmp_path: Path) -> None:
         [file(None, 900, body="let x = 1;"), file("_static/a.js", 200), module],
     )
     assert bundle.css(tmp_path) == ".s {}\n.s {}\n.b {}\n@media print {\n.p {}\n}"
-    assert re.findall("a.js|x = 1|pydata", bundle.js(tmp_path)) == ["a.js", "x = 1", "pydata"]
+    assert re.findall("a.js|x = 1|pydata", bundle.js(tmp_path)) == ["x = 1", "a.js", "pydata"]
     own = file("_static/own.js")
     again = file(None, body="let x = 1;")
     assert bundle.without([*bundle.scripts, again, module, own, own]) == [module, own]

@@ -150,14 +150,14 @@ class Bundle:
         return "\n".join(texts)
 
     def js(self, static: Path) -> str:
-        """Return the scripts as one."""
-        texts = [
-            read_script(static, _static_name(script))
-            if script.filename
-            else script.attributes.get("body", "")
-            for script in self.scripts
-        ]
-        return join_scripts([*texts, *(read_script(static, name) for name in _THEME_SCRIPTS)])
+        """Return the scripts as one.
+
+        Those without a file come first: in a page they run before any file that is deferred.
+        """
+        settings = [one.attributes.get("body", "") for one in self.scripts if not one.filename]
+        names = [_static_name(one) for one in self.scripts if one.filename]
+        files = [read_script(static, name) for name in (*names, *_THEME_SCRIPTS)]
+        return join_scripts([*settings, *files])
 
     def without(self, files: Iterable[Any]) -> list[Any]:
         """Return what a page loads besides the bundle, once each."""

@@ -1,6 +1,6 @@
 // What is wider than the page scrolls; this lets the keyboard reach it.
 {
-  const scrollers = ".formula, .highlight pre, .output pre, .text_html, .pst-scrollable-table-container";
+  const scrollers = ".formula, .highlight pre, .output pre, pre.literal-block, .text_html, .pst-scrollable-table-container";
   const mark = () => {
     // First look, then write: the other way round, every look would lay the page out again.
     const found = [...document.querySelectorAll(scrollers)].map(e => [e, e.scrollWidth > e.clientWidth]);
