@@ -26,7 +26,12 @@ IMPORT_NAMES = {
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
-COMES_WITH = {"PIL": "matplotlib", "cycler": "matplotlib", "docutils": "sphinx"}  # always
+COMES_WITH = {  # always
+    "PIL": "matplotlib",
+    "cycler": "matplotlib",
+    "docutils": "sphinx",
+    "sphinxcontrib": "jupyter_book",  # its bibliography
+}
 
 
 def declared(*extras: str) -> list[Requirement]:

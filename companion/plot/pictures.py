@@ -109,7 +109,7 @@ def caption_maps(
         ValueError: not one map and one list of boxes a word, or other shapes that do not fit.
 
     >>> figure = caption_maps(np.ones((8, 8, 3)), ["a", "dog"], np.full((2, 2, 2), 0.25))
-    >>> [ax.get_title() for ax in figure.axes]
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['a', 'dog']
     """
     check_whole(1, columns=columns)
@@ -125,7 +125,7 @@ def caption_maps(
     for place, (title, grid, own) in enumerate(zip(titles, grids, framed, strict=True)):
         ax = figure.add_subplot(lines, columns, place + 1)
         attended_picture(ax, image, grid, boxes=own, full=full)
-        ax.set_title(title, parse_math=False)
+        ax.set_title(title, loc="left", parse_math=False)
     return figure
 
 

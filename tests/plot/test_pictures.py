@@ -63,7 +63,7 @@ def test_every_word_has_a_panel_with_its_own_boxes() -> None:
     maps[range(5), 0, 0] = 1
     boxes = [[Box(0, 0, 2, 2)]] * 4 + [[]]
     figure = caption_maps(RED, ["a", "red", "$", "dog", "."], maps, boxes=boxes, columns=3)
-    assert [ax.get_title() for ax in figure.axes] == ["a", "red", "$", "dog", "."]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["a", "red", "$", "dog", "."]
     assert [len(ax.patches) for ax in figure.axes] == [2, 2, 2, 2, 0]
     figure.canvas.draw()
     tops = [round(ax.get_position().y1, 3) for ax in figure.axes]
