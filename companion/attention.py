@@ -362,20 +362,27 @@ def _open_attention(query: Any, key: Any, value: Any) -> Any:
     b, h, q, d = query.shape
     if h != key.shape[1]:
         query = query.reshape(b, key.shape[1], -1, d)
-    with _backend(query, key):
+    with fused_kernel(query, key.shape[-2]):
         output = F.scaled_dot_product_attention(query, key, value)
     return output if h == key.shape[1] else output.reshape(b, h, q, d)
 
 
-def _backend(query: Any, key: Any) -> AbstractContextManager[Any]:
-    """Choose among torch's kernels: its tiled one multiplies head by head.
+def fused_kernel(query: Any, k_len: int) -> AbstractContextManager[Any]:
+    """Choose among torch's kernels for some keys: its tiled one multiplies head by head.
 
     On a processor that rounds to bfloat16 each of these small products costs more to set up than
     to compute, forward and backward in float32, and backward in bfloat16.
+
+    Args:
+        query: torch tensor, for its dtype and device.
+        k_len: number of keys.
+
+    Returns:
+        What torch's `scaled_dot_product_attention` is to be called under.
     """
     import torch
 
-    if query.device.type != "cpu" or key.shape[-2] > SHORT or torch.compiler.is_compiling():
+    if query.device.type != "cpu" or k_len > SHORT or torch.compiler.is_compiling():
         return nullcontext()
     from companion.kernels.cpu import rounds_float32
 
@@ -411,7 +418,7 @@ def _fused_attention(
     alive = None
     if mask is not None:
         mask, alive = _open_dead_rows(mask)
-    with _backend(query, key):
+    with fused_kernel(query, key.shape[-2]):
         output = F.scaled_dot_product_attention(
             query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
         )

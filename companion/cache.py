@@ -147,6 +147,33 @@ class KVCache:
         self._lengths = end if isinstance(end, Tensor) else None
         return keys, values
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether sequences of one length, without a window, are stored outside all gradients."""
+        return (
+            self.window is None
+            and self._lengths is None
+            and not (self._key.requires_grad or self._value.requires_grad)
+        )
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Do what `update` does for one token a sequence, without looking at it.
+
+        For a decoding step, in which looking costs more than storing. The cache must be plain, and
+        key (b, g, 1, d) and value (b, g, 1, v) must fit.
+
+        Raises:
+            ValueError: more tokens than max_len.
+        """
+        place = self._length
+        if place == self.max_len:
+            self._check_update(key, value, None)
+        self._changes += 1
+        self._length = place + 1
+        self._key.narrow(2, place, 1).copy_(key)
+        self._value.narrow(2, place, 1).copy_(value)
+        return self._key.narrow(2, 0, place + 1), self._value.narrow(2, 0, place + 1)
+
     def reorder(self, indices: Tensor) -> None:
         """Let sequence i go on from what sequence indices[i] was: a beam search chose among them.
 

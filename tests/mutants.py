@@ -525,6 +525,22 @@ MUTANTS = [
         "test_any_course and 4-False",
     ),
     Mutant(
+        "a prompt's gradients spoilt by the steps after it",
+        "cache.py",
+        "            and not (self._key.requires_grad or self._value.requires_grad)\n",
+        "",
+        "models/transformer/test_step.py",
+        "test_prompts_with_gradients",
+    ),
+    Mutant(
+        "single tokens without their places",
+        "models/transformer/step.py",
+        "            turning = turned(turning, *turns)\n",
+        "            pass\n",
+        "models/transformer/test_step.py",
+        "test_the_short_way_gives and dtype0-changes0",
+    ),
+    Mutant(
         "beams that keep their old lengths",
         "cache.py",
         "            self._lengths = self._lengths.index_select(0, indices)\n",

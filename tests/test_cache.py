@@ -324,3 +324,30 @@ def test_every_change_is_counted() -> None:
     with pytest.raises(ValueError, match="key: got"):
         cache.update(torch.ones(2, 1, 3, 2), torch.ones(2, 1, 3, 2))
     assert cache.changes == 3
+
+
+def test_appending_is_updating_by_one_token() -> None:
+    long, short = make(), make()
+    for cache in (long, short):
+        cache.update(*draw(3))
+    for seed in range(1, MAX - 2):
+        pair = draw(1, seed)
+        for found, wanted in zip(short.append(*pair), long.update(*pair), strict=True):
+            assert torch.equal(found, wanted)
+        assert (short.length, short.offset) == (long.length, long.offset)
+        assert torch.equal(short.key_positions, long.key_positions)
+    assert short.changes == long.changes
+    with pytest.raises(ValueError, match=f"key: got 1 tokens after {MAX}"):
+        short.append(*draw(1))
+    assert short.length == MAX
+
+
+def test_a_plain_cache_has_neither_window_nor_lengths_nor_gradients() -> None:
+    assert make().is_plain
+    assert not make(window=4).is_plain
+    ragged, recorded = make(), make()
+    ragged.update(*draw(2), lengths=torch.tensor([1, 2, 0]))
+    assert not ragged.is_plain
+    key, value = draw(2)
+    recorded.update(key.requires_grad_(), value)
+    assert not recorded.is_plain

@@ -14,7 +14,6 @@ from companion.decoding.sequences import (
     State,
     Step,
     first_tokens,
-    log_softmax,
     taken,
 )
 from companion.decoding.truncation import keep_top_k, keep_top_p
@@ -137,25 +136,42 @@ def _write(
     max_len: int,
 ) -> Decoded:
     finished = torch.zeros(len(last), dtype=torch.bool, device=last.device)
-    dead = finished
-    tokens, weights, log_probs = [], [], []
+    some_finished = False
+    tokens, weights, scores = [], [], []
     for _ in range(max_len):
         logits, state, looked = taken(step, last, state)
         last = choose(logits).to(last.device)
-        given = log_softmax(logits).to(last.device).gather(-1, last[:, None])[:, 0]
-        last = last.masked_fill(finished, eos_id)
-        log_probs.append(given.masked_fill(finished, 0.0))
-        dead = dead | (~finished & (given == -math.inf))
-        finished = finished | (last == eos_id)
+        scores.append(_scores(logits, last))
+        if some_finished:
+            last = last.masked_fill(finished, eos_id)
         tokens.append(last)
         if looked is not None:
             weights.append(looked)
-        if bool(finished.all()):
+        finished = last == eos_id
+        count = int(finished.sum())
+        some_finished = count > 0
+        if count == len(last):
             break
     stacked = torch.stack(tokens, 1)
     lengths = (stacked != eos_id).sum(1)
+    behind = torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
+    given = _log_probs(*(torch.cat(parts, 1) for parts in zip(*scores, strict=True)))
+    given = given.to(last.device).masked_fill(behind, 0.0)
+    dead = (given == -math.inf).any(1)
     attention = torch.stack(weights, 1) if weights else None
-    return Decoded(stacked, lengths, finished & ~dead, attention, torch.stack(log_probs, 1))
+    return Decoded(stacked, lengths, finished & ~dead, attention, given)
+
+
+def _scores(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the logits of one token a row, and what a softmax makes of them, (b, 1) each."""
+    ids = tokens.to(logits.device).unsqueeze(1)
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    return logits.gather(-1, ids), logits.log_softmax(-1, dtype=dtype).gather(-1, ids)
+
+
+def _log_probs(logits: Tensor, scores: Tensor) -> Tensor:
+    """Return log-probabilities: a softmax finds none where all is forbidden."""
+    return scores.masked_fill(logits == -math.inf, -math.inf)
 
 
 def _check_sampling(temperature: object, top_k: object, top_p: object) -> None:

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
 from companion.models.transformer.config import TransformerConfig
-from companion.models.transformer.step import Plan, Step, is_alone, may_step
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
 
 if TYPE_CHECKING:
@@ -164,10 +163,6 @@ class Block(nn.Module):
             ValueError: shapes that do not fit, or a memory where none is wanted or the reverse.
         """
         self._check_memory(memory)
-        if cache is not None and not need_weights and attn_mask is lengths is None and is_causal:
-            step = self._step(cache) if x.shape[1] == 1 and may_step() else None
-            if step is not None and step.fits(x, cache):
-                return BlockOutput(step(x, cache), None, None)
         attended = self.self_attention(
             self.self_residual.before(x),
             attn_mask=attn_mask,
@@ -195,28 +190,6 @@ class Block(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
-
-    def _step(self, cache: KVCache) -> Step | None:
-        """Return the short way of one token through the block; None where there is none."""
-        if cache.plan is None:
-            cache.plan = Plan(self, self._short_way(cache))
-        plan = cache.plan
-        return plan.step if isinstance(plan, Plan) and plan.owner is self else None
-
-    def _short_way(self, cache: KVCache) -> Step | None:
-        attention, feed_forward = self.self_attention, self.feed_forward
-        residuals = self.self_residual, self.feed_forward_residual
-        known = {Block, MultiHeadAttention, FeedForward, PreNorm, nn.RMSNorm, nn.LayerNorm}
-        known |= {nn.Linear, nn.Dropout}
-        if not (is_alone(self) and all(type(part) in known for part in self.modules())):
-            return None
-        if self.cross_attention is not None or not attention.is_plain or cache.window is not None:
-            return None
-        if attention.fused_weight is None or feed_forward.fused_weight is None:
-            return None
-        if feed_forward.down_proj.bias is not None:
-            return None
-        return Step(attention, feed_forward, (residuals[0].norm, residuals[1].norm))
 
     def _check_memory(self, memory: ProjectedMemory | None) -> None:
         """Refuse what would quietly become self-attention, or be left unread."""
@@ -265,23 +238,43 @@ class Rotary:
 
         The angles are looked up, for they are the same for every layer and every sequence.
         """
-        end, dtype = place + x.shape[-2], torch.promote_types(x.dtype, torch.float32)
+        end = place + x.shape[-2]
         if end > LONGEST_TABLE or type(x) is not Tensor or torch.compiler.is_compiling():
             return self(x, torch.arange(place, end, device=x.device))
+        return turned(x, *self.turns(place, end, x.shape[-1], x))
+
+    def turns(self, place: int, end: int, width: int, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return by what `turned` multiplies features of the places from `place` to before `end`.
+
+        Args:
+            place: the first.
+            end: at most LONGEST_TABLE.
+            width: d of a head.
+            like: a tensor of the dtype and device of the heads.
+
+        Returns:
+            For the features and for their partners, (n, d) each, in at least float32.
+        """
         rows = max(64, 1 << (end - 1).bit_length())
-        cosine, sine = _turns(self, x.shape[-1], rows, x.device, dtype)
-        wide, half = x.to(dtype), x.shape[-1] // 2
-        turned = torch.addcmul(wide * cosine[place:end], wide.roll(half, -1), sine[place:end])
-        return turned.to(x.dtype)
+        dtype = torch.promote_types(like.dtype, torch.float32)
+        cosine, sine = _table(self, width, rows, like.device, dtype)
+        return cosine.narrow(0, place, end - place), sine.narrow(0, place, end - place)
+
+
+def turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Turn heads (b, h, n, d) by what `Rotary.turns` returned for their places."""
+    wide = x if x.dtype == cosine.dtype else x.to(cosine.dtype)
+    result = torch.addcmul(wide * cosine, wide.roll(x.shape[-1] // 2, -1), sine)
+    return result if wide is x else result.to(x.dtype)
 
 
 @lru_cache(maxsize=8)
 @torch.inference_mode(False)
 @torch.no_grad()
-def _turns(
+def _table(
     rotary: Rotary, width: int, rows: int, device: torch.device, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """Return by what features and their partners are multiplied at each place, (rows, width)."""
+    """Return what `Rotary.turns` cuts from, (rows, width)."""
     frequencies = rotary_frequencies(
         width, base=rotary.base, scaling=rotary.scaling, like=torch.empty(0, device=device)
     )

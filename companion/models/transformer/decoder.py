@@ -13,6 +13,7 @@ from companion.layers import ProjectedMemory
 from companion.models.transformer.bias import make_bias
 from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
+from companion.models.transformer.step import Plan, ShortWay, is_alone, may_step
 
 
 class DecoderOutput(NamedTuple):
@@ -93,6 +94,11 @@ class Decoder(nn.Module):
             ValueError: not one memory or cache a block.
         """
         self._check_counts(memories=memories, caches=caches)
+        if caches and x.shape[1] == 1 and lengths is None and not weights_of and may_step():
+            way = self._short_way(caches[0])
+            if way is not None and way.fits(x, caches):
+                nothing = (None,) * len(caches)
+                return DecoderOutput(way(x, caches), nothing, nothing)
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(x, None if caches is None else caches[0])
@@ -115,6 +121,20 @@ class Decoder(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _short_way(self, cache: KVCache) -> ShortWay | None:
+        """Return the short way of single tokens, None where there is none."""
+        if cache.plan is None:
+            cache.plan = Plan(self, self._make_short_way())
+        plan = cache.plan
+        return plan.way if isinstance(plan, Plan) and plan.owner is self else None
+
+    def _make_short_way(self) -> ShortWay | None:
+        blocks, norm = self._blocks(), self.norm
+        ends_plainly = norm is None or (type(norm) in (nn.RMSNorm, nn.LayerNorm) and is_alone(norm))
+        if self.score_bias is None and ends_plainly and ShortWay.goes_through(blocks):
+            return ShortWay(blocks, norm)
+        return None
 
     def _blocks(self) -> list[Block]:
         return [block for block in self.blocks if isinstance(block, Block)]

@@ -183,8 +183,8 @@ class LanguageModel(nn.Module):
         """
         check_unspent(state)
         if state.caches is not None:
-            x = self.embedding(tokens[:, None], offset=state.caches[0].offset)
-            hidden = self.decoder(x, caches=state.caches).hidden[:, -1]
+            x = self.embedding(tokens.unsqueeze(1), offset=state.caches[0].offset)
+            hidden = self.decoder(x, caches=state.caches).hidden.select(1, -1)
             state = state._replace(changes=changes_of(state.caches))
         else:
             state = _appended(state, tokens)

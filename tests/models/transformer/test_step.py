@@ -38,7 +38,7 @@ def test_the_short_way_gives_what_the_long_one_gives(
     model = randomised(LanguageModel(config_of("llama", **changes)), dtype=dtype, std=0.2)
     with torch.no_grad():
         short, plans = steps(model, TOKENS)
-        assert [plan.step is not None for plan in plans] == [True, True]
+        assert [plan.way is not None for plan in plans] == [True]
         whole = model(TOKENS)[:, 2:]
     long, plans = steps(model, TOKENS)
     assert plans == []
@@ -52,7 +52,7 @@ def test_the_short_way_gives_what_the_long_one_gives(
 def test_other_blocks_go_the_long_way(variant: str) -> None:
     model = randomised(LanguageModel(config_of(variant)))
     found, plans = steps(model, TOKENS)
-    assert [plan.step for plan in plans] == [None, None]
+    assert [plan.way for plan in plans] == [None]
     torch.testing.assert_close(found, model(TOKENS)[:, 2:])
 
 
@@ -66,7 +66,7 @@ def test_a_hook_is_heard_and_training_is_training() -> None:
     steps(model, TOKENS)
     assert len(heard) == 4, "the prompt, then three tokens"
     handle.remove()
-    assert [plan.step is None for plan in steps(model.train(), TOKENS)[1]] == [True, True]
+    assert [plan.way for plan in steps(model.train(), TOKENS)[1]] == [None]
 
 
 @torch.no_grad()
@@ -77,6 +77,71 @@ def test_a_copied_cache_goes_on_with_the_same_weights() -> None:
     twin = copy.deepcopy(state)
     assert state.caches is not None
     assert twin.caches is not None
+    assert isinstance(twin.caches[0].plan, Plan)
     assert twin.caches[0].plan is state.caches[0].plan
     one, other = (model.step(TOKENS[:, 2], each).logits for each in (state, twin))
     torch.testing.assert_close(one, other)
+
+
+def test_what_comes_back_may_go_where_gradients_are_wanted() -> None:
+    """Inside, tensors are of a kind that autograd refuses to keep."""
+    for changes in ({}, {"final_norm": False}):
+        model = randomised(LanguageModel(config_of("llama", **changes)), dtype=torch.float64)
+        with torch.no_grad():
+            state = model.start(TOKENS[:, :2], max_len=9)
+            assert state.caches is not None
+            x = model.embedding(TOKENS[:, 1:2])
+            hidden = model.decoder(x, caches=state.caches).hidden
+            assert isinstance(state.caches[0].plan, Plan)
+            assert state.caches[0].plan.way is not None
+        assert not hidden.is_inference()
+        probe = torch.ones(hidden.shape[-1], dtype=torch.float64, requires_grad=True)
+        (hidden @ probe).sum().backward()
+        torch.testing.assert_close(probe.grad, hidden.sum((0, 1)))
+
+
+@torch.no_grad()
+def test_what_is_written_into_a_weight_counts_at_once() -> None:
+    model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
+    state = model.start(TOKENS[:, :2], max_len=9)
+    state = model.step(TOKENS[:, 1], state).state
+    twin = copy.deepcopy(state)
+    before = model.step(TOKENS[:, 2], state).logits
+    for name, parameter in model.named_parameters():
+        if "blocks.1" in name:
+            parameter.mul_(0.5)
+    after = model.step(TOKENS[:, 2], twin).logits
+    assert (after - before).abs().max() > 1e-3
+
+
+@torch.no_grad()
+def test_blocks_that_differ_go_the_long_way() -> None:
+    model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
+    block = model.decoder.blocks[1]
+    assert isinstance(block, Block)
+    block.self_attention.rotary = None
+    found, plans = steps(model, TOKENS)
+    assert [plan.way for plan in plans] == [None]
+    torch.testing.assert_close(found, model(TOKENS)[:, 2:])
+
+
+@torch.no_grad()
+def test_a_step_too_many_is_refused_and_stores_nothing() -> None:
+    model = randomised(LanguageModel(config_of("llama")))
+    state = model.start(TOKENS[:, :2], max_len=1)
+    state = model.step(TOKENS[:, 1], state).state
+    with pytest.raises(ValueError, match="key: got 1 tokens after 2, wanted at most 2"):
+        model.step(TOKENS[:, 2], state)
+    assert state.caches is not None
+    assert [cache.length for cache in state.caches] == [2, 2]
+
+
+def test_prompts_with_gradients_go_the_long_way() -> None:
+    """Writing into their keys would spoil the backward pass."""
+    model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
+    caches = model.decoder.make_caches(2, 9)
+    hidden = model.decoder(model.embedding(TOKENS[:, :2]), caches=caches).hidden
+    with torch.no_grad():
+        model.decoder(model.embedding(TOKENS[:, 2:3], offset=2), caches=caches)
+    hidden.sum().backward()
+    assert all(p.grad is not None for p in model.decoder.parameters())
