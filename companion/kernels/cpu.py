@@ -36,7 +36,7 @@ LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
 ROOM = 2**17  # scores at once
-WINDOW_ROOM = 2**19  # the same for windows: each makes few scores, and calls would take the time
+WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
 

@@ -52,6 +52,20 @@ def test_scores_in_turn_are_the_scores_of_all(monkeypatch: pytest.MonkeyPatch, r
     assert torch.autograd.gradcheck(scored_in_turn, given)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_scores_lose_no_more_than_their_dtype_does(dtype: torch.dtype) -> None:
+    exact = [x.detach() for x in (draw(B, 1, WIDTH), draw(B, K, WIDTH), draw(WIDTH))]
+    given = [x.to(dtype).requires_grad_() for x in exact]
+    scores, _ = turns.additive_score(*given)
+    rounded = [x.detach().double().requires_grad_() for x in given]
+    expected = additive_score(*rounded[:2], torch.eye(WIDTH, dtype=torch.float64), None, rounded[2])
+    found = [scores, *torch.autograd.grad(scores.double().square().sum(), given)]
+    wanted = [expected, *torch.autograd.grad(expected.square().sum(), rounded)]
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == dtype
+        assert (one - other).norm() < 4 * torch.finfo(dtype).eps * other.norm()
+
+
 @pytest.mark.parametrize("lead", [(), (B,)])
 def test_products_in_turn_are_the_product_of_all(lead: tuple[int, ...]) -> None:
     given = draw(*lead, STEPS, K), draw(*lead, K, WIDTH)
