@@ -2,14 +2,15 @@
 
 A tile of scores is small enough to stay in the cache between its two matmuls. What makes it fast:
 
-- The scale is folded into the queries. Tiles are worked on in place, in buffers used over and over,
-  and what they read and write is cut out once a piece, not once a tile.
+- The scale is a factor of the products of matrices, which costs nothing. Tiles are worked on in
+  place, in buffers used over and over, and what they read and write is cut out once a piece, not
+  once a tile.
 - Scores of ordinary size need no maximum taken out: float32 has room for their powers. Whether it
   had is seen from the sums, and only rows for which it had not are done again, with an online
   softmax.
-- `exp` can be the quickest way to a power, and where it underflows a hundred times slower than
-  `exp2`. It is taken where the lengths of queries and keys bound the scores; else `exp2`, and
-  log2(e) is folded into the queries too.
+- With AVX-512 `exp` is the quickest way to a power, and where it underflows a hundred times slower
+  than `exp2`. There it is taken if the lengths of queries and keys bound the scores; else, and on
+  other processors, `exp2`, and log2(e) goes into that factor too.
 - No tile outside the band is touched, and only those on its edges are cut to shape. Narrow windows
   are laid side by side as overlapping views of the keys.
 
@@ -35,7 +36,7 @@ from companion.kernels.tiles import Band, Tile
 LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
-ROOM = 2**17  # scores at once
+ROOM = 2**18  # scores at once: a megabyte of float32
 WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
@@ -88,6 +89,16 @@ def multiplies_bfloat16() -> bool:
     """
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return bool(available and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+@lru_cache
+def exp_is_quick() -> bool:
+    """Say whether torch's `exp` beats its `exp2` here, as it does by a library made for AVX-512.
+
+    >>> exp_is_quick() in (True, False)
+    True
+    """
+    return str(torch.backends.cpu.get_cpu_capability()) == "AVX512"
 
 
 def takes(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
@@ -232,7 +243,7 @@ class _TiledAttention(torch.autograd.Function):
                     *piece.of_queries(*of_queries, grad_query),
                     *piece.of_keys(key, value, grad_key, grad_value),
                 )
-        grads = grad_query.mul_(work.factor), grad_key, grad_value
+        grads = grad_query, grad_key, grad_value
         return *(grad.to(query.dtype) for grad in grads), None, None
 
 
@@ -276,7 +287,7 @@ def _sum_powers(
     total: Tensor,
 ) -> None:
     """Add exp(score) value to the blend and exp(score) to the total, as if nothing overflowed."""
-    blocks = _row_blocks(work, work.scaled(query), blend, total)
+    blocks = _row_blocks(work, query, blend, total)
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value)
         for i, tile in visits:
@@ -302,7 +313,7 @@ def _sum_online(
     """Do the same for one block of queries, less the maximum so far, and return the maximum."""
     blend.zero_()
     total.zero_()
-    query = work.scaled(query[:, rows.start : rows.stop])
+    query = query[:, rows.start : rows.stop]
     highest = torch.full_like(total, torch.finfo(work.dtype).min)
     for tile in band.tiles(rows, key.shape[1], work.blocks[1]):
         scores = work.scores(query, key[:, tile.keys], wide=True)
@@ -350,7 +361,6 @@ def _add_gradients(
 
     if work.chain != 1:
         value = value * work.chain
-    query = work.scaled(query)
     blocks = _row_blocks(work, query, grad_output, delta, reference, grad_query)
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value, grad_key, grad_value)
@@ -371,8 +381,8 @@ def _add_gradients(
             if slope is not None:
                 grad_logits.mul_(slope)
             grad_logits = work.narrowed(1, grad_logits)
-            work.add_product(grad_keys, grad_logits.mT, queries)
-            work.add_product(grad_queries, grad_logits, tile_keys)
+            work.add_product(grad_keys, grad_logits.mT, queries, work.factor)
+            work.add_product(grad_queries, grad_logits, tile_keys, work.factor)
 
 
 def _row_blocks(work: _Workspace, *tensors: Tensor) -> list[tuple[Tensor, ...]]:
@@ -407,7 +417,8 @@ class _Workspace:
         self.narrow = dtype if dtype != self.dtype else None
         # A floating mask may hold numbers that leave no room for a factor, nor for a power.
         floating = mask is not None and mask.is_floating_point()
-        self.unit = 1.0 if floating or self.tame else LOG2E
+        self.natural = self.tame and exp_is_quick()
+        self.unit = 1.0 if floating or self.natural else LOG2E
         self.ordinary = not floating and (self.softcap is None or self.narrow is None)
         self.factor = plan.scale * self.unit if self.softcap is None else plan.scale / self.softcap
         self.chain = plan.scale / self.factor
@@ -437,13 +448,9 @@ class _Workspace:
             self._columns[band, queries, keys] = columns
         return columns
 
-    def scaled(self, query: Tensor) -> Tensor:
-        """Fold what scores are multiplied by into the queries (c, q, d), which never overlap."""
-        return torch.mul(query, self.factor, out=self._room(2, query.dtype, tuple(query.shape)))
-
     def scores(self, query: Tensor, key: Tensor, *, wide: bool) -> Tensor:
         """Return softcapped scores times the unit, (c, q, k)."""
-        scores = self.product(0, query, key.mT)
+        scores = self.product(0, query, key.mT, self.factor)
         if wide:
             scores = self.widened(0, scores)
         if self.softcap is not None:
@@ -458,7 +465,7 @@ class _Workspace:
 
     def powers(self, logits: Tensor) -> Tensor:
         """Return the powers of logits, in their place."""
-        if self.tame:
+        if self.natural:
             return logits.exp_()
         return (logits if self.unit == LOG2E else logits.mul_(LOG2E)).exp2_()
 
@@ -480,17 +487,17 @@ class _Workspace:
             return tile.masked_fill_(~_cut(inside, band, own), outside)
         return _cut(tile, band, own)
 
-    def product(self, place: int, left: Tensor, right: Tensor) -> Tensor:
+    def product(self, place: int, left: Tensor, right: Tensor, factor: float = 1.0) -> Tensor:
         """Multiply into one of the buffers."""
-        shape = left.shape[0], left.shape[1], right.shape[2]
-        return torch.bmm(left, right, out=self._room(place, left.dtype, shape))
+        room = self._room(place, left.dtype, (left.shape[0], left.shape[1], right.shape[2]))
+        return torch.baddbmm(room, left, right, beta=0, alpha=factor, out=room)
 
-    def add_product(self, total: Tensor, left: Tensor, right: Tensor) -> None:
+    def add_product(self, total: Tensor, left: Tensor, right: Tensor, factor: float = 1.0) -> None:
         """Add a product to a sum."""
         if self.narrow is None:
-            total.baddbmm_(left, right)
+            total.baddbmm_(left, right, alpha=factor)
         else:
-            total.add_(torch.bmm(left, right))
+            total.add_(torch.bmm(left, right), alpha=factor)
 
     def narrowed(self, place: int, tile: Tensor) -> Tensor:
         """Return a tile in the dtype that is multiplied."""
