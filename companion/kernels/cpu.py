@@ -208,8 +208,8 @@ class _TiledAttention(torch.autograd.Function):
         query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, plan: _Plan
     ) -> tuple[Tensor, Tensor]:
         work = _Workspace(query.dtype, mask, plan)
-        output = query.new_zeros(*query.shape[:-1], value.shape[-1])
-        lse = query.new_zeros(*query.shape[:-1], 1, dtype=work.dtype)
+        output = query.new_empty(*query.shape[:-1], value.shape[-1])
+        lse = query.new_empty(*query.shape[:-1], 1, dtype=work.dtype)
         with torch.autocast("cpu", enabled=False):
             for piece in _pieces(query, key, plan):
                 _attend(
@@ -257,11 +257,13 @@ def _attend(
     key: Tensor,
     value: Tensor,
 ) -> None:
-    """Write output (c, q, v) and lse (c, q, 1), which come as zeros."""
+    """Write output (c, q, v) and lse (c, q, 1)."""
     total = lse  # the sums stand where their logarithms will
-    blend = output if output.dtype == work.dtype else torch.zeros_like(output, dtype=work.dtype)
+    blend = output if output.dtype == work.dtype else torch.empty_like(output, dtype=work.dtype)
     if work.ordinary:
         _sum_powers(work, band, query, mask, key, value, blend, total)
+    else:
+        total.zero_()
     highest = None
     if not work.in_range(blend, total):
         highest = torch.zeros_like(total)
@@ -286,8 +288,9 @@ def _sum_powers(
     blend: Tensor,
     total: Tensor,
 ) -> None:
-    """Add exp(score) value to the blend and exp(score) to the total, as if nothing overflowed."""
+    """Sum exp(score) value in the blend and exp(score) in the total, as if nothing overflowed."""
     blocks = _row_blocks(work, query, blend, total)
+    begun: set[int] = set()
     for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
         columns = _Columns(keys, key, value)
         for i, tile in visits:
@@ -295,8 +298,17 @@ def _sum_powers(
             tile_keys, values = columns.of(tile)
             scores = work.scores(queries, tile_keys, wide=False)
             powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
-            totals.add_(powers.sum(-1, keepdim=True, dtype=work.dtype))
-            work.add_product(blends, powers, values)
+            sums = powers.sum(-1, keepdim=True, dtype=work.dtype)
+            if i in begun:
+                totals.add_(sums)
+                work.add_product(blends, powers, values)
+            else:
+                totals.copy_(sums)
+                work.put_product(blends, powers, values)
+                begun.add(i)
+    for i in set(range(len(blocks))) - begun:
+        for sums in blocks[i][1:]:
+            sums.zero_()
 
 
 def _sum_online(
@@ -491,6 +503,13 @@ class _Workspace:
         """Multiply into one of the buffers."""
         room = self._room(place, left.dtype, (left.shape[0], left.shape[1], right.shape[2]))
         return torch.baddbmm(room, left, right, beta=0, alpha=factor, out=room)
+
+    def put_product(self, place: Tensor, left: Tensor, right: Tensor) -> None:
+        """Write a product."""
+        if self.narrow is None:
+            torch.baddbmm(place, left, right, beta=0, out=place)
+        else:
+            place.copy_(torch.bmm(left, right))
 
     def add_product(self, total: Tensor, left: Tensor, right: Tensor, factor: float = 1.0) -> None:
         """Add a product to a sum."""
