@@ -56,9 +56,10 @@ def test_scores_in_turn_are_the_scores_of_all(monkeypatch: pytest.MonkeyPatch, r
 def test_scores_lose_no_more_than_their_dtype_does(dtype: torch.dtype) -> None:
     exact = [x.detach() for x in (draw(B, 1, WIDTH), draw(B, K, WIDTH), draw(WIDTH))]
     given = [x.to(dtype).requires_grad_() for x in exact]
-    scores, _ = turns.additive_score(*given)
+    scores, _ = turns.additive_score(given[0], given[1], given[2])
     rounded = [x.detach().double().requires_grad_() for x in given]
-    expected = additive_score(*rounded[:2], torch.eye(WIDTH, dtype=torch.float64), None, rounded[2])
+    identity = torch.eye(WIDTH, dtype=torch.float64)
+    expected = additive_score(rounded[0], rounded[1], identity, None, rounded[2])
     found = [scores, *torch.autograd.grad(scores.double().square().sum(), given)]
     wanted = [expected, *torch.autograd.grad(expected.square().sum(), rounded)]
     for one, other in zip(found, wanted, strict=True):
