@@ -6,14 +6,14 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.exercises.answers import as_number, called, fail, named
+from companion.exercises.answers import as_number, called, compare, fail, named
 
 Numbers = NDArray[np.float64]
 
@@ -46,7 +46,8 @@ def check_local(local: Callable[..., Any]) -> None:
             "the place is a real number: do not round it": _local(scores, round(place), window),
         }
         got = called(local, scores.copy(), place, window)
-        _compare(f"local(scores, {place}, {window}): ", got, right, mistakes)
+        where = f"local(scores, {place}, {window}): "
+        compare(got, right, mistakes, where=where, rtol=1e-9, atol=1e-12)
     print("Right.")
 
 
@@ -66,23 +67,6 @@ def _local(
     sigma = window / 2 if sigma is None else sigma
     weights: Numbers = powers / powers.sum() * np.exp(-bell * distance**2 / (2 * sigma**2)) * near
     return weights
-
-
-def _compare(where: str, got: Any, wanted: Numbers, mistakes: Mapping[str, Numbers]) -> None:
-    if got is None or got is ...:
-        fail(f"{where}got {named(got)}")
-    try:
-        found = np.asarray(got, dtype=np.float64)
-    except (TypeError, ValueError):
-        fail(f"{where}got {named(got)}, wanted numbers")
-    if found.shape != wanted.shape:
-        fail(f"{where}got shape {found.shape}, wanted {wanted.shape}")
-    if np.allclose(found, wanted, rtol=1e-9, atol=1e-12):
-        return
-    for hint, wrong in mistakes.items():
-        if np.allclose(found, wrong, rtol=1e-9, atol=1e-12):
-            fail(f"{where}{hint}")
-    fail(f"{where}the shape is right, the numbers are not")
 
 
 def check_weights(more: Callable[..., Any]) -> None:

@@ -89,7 +89,7 @@ WRONG: list[tuple[Answer, Answer, str]] = [
     (check_local, make_local(whole=True), "do not round"),
     (check_local, lambda s, p, w: s[:3], r"got shape \(3,\), wanted \(9,\)"),
     (check_local, lambda s, p, w: 0 * s, "the numbers are not"),
-    (check_local, lambda s, p, w: "all", "wanted numbers"),
+    (check_local, lambda s, p, w: "all", "wanted an array"),
     (check_local, lambda s, p, w: None, "got nothing"),
     (check_weights, off("dot", lambda d: d * d), r"more\('dot', 6\): got 36$"),
     (check_weights, off("concat", lambda d: -d), "vector v is missing"),
