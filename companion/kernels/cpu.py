@@ -36,7 +36,9 @@ from companion.kernels.tiles import Band, Tile
 LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
+BACKWARD_BLOCKS = (256, 256)  # the same for the gradients, of which two tiles are worked on
 ROOM = 2**18  # scores at once: a megabyte of float32
+BACKWARD_ROOM = 2**17  # the same for the gradients
 WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
@@ -156,7 +158,8 @@ def attention(
         band,
         scale,
         softcap,
-        blocks=blocks or _blocks(query.dtype),
+        blocks=blocks or _blocks(query.dtype, BLOCKS),
+        backward_blocks=blocks or _blocks(query.dtype, BACKWARD_BLOCKS),
         windows=blocks is None and mask is None,
         tame=_is_tame(query, key, mask, scale),
     )
@@ -172,8 +175,10 @@ class _Plan(NamedTuple):
         scale: factor on the dot products.
         softcap: bound on the scores.
         blocks: queries and keys a tile.
+        backward_blocks: the same for the gradients.
         windows: blocks of queries may be laid over views of the keys.
         tame: no score is so large that its power comes near the ends of float32's range.
+        room: scores at once.
         apart: windows worked on together share no key, so that gradients can be added in place.
     """
 
@@ -181,14 +186,21 @@ class _Plan(NamedTuple):
     scale: float
     softcap: float | None
     blocks: tuple[int, int]
+    backward_blocks: tuple[int, int]
     windows: bool
     tame: bool
+    room: int = ROOM
     apart: bool = False
 
+    @property
+    def backward(self) -> _Plan:
+        """The plan of the gradients."""
+        return self._replace(blocks=self.backward_blocks, room=BACKWARD_ROOM, apart=True)
 
-def _blocks(dtype: torch.dtype) -> tuple[int, int]:
+
+def _blocks(dtype: torch.dtype, blocks: tuple[int, int]) -> tuple[int, int]:
     fast = dtype == torch.bfloat16 or rounds_float32()
-    return FAST_BLOCKS if fast else BLOCKS
+    return FAST_BLOCKS if fast else blocks
 
 
 @torch.no_grad()
@@ -223,7 +235,7 @@ class _TiledAttention(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         *tensors, plan = inputs
-        ctx.plan = plan._replace(apart=True)
+        ctx.plan = plan.backward
         ctx.save_for_backward(*tensors, *output)
 
     @staticmethod
@@ -584,7 +596,7 @@ def _pieces(query: Tensor, key: Tensor, plan: _Plan) -> Iterator[_Piece]:
             yield from _windows(a, g, r, inside, plan, keys)
     for rows in filter(len, rest):
         band = plan.band._replace(offset=plan.band.offset + rows.start)
-        step = max(1, ROOM // (min(block, len(rows)) * min(width, keys)))
+        step = max(1, plan.room // (min(block, len(rows)) * min(width, keys)))
         for a, g, r in product(range(outer), range(0, groups, step), range(repeats)):
             heads = slice(g, g + step)
             yield _Piece(
