@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-FOCUSED = """() => {
+FOCUSED = """async () => {
+  // In the next frame, what has come near the screen takes its place.
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   const e = document.activeElement;
   if (e === document.body) return null;
   // Some have no size of their own: a card's link covers the card, a part of the contents a sign.
