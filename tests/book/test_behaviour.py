@@ -10,16 +10,14 @@ import pytest
 
 from tests.book.built import Page as BuiltPage
 from tests.book.built import Site
-from tests.book.test_browser import NARROW, WIDE, screen, visit
+from tests.book.test_browser import FRAMES, NARROW, WIDE, screen, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
-FOCUSED = """async () => {
-  // In the next frame, what has come near the screen takes its place.
-  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+FOCUSED = """() => {
   const e = document.activeElement;
   if (e === document.body) return null;
   // Some have no size of their own: a card's link covers the card, a part of the contents a sign.
@@ -211,6 +209,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(
         stops = []
         for _ in range(600):
             page.keyboard.press("Tab")
+            page.evaluate(FRAMES)
             stop = page.evaluate(FOCUSED)
             if stop is None:
                 break

@@ -2,7 +2,8 @@
 
 A block is a paragraph, list, table, formula or cell that stands in a section by itself. It tells
 how many lines high it will be, roughly; the rest is `.am-wait` in the style sheet. Images do not
-wait: on a dark page they mix with what is behind them, and what waits is closed off from that.
+wait: on a dark page they mix with what is behind them, and what waits is closed off from that. What
+is folded is not laid out anyway.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from sphinx.application import Sphinx
 _LETTERS = 72  # a line
 _TEX = 0.4  # letters that a formula shows, of those that it is written with
 _CODE = 0.65  # height of a line of code, in lines of text
-_FRAME = 1.5  # around code, around what is folded, and half a line of a table
+_FRAME = 1.5  # around code, and half a line of a table
+_OPEN = {"cell_input", "cell_output"}
 _CLASS = re.compile(r'class="([^"]*?) ?am-rows-(\d+)([^"]*)"')
 _TAG = re.compile(r"<style.*?</style>|<[^>]*>", flags=re.DOTALL)
 _TEXT = (nodes.paragraph, nodes.bullet_list, nodes.enumerated_list)
@@ -34,7 +36,8 @@ def rows(block: nodes.Node) -> int | None:
     if isinstance(block, nodes.table):
         return ceil(2 * _FRAME * len(list(block.findall(nodes.row))))
     if isinstance(block, nodes.container) and "cell" in block["classes"]:
-        return ceil(sum(map(_cell_rows, block.children)))
+        parts = [_part_rows(part) for part in block.children]
+        return None if None in parts else ceil(sum(filter(None, parts)))
     return None
 
 
@@ -47,12 +50,10 @@ def _text_rows(part: nodes.paragraph) -> int:
     return ceil((len(part.astext()) - (1 - _TEX) * tex) / _LETTERS)
 
 
-def _cell_rows(part: nodes.Node) -> float:
-    """Return the height of what goes into a cell or comes out of it."""
-    if not (
-        isinstance(part, nodes.container) and {"cell_input", "cell_output"} & {*part["classes"]}
-    ):
-        return _FRAME  # folded
+def _part_rows(part: nodes.Node) -> float | None:
+    """Return the height of what goes into a cell or comes out of it; None if it is folded."""
+    if not (isinstance(part, nodes.container) and _OPEN & {*part["classes"]}):
+        return None
     code = [block.astext() for block in part.findall(nodes.literal_block)]
     code += [_TAG.sub("", raw.astext()).strip() for raw in _raw(part)]
     return sum(_FRAME + _CODE * len(text.splitlines()) for text in code)
@@ -75,8 +76,9 @@ def setup(app: Sphinx) -> None:
 def _mark(app: Sphinx, doctree: nodes.document, _page: str) -> None:
     if app.builder.format != "html":
         return
-    blocks = [child for section in doctree.findall(nodes.section) for child in section.children]
-    for block in blocks:
+    outer = (nodes.document, nodes.section)  # a solution has sections, too, and is folded
+    sections = [one for one in doctree.findall(nodes.section) if isinstance(one.parent, outer)]
+    for block in [child for section in sections for child in section.children]:
         if height := rows(block):
             _hold(block)["classes"] += ["am-wait", f"am-rows-{height}"]
 
