@@ -19,9 +19,11 @@ _LETTERS = 72  # a line
 _TEX = 0.4  # letters that a formula shows, of those that it is written with
 _CODE = 0.65  # height of a line of code, in lines of text
 _FRAME = 1.5  # around code, and half a line of a table
+_FIRST = 8  # of a page: they are on the screen, and would move if they were not as high as expected
 _OPEN = {"cell_input", "cell_output"}
 _CLASS = re.compile(r'class="([^"]*?) ?am-rows-(\d+)([^"]*)"')
 _TAG = re.compile(r"<style.*?</style>|<[^>]*>", flags=re.DOTALL)
+_UNSEEN = (nodes.Invisible, nodes.section, nodes.title)  # by themselves
 _TEXT = (nodes.paragraph, nodes.bullet_list, nodes.enumerated_list)
 
 
@@ -78,7 +80,9 @@ def _mark(app: Sphinx, doctree: nodes.document, _page: str) -> None:
         return
     outer = (nodes.document, nodes.section)  # a solution has sections, too, and is folded
     sections = [one for one in doctree.findall(nodes.section) if isinstance(one.parent, outer)]
-    for block in [child for section in sections for child in section.children]:
+    blocks = [child for section in sections for child in section.children]
+    seen = [block for block in blocks if not isinstance(block, _UNSEEN)]
+    for block in seen[_FIRST:]:
         if height := rows(block):
             _hold(block)["classes"] += ["am-wait", f"am-rows-{height}"]
 
