@@ -10,7 +10,7 @@ import pytest
 
 from tests.book.built import Page as BuiltPage
 from tests.book.built import Site
-from tests.book.test_browser import NARROW, WIDE, screen, visit
+from tests.book.test_browser import FRAMES, NARROW, WIDE, screen, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -209,6 +209,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(
         stops = []
         for _ in range(600):
             page.keyboard.press("Tab")
+            page.evaluate(FRAMES)
             stop = page.evaluate(FOCUSED)
             if stop is None:
                 break

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import pydata_sphinx_theme
 import pytest
 from book_site.bundle import (
     Bundle,
@@ -66,6 +67,16 @@ def test_the_options_of_sphinx_keep_what_a_page_has_set(tmp_path: Path) -> None:
     )
 
 
+def test_the_theme_does_not_measure_the_page(tmp_path: Path) -> None:
+    """It would lay out what waits; static/keyboard.js says what can be reached."""
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
+    name = "scripts/pydata-sphinx-theme.js"
+    ends = re.compile(r'addEventListener\("load",\w+\)\}\)\(\);')
+    assert ends.search((theme / name).read_text(encoding="utf-8"))
+    assert not ends.search(read_script(theme, name))
+    assert "MutationObserver" in compress(js=read_script(theme, name))
+
+
 def test_no_script_is_strict_for_another() -> None:
     joined = compress(js=join_scripts(['"use strict";\nvar first = 1', "second = first"]))
     assert joined.index("second=") > 0
@@ -99,15 +110,21 @@ def test_files_come_in_order_and_for_their_medium(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     for name in ("styles/theme.css", "styles/pydata-sphinx-theme.css", "b.css", "p.css"):
         (tmp_path / name).write_text(f".{name[0]} {{}}")
-    for name in ("scripts/pydata-sphinx-theme.js", "a.js"):
+    for name in ("scripts/pydata-sphinx-theme.js", "a.js", "menus.js"):
         (tmp_path / name).write_text(f"'{name}'")
     module = file("_static/m.js", type="module")
     bundle = Bundle(
         [file("_static/p.css", 800, media="print"), file("_static/b.css")],
-        [file(None, 900, body="let x = 1;"), file("_static/a.js", 200), module],
+        [
+            file("_static/menus.js"),
+            file(None, 900, body="let x = 1;"),
+            file("_static/a.js", 200),
+            module,
+        ],
     )
     assert bundle.css(tmp_path) == ".s {}\n.s {}\n.b {}\n@media print {\n.p {}\n}"
-    assert re.findall("a.js|x = 1|pydata", bundle.js(tmp_path)) == ["x = 1", "a.js", "pydata"]
+    parts = re.findall("a.js|x = 1|pydata|setTimeout|menus", bundle.js(tmp_path))
+    assert parts == ["x = 1", "a.js", "pydata", "setTimeout", "menus"]
     own = file("_static/own.js")
     again = file(None, body="let x = 1;")
     assert bundle.without([*bundle.scripts, again, module, own, own]) == [module, own]

@@ -102,7 +102,7 @@ def test_what_the_search_finds_is_marked_on_the_page(
         page.wait_for_load_state("networkidle")
         marked = page.locator("article .highlighted")
         marked.first.wait_for()
-        found = {re.sub(r"\W", "", text).lower() for text in marked.all_inner_texts()}
+        found = {re.sub(r"\W", "", text).lower() for text in marked.all_text_contents()}
         for word in words.split():
             assert any(one.startswith(word[:6]) for one in found), (word, found)
     assert not faults

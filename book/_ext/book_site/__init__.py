@@ -10,6 +10,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from book_site import (
     address,
+    blocks,
     bundle,
     citations,
     fonts,
@@ -34,6 +35,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         address,
         formulas,
         fonts,
+        blocks,
         page,
         reference,
         solutions,

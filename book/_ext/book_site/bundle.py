@@ -28,6 +28,19 @@ SHEET, SCRIPT = "book.css", "book.js"
 # The theme writes these into its template, where no extension sees them.
 _THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
 _THEME_SCRIPTS = ("scripts/pydata-sphinx-theme.js",)  # less Bootstrap: static/menus.js
+# What only adds to a page comes in a moment, each by itself: none keeps a phone busy for long.
+_LATER = (
+    "clipboard.min.js",
+    "copybutton.js",
+    "togglebutton.js",
+    "scripts/sphinx-book-theme.js",
+    "keyboard.js",
+    "menus.js",
+)
+# The theme measures all code on load and after every change; static/keyboard.js does without.
+_MEASURES = re.compile(
+    r"""["']complete["']===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)"""
+)
 _OPTIONS = re.compile(r"const DOCUMENTATION_OPTIONS = (\{.*?\n\});?", flags=re.DOTALL)
 
 _WORD = re.compile(r"[\w-]+")
@@ -62,12 +75,13 @@ def read_sheet(static: Path, name: str) -> str:
 def read_script(static: Path, name: str) -> str:
     """Return a script that can stand behind others in one file.
 
-    Sphinx's options are filled in, because a page may have set one before the bundle runs.
+    Sphinx's options are filled in, because a page may have set one before the bundle runs. The
+    theme's script does not measure the page.
     """
     text = _MAP.sub("", (static / name).read_text(encoding="utf-8"))
     if name == "documentation_options.js":
         text = _OPTIONS.sub(r"Object.assign(DOCUMENTATION_OPTIONS, \1);", text)
-    return text
+    return _MEASURES.sub("0", text) if name in _THEME_SCRIPTS else text
 
 
 def join_scripts(scripts: Iterable[str]) -> str:
@@ -77,6 +91,15 @@ def join_scripts(scripts: Iterable[str]) -> str:
     ';\n"use strict"; a = 1;\nb = 2'
     """
     return ";\n".join(["", *scripts])
+
+
+def postpone(script: str) -> str:
+    r"""Let a script run as a task of its own, after what is going on.
+
+    >>> postpone("let a = 1 // one")
+    'setTimeout(() => {\nlet a = 1 // one\n})'
+    """
+    return f"setTimeout(() => {{\n{script}\n}})"
 
 
 def unused_names(css: str, pages: str, scripts: str) -> list[str]:
@@ -152,12 +175,16 @@ class Bundle:
     def js(self, static: Path) -> str:
         """Return the scripts as one.
 
-        Those without a file come first: in a page they run before any file that is deferred.
+        Those without a file come first: in a page they run before any file that is deferred. The
+        theme's looks where things are: before others change the page, which would then have to be
+        laid out again.
         """
         settings = [one.attributes.get("body", "") for one in self.scripts if not one.filename]
         names = [_static_name(one) for one in self.scripts if one.filename]
-        files = [read_script(static, name) for name in (*names, *_THEME_SCRIPTS)]
-        return join_scripts([*settings, *files])
+        soon = [name for name in names if name not in _LATER]
+        later = [read_script(static, name) for name in names if name in _LATER]
+        files = [read_script(static, name) for name in (*soon, *_THEME_SCRIPTS)]
+        return join_scripts([*settings, *files, *map(postpone, later)])
 
     def without(self, files: Iterable[Any]) -> list[Any]:
         """Return what a page loads besides the bundle, once each."""

@@ -92,7 +92,7 @@ for (const button of document.querySelectorAll('[data-bs-toggle="dropdown"]')) {
 {
   const button = document.getElementById("pst-back-to-top");
   const header = document.querySelector(".bd-header");
-  let last = scrollY;
+  let last = 0; // to ask for scrollY would lay out the page
   button?.addEventListener("click", () => scrollTo(0, 0));
   addEventListener("scroll", () => {
     if (!button || !header) return;
