@@ -63,6 +63,29 @@ def test_without_scripts_the_drawings_make_their_point(browser: Browser) -> None
         assert page.locator(".am-tiles-table tfoot td").last.inner_text() == "2.78"
 
 
+def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Browser) -> None:
+    given = (explorer(), steps())
+    begin = [
+        "Width d = 64, scores not divided by √d, temperature 1.",
+        "At tile 3 the maximum m rises from 2.0 to 3.2 and the bars before it shrink to 0.30 of "
+        "their height.",
+    ]
+    with alone(browser, *given, java_script_enabled=False) as page:
+        assert page.locator(".am-live-state:visible").all_inner_texts() == begin
+    with alone(browser, *given) as page:
+        lines = page.locator(".am-live-state")
+        assert not any(line.is_visible() for line in lines.all())
+        sliders(page)[0].press("End")
+        sliders(page)[2].check()
+        page.get_by_role("button", name="Next").click()
+        tile = said(page.locator(".am-tiles"))
+        page.emulate_media(media="print")
+        assert lines.all_inner_texts() == [
+            "Width d = 512, scores divided by √d, temperature 1.",
+            tile,
+        ]
+
+
 def test_scripts_begin_with_the_numbers_that_python_wrote(browser: Browser) -> None:
     found: list[list[list[float]]] = []
     for scripts in (False, True):

@@ -84,6 +84,20 @@ def test_without_scripts_the_static_drawings_stay(browser: Browser) -> None:
         assert page.locator(".am-rotary-sum").is_visible()
 
 
+def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Browser) -> None:
+    given = (viewer(layer=1, head=2), painted())
+    with alone(browser, *given, java_script_enabled=False) as page:
+        shown = page.locator(".am-live-state:visible").all_inner_texts()
+        assert shown == ["Layer 2, head 3.", "Mask: everything."]
+    with alone(browser, *given) as page:
+        lines = page.locator(".am-live-state")
+        assert not any(line.is_visible() for line in lines.all())
+        page.get_by_role("button", name="1", exact=True).first.click()
+        page.locator(".am-mask-button").first.click()
+        page.emulate_media(media="print")
+        assert lines.all_inner_texts() == ["Layer 1, head 3.", "Mask: painted by hand."]
+
+
 def test_several_on_a_page_begin_once_each_and_leave_nothing_behind(browser: Browser) -> None:
     with alone(browser) as page:
         before = page.evaluate("Object.keys(window)")

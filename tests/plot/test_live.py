@@ -44,6 +44,9 @@ def test_an_output_is_html_and_words(name: str) -> None:
     assert "<td>1</td>" in page
     assert "<figcaption>Touch it.</figcaption>" in page
     assert page == shown(name, caption="Touch it.")._repr_html_()
+    assert '"am-live-state">' not in page
+    stated = '<p class="am-live-state">a &lt; b</p><div class="am-live-drawing">'
+    assert stated in shown(name, state="a < b")._repr_html_()
 
 
 def test_words_cannot_leave_their_place(name: str) -> None:

@@ -30,8 +30,10 @@ def rotary_angles(
     places: tuple[int, int] = (3, 7),
     longest: int = 32,
     label: str = "Rotary positions as angles",
-    caption: str = "Each dial is one pair of features: the query (solid) and the key (dashed), "
-    "turned by f for every place. Below, the score over all distances.",
+    caption: str = "The score depends on the distance alone. Each dial is one pair of features: "
+    "the query (solid, with a dot) and the key (dashed, with a ring), turned by f radians for "
+    "every place. What the pairs add up to is the score. Below, the score at every distance; the "
+    "level line is 0.",
 ) -> LiveOutput:
     """Show a query and a key turned by their places; the reader moves both.
 
@@ -126,7 +128,7 @@ def _dials(
             f' viewBox="-{_BOX} -{_BOX} {2 * _BOX} {2 * _BOX}" role="img"'
             f' aria-label="Dial of pair {pair}: query and key as hands">'
             f'<circle class="am-rotary-ring" r="{_RADIUS}"/>{hands}</svg>'
-            f"<div>pair {pair}, f = {frequency:.3g}<br>gives "
+            f"<div>pair {pair}, f = {frequency:.3g}<br>adds "
             f'<b class="am-rotary-part">{signed(part, 2)}</b></div></div>'
         )
     return f'<div class="am-rotary-dials" data-am-scale="{scale:.6g}">{"".join(dials)}</div>'
@@ -176,6 +178,7 @@ def _curve(scores: NDArray[np.float64], distance: int) -> str:
         f' aria-label="{escape(words)}"><path class="am-rotary-axis" d="M{_LEFT} {zero:.1f}'
         f'H{_RIGHT}M{across[longest]:.1f} {_TOP}V{_BOTTOM}"/><polyline points="{points}"/>'
         f'<circle class="am-rotary-here" cx="{across[here]:.1f}" cy="{down[here]:.1f}" r="7"/>'
-        f'<text x="{_LEFT}" y="14">score</text>{ticks}'
+        f'<text x="{_LEFT}" y="14">score, from {signed(scores.min(), 2)} to'
+        f" {signed(scores.max(), 2)}</text>{ticks}"
         '<text x="390" y="176" text-anchor="middle">distance j − i →</text></svg>'
     )

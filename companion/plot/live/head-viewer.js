@@ -41,10 +41,12 @@ function start(root) {
     return tokens[1 - side].map((_, other) => (side === QUERY ? weight(place, other) : weight(other, place)));
   }
 
+  const where = () => `${data.layers.length > 1 ? `${data.layerName} ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
+
   function inWords(here) {
-    const name = `${data.layers.length > 1 ? `${data.layerName} ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
+    const name = where();
     if (here === null && !table.hidden) return `${name}. Rows look at columns: the more ink, the larger the weight.`;
-    if (here === null) return `${name}. Point at a token, or tab to it, to follow it alone.`;
+    if (here === null) return `${name}. Point at a token, tap it, or tab to it, to follow it alone.`;
     const found = partners(here).map((share, place) => ({ share, word: tokens[1 - here.side][place] }));
     const most = found.filter(({ share }) => share >= data.faint).sort((a, b) => b.share - a.share).slice(0, 3);
     const said = most.map(({ share, word }) => `${word} ${share.toFixed(2)}`).join(", ");
@@ -100,6 +102,7 @@ function start(root) {
     drawMatrix();
     picture.setAttribute("aria-label", inWords(here));
     say(inWords(here));
+    state(`${where()}.`);
   }
 
   function point(here) {
@@ -171,6 +174,7 @@ function start(root) {
   views.press(0);
   controls.append(headChoice.element, views.element);
   const say = announcer(root);
+  const state = stateOf(root);
   draw();
 }
 

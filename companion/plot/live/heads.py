@@ -92,6 +92,7 @@ def head_viewer(
         caption=caption
         or f"The thicker a line, the more the {query_name} token looks at the {key_name} token. "
         f"Weights below {FAINT} have no line.",
+        state=f"{where}.",
     )
 
 

@@ -50,6 +50,14 @@ function announcer(root) {
   };
 }
 
+/* The line that tells, where there are no controls, what they are set to. */
+function stateOf(root) {
+  const line = root.querySelector(".am-live-state");
+  return (words) => {
+    line.textContent = words;
+  };
+}
+
 function button(words, onClick, attributes = {}) {
   const made = make("button", { type: "button", class: "am-live-button", ...attributes }, words);
   made.addEventListener("click", onClick);

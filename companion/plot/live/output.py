@@ -3,7 +3,9 @@
 The contract, which every live output keeps:
 
 - **Static first.** Python makes the whole drawing (SVG or a table) in its first state; it is read
-  without scripts, printed, and converted. The script only adds controls and redraws.
+  without scripts, printed, and converted. The script only adds controls and redraws. Neither paper
+  nor a reader without a script has the controls: `state` tells there what they are set to, and
+  the script keeps it true (`stateOf` in `live.js`).
 - **Self-contained.** The HTML holds its drawing, its data as JSON, its style and its script.
   Nothing is fetched, no kernel is asked, nothing becomes global, nothing is evaluated from a
   string: no `eval`, no `on...=` and no `style=` attributes (a script sets styles as properties).
@@ -58,6 +60,8 @@ class LiveOutput:
         label: what this is, in a few words, for screen readers.
         alt: what the drawing shows, in words; the plain text of the output.
         caption: the words below it, as text; none by default.
+        state: what the drawing shows at first, in a line above it that is seen where controls are
+            not; none by default.
 
     Raises:
         ValueError: there is no style or script of this name, a text is empty, or `data` is no JSON.
@@ -69,6 +73,7 @@ class LiveOutput:
     label: str
     alt: str
     caption: str = ""
+    state: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what could not be shown."""
@@ -85,10 +90,11 @@ class LiveOutput:
 
     def _repr_html_(self) -> str:
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        state = f'<p class="am-live-state">{escape(self.state)}</p>' if self.state else ""
         return (
             f'<figure class="am-live am-{self.name}" data-am-live="{self.name}"'
             f' aria-label="{escape(self.label)}"><style>{_style(self.name)}</style>'
-            f'<div class="am-live-drawing">{self.drawing}</div>'
+            f'{state}<div class="am-live-drawing">{self.drawing}</div>'
             f'<script type="application/json">{self._payload()}</script>{caption}</figure>'
             f"<script>{_script(self.name)}</script>"
         )

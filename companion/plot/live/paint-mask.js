@@ -41,6 +41,7 @@ function start(root) {
       showNumber(sums[query], weights.reduce((sum, weight) => sum + weight, 0));
     });
     presets.press(data.masks.findIndex(sameAs));
+    state(`Mask: ${data.masks.find(sameAs)?.name ?? "painted by hand"}.`);
   }
 
   function tell(query) {
@@ -100,6 +101,7 @@ function start(root) {
   const presets = choice("Mask", data.masks.map(({ name }) => name), take);
   controls.append(presets.element);
   const say = announcer(root);
+  const state = stateOf(root);
   take(0);
 }
 

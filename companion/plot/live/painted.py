@@ -21,8 +21,8 @@ def paint_mask(
     *,
     masks: Mapping[str, Any],
     label: str = "A mask to paint",
-    caption: str = "Each row holds the weights of one query over the keys that it may look at. "
-    "Hatched cells are not allowed.",
+    caption: str = "Each row is a softmax over the keys that its query may look at: the weights of "
+    "one query. Hatched cells are not allowed.",
 ) -> LiveOutput:
     """Show the weights of every query as a table; the reader paints who may look at whom.
 
@@ -74,6 +74,7 @@ def paint_mask(
         label=label,
         alt=f"Mask: {first}. {_words(weights, mask, rows, columns)}.",
         caption=caption,
+        state=f"Mask: {first}.",
     )
 
 

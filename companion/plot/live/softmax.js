@@ -50,6 +50,8 @@ function start(root) {
 
   function draw() {
     const now = scores();
+    const divided = divide.input.checked ? "divided" : "not divided";
+    state(`Width d = ${width()}, scores ${divided} by \u221ad, temperature ${temperature()}.`);
     const weights = weightsOf(now);
     all("score").forEach((text, place) => showNumber(text, now[place], 1));
     bars("weight", weights);
@@ -99,6 +101,7 @@ function start(root) {
   });
   controls.append(divide.element, reset);
   const say = announcer(root);
+  const state = stateOf(root);
   change();
 }
 

@@ -98,6 +98,8 @@ square root of 64: most weight on cat, 0.622; largest derivative 0.235.
             f" square root of {width}: {_said(labels, tame)}."
         ),
         caption=caption,
+        state=f"Width d = {width}, scores {'' if divided else 'not '}divided by √d, temperature"
+        f" {temperature:g}.",
     )
 
 
@@ -199,8 +201,8 @@ def _readings(drawn: _State, tame: _State) -> str:
         for name, value in drawn.readings.items()
     )
     return (
-        '<table class="am-softmax-readings"><thead><tr><th scope="col">what is read</th>'
-        '<th scope="col">filled</th><th scope="col">dotted: over √d</th></tr></thead>'
+        '<table class="am-softmax-readings"><thead><tr><th scope="col">in numbers</th>'
+        '<th scope="col">filled</th><th scope="col">dotted</th></tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 

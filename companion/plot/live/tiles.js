@@ -156,6 +156,7 @@ function start(root) {
     next.setAttribute("aria-disabled", place === steps.length);
     one("chart").setAttribute("aria-label", told());
     say(told());
+    state(told());
   }
 
   function go(where) {
@@ -189,6 +190,7 @@ function start(root) {
   const mix = button("Reshuffle", () => begin(shuffled(given.scores, (shuffles += 1)), size));
   controls.append(back, next, sizes.element, mix, button("Reset", reset));
   const say = announcer(root);
+  const state = stateOf(root);
   one("table").before(root.querySelector(".am-live-say"));
   root.addEventListener("keydown", (event) => {
     const plain = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);

@@ -55,6 +55,7 @@ m = 3.0 and the sum is 1.55, as for the whole row at once.
         f"{_finding(steps, telling)} At the end m = {steps[-1].highest:.1f} and the sum is"
         f" {steps[-1].total:.2f}, as for the whole row at once.",
         caption=caption,
+        state=_finding(steps, telling),
     )
 
 
