@@ -34,7 +34,7 @@ def rows(block: nodes.Node) -> int | None:
     if isinstance(block, _TEXT):
         return sum(_text_rows(part) for part in block.findall(nodes.paragraph))
     if isinstance(block, nodes.math_block):
-        return 3 + block.astext().count(r"\\")
+        return 3 + str(block.astext()).count(r"\\")
     if isinstance(block, nodes.table):
         return ceil(2 * _FRAME * len(list(block.findall(nodes.row))))
     if isinstance(block, nodes.container) and "cell" in block["classes"]:
