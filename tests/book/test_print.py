@@ -135,7 +135,7 @@ def test_what_folds_is_open_and_what_moves_has_its_picture(tmp_path: Path) -> No
 
 
 def test_the_contents_name_parts_pages_and_sections(tmp_path: Path) -> None:
-    page = printed(tmp_path, one='<section id="deep"><h2>Deep <em>down</em></h2></section>')
+    page = printed(tmp_path, one='<section id="deep"><h2>Deep <a href="#top">d<em>own</em></a></h2></section>')
     assert [part.get_text() for part in page.select(".am-part")] == ["Part <1>"]
     entries = {str(e["href"]): e.get_text() for e in page.select(".am-entry")}
     assert entries == {
@@ -144,6 +144,7 @@ def test_the_contents_name_parts_pages_and_sections(tmp_path: Path) -> None:
         "#parts-one--deep": "Deep down",
         "#parts-two": "Two",
     }
+    assert not page.select(".am-entry a"), "links in links are none"
     assert [link["href"] for link in page.select("head link")] == ["_static/am.css"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import posixpath
 import re
@@ -244,8 +245,13 @@ def _entries(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[
 
 
 def _heading(part: Tag, name: str) -> str:
-    found = part.find(name)
-    return found.decode_contents().strip() if isinstance(found, Tag) else ""
+    """Return what a heading says, without its links: it is going to stand in one."""
+    found = copy.copy(part.find(name))
+    if not isinstance(found, Tag):
+        return ""
+    for link in found.find_all("a"):
+        link.unwrap()
+    return found.decode_contents().strip()
 
 
 def _running_heads(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> str:
