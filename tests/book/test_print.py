@@ -210,6 +210,8 @@ def test_what_does_not_fit_is_told_and_what_can_shrink_does(
         '<div style="width: 9em; overflow: hidden; white-space: nowrap">'
         "words that are cut off here</div>"
         f'<div><table id="table"><tr>{cells}</tr></table></div>'
+        '<p style="text-align: right">words '
+        '<span style="margin-right: -3px; padding-right: 3px">kept</span></p>'
         '<img src="../_images/none.png" alt="">'
     )
     document = assemble(write_site(tmp_path, one=body), TOC[1:])
@@ -221,6 +223,7 @@ def test_what_does_not_fit_is_told_and_what_can_shrink_does(
     assert re.search(r"parts-one: too wide: <div style=.width: 9em", told)
     assert "lacks _images/none.png" in told
     assert "table" not in told
+    assert "kept" not in told, "only its padding stands in the margin"
 
 
 @pytest.mark.browser
