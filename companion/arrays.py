@@ -82,6 +82,15 @@ def device_of(array: Array) -> Any:
     return device(array)
 
 
+def is_numpy(array: object) -> bool:
+    """Say whether an array is one of NumPy's.
+
+    >>> is_numpy([1.0])
+    False
+    """
+    return is_numpy_array(array)
+
+
 def is_torch(array: object) -> bool:
     """Say whether an array is a torch tensor, without importing torch.
 

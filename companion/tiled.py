@@ -26,12 +26,13 @@ from companion.arrays import (
     constant,
     device_of,
     is_number,
+    is_numpy,
     is_torch,
     namespace,
     windows,
 )
 from companion.calls import aligned, check_call, masked, widen
-from companion.kernels.tiles import Band, Tile
+from companion.kernels.tiles import TAME, Band, Tile
 from companion.masks import causal_mask
 
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
@@ -359,6 +360,7 @@ class _Call(NamedTuple):
         right: keys allowed after it; None means all.
         offset: place of the first query, a number or an array (...).
         blocks: queries and keys a tile; None leaves the choice open.
+        tame: no score is so large that its power comes near the ends of float32's range.
     """
 
     query: Any
@@ -371,6 +373,7 @@ class _Call(NamedTuple):
     right: int | None
     offset: Any
     blocks: tuple[int, int] | None
+    tame: bool = False
 
     @property
     def band(self) -> Band | None:
@@ -480,6 +483,7 @@ def _by_windows(xp: Any, call: _Call) -> tuple[Any, Any]:
     """Attend by the array API; where the band is narrow, in blocks that share a small mask."""
     query, key, value = widen(xp, call.query, call.key, call.value)
     call = call._replace(query=query * call.scale, key=key, value=value)
+    call = call._replace(tame=_is_tame(xp, call))
     band = None if call.blocks or call.mask is not None else call.band
     inside = band.interior(query.shape[-2], key.shape[-2]) if band else range(0)
     if band is None or not inside:
@@ -549,20 +553,53 @@ def _by_queries(xp: Any, call: _Call) -> tuple[Any, Any]:
 def _attend_block(xp: Any, call: _Call, rows: range) -> tuple[Any, Any]:
     """Attend from a block of queries to all the keys that they may see, tile after tile."""
     query = call.query[..., rows.start : rows.stop, :]
-    highest, total = _nothing_yet(xp, query)
     blend = xp.zeros(
         (*query.shape[:-1], call.value.shape[-1]), dtype=query.dtype, device=device_of(query)
     )
-    for tile in _tiles(call, rows):
-        scores = _scores(xp, call, query, tile)
-        top = constant(xp.max(scores, axis=-1, keepdims=True))
-        highest, powers, shrink = _absorb(xp, highest, top, scores)
-        total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
-        blend = blend * shrink + xp.matmul(powers, call.value[..., tile.keys, :])
+    blocks = ((tile, _scores(xp, call, query, tile)) for tile in _tiles(call, rows))
+    sums = _sum_powers if call.tame else _sum_online
+    highest, total, blend = sums(xp, call, blocks, *_nothing_yet(xp, query), blend)
     alive = total > 0
     total = xp.where(alive, total, 1.0)
     lse = xp.where(alive, highest + xp.log(total), -math.inf)
     return blend / total, lse[..., 0]
+
+
+def _sum_online(
+    xp: Any, call: _Call, blocks: Iterable[tuple[Tile, Any]], highest: Any, total: Any, blend: Any
+) -> tuple[Any, Any, Any]:
+    """Add powers, and values times powers, less the maximum of what came so far."""
+    for tile, scores in blocks:
+        top = constant(xp.max(scores, axis=-1, keepdims=True))
+        highest, powers, shrink = _absorb(xp, highest, top, scores)
+        total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
+        blend = blend * shrink + xp.matmul(powers, call.value[..., tile.keys, :])
+    return highest, total, blend
+
+
+def _sum_powers(
+    xp: Any, call: _Call, blocks: Iterable[tuple[Tile, Any]], highest: Any, total: Any, blend: Any
+) -> tuple[Any, Any, Any]:
+    """Do the same for scores that need no maximum taken out, in their place."""
+    for tile, scores in blocks:
+        powers = xp.exp(scores, out=scores)
+        total += powers @ xp.ones((powers.shape[-1], 1), dtype=powers.dtype)
+        blend += powers @ call.value[..., tile.keys, :]
+    return xp.zeros_like(highest), total, blend
+
+
+def _is_tame(xp: Any, call: _Call) -> bool:
+    """Bound the scores by the lengths of queries and keys, after Cauchy and Schwarz.
+
+    NumPy's arrays alone are looked into: those of others may be traced, or far away.
+    """
+    query, key, mask = call.query, call.key, call.mask
+    floating = mask is not None and not xp.isdtype(mask.dtype, "bool")
+    if not is_numpy(query) or floating or 0 in (*query.shape, *key.shape):
+        return False
+    with xp.errstate(over="ignore", invalid="ignore"):
+        lengths = [float(xp.max(xp.sum(x * x, axis=-1))) for x in (query, key)]
+    return math.sqrt(math.prod(lengths)) < TAME
 
 
 def _tiles(call: _Call, rows: range) -> Iterator[Tile]:

@@ -132,6 +132,17 @@ def test_huge_logits_and_floating_masks_give_no_nan(xp: Any) -> None:
     assert_matches(lse, expected.lse, tolerance=1e-9)
 
 
+@pytest.mark.parametrize("factor", [1.0, 30.0, 1e4, 1e160])
+def test_scores_of_every_size(xp: Any, factor: float) -> None:
+    """Small ones need no maximum taken out; the squares of the largest overflow."""
+    query, key, value = inputs()
+    expected = oracle.attention(factor * query, key, value, is_causal=True)
+    ours = [xp.asarray(array) for array in (factor * query, key, value)]
+    output, lse = tiled(*ours, is_causal=True, enable_gqa=True, need_lse=True, block_size=3)
+    assert_matches(output, expected.output, tolerance=1e-9)
+    assert_matches(lse / factor, expected.lse / factor, tolerance=1e-9)
+
+
 GRADIENTS: dict[str, dict[str, Any]] = {
     **{name: OPTIONS[name] for name in ("mask", "padding", "bias", "causal", "offset", "behind")},
     **{name: OPTIONS[name] for name in ("offsets", "scale", "softcap", "sinks")},

@@ -31,7 +31,7 @@ import torch
 from torch import Tensor
 
 from companion.arrays import windows
-from companion.kernels.tiles import Band, Tile
+from companion.kernels.tiles import TAME, Band, Tile
 
 LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
@@ -41,7 +41,6 @@ ROOM = 2**18  # scores at once: a megabyte of float32
 BACKWARD_ROOM = 2**17  # the same for the gradients
 WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
-TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
 
 
 @contextmanager

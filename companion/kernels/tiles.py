@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 VECTOR = 16  # floats a register: tiles that are whole multiples wide leave no rest to work off
+TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
 WINDOW_BLOCK = 32  # queries that share the keys of their windows
 WIDEST = 1024  # reach of a window up to which they do
 

@@ -135,7 +135,9 @@ def test_what_folds_is_open_and_what_moves_has_its_picture(tmp_path: Path) -> No
 
 
 def test_the_contents_name_parts_pages_and_sections(tmp_path: Path) -> None:
-    page = printed(tmp_path, one='<section id="deep"><h2>Deep <a href="#top">d<em>own</em></a></h2></section>')
+    page = printed(
+        tmp_path, one='<section id="deep"><h2>Deep <a href="#top">d<em>own</em></a></h2></section>'
+    )
     assert [part.get_text() for part in page.select(".am-part")] == ["Part <1>"]
     entries = {str(e["href"]): e.get_text() for e in page.select(".am-entry")}
     assert entries == {
