@@ -67,14 +67,14 @@ def as_intervals(value: Any, name: str, length: int) -> NDArray[np.float64]:
 
 
 def as_labels(labels: Sequence[str], name: str, length: int, one_for: str) -> list[str]:
-    """Check the number of labels, and make blanks visible.
+    """Check the number of labels, and make blanks visible; an empty label stays empty.
 
     Raises:
         ValueError: there are too few or too many.
 
-    >>> as_labels(["a", " "], "rows", 2, "query")
-    ['a', '␣']
+    >>> as_labels(["a", " ", ""], "rows", 3, "query")
+    ['a', '␣', '']
     """
     if len(labels) != length:
         raise ValueError(f"{name}: got {len(labels)} labels, wanted {length}, one a {one_for}")
-    return [label if label.strip() else "␣" for label in labels]
+    return ["␣" if label.isspace() else label for label in labels]
