@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import io
+import re
 import struct
 import subprocess
 import zlib
@@ -125,6 +126,13 @@ def test_numbers_labels_and_references_are_sphinx(tmp_path: Path) -> None:
     assert 'href="#equation-first">(1)</a>' in html
     assert 'href="#equation-last">(3)</a>' in html
     assert "mathjax" not in html.lower().replace("mathjax_ignore", "")
+
+
+def test_punctuation_stays_with_the_formula_before_it(tmp_path: Path) -> None:
+    text = "Of $a$, ($b$), $c$\u2019s and $d$ *,* or $e$\n. Then $f$: $g$ $h$"
+    html, _ = build_page(tmp_path, f"# Page\n\n{text}\n")
+    after = re.findall(r"</math></span>(\u2060?.)", html, flags=re.DOTALL)
+    assert after == ["\u2060,", "\u2060)", "\u2060\u2019", " ", "\n", "\u2060:", " ", "<"]
 
 
 def test_two_builds_are_the_same(tmp_path: Path) -> None:

@@ -292,6 +292,7 @@ def _front(address: str) -> str:
 <p class="am-lead">{MOTTO}</p>
 <p class="am-imprint">All pages of the book, with all code and all solutions open. The reference of
 the package and the index are for looking up: they are on {site}.
+What moves there, when you click or type, stands still here.
 Text and figures: CC BY 4.0. Code: BSD 3-Clause.</p>
 </section>"""
 

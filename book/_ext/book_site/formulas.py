@@ -25,6 +25,7 @@ from book_site.node import find_node
 EXTENSIONS = Path(__file__).parents[1]
 MODULES = EXTENSIONS / "node_modules"
 
+_CLOSING = tuple(",.;:!?)]’”%-–")
 _logger = logging.getLogger(__name__)
 _NUMBERED = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather|multline)\}")
 
@@ -114,8 +115,15 @@ def visit_math(translator: HTML5Translator, node: nodes.math) -> None:
     """Write a formula of a line of text."""
     mathml = _mathml(translator, node, node.astext(), display=False)
     translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate"))
-    translator.body.append(mathml + "</span>")
+    translator.body.append(mathml + "</span>" + _joiner(node))
     raise nodes.SkipNode
+
+
+def _joiner(node: nodes.math) -> str:
+    """Return what keeps the punctuation after a formula on its line."""
+    after = node.next_node(nodes.Text, descend=False, siblings=True)
+    beside = after is not None and node.parent.index(after) == node.parent.index(node) + 1
+    return "\u2060" if beside and after.astext()[:1] in _CLOSING else ""
 
 
 def visit_math_block(translator: HTML5Translator, node: nodes.math_block) -> None:
