@@ -130,7 +130,6 @@ POSITIONS = (
             "rasbt/LLMs-from-scratch #751",
             "rasbt/LLMs-from-scratch #802",
             "rasbt/LLMs-from-scratch #838",
-            "karpathy/nanochat #264",
         ),
     ),
 )
