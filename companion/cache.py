@@ -70,6 +70,8 @@ class KVCache:
         shape = batch_size, num_kv_heads, min(limits.values())
         self._key = torch.zeros(*shape, head_dim, device=device, dtype=dtype)
         self._value = torch.zeros(*shape, value_dim, device=device, dtype=dtype)
+        self.form = batch_size, num_kv_heads, head_dim, value_dim, self._key.dtype, self._key.device
+        """Sizes b, g, d and v, dtype and device of what it stores."""
         self._length = 0
         self._changes = 0
         self._lengths: Tensor | None = None
@@ -160,7 +162,7 @@ class KVCache:
         """Do what `update` does for one token a sequence, without looking at it.
 
         For a decoding step, in which looking costs more than storing. The cache must be plain, and
-        key (b, g, 1, d) and value (b, g, 1, v) must fit.
+        key (b, g, 1, d) and value (b, g, 1, v) of its form.
 
         Raises:
             ValueError: more tokens than max_len.

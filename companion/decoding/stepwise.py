@@ -136,21 +136,20 @@ def _write(
     max_len: int,
 ) -> Decoded:
     finished = torch.zeros(len(last), dtype=torch.bool, device=last.device)
-    some_finished = False
+    ended = 0
     tokens, weights, scores = [], [], []
     for _ in range(max_len):
         logits, state, looked = taken(step, last, state)
         last = choose(logits).to(last.device)
         scores.append(_scores(logits, last))
-        if some_finished:
+        if ended:
             last = last.masked_fill(finished, eos_id)
         tokens.append(last)
         if looked is not None:
             weights.append(looked)
         finished = last == eos_id
-        count = int(finished.sum())
-        some_finished = count > 0
-        if count == len(last):
+        ended = int(finished.sum())
+        if ended == len(last):
             break
     stacked = torch.stack(tokens, 1)
     lengths = (stacked != eos_id).sum(1)

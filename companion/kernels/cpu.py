@@ -254,8 +254,8 @@ class _TiledAttention(torch.autograd.Function):
                     *piece.of_queries(*of_queries, grad_query),
                     *piece.of_keys(key, value, grad_key, grad_value),
                 )
-        grads = grad_query, grad_key, grad_value
-        return *(grad.to(query.dtype) for grad in grads), None, None
+        grads = (grad.to(query.dtype) for grad in (grad_query, grad_key, grad_value))
+        return *grads, None, None
 
 
 def _attend(

@@ -94,7 +94,8 @@ class Decoder(nn.Module):
             ValueError: not one memory or cache a block.
         """
         self._check_counts(memories=memories, caches=caches)
-        if caches and x.shape[1] == 1 and lengths is None and not weights_of and may_step():
+        plain = memories is None and lengths is None and not weights_of
+        if caches and plain and x.ndim == 3 and x.shape[1] == 1 and may_step():
             way = self._short_way(caches[0])
             if way is not None and way.fits(x, caches):
                 nothing = (None,) * len(caches)

@@ -60,7 +60,8 @@ class ShortWay:
         self.norm: Norm = torch.clone if norm is None else _bare(norm)
         attention = blocks[0].self_attention
         self.rotary: Any = attention.rotary
-        self.width, self.weight = attention.head_dim, attention.output_proj.weight
+        self.groups, self.width = attention.num_kv_heads, attention.head_dim
+        self.weight = attention.output_proj.weight
 
     @staticmethod
     def goes_through(blocks: Sequence[nn.Module]) -> bool:
@@ -73,16 +74,17 @@ class ShortWay:
         )
 
     def fits(self, x: Tensor, caches: Sequence[KVCache]) -> bool:
-        """Say whether x is one token a sequence, of sequences of one length, without gradients."""
-        weight = self.weight
+        """Say whether x is one token for each sequence of the caches, all of one length."""
+        weight, place = self.weight, caches[0].length
+        form = len(x), self.groups, self.width, self.width, weight.dtype, weight.device
         return (
             type(x) is Tensor
             and x.ndim == 3
             and x.shape[1:] == (1, len(weight))
             and x.dtype == weight.dtype
             and x.device == weight.device
-            and caches[0].length < LONGEST_TABLE
-            and all(cache.is_plain for cache in caches)
+            and place < LONGEST_TABLE
+            and all(c.is_plain and c.length == place and c.form == form for c in caches)
         )
 
     def __call__(self, x: Tensor, caches: Sequence[KVCache]) -> Tensor:
@@ -148,7 +150,8 @@ def _shape_of(block: nn.Module) -> tuple[Any, ...]:
     """Return what the blocks of a way have in common."""
     assert isinstance(block, Block)
     attention, weight = block.self_attention, block.self_attention.output_proj.weight
-    return attention.rotary, attention.head_dim, weight.shape, weight.dtype, weight.device
+    heads = attention.num_kv_heads, attention.head_dim
+    return attention.rotary, heads, weight.shape, weight.dtype, weight.device
 
 
 def _bare(norm: nn.LayerNorm | nn.RMSNorm) -> Norm:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from companion.models.transformer import LanguageModel
 from companion.models.transformer.blocks import Block
+from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.step import Plan
 from tests.transformers import config_of, randomised
 
@@ -145,3 +146,39 @@ def test_prompts_with_gradients_go_the_long_way() -> None:
         model.decoder(model.embedding(TOKENS[:, 2:3], offset=2), caches=caches)
     hidden.sum().backward()
     assert all(p.grad is not None for p in model.decoder.parameters())
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("rows", [1, 3])
+def test_another_number_of_rows_is_refused(rows: int) -> None:
+    """One row would otherwise be stored for both sequences."""
+    model = randomised(LanguageModel(config_of("llama")))
+    state = model.start(TOKENS[:, :2], max_len=9)
+    with pytest.raises(ValueError, match=rf"key: got shape \({rows}, "):
+        model.step(torch.full((rows,), 5), state)
+
+
+def test_caches_of_another_form_or_length_go_the_long_way() -> None:
+    model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
+    x = model.embedding(TOKENS[:, :1])
+    single = copy.deepcopy(model).float().decoder.make_caches(2, 9)
+    with torch.no_grad(), pytest.raises(TypeError, match=r"key: got dtype torch\.float64, wanted"):
+        model.decoder(x, caches=single)
+    found = []
+    for mode in (torch.no_grad(), torch.enable_grad()):
+        caches = model.decoder.make_caches(2, 9)
+        b, g, d, v, *_ = caches[1].form
+        caches[1].update(x.new_ones(b, g, 1, d), x.new_ones(b, g, 1, v))
+        with mode:
+            found.append(model.decoder(x, caches=caches).hidden)
+    torch.testing.assert_close(*found)
+
+
+@torch.no_grad()
+def test_a_memory_that_nobody_reads_is_refused() -> None:
+    model = randomised(LanguageModel(config_of("llama")))
+    other = randomised(Decoder(config_of("llama"), cross=True))
+    caches = model.decoder.make_caches(2, 9)
+    x = model.embedding(TOKENS[:, :1])
+    with pytest.raises(ValueError, match="memory: got one, wanted None"):
+        model.decoder(x, other.project_memory(x), caches=caches)
