@@ -20,7 +20,7 @@ Axes: a outer, g key heads, r query heads a key head, c heads or windows worked 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import product
@@ -31,14 +31,14 @@ import torch
 from torch import Tensor
 
 from companion.arrays import windows
-from companion.kernels.tiles import TAME, Band, Tile
+from companion.kernels.tiles import TAME, Band, Tile, Visit
 
 LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
 BACKWARD_BLOCKS = (256, 256)  # the same for the gradients, of which two tiles are worked on
-ROOM = 2**18  # scores at once: a megabyte of float32
-BACKWARD_ROOM = 2**17  # the same for the gradients
+ROOM = 2**19  # scores at once: two megabytes of float32
+BACKWARD_ROOM = 2**18  # the same for the gradients
 WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 
@@ -153,6 +153,8 @@ def attention(
     dtype = query.dtype
     if dtype == torch.float16 or (dtype == torch.bfloat16 and not multiplies_bfloat16()):
         query, key, value = query.float(), key.float(), value.float()
+    # Elsewhere every row has keys, and `exp2` is taken whatever the scores are.
+    asked = exp_is_quick() or mask is not None or band != Band()
     plan = _Plan(
         band,
         scale,
@@ -160,7 +162,8 @@ def attention(
         blocks=blocks or _blocks(query.dtype, BLOCKS),
         backward_blocks=blocks or _blocks(query.dtype, BACKWARD_BLOCKS),
         windows=blocks is None and mask is None,
-        tame=_is_tame(query, key, mask, scale),
+        tame=_is_tame(query, key, mask, scale) if asked else False,
+        room=ROOM,
     )
     output, lse = _TiledAttention.apply(query, key, value, mask, plan)  # type: ignore[no-untyped-call]
     return output.to(dtype), lse
@@ -188,7 +191,7 @@ class _Plan(NamedTuple):
     backward_blocks: tuple[int, int]
     windows: bool
     tame: bool
-    room: int = ROOM
+    room: int
     apart: bool = False
 
     @property
@@ -243,9 +246,8 @@ class _TiledAttention(torch.autograd.Function):
         query, key, value, mask, output, lse = ctx.saved_tensors
         work = _Workspace(query.dtype, mask, ctx.plan)
         of_queries = query, mask, output, lse[..., None], grad_output, grad_lse[..., None]
-        grad_query, grad_key, grad_value = (
-            torch.zeros_like(x, dtype=work.dtype) for x in (query, key, value)
-        )
+        grad_query = torch.empty_like(query)
+        grad_key, grad_value = (torch.zeros_like(x, dtype=work.dtype) for x in (key, value))
         with torch.autocast("cpu", enabled=False):
             for piece in _pieces(query, key, ctx.plan):
                 _add_gradients(
@@ -254,8 +256,7 @@ class _TiledAttention(torch.autograd.Function):
                     *piece.of_queries(*of_queries, grad_query),
                     *piece.of_keys(key, value, grad_key, grad_value),
                 )
-        grads = (grad.to(query.dtype) for grad in (grad_query, grad_key, grad_value))
-        return *grads, None, None
+        return grad_query, grad_key.to(query.dtype), grad_value.to(query.dtype), None, None
 
 
 def _attend(
@@ -270,83 +271,74 @@ def _attend(
 ) -> None:
     """Write output (c, q, v) and lse (c, q, 1)."""
     total = lse  # the sums stand where their logarithms will
-    blend = output if output.dtype == work.dtype else torch.empty_like(output, dtype=work.dtype)
+    rows, columns = work.rows(band, query, key), _Columns(work.blocks[1], key, value)
+    blocks = _in_blocks(work.blocks[0], query, output, total)
     if work.ordinary:
-        _sum_powers(work, band, query, mask, key, value, blend, total)
-    else:
-        total.zero_()
+        for visits, block in zip(rows, blocks, strict=True):
+            _average(work, band, mask, columns.of(visits), *block)
     highest = None
-    if not work.in_range(blend, total):
+    if not (work.ordinary and work.in_range(output, total)):
         highest = torch.zeros_like(total)
-        for rows in work.row_blocks(query):
-            part = blend[:, rows.start : rows.stop], total[:, rows.start : rows.stop]
-            if not work.in_range(*part):
-                top = _sum_online(work, band, rows, query, mask, key, value, *part)
-                highest[:, rows.start : rows.stop] = top
-    output.copy_(blend.div_(total.masked_fill(total == 0, 1)))
+        tops = torch.split(highest, work.blocks[0], dim=1)
+        for top, visits, block in zip(tops, rows, blocks, strict=True):
+            if not (work.ordinary and work.in_range(*block[1:])):
+                top.copy_(_average_online(work, band, mask, columns.of(visits), *block))
     lse.log_()
     if highest is not None:
         lse.add_(highest, alpha=1 / work.unit)
 
 
-def _sum_powers(
+def _average(
     work: _Workspace,
     band: Band,
-    query: Tensor,
     mask: Tensor | None,
-    key: Tensor,
-    value: Tensor,
-    blend: Tensor,
+    tiles: _Tiles,
+    query: Tensor,
+    output: Tensor,
     total: Tensor,
 ) -> None:
-    """Sum exp(score) value in the blend and exp(score) in the total, as if nothing overflowed."""
-    blocks = _row_blocks(work, query, blend, total)
-    begun: set[int] = set()
-    for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
-        columns = _Columns(keys, key, value)
-        for i, tile in visits:
-            queries, blends, totals = blocks[i]
-            tile_keys, values = columns.of(tile)
-            scores = work.scores(queries, tile_keys, wide=False)
-            powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
-            sums = powers.sum(-1, keepdim=True, dtype=work.dtype)
-            if i in begun:
-                totals.add_(sums)
-                work.add_product(blends, powers, values)
-            else:
-                totals.copy_(sums)
-                work.put_product(blends, powers, values)
-                begun.add(i)
-    for i in set(range(len(blocks))) - begun:
-        for sums in blocks[i][1:]:
-            sums.zero_()
+    """Average the values by exp(score), and write the sum of these, as if nothing overflowed."""
+    blend = work.room(2, work.dtype, output.shape)
+    begun = False
+    for tile, (keys, values) in tiles:
+        scores = work.scores(query, keys, wide=False)
+        powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
+        if begun:
+            total.add_(powers.sum(-1, keepdim=True, dtype=work.dtype))
+            work.add_product(blend, powers, values)
+        else:
+            torch.sum(powers, -1, keepdim=True, dtype=work.dtype, out=total)
+            work.put_product(blend, powers, values)
+            begun = True
+    if not begun:
+        total.zero_()
+        blend.zero_()
+    torch.div(blend, total.clamp_min(LOWEST), out=output)  # no smaller sum counts, but for zero
 
 
-def _sum_online(
+def _average_online(
     work: _Workspace,
     band: Band,
-    rows: range,
-    query: Tensor,
     mask: Tensor | None,
-    key: Tensor,
-    value: Tensor,
-    blend: Tensor,
+    tiles: _Tiles,
+    query: Tensor,
+    output: Tensor,
     total: Tensor,
 ) -> Tensor:
-    """Do the same for one block of queries, less the maximum so far, and return the maximum."""
-    blend.zero_()
+    """Do the same less the maximum so far, and return the maximum."""
+    blend = work.room(2, work.dtype, output.shape).zero_()
     total.zero_()
-    query = query[:, rows.start : rows.stop]
     highest = torch.full_like(total, torch.finfo(work.dtype).min)
-    for tile in band.tiles(rows, key.shape[1], work.blocks[1]):
-        scores = work.scores(query, key[:, tile.keys], wide=True)
+    for tile, (keys, values) in tiles:
+        scores = work.scores(query, keys, wide=True)
         logits = work.restrict(scores, tile, mask, band, outside=-math.inf)
         risen = torch.maximum(highest, logits.amax(-1, keepdim=True))
         powers = work.powers(logits.sub_(risen))
         shrink = work.powers(highest.sub_(risen))
         total.mul_(shrink).add_(powers.sum(-1, keepdim=True))
-        work.add_product(blend.mul_(shrink), work.narrowed(0, powers), value[:, tile.keys])
+        work.add_product(blend.mul_(shrink), work.narrowed(0, powers), values)
         highest = risen
+    torch.div(blend, total.masked_fill(total == 0, 1), out=output)
     return highest
 
 
@@ -365,13 +357,33 @@ def _add_gradients(
     grad_key: Tensor,
     grad_value: Tensor,
 ) -> None:
-    """Add to the gradients of query (c, q, d), key (c, k, d) and value (c, k, v).
+    """Write the gradient of query (c, q, d), add to those of key (c, k, d) and value (c, k, v)."""
+    rows = work.rows(band, query, key)
+    columns = _Columns(work.blocks[1], key, value, grad_key, grad_value)
+    of_rows = query, output, lse, grad_output, grad_lse, grad_query
+    for visits, block in zip(rows, _in_blocks(work.blocks[0], *of_rows), strict=True):
+        _add_gradients_of_rows(work, band, mask, columns.of(visits), *block)
+
+
+def _add_gradients_of_rows(
+    work: _Workspace,
+    band: Band,
+    mask: Tensor | None,
+    tiles: _Tiles,
+    query: Tensor,
+    output: Tensor,
+    lse: Tensor,
+    grad_output: Tensor,
+    grad_lse: Tensor,
+    grad_query: Tensor,
+) -> None:
+    """Write the gradient of a block of queries, and add what it brings to keys and values.
 
     With weights p = exp(score - lse), the gradient of a score is p (dp - delta), where dp is the
     output's gradient along the value and delta what all of the row has of it, less lse's own.
     """
     reference = lse * work.unit
-    delta = (grad_output * output).sum(-1, keepdim=True, dtype=work.dtype) - grad_lse
+    delta = (grad_output.to(work.dtype) * output).sum(-1, keepdim=True) - grad_lse
     dead = reference == -math.inf
     reference.masked_fill_(dead, math.inf)  # its powers are zero
     small = reference.abs() < -math.log2(LOWEST)
@@ -379,53 +391,46 @@ def _add_gradients(
     if ordinary:  # exp(-lse) moves out of the weights, to where there are fewer numbers
         weight = work.powers(reference.neg_())
         grad_output, delta = (grad_output * weight).to(query.dtype), delta * weight
-    if work.chain != 1:
-        delta *= work.chain
-
-    if work.chain != 1:
-        value = value * work.chain
-    blocks = _row_blocks(work, query, grad_output, delta, reference, grad_query)
-    for keys, visits in work.columns(band, query.shape[1], key.shape[1]):
-        columns = _Columns(keys, key, value, grad_key, grad_value)
-        for i, tile in visits:
-            queries, upstream, deltas, references, grad_queries = blocks[i]
-            tile_keys, values, grad_keys, grad_values = columns.of(tile)
-            scores = work.scores(queries, tile_keys, wide=not ordinary)
-            slope = work.slope(scores)
-            if ordinary:
-                powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
-            else:
-                logits = work.restrict(scores, tile, mask, band, outside=-math.inf)
-                powers = work.powers(logits.sub_(references))
-            weights = work.narrowed(0, powers)
-            work.add_product(grad_values, weights.mT, upstream)
-            grad_logits = work.widened(1, work.product(1, upstream, values.mT))
-            grad_logits.sub_(deltas).mul_(work.widened(0, powers))
-            if slope is not None:
-                grad_logits.mul_(slope)
-            grad_logits = work.narrowed(1, grad_logits)
-            work.add_product(grad_keys, grad_logits.mT, queries, work.factor)
-            work.add_product(grad_queries, grad_logits, tile_keys, work.factor)
+    delta *= work.chain
+    sums = work.room(2, work.dtype, query.shape).zero_()
+    for tile, (keys, values, grad_keys, grad_values) in tiles:
+        scores = work.scores(query, keys, wide=not ordinary)
+        slope = work.slope(scores)
+        if ordinary:
+            powers = work.restrict(work.powers(scores), tile, mask, band, outside=0.0)
+        else:
+            logits = work.restrict(scores, tile, mask, band, outside=-math.inf)
+            powers = work.powers(logits.sub_(reference))
+        weights = work.narrowed(0, powers)
+        work.add_product(grad_values, weights.mT, grad_output)
+        grad_logits = work.widened(1, work.product(1, grad_output, values.mT, work.chain))
+        grad_logits.sub_(delta).mul_(work.widened(0, powers))
+        if slope is not None:
+            grad_logits.mul_(slope)
+        grad_logits = work.narrowed(1, grad_logits)
+        work.add_product(grad_keys, grad_logits.mT, query, work.factor)
+        work.add_product(sums, grad_logits, keys, work.factor)
+    grad_query.copy_(sums)
 
 
-def _row_blocks(work: _Workspace, *tensors: Tensor) -> list[tuple[Tensor, ...]]:
-    """Cut what has rows of queries, (c, q, .), into the blocks of the tiles."""
-    return list(zip(*(torch.split(x, work.blocks[0], dim=1) for x in tensors), strict=True))
+_Tiles = Iterator[tuple[Tile, Sequence[Tensor]]]
 
 
 class _Columns:
-    """A block of keys and what belongs to them, (c, k, .); most tiles are as wide as it."""
+    """What belongs to the keys, (c, k, .), cut into blocks; most tiles are as wide as one."""
 
-    def __init__(self, keys: slice, *tensors: Tensor) -> None:
-        self.keys = keys
-        self.tensors = [tensor[:, keys] for tensor in tensors]
+    def __init__(self, width: int, *tensors: Tensor) -> None:
+        self.blocks = _in_blocks(width, *tensors)
 
-    def of(self, tile: Tile) -> list[Tensor]:
-        """Return what belongs to the keys of a tile."""
-        if tile.keys == self.keys:
-            return self.tensors
-        first = self.keys.start
-        return [x[:, tile.keys.start - first : tile.keys.stop - first] for x in self.tensors]
+    def of(self, visits: Iterable[Visit]) -> _Tiles:
+        """Return tiles with what belongs to their keys."""
+        for tile, i, part in visits:
+            block = self.blocks[i]
+            yield tile, block if part is None else [x[:, part] for x in block]
+
+
+def _in_blocks(size: int, *tensors: Tensor) -> list[tuple[Tensor, ...]]:
+    return list(zip(*(torch.split(x, size, dim=1) for x in tensors), strict=True))
 
 
 class _Workspace:
@@ -447,29 +452,21 @@ class _Workspace:
         self.chain = plan.scale / self.factor
         self._buffers: dict[tuple[int, torch.dtype], Tensor] = {}
         self._rooms: dict[tuple[int, torch.dtype, tuple[int, ...]], Tensor] = {}
-        self._columns: dict[Any, list[tuple[slice, list[tuple[int, Tile]]]]] = {}
+        self._rows: dict[tuple[Band, tuple[int, int]], list[list[Visit]]] = {}
 
-    def row_blocks(self, query: Tensor) -> Iterator[range]:
-        """Cut the queries (c, q, d) into blocks."""
-        queries, size = query.shape[1], self.blocks[0]
-        return (range(start, min(start + size, queries)) for start in range(0, queries, size))
-
-    def in_range(self, blend: Tensor, total: Tensor) -> bool:
+    def in_range(self, output: Tensor, total: Tensor) -> bool:
         """Say whether sums of powers fit into float32 without loss."""
         low, high = torch.aminmax(total)
         # A tame sum is zero in rows alone that may attend to nothing.
         enough = self.tame or float(low) > LOWEST
-        return enough and float(high) < HIGHEST and math.isfinite(float(blend.sum()))
+        return enough and float(high) < HIGHEST and math.isfinite(float(output.sum()))
 
-    def columns(
-        self, band: Band, queries: int, keys: int
-    ) -> list[tuple[slice, list[tuple[int, Tile]]]]:
+    def rows(self, band: Band, query: Tensor, key: Tensor) -> list[list[Visit]]:
         """Cut the (q, k) of a piece into tiles; most pieces of a call are of one shape."""
-        columns = self._columns.get((band, queries, keys))
-        if columns is None:
-            columns = list(band.columns(queries, keys, self.blocks))
-            self._columns[band, queries, keys] = columns
-        return columns
+        shape = query.shape[1], key.shape[1]
+        if (band, shape) not in self._rows:
+            self._rows[band, shape] = list(band.rows(*shape, self.blocks))
+        return self._rows[band, shape]
 
     def scores(self, query: Tensor, key: Tensor, *, wide: bool) -> Tensor:
         """Return softcapped scores times the unit, (c, q, k)."""
@@ -512,7 +509,7 @@ class _Workspace:
 
     def product(self, place: int, left: Tensor, right: Tensor, factor: float = 1.0) -> Tensor:
         """Multiply into one of the buffers."""
-        room = self._room(place, left.dtype, (left.shape[0], left.shape[1], right.shape[2]))
+        room = self.room(place, left.dtype, (left.shape[0], left.shape[1], right.shape[2]))
         return torch.baddbmm(room, left, right, beta=0, alpha=factor, out=room)
 
     def put_product(self, place: Tensor, left: Tensor, right: Tensor) -> None:
@@ -533,15 +530,16 @@ class _Workspace:
         """Return a tile in the dtype that is multiplied."""
         if self.narrow is None or tile.dtype == self.narrow:
             return tile
-        return self._room(place, self.narrow, tile.shape).copy_(tile)
+        return self.room(place, self.narrow, tile.shape).copy_(tile)
 
     def widened(self, place: int, tile: Tensor) -> Tensor:
         """Return a tile in the dtype that is summed."""
         if tile.dtype == self.dtype:
             return tile
-        return self._room(place, self.dtype, tile.shape).copy_(tile)
+        return self.room(place, self.dtype, tile.shape).copy_(tile)
 
-    def _room(self, place: int, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
+    def room(self, place: int, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
+        """Return one of the buffers, with what was left there."""
         room = self._rooms.get((place, dtype, shape))
         if room is None:
             size = math.prod(shape)

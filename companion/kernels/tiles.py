@@ -25,6 +25,20 @@ class Tile(NamedTuple):
     partial: bool
 
 
+class Visit(NamedTuple):
+    """A tile, and where its keys stand.
+
+    Attributes:
+        tile: the tile.
+        block: which block of keys.
+        part: the tile's keys within that block; None is all of them.
+    """
+
+    tile: Tile
+    block: int
+    part: slice | None
+
+
 class Band(NamedTuple):
     """Key j lies in the band of query i iff i + offset - left <= j <= i + offset + right.
 
@@ -52,29 +66,30 @@ class Band(NamedTuple):
             for start in range(part.start, part.stop, size):
                 yield Tile(rows, slice(start, min(start + size, part.stop)), part is not shared)
 
-    def columns(
-        self, queries: int, keys: int, sizes: tuple[int, int]
-    ) -> Iterator[tuple[slice, list[tuple[int, Tile]]]]:
-        """Cut the keys into blocks, and say for each which blocks of queries see what of it.
+    def rows(self, queries: int, keys: int, sizes: tuple[int, int]) -> Iterator[list[Visit]]:
+        """Cut the queries into blocks, and say for each which blocks of keys it sees what of.
 
-        >>> for keys, visits in Band(right=0).columns(4, 4, (2, 2)):
-        ...     print(keys, [(i, tile.keys) for i, tile in visits])
-        slice(0, 2, None) [(0, slice(0, 2, None)), (1, slice(0, 2, None))]
-        slice(2, 4, None) [(1, slice(2, 4, None))]
+        >>> for visits in Band(right=0).rows(4, 4, (2, 2)):
+        ...     print([(visit.tile.queries, visit.tile.keys) for visit in visits])
+        [(slice(0, 2, None), slice(0, 2, None))]
+        [(slice(2, 4, None), slice(0, 2, None)), (slice(2, 4, None), slice(2, 4, None))]
         """
         size, width = sizes
-        rows = [range(start, min(start + size, queries)) for start in range(0, queries, size)]
-        sights = [self.seen(block, keys) for block in rows]
-        shared = [self._shared(block, keys, seen) for block, seen in zip(rows, sights, strict=True)]
-        for start in range(0, keys, width):
+        for start in range(0, queries, size):
+            rows = range(start, min(start + size, queries))
+            seen = self.seen(rows, keys)
+            clear = self._shared(rows, keys, seen)
             visits = []
-            for i, (block, seen, clear) in enumerate(zip(rows, sights, shared, strict=True)):
-                first, last = max(start, seen.start), min(start + width, seen.stop)
+            for i in range(seen.start // width, -(-seen.stop // width)):
+                block = range(i * width, min((i + 1) * width, keys))
+                first, last = max(block.start, seen.start), min(block.stop, seen.stop)
                 if first < last:
                     partial = not clear.start <= first < last <= clear.stop
-                    tile = Tile(slice(block.start, block.stop), slice(first, last), partial)
-                    visits.append((i, tile))
-            yield slice(start, min(start + width, keys)), visits
+                    tile = Tile(slice(rows.start, rows.stop), slice(first, last), partial)
+                    whole = last - first == len(block)
+                    part = None if whole else slice(first - block.start, last - block.start)
+                    visits.append(Visit(tile, i, part))
+            yield visits
 
     def seen(self, queries: range, keys: int) -> range:
         """Return the keys that some of the queries see.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,3 +123,36 @@ def test_what_the_processor_cannot_multiply_is_widened(
     for x, y in zip(narrow, wide, strict=True):
         assert x.grad.dtype == dtype
         assert torch.equal(x.grad, y.grad.to(dtype))
+
+
+def matrix_in_one_dtype(query: Any, key: Any, value: Any, softcap: float | None) -> Any:
+    """Attend causally with the whole matrix, every step rounded to the dtype of what goes in."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    return scores.masked_fill(future, -torch.inf).softmax(-1) @ value
+
+
+@pytest.mark.parametrize("softcap", [None, 3.0])
+def test_bfloat16_as_it_is_errs_like_the_whole_matrix_in_bfloat16(
+    monkeypatch: pytest.MonkeyPatch, softcap: float | None
+) -> None:
+    """Multiplied without widening, output and gradients beside float64, on every processor."""
+    monkeypatch.setattr(cpu, "multiplies_bfloat16", lambda: True)
+    ours = partial(tiled, is_causal=True, softcap=softcap)
+    plain = partial(matrix_in_one_dtype, softcap=softcap)
+    narrow = [draw(2, 600, 16, seed=seed).bfloat16().requires_grad_() for seed in range(3)]
+    wide = [x.detach().double().requires_grad_() for x in narrow]
+    upstream = draw(2, 600, 16, seed=3).bfloat16()
+    exact = plain(*wide)
+    wanted = [exact, *torch.autograd.grad(exact, wide, upstream.double())]
+    errors = []
+    for attend in (plain, ours):
+        output = attend(*narrow)
+        assert output.dtype == torch.bfloat16
+        found = [output, *torch.autograd.grad(output, narrow, upstream)]
+        pairs = zip(found, wanted, strict=True)
+        errors.append([float((a.double() - b).detach().square().mean().sqrt()) for a, b in pairs])
+    for theirs, own in zip(*errors, strict=True):
+        assert own <= 1.5 * theirs
