@@ -36,9 +36,9 @@ from companion.kernels.tiles import TAME, Band, Tile, Visit
 LOG2E = 1 / math.log(2)
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
 FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
-BACKWARD_BLOCKS = (256, 256)  # the same for the gradients, of which two tiles are worked on
+BACKWARD_BLOCKS = (256, 192)  # the same for the gradients, of which two tiles are worked on
 ROOM = 2**19  # scores at once: two megabytes of float32
-BACKWARD_ROOM = 2**18  # the same for the gradients
+BACKWARD_ROOM = 3 * 2**16  # the same for the gradients
 WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
 
