@@ -9,6 +9,7 @@ types, shapes, dtypes and devices only, never at values, and their messages all 
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any, Protocol, TypeVar
 
@@ -53,7 +54,7 @@ def namespace(*arrays: Array | None, **named: Array | None) -> Any:
         **named: the same, under the names that an error message is to use.
 
     Returns:
-        The namespace (array API standard, 2023.12 or later). For NumPy arrays it is NumPy, and no
+        The namespace (array API standard, 2024.12 or later). For NumPy arrays it is NumPy, and no
         other library is imported.
 
     Raises:
@@ -200,6 +201,7 @@ def check_rank(minimum: int, axes: str, *, exactly: bool = False, **arrays: Arra
         **arrays: the arrays under the names of their arguments.
 
     Raises:
+        TypeError: None in the place of an array.
         ValueError: an array has another number of axes.
 
     >>> import numpy as np
@@ -208,6 +210,8 @@ def check_rank(minimum: int, axes: str, *, exactly: bool = False, **arrays: Arra
     ValueError: query: got shape (3,), wanted at least 2 axes, (..., q, d)
     """
     for name, array in arrays.items():
+        if array is None:
+            raise TypeError(f"{name}: got NoneType, wanted an array")
         if array.ndim < minimum or (exactly and array.ndim > minimum):
             raise ValueError(
                 f"{name}: got shape {tuple(array.shape)}, "
@@ -281,25 +285,45 @@ def check_whole(minimum: int | None = None, **numbers: object) -> None:
     ValueError: q_len: got -1, wanted at least 0
     """
     for name, number in numbers.items():
-        if not isinstance(number, Integral):
+        if isinstance(number, bool) or not isinstance(number, Integral):
             raise TypeError(f"{name}: got {type(number).__name__}, wanted a whole number")
         if minimum is not None and number < minimum:
             raise ValueError(f"{name}: got {number}, wanted at least {minimum}")
 
 
-def check_number(**numbers: object) -> None:
-    """Refuse what is not a real number; None is skipped.
+def check_number(**numbers: Any) -> None:
+    """Refuse what is not a real number, or not finite; None is skipped.
 
     Raises:
         TypeError: not a number.
+        ValueError: infinite, or nan.
 
     >>> check_number(scale="2")
     Traceback (most recent call last):
     TypeError: scale: got str, wanted a number
     """
     for name, number in numbers.items():
-        if number is not None and not is_number(number):
+        if number is None:
+            continue
+        if isinstance(number, bool) or not is_number(number):
             raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
+        if not -math.inf < number < math.inf:  # which torch can compile
+            raise ValueError(f"{name}: got {number}, wanted a finite number")
+
+
+def check_flag(**flags: object) -> None:
+    """Refuse what is neither True nor False: the text "False" would count as True.
+
+    Raises:
+        TypeError: something else.
+
+    >>> check_flag(is_causal="False")
+    Traceback (most recent call last):
+    TypeError: is_causal: got str, wanted True or False
+    """
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise TypeError(f"{name}: got {type(flag).__name__}, wanted True or False")
 
 
 def check_mask(xp: Any, scores_shape: Shape, **masks: Array | None) -> None:
@@ -352,7 +376,8 @@ def _check_kind(xp: Any, kind: str, wanted: str, arrays: dict[str, Array | None]
 def _present_arrays(given: dict[str, Array | None]) -> list[tuple[str, Array]]:
     present = [(name, array) for name, array in given.items() if array is not None]
     if not present:
-        raise TypeError("got no array, wanted at least one")
+        name = next(iter(given), "arrays")
+        raise TypeError(f"{name}: got NoneType, wanted an array")
     for name, array in present:
         if not is_array_api_obj(array):
             raise TypeError(

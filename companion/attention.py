@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from companion.arrays import (
     Array,
     ArrayT,
+    check_flag,
     check_floating,
     check_mask,
     check_rank,
@@ -216,10 +217,18 @@ def scaled_dot_product_attention(
            [1.5],
            [3. ]])
     """
-    extras = softcap is not None or sinks is not None or need_weights or need_lse
-    settled = not (extras or is_causal) and dropout_p == 0 and scale is None is attn_mask
-    if settled and type(offset) is int and _fits(query, key, value, enable_gqa):
+    wanted = need_weights is not False or need_lse is not False
+    extras = softcap is not None or sinks is not None or wanted
+    plain = not extras and is_causal is False and dropout_p == 0
+    if (
+        plain
+        and scale is None is attn_mask
+        and type(offset) is int
+        and _fits(query, key, value, enable_gqa)
+    ):
         return _open_attention(query, key, value)
+    check_flag(is_causal=is_causal, enable_gqa=enable_gqa)
+    check_flag(need_weights=need_weights, need_lse=need_lse)
     xp = check_call(
         query,
         key,
@@ -441,7 +450,9 @@ def _open_dead_rows(mask: Any) -> tuple[Any, Any]:
 
 
 def _check_dropout(dropout_p: float, query: Array) -> None:
-    if not is_number(dropout_p) or not 0 <= dropout_p <= 1:
+    if not is_number(dropout_p):
+        raise TypeError(f"dropout_p: got {type(dropout_p).__name__}, wanted a number")
+    if not 0 <= dropout_p <= 1:
         raise ValueError(f"dropout_p: got {dropout_p}, wanted a probability from 0 to 1")
     if dropout_p > 0 and not is_torch(query):
         raise ValueError(f"dropout_p: got {dropout_p}, wanted 0.0 without torch")

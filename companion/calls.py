@@ -56,7 +56,7 @@ def check_call(
     check_mask(xp, scores_shape, attn_mask=attn_mask)
     check_sinks(sinks, scores_shape[:-2])
     check_number(scale=scale, softcap=softcap)
-    if is_number(offset):
+    if offset is None or is_number(offset):
         check_whole(offset=offset)
     if softcap is not None and not softcap > 0:
         raise ValueError(f"softcap: got {softcap}, wanted a number above 0, or None")

@@ -228,7 +228,7 @@ def chunked_linear_attention(
         query, key, value, decay, beta, state
     )
     length = key.shape[-2]
-    chunk_size = max(1, min(chunk_size, length))
+    chunk_size = max(1, min(int(chunk_size), length))
     write = key if beta is None else beta * key
     query, key, value, write = (_in_chunks(xp, x, chunk_size) for x in (query, key, value, write))
     decay = _filled(xp, 1.0, (length, 1), key) if decay is None else decay

@@ -10,6 +10,7 @@ from typing import Any
 from companion.arrays import (
     Array,
     ArrayT,
+    broadcast_shape,
     check_floating,
     check_number,
     check_rank,
@@ -155,4 +156,9 @@ def _check_pair(query: Array, key: Array, **parameters: Array | None) -> Any:
     check_rank(2, "(..., k, d)", key=key)
     if query.shape[-1] == 0:
         raise ValueError(f"query: got width 0 in shape {tuple(query.shape)}, wanted at least 1")
+    if broadcast_shape(query.shape[:-2], key.shape[:-2]) is None:
+        raise ValueError(
+            f"key: got leading axes {tuple(key.shape[:-2])}, "
+            f"wanted ones that broadcast with {tuple(query.shape[:-2])}"
+        )
     return xp

@@ -19,6 +19,7 @@ from companion.arrays import (
     ArrayT,
     Shape,
     broadcast_shape,
+    check_flag,
     check_floating,
     check_integer,
     check_rank,
@@ -185,6 +186,7 @@ def tiled_attention(
            [1.5],
            [3. ]])
     """
+    check_flag(is_causal=is_causal, enable_gqa=enable_gqa, need_lse=need_lse)
     xp = check_call(
         query,
         key,
@@ -327,7 +329,8 @@ def _check_sizes(left: Any, right: Any, block_size: Any) -> tuple[int, int] | No
         raise ValueError(f"block_size: got {len(pair)} numbers, wanted one or two")
     for size in pair:
         check_whole(1, block_size=size)
-    return pair
+    queries, keys = map(int, pair)
+    return queries, keys
 
 
 def _finite(xp: Any, highest: Any) -> Any:
@@ -511,8 +514,8 @@ def _by_windows(xp: Any, call: _Call) -> tuple[Any, Any]:
 def _by_heads(xp: Any, call: _Call) -> tuple[Any, Any]:
     """Attend, as many heads at once as there is room for."""
     lead, queries, keys = call.query.shape[:-2], call.query.shape[-2], call.key.shape[-2]
-    sizes = zip(call.blocks or BLOCKS, (queries, keys), strict=True)
-    tile = math.prod(min(size, length) for size, length in sizes)
+    height, width = call.blocks or BLOCKS
+    tile = min(height, queries) * min(width, keys)
     parts = [_by_queries(xp, call.at(place)) for place in _places(lead, ROOM // max(tile, 1))]
     if len(parts) == 1:
         return parts[0]
@@ -553,9 +556,9 @@ def _by_queries(xp: Any, call: _Call) -> tuple[Any, Any]:
 def _attend_block(xp: Any, call: _Call, rows: range) -> tuple[Any, Any]:
     """Attend from a block of queries to all the keys that they may see, tile after tile."""
     query = call.query[..., rows.start : rows.stop, :]
-    blend = xp.zeros(
-        (*query.shape[:-1], call.value.shape[-1]), dtype=query.dtype, device=device_of(query)
-    )
+    # Zeros as a product over no key: gradients pass through them, be there keys or not.
+    nothing = xp.matmul(query, xp.matrix_transpose(call.key[..., :0, :]))
+    blend = xp.matmul(nothing, call.value[..., :0, :])
     blocks = ((tile, _scores(xp, call, query, tile)) for tile in _tiles(call, rows))
     sums = _sum_powers if call.tame else _sum_online
     highest, total, blend = sums(xp, call, blocks, *_nothing_yet(xp, query), blend)

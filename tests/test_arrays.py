@@ -13,6 +13,7 @@ from companion.arrays import (
     accumulation_dtype,
     broadcast_shape,
     broadcasts_to,
+    check_flag,
     check_floating,
     check_mask,
     check_number,
@@ -36,7 +37,7 @@ def test_namespace_refuses_what_is_no_array() -> None:
         namespace(query=np.ones(2), key=[1.0, 2.0])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^argument 2: got float, wanted an array"):
         namespace(np.ones(2), 1.0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"^got no array, wanted at least one$"):
+    with pytest.raises(TypeError, match=r"^argument 1: got NoneType, wanted an array$"):
         namespace(None, mask=None)
 
 
@@ -136,6 +137,20 @@ def test_number_checks() -> None:
         check_whole(0, left=-1)
     with pytest.raises(TypeError, match=r"^scale: got str, wanted a number$"):
         check_number(scale="1")
+    for number in (True, np.True_):
+        with pytest.raises(TypeError, match=r"^left: got bool_?, wanted a whole number$"):
+            check_whole(left=number)
+        with pytest.raises(TypeError, match=r"^scale: got bool_?, wanted a number$"):
+            check_number(scale=number)
+    with pytest.raises(ValueError, match=r"^scale: got -inf, wanted a finite number$"):
+        check_number(scale=-np.inf)
+
+
+def test_switches() -> None:
+    check_flag(is_causal=True, need_lse=False)
+    for flag in (0, "False", None, np.ones(2, dtype=bool)):
+        with pytest.raises(TypeError, match=r"^is_causal: got \w+, wanted True or False$"):
+            check_flag(is_causal=flag)
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 5), (1, 5), (2, 1, 5), (2, 3, 5)])

@@ -643,6 +643,52 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
         TypeError,
         "scale: got str, wanted a number",
     ),
+    "scale not finite": (
+        lambda: sdpa(query, key, value, scale=math.nan),
+        ValueError,
+        "scale: got nan, wanted a finite number",
+    ),
+    "scale of a switch": (
+        lambda: sdpa(query, key, value, scale=True),
+        TypeError,
+        "scale: got bool, wanted a number",
+    ),
+    "probability type": (
+        lambda: sdpa(query, key, value, dropout_p="1"),
+        TypeError,
+        "dropout_p: got str, wanted a number",
+    ),
+    "switch": (
+        lambda: sdpa(query, key, value, is_causal="False"),
+        TypeError,
+        "is_causal: got str, wanted True or False",
+    ),
+    "a mask as a switch": (
+        lambda: sdpa(query, key, value, is_causal=np.ones((5, 7), dtype=bool)),
+        TypeError,
+        "is_causal: got ndarray, wanted True or False",
+    ),
+    "what to return": (
+        lambda: sdpa(query, key, value, need_lse="yes"),
+        TypeError,
+        "need_lse: got str, wanted True or False",
+    ),
+    "no key": (lambda: sdpa(query, None, value), TypeError, "key: got NoneType, wanted an array"),
+    "no offset": (
+        lambda: sdpa(query, key, value, is_causal=True, offset=None),
+        TypeError,
+        "offset: got NoneType, wanted a whole number",
+    ),
+    "no scores": (
+        lambda: masked_softmax(None),  # type: ignore[type-var]
+        TypeError,
+        "scores: got NoneType, wanted an array",
+    ),
+    "softcap not finite": (
+        lambda: sdpa(query, key, value, softcap=math.inf),
+        ValueError,
+        "softcap: got inf, wanted a finite number",
+    ),
     "softcap": (
         lambda: sdpa(query, key, value, softcap=0.0),
         ValueError,

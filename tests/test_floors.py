@@ -24,7 +24,7 @@ FLOORS: list[set[str]] = [
 ]
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
 TORCH_FROM = FLOOR["layers"]
-TORCH_KERNELS = {"companion.kernels.cpu", "companion.kernels.turns"}
+TORCH_KERNELS = {f"companion.kernels.{name}" for name in ("cpu", "once", "turns")}
 """Torch code below the layers: loaded by a call, once a tensor has come."""
 
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))

@@ -118,6 +118,18 @@ WRONG: dict[str, tuple[Any, tuple[Any, ...], type[Exception], str]] = {
         ValueError,
         "key: got shape (3,), wanted at least 2 axes, (..., k, d)",
     ),
+    "no query": (
+        dot_score,
+        (None, ones((5, 3))),
+        TypeError,
+        "query: got NoneType, wanted an array",
+    ),
+    "leading axes": (
+        dot_score,
+        (ones((2, 5, 3)), ones((3, 5, 3))),
+        ValueError,
+        "key: got leading axes (3,), wanted ones that broadcast with (2,)",
+    ),
     "integers": (
         dot_score,
         (ones((5, 3), np.int64), ones((5, 3))),

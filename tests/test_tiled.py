@@ -186,6 +186,19 @@ def test_gradients_of_windows(torch: ModuleType, left: int | None, right: int) -
         assert_matches(actual, as_numpy(expected), tolerance=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", [{"is_causal": True}, {"left": 3}])
+def test_torch_compiles_it_in_one_piece(torch: ModuleType, options: dict[str, Any]) -> None:
+    x = torch.asarray(draw(2, 40, 4))
+
+    def call(x: Any) -> Any:
+        return tiled(x, x, x, **options)
+
+    torch.compiler.reset()
+    compiled = torch.compile(call, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), call(x))
+
+
 def test_online_softmax_is_the_softmax_of_all_blocks(xp: Any) -> None:
     scores = 3 * draw(2, 5, 11)
     scores[0, 1], scores[1, 3, :4] = -np.inf, -np.inf
@@ -263,6 +276,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"attn_mask": np.ones((5, 5), int)}, TypeError, "attn_mask: got dtype int64"),
     ({"softcap": 0}, ValueError, "softcap: got 0, wanted a number above 0"),
     ({"scale": "1"}, TypeError, "scale: got str, wanted a number"),
+    ({"softcap": math.inf}, ValueError, "softcap: got inf, wanted a finite number"),
+    ({"is_causal": "no"}, TypeError, "is_causal: got str, wanted True or False"),
+    ({"need_lse": 1}, TypeError, "need_lse: got int, wanted True or False"),
+    ({"key": None}, TypeError, "key: got NoneType, wanted an array"),
+    ({"left": True}, TypeError, "left: got bool, wanted a whole number"),
     ({"left": -1}, ValueError, "left: got -1, wanted at least 0"),
     ({"right": 1.5}, TypeError, "right: got float, wanted a whole number"),
     ({"block_size": 0}, ValueError, "block_size: got 0, wanted at least 1"),
@@ -278,6 +296,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_wrong_calls(call: dict[str, Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=re.escape(message)):
         tiled(**({"query": X, "key": X, "value": X} | call))
+
+
+def test_numpy_integers_are_numbers(torch: Any) -> None:
+    for x in (X, torch.tensor(X)):
+        assert tiled(x, x, x, block_size=np.int64(2), left=np.int64(1)).shape == X.shape
 
 
 def test_wrong_blocks_and_halves() -> None:

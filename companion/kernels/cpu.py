@@ -31,6 +31,7 @@ import torch
 from torch import Tensor
 
 from companion.arrays import windows
+from companion.kernels.once import once_differentiable
 from companion.kernels.tiles import TAME, Band, Tile, Visit
 
 LOG2E = 1 / math.log(2)
@@ -241,7 +242,7 @@ class _TiledAttention(torch.autograd.Function):
         ctx.save_for_backward(*tensors, *output)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    @once_differentiable("scaled_dot_product_attention with need_lse=True")
     def backward(ctx: Any, grad_output: Tensor, grad_lse: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, mask, output, lse = ctx.saved_tensors
         work = _Workspace(query.dtype, mask, ctx.plan)
@@ -449,7 +450,7 @@ class _Workspace:
         self.unit = 1.0 if floating or self.natural else LOG2E
         self.ordinary = not floating and (self.softcap is None or self.narrow is None)
         self.factor = plan.scale * self.unit if self.softcap is None else plan.scale / self.softcap
-        self.chain = plan.scale / self.factor
+        self.chain = 1 / self.unit if self.softcap is None else self.softcap
         self._buffers: dict[tuple[int, torch.dtype], Tensor] = {}
         self._rooms: dict[tuple[int, torch.dtype, tuple[int, ...]], Tensor] = {}
         self._rows: dict[tuple[Band, tuple[int, int]], list[list[Visit]]] = {}

@@ -13,14 +13,17 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from companion.kernels.once import once_differentiable
 
 ROOM = 2**18  # numbers at once: a megabyte of float32, which stays in the cache
 
 
 def plainly(tensor: Tensor) -> bool:
     """Say whether autograd must see every operation: torch compiles, or chooses the dtypes."""
-    return torch.compiler.is_compiling() or torch.is_autocast_enabled(tensor.device.type)
+    if torch.compiler.is_compiling() or tensor.is_meta:
+        return True
+    return torch.is_autocast_enabled(tensor.device.type)
 
 
 def additive_score(query: Tensor, keys: Tensor, vector: Tensor) -> tuple[Tensor, Tensor]:
@@ -83,7 +86,7 @@ class _AdditiveScore(torch.autograd.Function):
         ctx.set_materialize_grads(False)
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable("AdditiveAttention's forward")
     def backward(
         ctx: Any, grad: Tensor | None, total: Tensor | None
     ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
@@ -132,7 +135,7 @@ class _Product(torch.autograd.Function):
         ctx.set_materialize_grads(False)
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable("AdditiveAttention's forward")
     def backward(
         ctx: Any, grad: Tensor | None, total: Tensor | None
     ) -> tuple[Tensor | None, Tensor | None]:

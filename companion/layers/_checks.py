@@ -68,7 +68,9 @@ def check_probability(**numbers: float) -> None:
         TypeError: not a number.
         ValueError: below 0, or 1 and more.
     """
-    check_number(**numbers)
     for name, number in numbers.items():
+        if number is None:
+            raise TypeError(f"{name}: got NoneType, wanted a number")
+        check_number(**{name: number})
         if not 0 <= number < 1:
             raise ValueError(f"{name}: got {number}, wanted at least 0 and below 1")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from companion.arrays import (
     broadcast_shape,
+    check_flag,
     check_mask,
     check_number,
     check_rank,
@@ -123,6 +124,7 @@ class MultiHeadAttention(nn.Module):
             )
         check_probability(dropout_p=dropout_p)
         check_number(softcap=softcap)
+        check_flag(bias=bias, qk_norm=qk_norm, sinks=sinks)
         if softcap is not None and not softcap > 0:
             raise ValueError(f"softcap: got {softcap}, wanted a number above 0, or None")
         if not callable(attention_fn):
@@ -161,6 +163,7 @@ class MultiHeadAttention(nn.Module):
             TypeError: no tensors, or dtypes that are not the layer's.
             ValueError: shapes that do not fit.
         """
+        _check_positions(positions)
         keys, values = self._project(key, key if value is None else value)
         (keys,) = self._turned(self._places(positions, 0, key), keys)
         return ProjectedMemory(keys, values)
@@ -237,6 +240,8 @@ class MultiHeadAttention(nn.Module):
             ValueError: shapes that do not fit, a cache beside a key, a cache that is full or keeps
                 fewer tokens than the window, or lengths without a cache.
         """
+        check_flag(is_causal=is_causal, need_weights=need_weights)
+        _check_positions(positions)
         self._check_call(query, key, value, is_causal, cache, lengths)
         offset = 0 if cache is None else cache.offset
         places = self._places(positions, offset, query)
@@ -477,6 +482,12 @@ def _check_mask(
     k_len = memory.key.shape[-2] + (0 if cache is None else cache.length)
     xp = namespace(query=queries, attn_mask=attn_mask)
     check_mask(xp, (*joined, *queries.shape[-3:-1], k_len), attn_mask=attn_mask)
+
+
+def _check_positions(positions: object) -> None:
+    """Refuse places that are no tensor: whether they are turned by or not, nothing else will do."""
+    if positions is not None and not isinstance(positions, Tensor):
+        raise TypeError(f"positions: got {type(positions).__name__}, wanted a tensor, or None")
 
 
 def _head_dim(embed_dim: int, num_heads: int, head_dim: int | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -66,11 +67,44 @@ def test_the_kernel_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls[0].right == 0
 
 
-def test_double_backward_is_refused() -> None:
+@pytest.mark.parametrize("loss", [torch.sum, lambda output: output.square().sum()])
+def test_double_backward_is_refused(loss: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Also where the loss is linear, and the gradient that comes in has no history."""
     x = draw(1, 5, 4).requires_grad_()
-    (gradient,) = torch.autograd.grad(tiled(x, x, x).square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.sum().backward()
+    first = loss(tiled(x, x, x))
+    (gradient,) = torch.autograd.grad(first, x, create_graph=True)
+    torch.testing.assert_close(gradient, torch.autograd.grad(loss(sdpa(x, x, x)), x)[0])
+    with pytest.raises(RuntimeError, match=r"^create_graph: .*, wanted the first ones alone"):
+        (first + gradient.square().sum()).backward()
+
+
+def test_functions_of_gradients_pass_through_once() -> None:
+    x = draw(1, 5, 4)
+    gradients = [
+        torch.func.grad(lambda x, attend=attend: attend(x, x, x).sum())(x)
+        for attend in (tiled, lambda *arrays: sdpa(*arrays, need_lse=True)[0])
+    ]
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("softcap", [None, 3.0])
+def test_a_scale_of_zero_averages(softcap: float | None) -> None:
+    leaves = [draw(1, 5, 4, dtype=torch.float64).requires_grad_() for _ in range(3)]
+    options = {"scale": 0.0, "softcap": softcap}
+    output = tiled(*leaves, **options)
+    torch.testing.assert_close(output, leaves[2].mean(-2, keepdim=True).expand_as(output))
+    assert torch.autograd.gradcheck(lambda *arrays: tiled(*arrays, **options), leaves)
+
+
+@pytest.mark.parametrize("options", [{}, {"left": 1}, {"is_causal": True}])
+def test_no_key_leaves_gradients_of_zero(options: dict[str, Any]) -> None:
+    query = draw(2, 5, 4).requires_grad_()
+    key = draw(2, 0, 4).requires_grad_()
+    output = tiled(query, key, key, **options)
+    output.sum().backward()
+    assert not output.any()
+    assert query.grad is not None
+    assert not query.grad.any()
 
 
 def test_a_mask_that_learns_gets_its_gradient() -> None:

@@ -789,6 +789,32 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "softcap: got 0.0, wanted a number above 0, or None",
     ),
+    "softcap not finite": (
+        lambda: make(softcap=math.inf),
+        ValueError,
+        "softcap: got inf, wanted a finite number",
+    ),
+    "probability type": (
+        lambda: make(dropout_p=None),
+        TypeError,
+        "dropout_p: got NoneType, wanted a number",
+    ),
+    "bias": (lambda: make(bias="no"), TypeError, "bias: got str, wanted True or False"),
+    "a switch for a number": (
+        lambda: make(head_dim=True),
+        TypeError,
+        "head_dim: got bool, wanted a whole number",
+    ),
+    "places in a number": (
+        lambda: make()(x, positions=3),  # type: ignore[call-overload]
+        TypeError,
+        "positions: got int, wanted a tensor, or None",
+    ),
+    "is_causal": (
+        lambda: make()(x, is_causal="no"),  # type: ignore[call-overload]
+        TypeError,
+        "is_causal: got str, wanted True or False",
+    ),
     "softcap type": (lambda: make(softcap="1"), TypeError, "softcap: got str, wanted a number"),
     "window": (lambda: make(window=0), ValueError, "window: got 0, wanted at least 1"),
     "window type": (
