@@ -28,18 +28,20 @@ def bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]
         (Papineni et al., 2002; Post, 2018).
 
     Raises:
+        TypeError: a sentence is a string, not its tokens.
         ValueError: no sentences, or the two differ in number.
 
     >>> round(bleu([("la", "casa", "roja", ".")], [("la", "casa", "roja", ".")]), 6)
     100.0
     """
-    _check_parallel(hypotheses, references)
+    _check_sentences(hypotheses, references)
     import sacrebleu
 
+    written, right = _numbered(hypotheses, references)
     return float(
         sacrebleu.corpus_bleu(
-            [" ".join(tokens) for tokens in hypotheses],
-            [[" ".join(tokens) for tokens in references]],
+            written,
+            [right],
             tokenize="none",
             force=True,
         ).score
@@ -56,24 +58,25 @@ def rouge(
     taken as given: nothing is stemmed, and punctuation counts.
 
     Args:
-        hypotheses: token sequences that a model wrote, without white space in a token.
+        hypotheses: token sequences that a model wrote.
         references: one reference for each.
 
     Raises:
+        TypeError: a sentence is a string, not its tokens.
         ValueError: no sentences, or the two differ in number.
 
     >>> found = rouge([("toral", "beat", "mikuno")], [("mikuno", "beat", "toral")])
     >>> {name: round(score, 1) for name, score in found.items()}
     {'rouge-1': 100.0, 'rouge-2': 0.0, 'rouge-l': 33.3}
     """
-    _check_parallel(hypotheses, references)
+    _check_sentences(hypotheses, references)
     from rouge_score.rouge_scorer import RougeScorer
 
     names = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
     scorer = RougeScorer([*names.values()], tokenizer=_AsGiven())
     found = [
-        scorer.score(" ".join(reference), " ".join(hypothesis))
-        for hypothesis, reference in zip(hypotheses, references, strict=True)
+        scorer.score(reference, hypothesis)
+        for hypothesis, reference in zip(*_numbered(hypotheses, references), strict=True)
     ]
     return {
         name: 100.0 * sum(scores[theirs].fmeasure for scores in found) / len(found)
@@ -96,12 +99,13 @@ def exact_match(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequen
         references: one reference for each.
 
     Raises:
+        TypeError: a sentence is a string, not its tokens.
         ValueError: no sentences, or the two differ in number.
 
     >>> exact_match([("la", "casa"), ("el", "casa")], [("la", "casa"), ("la", "casa")])
     50.0
     """
-    _check_parallel(hypotheses, references)
+    _check_sentences(hypotheses, references)
     hits = sum(tuple(h) == tuple(r) for h, r in zip(hypotheses, references, strict=True))
     return 100.0 * hits / len(references)
 
@@ -129,7 +133,7 @@ def alignment_error_rate(
     >>> alignment_error_rate([{(0, 1), (1, 1)}], [pair])
     50.0
     """
-    _check_parallel(links, pairs)
+    _check_parallel(links=links, pairs=pairs)
     agreed = total = 0
     for predicted, pair in zip(links, pairs, strict=True):
         found = frozenset(predicted)
@@ -164,7 +168,7 @@ def link_accuracy(
     >>> link_accuracy([{(0, 1), (1, 1)}], [pair])
     {'adjective': (0.0, 1), 'noun': (100.0, 1)}
     """
-    _check_parallel(links, pairs)
+    _check_parallel(links=links, pairs=pairs)
     right: Counter[str] = Counter()
     words: Counter[str] = Counter()
     for number, (predicted, pair) in enumerate(zip(links, pairs, strict=True)):
@@ -210,7 +214,7 @@ def pointing_accuracy(
     >>> pointing_accuracy([weights], [scene])["colour"]
     (50.0, 2)
     """
-    _check_parallel(maps, scenes)
+    _check_parallel(maps=maps, scenes=scenes)
     if margin < 0:
         raise ValueError(f"margin: got {margin}, wanted at least 0")
     hits: dict[str, float] = defaultdict(float)
@@ -237,8 +241,33 @@ def _heaviest(grid: Any, size: tuple[int, ...]) -> list[tuple[float, float]]:
     return [(float(down * sides[0]), float(across * sides[1])) for down, across in places]
 
 
-def _check_parallel(first: Sequence[object], second: Sequence[object]) -> None:
+def _numbered(*corpora: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Write every token as a number: what splits at white space then finds the tokens as given."""
+    numbers: dict[str, str] = {}
+    return [
+        [" ".join(numbers.setdefault(token, str(len(numbers))) for token in tokens) for tokens in c]
+        for c in corpora
+    ]
+
+
+def _check_sentences(hypotheses: Sequence[object], references: Sequence[object]) -> None:
+    """Refuse strings, whose letters would be taken for tokens, too."""
+    both = {"hypotheses": hypotheses, "references": references}
+    for name, corpus in both.items():
+        if isinstance(corpus, str):
+            raise TypeError(f"{name}: got str, wanted a sequence of token sequences")
+    _check_parallel(**both)
+    for name, corpus in both.items():
+        for number, tokens in enumerate(corpus):
+            if isinstance(tokens, str):
+                raise TypeError(f"{name}[{number}]: got str, wanted a sequence of tokens")
+
+
+def _check_parallel(**both: Sequence[object]) -> None:
+    (name, first), (_, second) = both.items()
     if len(first) != len(second):
-        raise ValueError(f"got {len(first)} predictions for {len(second)} references, wanted equal")
-    if not first:
-        raise ValueError("got no sentences, wanted at least one")
+        raise ValueError(
+            f"{name}: got {len(first)} predictions for {len(second)} references, wanted as many"
+        )
+    if not len(first):
+        raise ValueError(f"{name}: got no sentences, wanted at least one")

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -15,6 +15,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from tqdm import tqdm
+
+from companion.arrays import check_whole, is_number
 
 BatchT = TypeVar("BatchT")
 BatchT_co = TypeVar("BatchT_co", covariant=True)
@@ -40,6 +42,7 @@ class TrainingConfig:
         seed: set before the first update; dropout follows from it.
 
     Raises:
+        TypeError: a number that is none, or steps or a seed that are not whole.
         ValueError: a number is out of its range.
     """
 
@@ -51,12 +54,19 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("warmup_steps", 0), ("weight_decay", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}: got {getattr(self, name)}, wanted at least {least}")
-        for name in ("learning_rate", "clip_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name}: got {getattr(self, name)}, wanted above 0")
+        check_whole(1, steps=self.steps)
+        check_whole(0, warmup_steps=self.warmup_steps)
+        check_whole(seed=self.seed)
+        for name in ("learning_rate", "clip_norm", "weight_decay"):
+            number = getattr(self, name)
+            if isinstance(number, bool) or not is_number(number):
+                raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate: got {self.learning_rate}, wanted above 0 and finite")
+        if not self.clip_norm > 0:  # infinite: nothing is cut
+            raise ValueError(f"clip_norm: got {self.clip_norm}, wanted above 0")
+        if not 0 <= self.weight_decay < math.inf:
+            raise ValueError(f"weight_decay: got {self.weight_decay}, wanted at least 0 and finite")
 
     def rate(self, step: int) -> float:
         """Return the learning rate of update `step`, counted from 0.
@@ -98,16 +108,16 @@ def train(
         The loss of each of the `config.steps` updates, those before an interruption included.
 
     Raises:
-        ValueError: `checkpoint_every` is below 1, or the checkpoint was written for another
-            configuration or model, or is no such file.
+        TypeError: `checkpoint_every` is not whole, or a checkpoint that is no path.
+        ValueError: `checkpoint_every` is below 1, the checkpoint was written for another
+            configuration or model, or is no such file, or its folder is not there.
         FloatingPointError: a loss is not finite; the message names the step.
     """
-    if checkpoint_every < 1:
-        raise ValueError(f"checkpoint_every: got {checkpoint_every}, wanted at least 1")
+    check_whole(1, checkpoint_every=checkpoint_every)
+    path = None if checkpoint is None else _file(checkpoint)
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    path = Path(checkpoint) if checkpoint is not None else None
     torch.manual_seed(config.seed)
     losses = _resume(path, model, optimizer, config) if path and path.exists() else []
     model.train()
@@ -167,7 +177,10 @@ def _save(
     save_file(
         {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()},
         partial,
-        metadata={"config": json.dumps(asdict(config), sort_keys=True)},
+        metadata={
+            "config": json.dumps(asdict(config), sort_keys=True),
+            "model": json.dumps(_parts(model)),
+        },
     )
     with partial.open("rb") as file:
         os.fsync(file.fileno())
@@ -177,39 +190,88 @@ def _save(
 def _resume(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, config: TrainingConfig
 ) -> list[float]:
-    tensors, saved = _read(path)
+    tensors, saved, parts = _read(path)
     wanted = asdict(config)
     differing = sorted(name for name in wanted if saved.get(name) != wanted[name])
     if differing:
         came = ", ".join(f"{name}={saved.get(name)!r}" for name in differing)
         want = ", ".join(f"{name}={wanted[name]!r}" for name in differing)
         raise ValueError(f"checkpoint: {path} was written with {came}, wanted {want}")
-    _load_model(path, model, tensors)
+    _check_model(path, model, tensors, parts)
+    _load_model(model, tensors)
     _load_optimizer(optimizer, tensors)
     torch.set_rng_state(tensors["generator"])
     return [float(loss) for loss in tensors["losses"]]
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], dict[str, str] | None]:
+    """Return tensors, configuration and the parts of the model; older files do not name those."""
     try:
         with safe_open(path, framework="pt") as file:
-            config = json.loads((file.metadata() or {})["config"])
-            return {name: file.get_tensor(name) for name in file.keys()}, config  # noqa: SIM118
+            said = file.metadata() or {}
+            config, parts = json.loads(said["config"]), json.loads(said.get("model", "null"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return tensors, config, parts
     except (SafetensorError, KeyError, json.JSONDecodeError) as error:
         raise ValueError(f"checkpoint: {path} is not a checkpoint of this loop") from error
 
 
-def _load_model(path: Path, model: nn.Module, tensors: dict[str, Tensor]) -> None:
-    saved = {name.removeprefix("model/"): t for name, t in tensors.items() if name[:6] == "model/"}
-    mine = model.state_dict()
+def _file(checkpoint: str | os.PathLike[str]) -> Path:
+    """Refuse now what could not be written after many updates."""
+    if not isinstance(checkpoint, str | os.PathLike):
+        raise TypeError(f"checkpoint: got {type(checkpoint).__name__}, wanted a path or None")
+    path = Path(checkpoint)
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f"checkpoint: got {path}, wanted a file in a folder that is there")
+    return path
+
+
+def _parts(model: nn.Module) -> dict[str, str]:
+    """Say what every part of a model is: weights of the same names may be of another model."""
+    parts = {}
+    for name, part in model.named_modules():
+        config = getattr(part, "config", None)
+        said = repr(config) if is_dataclass(config) else part.extra_repr()
+        parts[name] = f"{type(part).__qualname__}({said})"
+    return parts
+
+
+def _weights(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return what a checkpoint holds of the model."""
+    return {name.removeprefix("model/"): t for name, t in tensors.items() if name[:6] == "model/"}
+
+
+def _check_model(
+    path: Path, model: nn.Module, tensors: dict[str, Tensor], parts: dict[str, str] | None
+) -> None:
+    """Refuse a checkpoint of another model, in its weights or in what it makes of them."""
+    saved, mine = _weights(tensors), model.state_dict()
     wrong = sorted(
         name
         for name in mine.keys() | saved.keys()
-        if name not in mine or name not in saved or mine[name].shape != saved[name].shape
+        if name not in mine or name not in saved or _form(mine[name]) != _form(saved[name])
     )
     if wrong:
         raise ValueError(f"checkpoint: {path} is of another model; {', '.join(wrong)} differ")
-    model.load_state_dict(saved)
+    if parts is None:
+        raise ValueError(
+            f"checkpoint: {path} does not say of what model it is, wanted one that does"
+        )
+    now = _parts(model)
+    for name in (*now, *parts):
+        if now.get(name) != parts.get(name):
+            raise ValueError(
+                f"checkpoint: {path} is of another model; {name or 'the model'} "
+                f"was {parts.get(name)}, wanted {now.get(name)}"
+            )
+
+
+def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
+    return tensor.shape, tensor.dtype
+
+
+def _load_model(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    model.load_state_dict(_weights(tensors))
 
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

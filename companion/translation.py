@@ -181,13 +181,15 @@ class Translator:
             places = int(batch.source_lengths[row])
             weights = decoded.weights
             vocab = self.target_vocab
+            unwritten = (vocab.pad_id, vocab.bos_id)  # a model may say them, no translation does
+            words = [place for place, token in enumerate(ids) if token not in unwritten]
             if self.copying:
                 vocab = vocab.extended(sentences[row])
             translations.append(
                 Translation(
                     vocab.decode(ids),
                     bool(decoded.finished[row]),
-                    None if weights is None else weights[row, : len(ids), :places],
+                    None if weights is None else weights[row, words, :places],
                     float(decoded.log_probs[row].sum()),
                 )
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -107,3 +108,24 @@ def test_rouge_of_a_hand_computed_pair() -> None:
     assert rouge([("e", "a")], [("a", "e")])["rouge-l"] == pytest.approx(50)
     several = rouge([("a",), ("b",)], [("a",), ("c",)])
     assert several == pytest.approx({"rouge-1": 50, "rouge-2": 0, "rouge-l": 50})
+
+
+def test_tokens_may_hold_white_space_or_nothing() -> None:
+    given, other = [("a b", "c", "", "d", "e")], [("a", "b", "c", "", "d", "e")]
+    assert bleu(given, given) == pytest.approx(100)
+    assert bleu(given, other) < 99
+    assert bleu([("a b c d",)], [("a", "b", "c", "d")]) == pytest.approx(0, abs=1e-9)
+    assert rouge([("New York",)], [("York", "New")])["rouge-1"] == 0
+    assert rouge(given, given)["rouge-2"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize("metric", [bleu, rouge, exact_match])
+def test_strings_in_the_place_of_tokens_are_refused(metric: Any) -> None:
+    with pytest.raises(TypeError, match=r"hypotheses\[0\]: got str, wanted a sequence of tokens"):
+        metric(["the cat"], [("the", "cat")])
+    with pytest.raises(TypeError, match=r"references\[0\]: got str, wanted a sequence of tokens"):
+        metric([("the", "cat")], ["the cat"])
+    with pytest.raises(TypeError, match="hypotheses: got str"):
+        metric("ab", [("a",), ("b",)])
+    with pytest.raises(ValueError, match="hypotheses: got no sentences"):
+        metric([], [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import signal
@@ -13,9 +14,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
 
 CONFIG = TrainingConfig(steps=60, learning_rate=1e-2, warmup_steps=7, weight_decay=0.1, seed=3)
@@ -239,11 +242,75 @@ def test_a_loss_that_is_not_finite_names_its_step() -> None:
         ("warmup_steps", -1),
         ("clip_norm", 0.0),
         ("weight_decay", -1.0),
+        ("weight_decay", math.nan),
+        ("learning_rate", math.inf),
+        ("learning_rate", math.nan),
     ],
 )
 def test_impossible_settings_are_refused(field: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{field}: got {value}"):
         replace(CONFIG, **{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("steps", 1.5),
+        ("steps", "a"),
+        ("warmup_steps", 1.5),
+        ("seed", "a"),
+        ("learning_rate", "a"),
+        ("clip_norm", None),
+    ],
+)
+def test_settings_of_another_type_are_refused(field: str, value: object) -> None:
+    wanted = f"{field}: got {type(value).__name__}, wanted a"
+    with pytest.raises(TypeError, match=wanted):
+        replace(CONFIG, **{field: value})  # type: ignore[arg-type]
+
+
+def test_a_checkpoint_that_could_not_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere" / "run.safetensors"):
+        with pytest.raises(ValueError, match=r"checkpoint: got .*, wanted a file in a folder"):
+            train(make_model(), interrupted_at(0), squared_error, CONFIG, checkpoint=path)
+    with pytest.raises(TypeError, match="checkpoint: got int, wanted a path or None"):
+        train(make_model(), interrupted_at(0), squared_error, CONFIG, checkpoint=7)  # type: ignore[arg-type]
+
+
+def test_weights_of_the_same_shapes_do_not_make_the_same_model(tmp_path: Path) -> None:
+    file = tmp_path / "run.safetensors"
+    train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
+    other = make_model()
+    other[1] = nn.ReLU()  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"another model; 1 was Tanh\(\), wanted ReLU\(\)"):
+        train(other, Numbers(), squared_error, CONFIG, checkpoint=file)
+    with pytest.raises(ValueError, match=r"another model; 0\.bias, .* differ"):
+        train(make_model().double(), Numbers(), squared_error, CONFIG, checkpoint=file)
+
+
+def test_a_configuration_of_the_model_is_part_of_it(tmp_path: Path) -> None:
+    file, config = tmp_path / "run.safetensors", TransformerConfig(vocab_size=7, num_layers=1)
+    settings, ids = TrainingConfig(steps=1), torch.tensor([[4, 5, 6]])
+
+    class Always:
+        def __getitem__(self, step: int) -> Tensor:
+            return ids
+
+    train(LanguageModel(config), Always(), LanguageModel.loss, settings, checkpoint=file)
+    train(LanguageModel(config), Always(), LanguageModel.loss, settings, checkpoint=file)
+    other = LanguageModel(replace(config, positions="none"))
+    with pytest.raises(ValueError, match=r"another model; the model was .*sinusoidal.*, wanted"):
+        train(other, Always(), LanguageModel.loss, settings, checkpoint=file)
+
+
+def test_a_checkpoint_that_does_not_name_its_model_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "run.safetensors"
+    train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
+    with safe_open(file, framework="pt") as opened:
+        said = opened.metadata()
+    save_file(load_file(file), file, metadata={"config": said["config"]})
+    with pytest.raises(ValueError, match="does not say of what model it is"):
+        train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
 
 
 def test_an_impossible_checkpoint_interval_is_refused() -> None:

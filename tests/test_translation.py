@@ -206,3 +206,16 @@ def test_unknown_words_become_the_words_looked_at() -> None:
     assert replace_unknown(("<unk>", "x", "<unk>"), ("a", "b"), weights) == ("b", "x", "b")
     with pytest.raises(ValueError, match=r"weights: got shape \(3, 2\), wanted \(2, 2\)"):
         replace_unknown(("x", "y"), ("a", "b"), weights)
+
+
+def test_rows_of_what_is_no_word_are_left_out() -> None:
+    """A model may write `<bos>` or padding; neither is a word of the translation."""
+    vocab = Vocabulary(["one", "two"])
+    torch.manual_seed(0)
+    model = Seq2Seq(Seq2SeqConfig(len(vocab), len(vocab), embed_dim=4, hidden_dim=6)).eval()
+    model.output.weight.data.zero_()
+    model.output.bias.data.copy_(torch.tensor([9.0, 0, 0, 0, 0, 0]))  # padding, for ever
+    found = Translator(model, vocab, vocab).translate([("one", "two", "one")], max_len=3)[0]
+    assert found.tokens == ()
+    assert found.weights is not None
+    assert found.weights.shape == (0, 3)

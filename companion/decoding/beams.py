@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from companion.arrays import check_whole, is_number
+from companion.arrays import check_number, check_whole
 from companion.decoding.sequences import (
     Decoded,
     Reorder,
@@ -30,10 +30,22 @@ def length_factor(length: int, length_penalty: float) -> float:
         length_penalty: the exponent; 0 compares probabilities as they are, larger ones favour
             longer sequences.
 
+    Raises:
+        TypeError: a length that is not whole, or a penalty that is no number.
+        ValueError: a number below 0, or a penalty that is not finite or makes the factor overflow.
+
     >>> length_factor(1, 0.6), length_factor(7, 1.0), length_factor(7, 0.0)
     (1.0, 2.0, 1.0)
     """
-    return float(((5 + length) / 6) ** length_penalty)
+    check_whole(0, length=length)
+    _check_penalty(length_penalty)
+    try:
+        return float(((5 + length) / 6) ** length_penalty)
+    except OverflowError:
+        raise ValueError(
+            f"length_penalty: got {length_penalty}, "
+            f"wanted one that gives {length} tokens a finite factor"
+        ) from None
 
 
 class _Alive(NamedTuple):
@@ -70,7 +82,7 @@ class _Ended:
     """The best sequence of every sentence that has ended, and how many have."""
 
     def __init__(self, batch_size: int, device: torch.device) -> None:
-        self.score = torch.full((batch_size,), -math.inf, device=device)
+        self.score = torch.full((batch_size,), -math.inf, device=device, dtype=torch.float64)
         self.count = torch.zeros(batch_size, dtype=torch.int64, device=device)
         self.best: list[_Alive | None] = [None] * batch_size
 
@@ -115,7 +127,7 @@ def beam(
         eos_id: token that ends a sequence.
         max_len: most tokens a sequence may have, its end counted, at least 1.
         beam_size: sequences a sentence, at least 1.
-        length_penalty: exponent of `length_factor`, at least 0.
+        length_penalty: exponent of `length_factor`, at least 0 and finite.
 
     Returns:
         The best sequence of every sentence.
@@ -137,26 +149,25 @@ def beam(
     """
     check_whole(1, batch_size=batch_size, max_len=max_len, beam_size=beam_size)
     check_whole(eos_id=eos_id)
-    if not is_number(length_penalty):
-        raise TypeError(f"length_penalty: got {type(length_penalty).__name__}, wanted a number")
-    if length_penalty < 0:
-        raise ValueError(f"length_penalty: got {length_penalty}, wanted at least 0")
+    # Log-probabilities only fall, and no factor is larger than that of the longest sequence.
+    best_factor = length_factor(max_len, length_penalty)
     last = first_tokens(bos_id, batch_size * beam_size, state)
     device = last.device
     first_row = torch.arange(batch_size, device=device)[:, None] * beam_size
     empty = last.new_empty(batch_size, beam_size, 0)
     alive = _Alive(empty, empty.float(), None)
-    scores = torch.full((batch_size, beam_size), -math.inf, device=device)
+    # Sums of many steps: in float32 the small differences of a late one would be lost.
+    scores = torch.full((batch_size, beam_size), -math.inf, device=device, dtype=torch.float64)
     scores[:, 0] = 0.0  # all beams begin alike: only one may go on
     ended = _Ended(batch_size, device)
-    # Log-probabilities only fall, and no factor is larger than that of the longest sequence.
-    best_factor = length_factor(max_len, length_penalty)
 
     for place in range(max_len):
         logits, state, looked = taken(step, last, state)
         given = log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
         weights = None if looked is None else looked.reshape(batch_size, beam_size, -1)
         totals, flat = _candidates(scores, given, beam_size - ended.count)
+        if beam_size == 1:  # chosen as `greedy` does: what a softmax rounds to equal stays unequal
+            flat = logits.argmax(-1, keepdim=True).to(device)
         beams, tokens = flat // given.shape[-1], flat % given.shape[-1]
         continued = alive.chosen(beams).extended(
             tokens,
@@ -184,14 +195,22 @@ def _candidates(scores: Tensor, given: Tensor, width: Tensor) -> tuple[Tensor, T
     A place is beam * vocabulary + token. Only the first of a sentence's width (b,) count: the
     others have a log-probability of -inf.
     """
-    totals = (scores[..., None] + given).flatten(1)
-    if scores.shape[1] == 1:  # of equal ones the first, as `greedy` takes it
-        flat = totals.argmax(-1, keepdim=True)
-        best = totals.gather(-1, flat)
-    else:
-        best, flat = totals.topk(scores.shape[1], -1)
+    # No more than k of the best come from one beam: the sums of the others are not needed.
+    ahead, tokens = given.topk(min(scores.shape[1], given.shape[-1]), -1)
+    best, place = (scores[..., None] + ahead).flatten(1).topk(scores.shape[1], -1)
+    beams = place // tokens.shape[-1]
+    flat = beams * given.shape[-1] + tokens.flatten(1).gather(-1, place)
     rank = torch.arange(scores.shape[1], device=width.device)
     return best.where(rank < width[:, None], -math.inf), flat
+
+
+def _check_penalty(length_penalty: float | None) -> None:
+    """Refuse what is no exponent of `length_factor`."""
+    if length_penalty is None:
+        raise TypeError("length_penalty: got NoneType, wanted a number")
+    check_number(length_penalty=length_penalty)
+    if not 0 <= length_penalty < math.inf:
+        raise ValueError(f"length_penalty: got {length_penalty}, wanted at least 0 and finite")
 
 
 def _rows(array: Tensor, beams: Tensor) -> Tensor:

@@ -18,6 +18,9 @@ from companion.decoding.sequences import (
 )
 from companion.decoding.truncation import keep_top_k, keep_top_p
 
+TINIEST = torch.finfo(torch.float32).tiny * torch.finfo(torch.float32).eps
+"""The least temperature: a lower one would be 0 where the logits are divided by it."""
+
 
 @torch.no_grad()
 def greedy(
@@ -42,7 +45,8 @@ def greedy(
         max_len: most tokens a sequence may have, its end counted, at least 1.
 
     Returns:
-        The sequences; one cut at `max_len` is marked as not finished.
+        The sequences; one cut at `max_len` is marked as not finished, and so is one with a token
+        that was forbidden or whose logits were nan.
 
     Raises:
         TypeError: a size or token that is not whole, or a step that gives no floating logits.
@@ -156,7 +160,7 @@ def _write(
     behind = torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
     given = _log_probs(*(torch.cat(parts, 1) for parts in zip(*scores, strict=True)))
     given = given.to(last.device).masked_fill(behind, 0.0)
-    dead = (given == -math.inf).any(1)
+    dead = ~(given > -math.inf).all(1)  # forbidden, or nan
     attention = torch.stack(weights, 1) if weights else None
     return Decoded(stacked, lengths, finished & ~dead, attention, given)
 
@@ -175,11 +179,13 @@ def _log_probs(logits: Tensor, scores: Tensor) -> Tensor:
 
 def _check_sampling(temperature: object, top_k: object, top_p: object) -> None:
     for name, number in (("temperature", temperature), ("top_p", top_p)):
-        if not (is_number(number) or (name == "top_p" and number is None)):
+        absent = name == "top_p" and number is None
+        if not absent and (isinstance(number, bool) or not is_number(number)):
             raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
-    if not 0 < temperature < math.inf:  # type: ignore[operator]
+    if not TINIEST <= temperature < math.inf:  # type: ignore[operator]
         raise ValueError(
-            f"temperature: got {temperature}, wanted above 0 and finite; `greedy` is its limit"
+            f"temperature: got {temperature}, wanted above 0 in float32, and finite; "
+            f"`greedy` is its limit"
         )
     if top_k is not None:
         check_whole(1, top_k=top_k)

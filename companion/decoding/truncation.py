@@ -18,14 +18,15 @@ def keep_top_k(logits: Tensor, k: int) -> Tensor:
         k: how many to keep, at least 1; of equal ones, as many as fit. All, if there are fewer.
 
     Raises:
-        TypeError: k is not whole.
-        ValueError: k is below 1.
+        TypeError: k is not whole, or logits that are no floating tensor.
+        ValueError: k is below 1, or logits without a vocabulary.
 
     >>> import torch
     >>> keep_top_k(torch.tensor([3.0, 1.0, 2.0]), 2)
     tensor([3., -inf, 2.])
     """
-    check_whole(1, top_k=k)
+    check_whole(1, k=k)
+    _check_logits(logits)
     values, places = logits.topk(min(k, logits.shape[-1]), dim=-1)
     return logits.new_full(logits.shape, -math.inf).scatter(-1, places, values)
 
@@ -58,3 +59,12 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     before = probabilities.cumsum(-1) - probabilities  # of the tokens that are more probable
     kept = ordered.where(before < p, -math.inf)
     return kept.scatter(-1, places, kept)
+
+
+def _check_logits(logits: object) -> None:
+    """Refuse what has no floating scores of a vocabulary on its last axis."""
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
+        came = str(logits.dtype) if isinstance(logits, Tensor) else type(logits).__name__
+        raise TypeError(f"logits: got {came}, wanted a floating tensor")
+    if not logits.ndim or not logits.shape[-1]:
+        raise ValueError(f"logits: got shape {tuple(logits.shape)}, wanted (..., vocabulary)")

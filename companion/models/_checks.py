@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
+
+from companion.arrays import is_number
+
+if TYPE_CHECKING:
+    from companion.data.batching import Batch
+    from companion.data.images import CaptionBatch
 
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
@@ -17,7 +25,7 @@ def check_ids(axes: str = "(b, n)", **ids: Tensor) -> None:
 
     Raises:
         TypeError: no tensor, or no integers that an embedding reads.
-        ValueError: another number of axes than two.
+        ValueError: another number of axes than two, or sequences without a token.
 
     >>> check_ids(prompt=torch.tensor([4, 5]))
     Traceback (most recent call last):
@@ -30,6 +38,89 @@ def check_ids(axes: str = "(b, n)", **ids: Tensor) -> None:
             raise TypeError(f"{name}: got dtype {tensor.dtype}, wanted integers, the ids of tokens")
         if tensor.ndim != 2:
             raise ValueError(f"{name}: got shape {tuple(tensor.shape)}, wanted {axes}")
+        if not tensor.shape[1]:
+            raise ValueError(
+                f"{name}: got shape {tuple(tensor.shape)}, wanted {axes}, at least one token each"
+            )
+
+
+def check_one_each(rows: int, **integers: Tensor) -> None:
+    """Refuse what is not one integer a sequence, such as the last tokens or the rows of a beam.
+
+    Args:
+        rows: number of sequences.
+        **integers: the tensors under the names of their arguments.
+
+    Raises:
+        TypeError: no tensor of 32- or 64-bit integers.
+        ValueError: another shape.
+
+    >>> check_one_each(2, tokens=torch.tensor([[4], [5]]))
+    Traceback (most recent call last):
+    ValueError: tokens: got shape (2, 1), wanted (2,), one a sequence
+    """
+    for name, tensor in integers.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name}: got {type(tensor).__name__}, wanted a tensor of integers")
+        if tensor.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"{name}: got dtype {tensor.dtype}, wanted an integer dtype")
+        if tensor.shape != (rows,):
+            raise ValueError(
+                f"{name}: got shape {tuple(tensor.shape)}, wanted ({rows},), one a sequence"
+            )
+
+
+def check_read(batch: Batch) -> None:
+    """Refuse a batch whose target cannot be read beside its source, which `encode` checks.
+
+    Raises:
+        TypeError: target ids that are no integers.
+        ValueError: another shape than (b, q).
+    """
+    check_ids("(b, q)", target_in=batch.target_in)
+    if len(batch.target_in) != len(batch.source):
+        raise ValueError(
+            f"target_in: got {len(batch.target_in)} sentences, wanted {len(batch.source)}, "
+            f"those of source"
+        )
+
+
+def check_asked(batch: Batch | CaptionBatch) -> None:
+    """Refuse a batch over whose target no loss can be averaged.
+
+    Raises:
+        TypeError: target ids that are no integers, or a mask that is not boolean.
+        ValueError: other shapes than that of `target_in`, or a mask without a token.
+    """
+    check_ids("(b, q)", target_in=batch.target_in, target_out=batch.target_out)
+    mask, wanted = batch.target_mask, tuple(batch.target_in.shape)
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"target_mask: got {came}, wanted bool, True where a token stands")
+    for name, tensor in (("target_out", batch.target_out), ("target_mask", mask)):
+        if tuple(tensor.shape) != wanted:
+            raise ValueError(
+                f"{name}: got shape {tuple(tensor.shape)}, wanted {wanted}, that of target_in"
+            )
+    if not bool(mask.any()):
+        raise ValueError("target_mask: got no token, wanted at least one to average over")
+
+
+def check_smoothing(label_smoothing: float) -> None:
+    """Refuse what is no share of a probability.
+
+    Raises:
+        TypeError: not a number.
+        ValueError: below 0 or above 1.
+
+    >>> check_smoothing(1.5)
+    Traceback (most recent call last):
+    ValueError: label_smoothing: got 1.5, wanted from 0 to 1
+    """
+    if isinstance(label_smoothing, bool) or not is_number(label_smoothing):
+        raise TypeError(f"label_smoothing: got {type(label_smoothing).__name__}, wanted a number")
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"label_smoothing: got {label_smoothing}, wanted from 0 to 1")
 
 
 def checked_lengths(lengths: Tensor, rows: int, device: torch.device | str) -> Tensor:

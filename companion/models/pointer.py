@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.arrays import check_whole
-from companion.models._checks import check_ids
+from companion.models._checks import check_asked, check_ids, check_one_each, check_read
 from companion.models.seq2seq import Encoded, Recurrent, Seq2Seq, Seq2SeqConfig
 
 if TYPE_CHECKING:
@@ -193,6 +193,10 @@ class PointerGenerator(nn.Module):
         # Zero: a model to which coverage is added begins as it was without.
         self.coverage_vector = nn.Parameter(torch.zeros(self.attention.projected_dim))
 
+    def extra_repr(self) -> str:
+        """Say what the configuration does not."""
+        return f"coverage={self.coverage}, coverage_weight={self.coverage_weight}"
+
     def covered(self, coverage_weight: float = 1.0) -> PointerGenerator:
         """Return a copy that keeps coverage, to be trained further.
 
@@ -212,7 +216,12 @@ class PointerGenerator(nn.Module):
 
         Args:
             batch: a padded batch for copying; `target_out` is not read.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: parts of the batch whose shapes do not fit.
         """
+        check_read(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         embedded = self._embed(batch.target_in)
         states, _ = self.base.run(embedded, encoded.start)
@@ -249,7 +258,12 @@ class PointerGenerator(nn.Module):
 
         Args:
             batch: a padded batch for copying.
+
+        Raises:
+            TypeError: ids or lengths that are no integers, or a mask that is not boolean.
+            ValueError: parts of the batch whose shapes do not fit, or no target token.
         """
+        check_asked(batch)
         mixture = self.mixture(batch)
         found = mixture.distribution(batch.source, self._size(batch.source, batch.target_out))
         given = found.gather(-1, batch.target_out[..., None])[..., 0][batch.target_mask]
@@ -283,7 +297,12 @@ class PointerGenerator(nn.Module):
         Args:
             tokens: (b,) ids of the last words.
             state: from `start` or from the step before.
+
+        Raises:
+            TypeError: tokens that are no integers.
+            ValueError: not one token a sentence.
         """
+        check_one_each(len(state.source), tokens=tokens)
         embedded = self._embed(tokens[:, None])
         states, recurrent = self.base.run(embedded, state.recurrent)
         context, weights = self._look(states, state.encoded, state.coverage)
@@ -299,7 +318,12 @@ class PointerGenerator(nn.Module):
         Args:
             state: from `step`.
             indices: (b,) rows, each of the same sentence as the row that it replaces.
+
+        Raises:
+            TypeError: indices that are no integers.
+            ValueError: indices of another shape.
         """
+        check_one_each(len(state.source), indices=indices)
         return state._replace(
             recurrent=tuple(part.index_select(0, indices) for part in state.recurrent),
             coverage=state.coverage.index_select(0, indices),

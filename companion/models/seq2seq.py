@@ -15,7 +15,13 @@ from companion.layers import AdditiveAttention, LuongAttention
 from companion.layers.cells import Steps
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
-from companion.models._checks import check_ids, checked_lengths
+from companion.models._checks import (
+    check_asked,
+    check_ids,
+    check_one_each,
+    check_read,
+    checked_lengths,
+)
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -208,7 +214,12 @@ class Seq2Seq(nn.Module):
         Returns:
             (b, q, vocabulary) logits; with `need_weights` also (b, q, k) weights, None without
             attention.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: parts of the batch whose shapes do not fit.
         """
+        check_read(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         embedded = self.dropout(self.target_embedding(batch.target_in))
         if self.config.feeds_context:
@@ -225,7 +236,12 @@ class Seq2Seq(nn.Module):
 
         Args:
             batch: a padded batch.
+
+        Raises:
+            TypeError: ids or lengths that are no integers, or a mask that is not boolean.
+            ValueError: parts of the batch whose shapes do not fit, or no target token.
         """
+        check_asked(batch)
         return nn.functional.cross_entropy(
             self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         )
@@ -264,7 +280,12 @@ class Seq2Seq(nn.Module):
         Args:
             tokens: (b,) ids of the last tokens.
             state: from `start` or from the step before.
+
+        Raises:
+            TypeError: tokens that are no integers.
+            ValueError: not one token a sentence.
         """
+        check_one_each(len(state.recurrent[0]), tokens=tokens)
         embedded = self.dropout(self.target_embedding(tokens))[:, None]
         attentional, weights, recurrent = self._advance(embedded, state.recurrent, state.encoded)
         logits = self.output(self.dropout(attentional))[:, 0]
@@ -277,7 +298,12 @@ class Seq2Seq(nn.Module):
         Args:
             state: from `step`.
             indices: (b,) rows, each of the same sentence as the row that it replaces.
+
+        Raises:
+            TypeError: indices that are no integers.
+            ValueError: indices of another shape.
         """
+        check_one_each(len(state.recurrent[0]), indices=indices)
         recurrent = tuple(part.index_select(0, indices) for part in state.recurrent)
         return DecoderState(state.encoded, recurrent)
 

@@ -210,6 +210,14 @@ def test_a_step_without_weights_gives_none() -> None:
         ({"beam_size": 0}, ValueError, "beam_size: got 0"),
         ({"length_penalty": -0.1}, ValueError, "length_penalty: got -0.1, wanted at least 0"),
         ({"length_penalty": "1"}, TypeError, "length_penalty: got str"),
+        ({"length_penalty": None}, TypeError, "length_penalty: got NoneType"),
+        ({"length_penalty": math.nan}, ValueError, "length_penalty: got nan"),
+        ({"length_penalty": math.inf}, ValueError, "length_penalty: got inf"),
+        (
+            {"length_penalty": 1e6},
+            ValueError,
+            "length_penalty: got 1000000.0, wanted one that gives 3 tokens a finite factor",
+        ),
         ({"bos_id": torch.ones(2)}, TypeError, r"bos_id: got dtype torch.float32"),
         ({"bos_id": torch.tensor([1])}, ValueError, r"bos_id: got shape \(1,\), wanted \(2,\)"),
     ],
@@ -261,3 +269,48 @@ def test_of_equal_words_one_beam_takes_the_first_as_greedy_does() -> None:
         beam_size=1,
     )
     assert one.sequences() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("length", "penalty", "error", "message"),
+    [
+        (-5, 0.6, ValueError, "length: got -5, wanted at least 0"),
+        (1.5, 0.6, TypeError, "length: got float, wanted a whole number"),
+        (3, math.nan, ValueError, "length_penalty: got nan"),
+        (3, -1.0, ValueError, "length_penalty: got -1.0, wanted at least 0"),
+    ],
+)
+def test_lengths_and_penalties_without_a_factor_are_refused(
+    length: Any, penalty: float, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        length_factor(length, penalty)
+
+
+# The first difference is lost in a float32 sum of many steps, the second in a softmax.
+@pytest.mark.parametrize(("difference", "max_len"), [(1e-5, 400), (1e-8, 3)])
+def test_one_beam_sees_every_difference_that_greedy_sees(difference: float, max_len: int) -> None:
+    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
+        return torch.tensor([[0.0, difference]]).expand(len(tokens), 2), state, None
+
+    options: dict[str, Any] = {"batch_size": 1, "bos_id": 0, "eos_id": 7, "max_len": max_len}
+    one = beam(step, None, reorder=lambda state, indices: state, beam_size=1, **options)
+    assert one.sequences() == greedy(step, None, **options).sequences() == [[1] * max_len]
+    assert one.log_probs.dtype == torch.float32
+
+
+def test_a_long_search_still_tells_its_beams_apart() -> None:
+    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
+        return torch.tensor([[0.0, 1e-5]]).expand(len(tokens), 2), state, None
+
+    found = beam(
+        step,
+        None,
+        reorder=lambda state, indices: state,
+        batch_size=1,
+        bos_id=0,
+        eos_id=7,
+        max_len=400,
+        beam_size=3,
+    )
+    assert found.sequences() == [[1] * 400]

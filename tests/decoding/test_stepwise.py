@@ -176,6 +176,7 @@ def test_the_same_generator_draws_the_same() -> None:
     ("options", "error", "message"),
     [
         ({"temperature": 0.0}, ValueError, "temperature: got 0.0, wanted above 0"),
+        ({"temperature": 1e-320}, ValueError, "temperature: got 1e-320, wanted above 0 in float32"),
         ({"temperature": None}, TypeError, "temperature: got NoneType"),
         ({"top_k": 0}, ValueError, "top_k: got 0"),
         ({"top_k": 2.0}, TypeError, "top_k: got float"),
@@ -221,3 +222,17 @@ def test_a_row_that_has_ended_may_be_forbidden_everything() -> None:
     )
     assert found.sequences() == [[], [1, 1, 1, 1]]
     assert found.finished.tolist() == [True, False]
+
+
+def test_a_row_whose_logits_were_nan_is_not_finished() -> None:
+    logits = torch.eye(3)
+    logits[2, 0] = torch.nan
+    found = greedy(
+        lambda tokens, state: (logits[tokens], state, None),
+        None,
+        batch_size=2,
+        bos_id=torch.tensor([2, 0]),
+        eos_id=0,
+        max_len=4,
+    )
+    assert found.finished.tolist() == [False, True]

@@ -61,8 +61,19 @@ def test_what_was_left_out_stays_out() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: keep_top_k(x, 0), ValueError, "top_k: got 0, wanted at least 1"),
-        (lambda x: keep_top_k(x, cast(Any, 1.5)), TypeError, "top_k: got float"),
+        (lambda x: keep_top_k(x, 0), ValueError, "^k: got 0, wanted at least 1"),
+        (lambda x: keep_top_k(x, cast(Any, 1.5)), TypeError, "^k: got float"),
+        (
+            lambda x: keep_top_k(cast(Any, [1.0, 2.0]), 1),
+            TypeError,
+            "logits: got list, wanted a floating tensor",
+        ),
+        (lambda x: keep_top_k(x.long(), 1), TypeError, "logits: got torch.int64"),
+        (
+            lambda x: keep_top_k(x[..., 0].sum(), 1),
+            ValueError,
+            r"logits: got shape \(\), wanted \(..., vocabulary\)",
+        ),
         (lambda x: keep_top_p(x, 0.0), ValueError, r"top_p: got 0.0, wanted above 0"),
         (lambda x: keep_top_p(x, 1.1), ValueError, r"top_p: got 1.1, wanted above 0"),
         (lambda x: keep_top_p(x, cast(Any, "a")), TypeError, "top_p: got str, wanted a number"),

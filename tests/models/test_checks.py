@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,14 +10,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from companion.models.pointer import PointerGenerator
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.models.transformer import (
+    Decoder,
+    Encoder,
     LanguageModel,
     MaskedLanguageModel,
     TextEncoder,
     Transformer,
+    TransformerConfig,
 )
-from tests.batches import padded
+from tests.batches import make_batch, padded
 from tests.transformers import config_of, randomised
 
 IDS = padded([[4, 5, 6, 7, 8], [9, 10], [11]], 5)
@@ -120,3 +125,142 @@ def test_a_loss_at_places_that_do_not_fit_is_refused() -> None:
         masked.loss(IDS, IDS, chosen[:, 0])
     with pytest.raises(ValueError, match=r"targets: got shape \(3, 4\), wanted \(3, 5\)"):
         masked.loss(IDS, IDS[:, :4], ~chosen)
+
+
+BATCH = make_batch([0, 1, 2])
+WRITERS: dict[str, Any] = {
+    "Seq2Seq": Seq2Seq(Seq2SeqConfig(19, 19, embed_dim=5, hidden_dim=6)).eval(),
+    "PointerGenerator": PointerGenerator(
+        Seq2SeqConfig(19, 19, embed_dim=5, hidden_dim=6, attention="general")
+    ).eval(),
+    "Transformer": randomised(Transformer(config_of("paper"))),
+    "LanguageModel": randomised(LanguageModel(config_of("llama"))),
+}
+STARTS = [(name, True) for name in WRITERS]
+STARTS += [("Transformer", False), ("LanguageModel", False)]
+
+
+def begun(name: str, cached: bool, **options: Any) -> tuple[Any, Any]:
+    model = WRITERS[name]
+    if name in ("Transformer", "LanguageModel"):
+        options["use_cache"] = cached
+    return model, model.start(BATCH.source, BATCH.source_lengths, **options)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("name", "cached"), STARTS)
+@pytest.mark.parametrize("argument", ["tokens", "indices"])
+def test_a_step_and_a_reordering_take_one_integer_a_sequence(
+    argument: str, name: str, cached: bool
+) -> None:
+    model, state = begun(name, cached)
+
+    def call(given: Any) -> Any:
+        return model.step(given, state) if argument == "tokens" else model.reorder(state, given)
+
+    for wrong in (torch.tensor([0]), torch.tensor([[0], [1], [2]]), torch.arange(4)):
+        with pytest.raises(ValueError, match=rf"{argument}: got .*, wanted \(3,\), one a sequence"):
+            call(wrong)
+    for none in (torch.ones(3), torch.ones(3, dtype=torch.bool), [0, 1, 2]):
+        with pytest.raises(TypeError, match=rf"{argument}: got .*, wanted .* integer"):
+            call(none)
+    call(torch.arange(3))  # what is refused spends no state
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
+def test_more_steps_than_start_was_told_of_are_refused(name: str, cached: bool) -> None:
+    model, state = begun(name, cached, max_len=2)
+    for _ in range(2):
+        _, state, _ = model.step(torch.tensor([4, 5, 6]), state)
+        state = model.reorder(state, torch.arange(3))
+    with pytest.raises(ValueError, match=r": got .* after \d+, wanted at most \d+ in all"):
+        model.step(torch.tensor([4, 5, 6]), state)
+
+
+@pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
+def test_use_cache_is_true_or_false(name: str) -> None:
+    with pytest.raises(TypeError, match="use_cache: got str, wanted True or False"):
+        begun(name, "no")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
+@pytest.mark.parametrize(
+    ("smoothing", "error"),
+    [(-1, ValueError), (1.5, ValueError), (math.nan, ValueError), ("a", TypeError)],
+)
+def test_smoothing_is_a_share(smoothing: Any, error: type[Exception], name: str) -> None:
+    given = IDS if name == "LanguageModel" else BATCH
+    with pytest.raises(error, match=f"label_smoothing: got {'str' if error is TypeError else ''}"):
+        WRITERS[name].loss(given, label_smoothing=smoothing)
+
+
+MASK = BATCH.target_mask
+
+
+@pytest.mark.parametrize("name", ["Seq2Seq", "PointerGenerator", "Transformer"])
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"target_mask": ~MASK & MASK}, ValueError, "target_mask: got no token"),
+        ({"target_mask": MASK[:, :1]}, ValueError, r"target_mask: got shape \(3, 1\), wanted"),
+        ({"target_mask": MASK.long()}, TypeError, "target_mask: got torch.int64, wanted bool"),
+        ({"target_out": BATCH.target_out[:1]}, ValueError, r"target_out: got shape \(1, "),
+        ({"target_out": BATCH.target_out.float()}, TypeError, "target_out: got dtype torch.float"),
+        ({"target_in": BATCH.target_in.float()}, TypeError, "target_in: got dtype torch.float"),
+        (
+            {part: getattr(BATCH, part)[:1] for part in ("target_in", "target_out", "target_mask")},
+            ValueError,
+            "target_in: got 1 sentences, wanted 3, those of source",
+        ),
+        ({"source": BATCH.source[:, :0]}, ValueError, r"source: got shape \(3, 0\), wanted \(b, k"),
+    ],
+)
+def test_parts_of_a_batch_that_do_not_fit_are_refused(
+    changes: dict[str, Any], error: type[Exception], message: str, name: str
+) -> None:
+    with pytest.raises(error, match=message):
+        WRITERS[name].loss(BATCH._replace(**changes))
+
+
+@pytest.mark.parametrize("name", ["Seq2Seq.start", "Transformer.start", "LanguageModel.start"])
+def test_sequences_without_a_token_are_refused(name: str) -> None:
+    ids, call = CALLS[name]
+    with pytest.raises(ValueError, match=rf"{ids}: got shape \(3, 0\), wanted \(b, "):
+        call(IDS[:, :0], LENGTHS)
+
+
+@pytest.mark.parametrize("name", ["TextEncoder", "MaskedLanguageModel"])
+def test_segments_are_integers_of_the_tokens_shape(name: str) -> None:
+    call: Any = CALLS[name][1]
+    for shape in ((1, 5), (3, 1), (5,), (3, 4)):
+        with pytest.raises(ValueError, match=r"types: got shape .*, wanted \(3, 5\), that of tok"):
+            call(IDS, LENGTHS, types=torch.zeros(shape, dtype=torch.int64))
+    for wrong in (torch.zeros(3, 5), torch.zeros(3, 5, dtype=torch.bool), [[0] * 5] * 3):
+        with pytest.raises(TypeError, match=r"types: got .*, wanted a tensor of integers"):
+            call(IDS, LENGTHS, types=wrong)
+
+
+@pytest.mark.parametrize("stack", [Encoder, Decoder])
+@pytest.mark.parametrize("order", ["pre", "post"])
+def test_a_stack_reads_vectors_of_its_width_and_dtype(stack: Any, order: Any) -> None:
+    config = TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3, norm_order=order)
+    model = stack(config)
+    with pytest.raises(ValueError, match=r"x: got 5 on axis -1 of shape \(1, 4, 5\), wanted 6"):
+        model(torch.ones(1, 4, 5))
+    with pytest.raises(ValueError, match=r"x: got shape \(4, 6\), wanted exactly 3 axes"):
+        model(torch.ones(4, 6))
+    with pytest.raises(TypeError, match=r"x: got dtype torch.float64, wanted torch.float32"):
+        model(torch.ones(1, 4, 6).double())
+    with pytest.raises(TypeError, match="x: got list"):
+        model([[[1.0] * 6]])
+
+
+def test_a_memory_that_was_not_projected_is_refused() -> None:
+    config = TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3, num_layers=2)
+    decoder: Any = Decoder(config, cross=True)
+    memory = torch.ones(2, 4, 6)  # as many sentences as blocks
+    for wrong in (memory, [memory, memory]):
+        with pytest.raises(TypeError, match=r"memories: got .*, wanted what `project_memory` gave"):
+            decoder(torch.ones(2, 5, 6), wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from companion.arrays import check_rank
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
+from companion.layers._checks import check_input
 from companion.models.transformer.config import TransformerConfig
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
 
@@ -203,6 +206,24 @@ class Block(nn.Module):
                 )
             )
             raise ValueError(f"memory: got {came}, wanted {wanted}")
+
+
+def check_entrance(blocks: Sequence[nn.Module] | nn.ModuleList, x: Tensor) -> None:
+    """Refuse what a stack of blocks cannot read: norms before the first layer would say it raw.
+
+    Args:
+        blocks: the stack.
+        x: (b, n, e).
+
+    Raises:
+        TypeError: no tensor, or another dtype than the blocks'.
+        ValueError: another width, device or number of axes.
+    """
+    first = blocks[0] if len(blocks) else None
+    if isinstance(first, Block):
+        weight = first.self_attention.output_proj.weight
+        check_input(weight, len(weight), "the width of the blocks", "(b, n, e)", x=x)
+        check_rank(3, "(b, n, e)", exactly=True, x=x)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from companion.arrays import check_whole, is_number
+from companion.arrays import check_flag, check_whole, is_number
 from companion.positions import RotaryScaling
 
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "none"]
@@ -177,11 +177,8 @@ class TransformerConfig:
 
     def _check_switches(self) -> None:
         switches = ("embedding_norm", "gated", "attention_bias", "feed_forward_bias")
-        for name in (*switches, "embedding_scale"):
-            if not isinstance(getattr(self, name), bool):
-                came = type(getattr(self, name)).__name__
-                raise TypeError(f"{name}: got {came}, wanted True or False")
-        if self.final_norm not in (None, True, False):
+        check_flag(**{name: getattr(self, name) for name in (*switches, "embedding_scale")})
+        if self.final_norm is not None and not isinstance(self.final_norm, bool):
             raise TypeError(f"final_norm: got {self.final_norm!r}, wanted True, False or None")
 
     def _check_heads(self) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from companion.cache import KVCache
 from companion.layers import ProjectedMemory
 from companion.models.transformer.bias import make_bias
-from companion.models.transformer.blocks import Block, make_norm
+from companion.models.transformer.blocks import Block, check_entrance, make_norm
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.step import Plan, ShortWay, is_alone, may_step
 
@@ -91,15 +91,25 @@ class Decoder(nn.Module):
             weights_of: numbers of the blocks whose weights are returned.
 
         Raises:
-            ValueError: not one memory or cache a block.
+            TypeError: x that is no tensor or of another dtype than the decoder's, or memories that
+                `project_memory` did not give.
+            ValueError: not one memory or cache a block, or shapes that do not fit.
         """
         self._check_counts(memories=memories, caches=caches)
         plain = memories is None and lengths is None and not weights_of
-        if caches and plain and x.ndim == 3 and x.shape[1] == 1 and may_step():
+        if (
+            caches
+            and plain
+            and isinstance(x, Tensor)
+            and x.ndim == 3
+            and x.shape[1] == 1
+            and may_step()
+        ):
             way = self._short_way(caches[0])
             if way is not None and way.fits(x, caches):
                 nothing = (None,) * len(caches)
                 return DecoderOutput(way(x, caches), nothing, nothing)
+        check_entrance(self.blocks, x)
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(x, None if caches is None else caches[0])
@@ -145,6 +155,12 @@ class Decoder(nn.Module):
         memories: Sequence[ProjectedMemory] | None,
         caches: Sequence[KVCache] | None,
     ) -> None:
+        unprojected = isinstance(memories, Tensor) or not all(
+            isinstance(memory, ProjectedMemory) for memory in memories or ()
+        )
+        if unprojected:
+            came = type(memories).__name__
+            raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
         for name, given in (("memories", memories), ("caches", caches)):
             if given is not None and len(given) != len(self.blocks):
                 raise ValueError(

@@ -55,13 +55,16 @@ class Embedding(nn.Module):
             types: (b, n) segments; None means all are of segment 0.
 
         Raises:
-            TypeError: tokens that are no integers.
-            ValueError: a sequence longer than the learned table, or segments without embeddings.
+            TypeError: tokens or segments that are no integers.
+            ValueError: a sequence longer than the learned table, segments without embeddings, or
+                of another shape than the tokens.
         """
         if tokens.dtype not in (torch.int64, torch.int32):
             raise TypeError(f"tokens: got dtype {tokens.dtype}, wanted integers, the ids of tokens")
         if tokens.ndim != 2:
             raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, n)")
+        if types is not None:
+            self._check_types(types, tokens)
         x: Tensor = self.words(tokens)
         if self.scale != 1:
             x = x * self.scale
@@ -71,8 +74,6 @@ class Embedding(nn.Module):
             x = x + self.places(self._places(tokens, offset, len(self.places.weight)))
         if self.types is not None:
             x = x + self.types(torch.zeros_like(tokens) if types is None else types)
-        elif types is not None:
-            raise ValueError("types: got some, wanted None: the model has no segments")
         if self.norm is not None:
             x = self.norm(x)
         dropped: Tensor = self.dropout(x) if self.dropout.training else x
@@ -80,6 +81,18 @@ class Embedding(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _check_types(self, types: Tensor, tokens: Tensor) -> None:
+        if self.types is None:
+            raise ValueError("types: got some, wanted None: the model has no segments")
+        if not isinstance(types, Tensor) or types.dtype not in (torch.int64, torch.int32):
+            came = types.dtype if isinstance(types, Tensor) else type(types).__name__
+            raise TypeError(f"types: got {came}, wanted a tensor of integers, the segments")
+        if types.shape != tokens.shape:
+            raise ValueError(
+                f"types: got shape {tuple(types.shape)}, wanted {tuple(tokens.shape)}, "
+                f"that of tokens"
+            )
 
     def _places(self, tokens: Tensor, offset: int | Tensor, table: int) -> Tensor:
         length = tokens.shape[1]

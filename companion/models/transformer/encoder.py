@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torch import Tensor, nn
 
 from companion.models.transformer.bias import make_bias
-from companion.models.transformer.blocks import Block, make_norm
+from companion.models.transformer.blocks import Block, check_entrance, make_norm
 from companion.models.transformer.config import TransformerConfig
 
 
@@ -52,7 +52,12 @@ class Encoder(nn.Module):
             x: (b, n, e).
             mask: broadcast to (b, h, n, n), True = may attend; padding is to be left out.
             need_weights: also return the weights.
+
+        Raises:
+            TypeError: no tensor, or another dtype than the encoder's.
+            ValueError: shapes that do not fit.
         """
+        check_entrance(self.blocks, x)
         if self.score_bias is not None:
             mask = self.score_bias.masked(x, mask)
         weights = []

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.arrays import check_flag, check_whole
 from companion.cache import KVCache
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
-from companion.models._checks import check_ids, checked_lengths
+from companion.models._checks import (
+    check_asked,
+    check_ids,
+    check_read,
+    check_smoothing,
+    checked_lengths,
+)
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_reach
 from companion.models.transformer.encoder import Encoder
-from companion.models.transformer.states import changes_of, check_unspent, reordered
+from companion.models.transformer.states import changes_of, check_step, reordered
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -47,12 +53,14 @@ class DecodingState(NamedTuple):
         caches: keys and values of the tokens so far; None if they are computed anew at each step.
         tokens: (b, n) tokens so far, if there are no caches.
         changes: how often the caches had changed when this state was made.
+        limit: most tokens there may be, if there are no caches.
     """
 
     encoded: Encoded
     caches: tuple[KVCache, ...] | None
     tokens: Tensor | None
     changes: int = 0
+    limit: int | None = None
 
 
 class StepOutput(NamedTuple):
@@ -127,7 +135,12 @@ class Transformer(nn.Module):
         Returns:
             (b, q, vocab_size) logits; with `need_weights` also (b, q, k) weights, the mean over
             the heads.
+
+        Raises:
+            TypeError: ids or lengths that are no integers.
+            ValueError: parts of the batch whose shapes do not fit.
         """
+        check_read(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         wanted = (self._alignment_layer,) if need_weights else ()
         hidden, _, cross = self.decoder(
@@ -149,7 +162,15 @@ class Transformer(nn.Module):
         Args:
             batch: a padded batch.
             label_smoothing: probability spread over all words; the paper trains with 0.1.
+
+        Raises:
+            TypeError: ids or lengths that are no integers, a mask that is not boolean, or a
+                label_smoothing that is no number.
+            ValueError: parts of the batch whose shapes do not fit, no target token, or a
+                label_smoothing outside 0 to 1.
         """
+        check_asked(batch)
+        check_smoothing(label_smoothing)
         return nn.functional.cross_entropy(
             self(batch)[batch.target_mask],
             batch.target_out[batch.target_mask],
@@ -163,6 +184,7 @@ class Transformer(nn.Module):
         Args:
             batch: a padded batch.
         """
+        check_read(batch)
         mask = _source_mask(batch.source, batch.source_lengths)
         read = self.encoder(self.source_embedding(batch.source), mask=mask, need_weights=True)
         found = self.decoder(
@@ -197,11 +219,13 @@ class Transformer(nn.Module):
             use_cache: keep keys and values; without, every step computes all tokens anew.
 
         Raises:
-            TypeError: ids or lengths that are no integers, or a number that is not whole.
+            TypeError: ids or lengths that are no integers, a number that is not whole, or a
+                use_cache that is no bool.
             ValueError: not one length a sentence, ids of another shape, a number below 1, or more
                 steps than learned positions.
         """
         check_whole(1, max_len=max_len, beam_size=beam_size)
+        check_flag(use_cache=use_cache)
         check_reach(self.config, max_len)
         memory, memories, mask = self.encode(source, lengths)
         encoded = Encoded(
@@ -215,7 +239,7 @@ class Transformer(nn.Module):
         rows = len(encoded.memory)
         if use_cache:
             return DecodingState(encoded, self.decoder.make_caches(rows, max_len), None)
-        return DecodingState(encoded, None, source.new_empty(rows, 0))
+        return DecodingState(encoded, None, source.new_empty(rows, 0), limit=max_len)
 
     def step(self, tokens: Tensor, state: DecodingState) -> StepOutput:
         """Read one target token a sentence and score the next.
@@ -225,10 +249,12 @@ class Transformer(nn.Module):
             state: from `start` or from the step before; if it has caches, it is spent.
 
         Raises:
-            ValueError: a state that is spent already, or more steps than `start` was told of.
+            TypeError: tokens that are no integers.
+            ValueError: a state that is spent already, not one token a sequence, or more steps than
+                `start` was told of.
         """
-        check_unspent(state)
-        encoded, caches, before, _ = state
+        check_step(tokens, len(state.encoded.memory), state)
+        encoded, caches, before = state.encoded, state.caches, state.tokens
         read = tokens[:, None] if before is None else torch.cat((before, tokens[:, None]), 1)
         hidden, _, cross = self.decoder(
             self.target_embedding(read, offset=0 if caches is None else caches[0].offset),
@@ -241,7 +267,7 @@ class Transformer(nn.Module):
         assert weights is not None  # asked for just above
         logits = self.output(hidden[:, -1], self.target_embedding.words)
         now = None if before is None else read
-        next_state = DecodingState(encoded, caches, now, changes_of(caches))
+        next_state = DecodingState(encoded, caches, now, changes_of(caches), state.limit)
         return StepOutput(logits, next_state, weights[:, :, -1].mean(1))
 
     def reorder(self, state: DecodingState, indices: Tensor) -> DecodingState:
@@ -252,9 +278,10 @@ class Transformer(nn.Module):
             indices: (b,) rows, each of the same sentence as the row that it replaces.
 
         Raises:
+            TypeError: indices that are no integers.
             ValueError: a state that is spent already, or indices of another shape.
         """
-        return reordered(state, indices)
+        return reordered(state, indices, len(state.encoded.memory))
 
     @property
     def _alignment_layer(self) -> int:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.arrays import check_flag, check_whole
 from companion.cache import KVCache
-from companion.models._checks import check_ids, checked_lengths
+from companion.models._checks import check_ids, check_smoothing, checked_lengths
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_reach
-from companion.models.transformer.states import changes_of, check_unspent, reordered
+from companion.models.transformer.states import changes_of, check_step, reordered
 
 
 class PromptState(NamedTuple):
@@ -28,6 +28,7 @@ class PromptState(NamedTuple):
         tokens: (b, n) tokens so far, padded at the end, if there are no caches.
         lengths: (b,) how many of those are real; None means all.
         changes: how often the caches had changed when this state was made.
+        limit: most tokens there may be, if there are no caches.
     """
 
     last: Tensor
@@ -35,6 +36,7 @@ class PromptState(NamedTuple):
     tokens: Tensor | None
     lengths: Tensor | None
     changes: int = 0
+    limit: int | None = None
 
 
 class LanguageStep(NamedTuple):
@@ -106,10 +108,12 @@ class LanguageModel(nn.Module):
             label_smoothing: probability spread over all words.
 
         Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: ids of another shape, not one length a sequence, or no token after a first.
+            TypeError: ids or lengths that are no integers, or a label_smoothing that is no number.
+            ValueError: ids of another shape, not one length a sequence, no token after a first, or
+                a label_smoothing outside 0 to 1.
         """
         check_ids(tokens=tokens)
+        check_smoothing(label_smoothing)
         if tokens.shape[1] < 2:
             raise ValueError(
                 f"tokens: got shape {tuple(tokens.shape)}, wanted (b, n), n at least 2: "
@@ -148,14 +152,14 @@ class LanguageModel(nn.Module):
             use_cache: keep keys and values; without, every step computes all tokens anew.
 
         Raises:
-            TypeError: ids or lengths that are no integers, or a number that is not whole.
+            TypeError: ids or lengths that are no integers, a number that is not whole, or a
+                use_cache that is no bool.
             ValueError: prompts without tokens, not one length a prompt, a number below 1, or more
                 tokens than learned positions.
         """
         check_whole(1, max_len=max_len, beam_size=beam_size)
+        check_flag(use_cache=use_cache)
         check_ids("(b, n), n above 0", prompt=prompt)
-        if prompt.shape[1] < 1:
-            raise ValueError(f"prompt: got shape {tuple(prompt.shape)}, wanted (b, n), n above 0")
         n = prompt.shape[1]
         check_reach(self.config, n - 1 + max_len)
         if lengths is not None:
@@ -166,7 +170,7 @@ class LanguageModel(nn.Module):
             before = (lengths - 1).repeat_interleave(beam_size, 0)
             last = prompt.gather(1, before[:, None])[:, 0]
         if not use_cache:
-            return PromptState(last, None, prompt[:, :-1], before)
+            return PromptState(last, None, prompt[:, :-1], before, limit=n - 1 + max_len)
         caches = self.decoder.make_caches(len(prompt), n - 1 + max_len)
         self.decoder(self.embedding(prompt[:, :-1]), caches=caches, lengths=before)
         return PromptState(last, caches, None, None, changes_of(caches))
@@ -179,9 +183,11 @@ class LanguageModel(nn.Module):
             state: from `start` or from the step before; if it has caches, it is spent.
 
         Raises:
-            ValueError: a state that is spent already, or more steps than `start` was told of.
+            TypeError: tokens that are no integers.
+            ValueError: a state that is spent already, not one token a sequence, or more steps than
+                `start` was told of.
         """
-        check_unspent(state)
+        check_step(tokens, len(state.last), state)
         if state.caches is not None:
             x = self.embedding(tokens.unsqueeze(1), offset=state.caches[0].offset)
             hidden = self.decoder(x, caches=state.caches).hidden.select(1, -1)
@@ -201,9 +207,10 @@ class LanguageModel(nn.Module):
             indices: (b,) rows, each of the same prompt as the row that it replaces.
 
         Raises:
+            TypeError: indices that are no integers.
             ValueError: a state that is spent already, or indices of another shape.
         """
-        return reordered(state, indices)
+        return reordered(state, indices, len(state.last))
 
 
 def _appended(state: PromptState, new: Tensor) -> PromptState:

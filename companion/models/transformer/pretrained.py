@@ -19,6 +19,7 @@ from companion.models.transformer.weights import (
     check_dtype,
     check_tensors,
     filled,
+    path_of,
     read_json,
     shapes_of,
 )
@@ -103,12 +104,13 @@ def from_pretrained(
 
     Raises:
         FileNotFoundError: no such folder, or a file is missing.
-        TypeError: a field of the configuration of another type, or a dtype that is not floating.
+        TypeError: a folder that is no path, a field of the configuration of another type, or a
+            dtype that is not floating.
         ValueError: another architecture, an option that these models do not have, or tensors that
             are missing, unknown, of another shape or quantized; the message lists them.
     """
     check_dtype(dtype)
-    folder = Path(folder)
+    folder = path_of(folder)
     described = read_json(folder / "config.json")
     layouts: dict[str, Callable[[dict[str, Any], Tensors], Layout]] = {
         "bert": _bert,
@@ -152,9 +154,18 @@ class _Options(dict[str, Any]):
             raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted one of {known}")
         return _ACTIVATIONS[self[name]]
 
+    def switch(self, name: str, default: bool) -> bool:
+        """Return an option that is true or false: the text "false" would count as true."""
+        value = self.get(name, default)
+        if not isinstance(value, bool):
+            raise TypeError(f"{name}: {self.path} has {value!r}, wanted true or false")
+        return value
+
     def refuse(self, **wanted: Any) -> None:
         """Refuse options with another value than the only one that the models here have."""
         for name, value in wanted.items():
+            if isinstance(value, bool):
+                self.switch(name, value)
             if self.get(name, value) != value:
                 raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted {value!r}")
 
@@ -170,7 +181,7 @@ def _present_name(name: str) -> str:
 def _is_tied(options: Any, default: bool, tensors: Mapping[str, Tensor], *names: str) -> bool:
     """Say whether head and embedding are one: a head that is stored and differs is its own."""
     head, embedding = (tensors.get(name) for name in names)
-    if not options.get("tie_word_embeddings", default):
+    if not options.switch("tie_word_embeddings", default):
         return False
     return head is None or embedding is None or torch.equal(head, embedding)
 
@@ -299,8 +310,8 @@ def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         norm_eps=options.get("rms_norm_eps", 1e-6),
         activation=options.activation("hidden_act"),
         gated=True,
-        attention_bias=options.get("attention_bias", False),
-        feed_forward_bias=options.get("mlp_bias", False),
+        attention_bias=options.switch("attention_bias", False),
+        feed_forward_bias=options.switch("mlp_bias", False),
         embedding_scale=False,
         tied="output" if tied else "none",
         dropout_p=0.0,
@@ -321,30 +332,38 @@ def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
 
 
 def _rotary(options: Any) -> tuple[float, RotaryScaling | None]:
-    """Return base and rescaling, from the fields of version 5 or of those before."""
-    given = options.get("rope_parameters") or options.get("rope_scaling") or {}
+    """Return base and rescaling, from the fields of version 5 or of those before.
+
+    Where a file holds both, the older ones count, as in the library itself. So does an original
+    length that stands beside them.
+    """
+    given = options.get("rope_scaling") or options.get("rope_parameters") or {}
     if not isinstance(given, dict):
         raise ValueError(f"rope_parameters: {options.path} has {given!r}, wanted an object")
     found = _Options(given, f"rope_parameters of {options.path}")
     base = found.get("rope_theta", options.get("rope_theta", 10_000.0))
     kind = found.get("rope_type", found.get("type", "default"))
-    if found.get("partial_rotary_factor", 1.0) != 1.0:
+    part = found.get("partial_rotary_factor", options.get("partial_rotary_factor"))
+    if part not in (None, 1.0):
         raise ValueError(f"rope_parameters: {options.path} has {found}, wanted whole heads rotated")
     if kind == "default":
         return base, None
-    original = found.get("original_max_position_embeddings", options["max_position_embeddings"])
+    length = "original_max_position_embeddings"
+    original = found.get(length, options["max_position_embeddings"])
+    original = options.get(length, original)
     if kind == "linear":
         return base, Linear(found["factor"])
     if kind == "llama3":
         low, high = found["low_freq_factor"], found["high_freq_factor"]
         return base, Llama3(found["factor"], low, high, original)
-    if kind == "yarn" and not found.keys() & {"attention_factor", "mscale", "mscale_all_dim"}:
+    own = ("attention_factor", "mscale", "mscale_all_dim")
+    if kind == "yarn" and all(found.get(name) is None for name in own):
         return base, Yarn(
             found["factor"],
             original,
             beta_fast=found.get("beta_fast") or 32.0,
             beta_slow=found.get("beta_slow") or 1.0,
-            truncate=found.get("truncate", True),
+            truncate=found.switch("truncate", True),
         )
     raise ValueError(
         f"rope_parameters: {options.path} has {found}, wanted rope_type default, linear, llama3, "

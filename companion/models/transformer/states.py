@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from torch import Tensor
 
 from companion.cache import KVCache
+from companion.models._checks import check_one_each
 
 StateT = TypeVar("StateT", bound="WrittenState")
 
@@ -31,6 +32,10 @@ class WrittenState(CachedState, Protocol):
     def tokens(self) -> Tensor | None:
         """The tokens so far, (b, n), if there are no caches."""
 
+    @property
+    def limit(self) -> int | None:
+        """Most tokens there may be, if there are no caches, which have a limit of their own."""
+
     def _replace(self: StateT, *, tokens: Tensor | None, changes: int) -> StateT: ...
 
 
@@ -53,17 +58,42 @@ def check_unspent(state: CachedState) -> None:
         )
 
 
-def reordered(state: StateT, indices: Tensor) -> StateT:
+def check_step(tokens: Tensor, rows: int, state: WrittenState) -> None:
+    """Refuse a step that cannot be taken.
+
+    Args:
+        tokens: (b,) ids of the last tokens.
+        rows: number of sequences.
+        state: from which the step goes on.
+
+    Raises:
+        TypeError: tokens that are no integers.
+        ValueError: a state that is spent, not one token a sequence, or more steps than allowed.
+    """
+    check_unspent(state)
+    check_one_each(rows, tokens=tokens)
+    before = state.tokens
+    if before is not None and state.limit is not None and before.shape[1] >= state.limit:
+        raise ValueError(
+            f"tokens: got one after {before.shape[1]}, wanted at most {state.limit} in all: "
+            f"`start` was told of no more steps"
+        )
+
+
+def reordered(state: StateT, indices: Tensor, rows: int) -> StateT:
     """Let row i go on from what row indices[i] was; caches are reordered in place.
 
     Args:
         state: if it has caches, it is spent.
         indices: (b,) rows.
+        rows: number of sequences.
 
     Raises:
+        TypeError: indices that are no integers.
         ValueError: a state that is spent already, or indices of another shape.
     """
     check_unspent(state)
+    check_one_each(rows, indices=indices)
     for cache in state.caches or ():
         cache.reorder(indices)
     tokens = None if state.tokens is None else state.tokens.index_select(0, indices)

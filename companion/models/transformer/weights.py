@@ -40,7 +40,7 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
         folder: where to; it is made if it is not there.
 
     Raises:
-        TypeError: another model.
+        TypeError: another model, or a folder that is no path.
         ValueError: the folder holds a model that `save` did not write.
 
     >>> from tempfile import TemporaryDirectory
@@ -53,7 +53,7 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
     if type(model) not in _MODELS.values():
         came = type(model).__name__
         raise TypeError(f"model: got {came}, wanted one of {', '.join(_MODELS)}")
-    folder = Path(folder)
+    folder = path_of(folder)
     _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {name: weight.detach().contiguous() for name, weight in model.named_parameters()}
@@ -74,12 +74,13 @@ def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) ->
 
     Raises:
         FileNotFoundError: no such folder, or a file is missing.
-        TypeError: a field of the configuration of another type, or a dtype that is not floating.
+        TypeError: a folder that is no path, a field of the configuration of another type, or a
+            dtype that is not floating.
         ValueError: another configuration or other tensors than a model of the package has; the
             message lists them.
     """
     check_dtype(dtype)
-    folder = Path(folder)
+    folder = path_of(folder)
     described = read_json(folder / "config.json")
     kind = _MODELS.get(str(described.get("model")))
     if kind is None:
@@ -190,6 +191,17 @@ def check_tensors(
         faults.append(f"has other dtypes: {', '.join(kinds)}, wanted one of {', '.join(_FLOATING)}")
     if faults:
         raise ValueError(f"tensors: {source} {'; '.join(faults)}")
+
+
+def path_of(folder: str | os.PathLike[str]) -> Path:
+    """Return a folder as a path.
+
+    Raises:
+        TypeError: no path.
+    """
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"folder: got {type(folder).__name__}, wanted a path")
+    return Path(folder)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from companion.arrays import check_whole
 from companion.layers import AdditiveAttention
-from companion.models._checks import check_ids
+from companion.models._checks import check_asked, check_ids, check_one_each
 from companion.positions import sinusoidal_encoding
 
 if TYPE_CHECKING:
@@ -187,7 +187,12 @@ class Captioner(nn.Module):
         Args:
             tokens: (b,) ids of the last words.
             state: from `start` or from the step before.
+
+        Raises:
+            TypeError: tokens that are no integers.
+            ValueError: not one token a picture.
         """
+        check_one_each(len(state.hidden), tokens=tokens)
         looks, hidden = self._unroll(self.embedding(tokens)[:, None], state, None)
         next_state = CaptionState(state.seen, hidden)
         return CaptionStep(looks.logits[:, 0], next_state, looks.weights[:, 0])
@@ -215,7 +220,12 @@ class Captioner(nn.Module):
 
         Args:
             batch: pictures and captions.
+
+        Raises:
+            TypeError: ids that are no integers, or a mask that is not boolean.
+            ValueError: parts of the batch whose shapes do not fit, or no word.
         """
+        check_asked(batch)
         logits = self(batch.images, batch.target_in).logits
         return nn.functional.cross_entropy(
             logits[batch.target_mask], batch.target_out[batch.target_mask]

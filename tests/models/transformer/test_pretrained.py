@@ -18,6 +18,7 @@ from companion.models.transformer import (
     TextEncoder,
     from_pretrained,
 )
+from companion.positions import Linear
 from tests.batches import padded
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -305,9 +306,72 @@ def test_other_models_are_refused(
         from_pretrained(tmp_path)
 
 
+def rewritten(folder: Path, **changes: Any) -> None:
+    """Change fields of a config.json."""
+    path = folder / "config.json"
+    described = json.loads(path.read_text(encoding="utf8"))
+    path.write_text(json.dumps({**described, **changes}), encoding="utf8")
+
+
+def assert_reads_as_the_library(folder: Path) -> None:
+    again = transformers.LlamaForCausalLM.from_pretrained(folder).eval()
+    long = torch.arange(40)[None] % VOCAB
+    ours: Any = from_pretrained(folder)
+    with torch.no_grad():
+        assert_agrees(ours(long), again(long).logits)
+
+
+@pytest.mark.parametrize("rope", ["llama3", "yarn"])
+def test_an_original_length_beside_the_rotary_fields_counts(rope: str, tmp_path: Path) -> None:
+    model = theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE[rope])
+    model.save_pretrained(tmp_path)
+    rewritten(tmp_path, original_max_position_embeddings=32)
+    assert_reads_as_the_library(tmp_path)
+    assert from_pretrained(tmp_path).config.rotary_scaling.original_length == 32  # type: ignore[union-attr]
+
+
+def test_of_old_and_new_rotary_fields_the_old_ones_count(tmp_path: Path) -> None:
+    theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE["llama3"]).save_pretrained(tmp_path)
+    rewritten(tmp_path, rope_scaling={"rope_type": "linear", "factor": 2.0}, rope_theta=53.0)
+    assert_reads_as_the_library(tmp_path)
+    config = from_pretrained(tmp_path).config
+    assert (config.rotary_base, config.rotary_scaling) == (53.0, Linear(2.0))
+
+
+def test_a_factor_on_attention_that_is_null_is_the_default(tmp_path: Path) -> None:
+    theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE["yarn"]).save_pretrained(tmp_path)
+    rewritten(tmp_path, rope_parameters={**ROPE["yarn"], "attention_factor": None, "mscale": None})
+    assert_reads_as_the_library(tmp_path)
+    rewritten(tmp_path, rope_parameters={**ROPE["yarn"], "attention_factor": 1.5})
+    with pytest.raises(ValueError, match="without a factor on attention of its own"):
+        from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "changes"),
+    [
+        ("llama", "LlamaForCausalLM", {"tie_word_embeddings": "false"}),
+        ("gpt2", "GPT2LMHeadModel", {"tie_word_embeddings": 1}),
+        ("gpt2", "GPT2LMHeadModel", {"tie_word_embeddings": None}),
+        ("bert", "BertForMaskedLM", {"is_decoder": 0}),
+        ("llama", "LlamaForCausalLM", {"mlp_bias": "false"}),
+        ("llama", "LlamaForCausalLM", {"rope_parameters": {**ROPE["yarn"], "truncate": "false"}}),
+    ],
+)
+def test_switches_are_true_or_false(
+    kind: str, name: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    theirs(kind, name).save_pretrained(tmp_path)
+    rewritten(tmp_path, **changes)
+    with pytest.raises(TypeError, match=r": .*config.json has .*, wanted true or false"):
+        from_pretrained(tmp_path)
+
+
 def test_only_local_folders_are_read(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="only local folders are read"):
         from_pretrained("bert-base-uncased")
+    with pytest.raises(TypeError, match="folder: got NoneType, wanted a path"):
+        from_pretrained(None)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError, match=r"found no .*config.json"):
         from_pretrained(tmp_path)
 

@@ -154,7 +154,7 @@ def test_another_number_of_rows_is_refused(rows: int) -> None:
     """One row would otherwise be stored for both sequences."""
     model = randomised(LanguageModel(config_of("llama")))
     state = model.start(TOKENS[:, :2], max_len=9)
-    with pytest.raises(ValueError, match=rf"key: got shape \({rows}, "):
+    with pytest.raises(ValueError, match=rf"tokens: got shape \({rows},\)"):
         model.step(torch.full((rows,), 5), state)
 
 

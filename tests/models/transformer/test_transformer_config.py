@@ -79,3 +79,8 @@ def test_a_configuration_does_not_change() -> None:
         config.vocab_size = 3  # type: ignore[misc]
     assert config == TransformerConfig(vocab_size=2)
     assert hash(config) == hash(TransformerConfig(vocab_size=2))
+
+
+def test_a_final_norm_that_is_no_switch_is_refused() -> None:
+    with pytest.raises(TypeError, match="final_norm: got 1, wanted True, False or None"):
+        TransformerConfig(vocab_size=2, final_norm=1)  # type: ignore[arg-type]

@@ -204,3 +204,11 @@ def test_an_own_model_is_written_over(tmp_path: Path) -> None:
     model = randomised(TextEncoder(config_of("bert")))
     save(model, tmp_path)
     assert torch.equal(output(load(tmp_path)), output(model))
+
+
+def test_a_folder_that_is_no_path_is_refused() -> None:
+    model: Any = randomised(LanguageModel(config_of("llama")))
+    nothing: Any = None
+    for call in (lambda: load(nothing), lambda: save(model, nothing)):
+        with pytest.raises(TypeError, match="folder: got NoneType, wanted a path"):
+            call()
