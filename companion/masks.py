@@ -165,6 +165,7 @@ def prefix_mask(
            [1, 1, 1]])
     """
     check_integer(namespace(prefix_lengths=prefix_lengths), prefix_lengths=prefix_lengths)
+    check_whole(0, q_len=q_len)
     k_len = q_len if k_len is None else k_len
     prefix = padding_mask(prefix_lengths, k_len)
     return prefix | causal_mask(q_len, k_len, offset=offset, like=prefix_lengths)

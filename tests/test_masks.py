@@ -171,6 +171,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "key ids": (lambda: document_mask(whole, floats), TypeError, "key_ids: got dtype float64"),
     "id": (lambda: document_mask(np.array(1)), ValueError, "query_ids: got shape (), wanted at l"),
     "prefix": (lambda: prefix_mask(floats, 5), TypeError, "prefix_lengths: got dtype float64"),
+    "prefix q_len": (lambda: prefix_mask(whole, -1), ValueError, "q_len: got -1, wanted at least"),
 }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.arrays import check_flag, check_whole
 from companion.layers._checks import check_input, check_probability
 from companion.layers._joined import Joined
 
@@ -40,7 +40,7 @@ class FeedForward(nn.Module):
         dropout_p: dropout before the last projection.
 
     Raises:
-        TypeError: a width that is not whole.
+        TypeError: a width that is not whole, or a flag that is neither True nor False.
         ValueError: a width below 1, another activation, or no probability.
 
     >>> import torch
@@ -62,6 +62,7 @@ class FeedForward(nn.Module):
         super().__init__()
         check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim)
         check_probability(dropout_p=dropout_p)
+        check_flag(gated=gated, bias=bias)
         if activation not in ACTIVATIONS:
             known = ", ".join(map(repr, ACTIVATIONS))
             raise ValueError(f"activation: got {activation!r}, wanted one of {known}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from companion.arrays import (
     Array,
     check_integer,
+    check_number,
     check_whole,
     device_of,
     is_number,
@@ -70,10 +71,11 @@ def angles(xp: Any, places: Any, frequencies: Any) -> Any:
 
 
 def check_base(base: object) -> None:
-    """Refuse what is no number above 1: frequencies would not fall."""
+    """Refuse what is no finite number above 1: frequencies would not fall."""
     if not is_number(base):
         raise TypeError(f"base: got {type(base).__name__}, wanted a number")
     check_above(1, base=base)
+    check_number(base=base)
 
 
 def check_above(bound: float, **numbers: Any) -> None:

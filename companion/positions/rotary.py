@@ -11,6 +11,7 @@ from companion.arrays import (
     ArrayT,
     accumulation_dtype,
     broadcasts_to,
+    check_flag,
     check_floating,
     check_rank,
     check_size,
@@ -103,6 +104,7 @@ def rotate(
     array([[1., 0.],
            [0., 1.]])
     """
+    check_flag(interleaved=interleaved)
     xp = namespace(x=x, positions=positions)
     _check_x_and_positions(xp, x, positions)
     frequencies = _frequencies_for(xp, x, frequencies)

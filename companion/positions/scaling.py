@@ -14,7 +14,15 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from companion.arrays import ArrayT, check_whole, device_of, is_number, namespace
+from companion.arrays import (
+    ArrayT,
+    check_flag,
+    check_number,
+    check_whole,
+    device_of,
+    is_number,
+    namespace,
+)
 from companion.positions.places import check_above
 
 
@@ -109,6 +117,7 @@ class Yarn:
         _check_numbers(beta_slow=self.beta_slow, beta_fast=self.beta_fast, mscale=self.mscale)
         check_above(0, beta_slow=self.beta_slow)
         check_above(self.beta_slow, beta_fast=self.beta_fast)
+        check_flag(truncate=self.truncate)
 
     @property
     def attention_factor(self) -> float:
@@ -204,3 +213,4 @@ def _check_numbers(**numbers: object) -> None:
     for name, number in numbers.items():
         if not is_number(number):
             raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
+        check_number(**{name: number})

@@ -246,7 +246,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "like": (lambda: rotary_frequencies(4, like=1), TypeError, "like: got int, wanted an array"),  # type: ignore[arg-type]
     "factor": (lambda: Linear(0.5), ValueError, "factor: got 0.5, wanted at least 1"),
-    "nan": (lambda: Llama3(math.nan), ValueError, "factor: got nan, wanted at least 1"),
+    "nan": (lambda: Llama3(math.nan), ValueError, "factor: got nan, wanted a finite number"),
     "no factor": (lambda: Yarn("4", 8), TypeError, "factor: got str, wanted a number"),  # type: ignore[arg-type]
     "dynamic": (lambda: Dynamic(0.0, 8, 8), ValueError, "factor: got 0.0, wanted at least 1"),
     "original": (
@@ -300,6 +300,12 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: Llama3(original_length=0),
         ValueError,
         "original_length: got 0, wanted at least 1",
+    ),
+    "endless": (lambda: Linear(math.inf), ValueError, "factor: got inf, wanted a finite number"),
+    "endless base": (
+        lambda: rotary_frequencies(4, base=math.inf),
+        ValueError,
+        "base: got inf, wanted a finite number",
     ),
 }
 
