@@ -21,7 +21,9 @@ class KVCache:
     mask with `offset=cache.offset`, taken before the update, does.
 
     Gradients are exact: where new keys or values need them, the memory is copied at every update
-    instead of written into. Generate under `torch.no_grad()`.
+    instead of written into. Where queries alone need them, because the projections of keys and
+    values are frozen, torch refuses the backward: clone what `update` returns. Generate under
+    `torch.no_grad()`.
 
     Args:
         batch_size: number of sequences b.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.arrays import check_rank, check_size, check_whole
 from companion.attention import masked_softmax
 from companion.kernels import turns
 from companion.layers._checks import check_input
@@ -66,7 +66,11 @@ class AdditiveAttention(MemoryAttention):
 
         Returns:
             A function of a query (b, 1, query_dim), whose results are the context (b, 1, v) and
-            the weights (b, 1, k).
+            the weights (b, 1, k). A query that does not fit raises what `forward` does.
+
+        Raises:
+            TypeError: no tensors, or dtypes that are not the layer's.
+            ValueError: shapes that do not fit.
 
         >>> import torch
         >>> attention, memory = AdditiveAttention(3, 5, 7), torch.ones(2, 4, 5)
@@ -74,6 +78,9 @@ class AdditiveAttention(MemoryAttention):
         >>> [look(query)[0].shape for query in torch.ones(2, 2, 1, 3)]
         [torch.Size([2, 1, 5]), torch.Size([2, 1, 5])]
         """
+        self._check_memory(self.query_weight, keys, memory)
+        check_rank(3, "(b, k, .)", exactly=True, keys=keys, memory=memory)
+        check_size(len(keys), "the sentences of keys", -3, memory=memory)
         return _InTurn(self, keys, memory, mask)
 
 
@@ -86,8 +93,14 @@ class _InTurn:
         self.keys, self.memory, self.mask = keys, memory, mask
         self.query_weight: Tensor = attention.query_weight
         self.vector = attention.vector
+        self.query_shape = (len(keys), 1, attention.query_dim)
 
     def __call__(self, query: Tensor) -> tuple[Tensor, Tensor]:
+        check_input(self.vector, self.query_shape[-1], "query_dim", query=query)
+        if query.shape != self.query_shape:
+            raise ValueError(
+                f"query: got shape {tuple(query.shape)}, wanted {self.query_shape}, one a sentence"
+            )
         projected, self.query_weight = turns.product(query.squeeze(1), self.query_weight)
         scores, self.keys = turns.additive_score(projected[:, None], self.keys, self.vector)
         weights = masked_softmax(scores, self.mask)

@@ -106,17 +106,25 @@ class MemoryAttention(nn.Module):
 
     def _check_call(self, query: Tensor, keys: Tensor, memory: Tensor) -> None:
         weight = next(self.parameters(), query)
-        check_tensors(weight, query=query, keys=keys, memory=memory)
         check_input(weight, self.query_dim, "query_dim", query=query)
-        check_input(weight, self.projected_dim, "the width that `project` gives", keys=keys)
-        check_rank(2, "(..., k, v)", memory=memory)
-        check_size(keys.shape[-2], "the keys of keys", -2, memory=memory)
+        self._check_memory(weight, keys, memory)
+        if query.ndim < keys.ndim:  # one query a sentence would count as many of each
+            raise ValueError(
+                f"query: got shape {tuple(query.shape)}, wanted as many axes as keys have, "
+                f"{keys.ndim}: (b, q, query_dim)"
+            )
         for name, tensor in (("keys", keys), ("memory", memory)):
             lead, wanted = tuple(tensor.shape[:-2]), tuple(query.shape[:-2])
             if broadcast_shape(lead, wanted) is None:
                 raise ValueError(
                     f"{name}: got leading axes {lead}, wanted ones that broadcast with {wanted}"
                 )
+
+    def _check_memory(self, weight: Tensor, keys: Tensor, memory: Tensor) -> None:
+        check_tensors(weight, keys=keys, memory=memory)
+        check_input(weight, self.projected_dim, "the width that `project` gives", keys=keys)
+        check_rank(2, "(..., k, v)", memory=memory)
+        check_size(keys.shape[-2], "the keys of keys", -2, memory=memory)
 
 
 def weight_matrix(rows: int, columns: int) -> nn.Parameter:

@@ -193,6 +193,31 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "memory: got 3 on axis -1 of shape (2, 5, 3), wanted 11, key_dim",
     ),
+    "a query a sentence": (
+        lambda: additive(query[:, 0], keys, memory),
+        ValueError,
+        "query: got shape (2, 7), wanted as many axes as keys have, 3: (b, q, query_dim)",
+    ),
+    "keys in turn": (
+        lambda: additive.in_turn(keys[..., :3], memory),
+        ValueError,
+        "keys: got 3 on axis -1 of shape (2, 5, 3), wanted 13, the width that `project` gives",
+    ),
+    "memory in turn": (
+        lambda: additive.in_turn(keys, memory[:1]),
+        ValueError,
+        "memory: got 1 on axis -3 of shape (1, 5, 11), wanted 2, the sentences of keys",
+    ),
+    "queries in turn": (
+        lambda: additive.in_turn(keys, memory)(query),
+        ValueError,
+        "query: got shape (2, 3, 7), wanted (2, 1, 7), one a sentence",
+    ),
+    "query dtype in turn": (
+        lambda: additive.in_turn(keys, memory)(query[:, :1].float()),
+        TypeError,
+        "query: got dtype torch.float32, wanted torch.float64, the layer's",
+    ),
     "query width": (
         lambda: additive(query[..., :3], keys, memory),
         ValueError,
