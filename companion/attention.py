@@ -219,13 +219,8 @@ def scaled_dot_product_attention(
     """
     wanted = need_weights is not False or need_lse is not False
     extras = softcap is not None or sinks is not None or wanted
-    plain = not extras and is_causal is False and dropout_p == 0
-    if (
-        plain
-        and scale is None is attn_mask
-        and type(offset) is int
-        and _fits(query, key, value, enable_gqa)
-    ):
+    settled = not extras and is_causal is False and dropout_p == 0 and scale is None is attn_mask
+    if settled and type(offset) is int and _fits(query, key, value, enable_gqa):
         return _open_attention(query, key, value)
     check_flag(is_causal=is_causal, enable_gqa=enable_gqa)
     check_flag(need_weights=need_weights, need_lse=need_lse)

@@ -209,7 +209,7 @@ def _check_penalty(length_penalty: float | None) -> None:
     if length_penalty is None:
         raise TypeError("length_penalty: got NoneType, wanted a number")
     check_number(length_penalty=length_penalty)
-    if not 0 <= length_penalty < math.inf:
+    if length_penalty < 0:
         raise ValueError(f"length_penalty: got {length_penalty}, wanted at least 0 and finite")
 
 

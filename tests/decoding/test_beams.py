@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -287,30 +288,21 @@ def test_lengths_and_penalties_without_a_factor_are_refused(
         length_factor(length, penalty)
 
 
+def nearly_equal_words(difference: float) -> Callable[..., tuple[Tensor, None, None]]:
+    """A step at which the word 1 is better than the word 0 by a difference of logits."""
+    logits = torch.tensor([[0.0, difference]])
+    return lambda tokens, state: (logits.expand(len(tokens), 2), None, None)
+
+
 # The first difference is lost in a float32 sum of many steps, the second in a softmax.
-@pytest.mark.parametrize(("difference", "max_len"), [(1e-5, 400), (1e-8, 3)])
-def test_one_beam_sees_every_difference_that_greedy_sees(difference: float, max_len: int) -> None:
-    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
-        return torch.tensor([[0.0, difference]]).expand(len(tokens), 2), state, None
-
+@pytest.mark.parametrize(
+    ("difference", "max_len", "beam_size"), [(1e-5, 400, 1), (1e-8, 3, 1), (1e-5, 400, 3)]
+)
+def test_beams_see_small_differences_as_greedy_does(
+    difference: float, max_len: int, beam_size: int
+) -> None:
+    step = nearly_equal_words(difference)
     options: dict[str, Any] = {"batch_size": 1, "bos_id": 0, "eos_id": 7, "max_len": max_len}
-    one = beam(step, None, reorder=lambda state, indices: state, beam_size=1, **options)
-    assert one.sequences() == greedy(step, None, **options).sequences() == [[1] * max_len]
-    assert one.log_probs.dtype == torch.float32
-
-
-def test_a_long_search_still_tells_its_beams_apart() -> None:
-    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
-        return torch.tensor([[0.0, 1e-5]]).expand(len(tokens), 2), state, None
-
-    found = beam(
-        step,
-        None,
-        reorder=lambda state, indices: state,
-        batch_size=1,
-        bos_id=0,
-        eos_id=7,
-        max_len=400,
-        beam_size=3,
-    )
-    assert found.sequences() == [[1] * 400]
+    found = beam(step, None, reorder=lambda *given: None, beam_size=beam_size, **options)
+    assert found.sequences() == greedy(step, None, **options).sequences() == [[1] * max_len]
+    assert found.log_probs.dtype == torch.float32
