@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 
 from benchmarks.records import Record
 from companion.cost import fit_exponent
-from companion.plot import (
+from companion.pages.plot import (
     FIGURE_WIDTH,
     SVG_METADATA,
     LineEnd,

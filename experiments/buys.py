@@ -20,7 +20,7 @@ import torch
 from companion.cost import LiveBytes, cpu_seconds
 from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
 from experiments import transformer

@@ -19,7 +19,7 @@ from typing import Any
 from scipy import stats
 
 import companion
-from companion.studies import Interval, Side, read_study
+from companion.pages.studies import Interval, Side, read_study
 
 Entry = dict[str, object]
 

@@ -7,20 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from book_site.reference import floors
 
 import companion
 
 PACKAGE = Path(companion.__file__).parent
 
-FLOORS: list[set[str]] = [
-    {"arrays"},  # the ground
-    {"scores", "masks", "positions", "calls"},
-    {"kernels"},
-    {"attention", "tiled", "linear"},
-    {"cache", "layers"},
-    {"models"},
-    {"data", "decoding", "metrics", "alignment", "studies", "checks"},
-    {"training", "translation", "plot", "notebook", "exercises", "cost", "interpret", "museum"},
+FLOORS = [
+    set(names) for _, names in floors((PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8"))
 ]
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
 TORCH_FROM = FLOOR["layers"]
@@ -30,9 +24,11 @@ TORCH_KERNELS = {f"companion.kernels.{name}" for name in ("cpu", "once", "turns"
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 
-def unit_of(module: Path) -> str:
-    """The module or sub-package directly under the package."""
-    return module.parts[0].removesuffix(".py")
+def unit_of(name: str) -> str:
+    """The room that a module lies in, as the list names it: `attention`, `pages.plot`."""
+    top, *rest = name.removesuffix(".__init__").split(".")
+    inner = f"{top}.{rest[0]}" if rest else top
+    return inner if inner in FLOOR else top
 
 
 def imported(source: str, module: Path) -> Iterator[tuple[str, bool]]:
@@ -61,28 +57,33 @@ def imported(source: str, module: Path) -> Iterator[tuple[str, bool]]:
 
 def faults(source: str, module: Path) -> list[str]:
     """What a module imports although it may not."""
-    found, unit = [], unit_of(module)
+    found, own = [], ".".join(module.with_suffix("").parts)
+    unit = unit_of(own)
     for name, at_once in imported(source, module):
-        top, *rest = name.split(".")
+        top, _, rest = name.partition(".")
         loads_torch = top == "torch" or name in TORCH_KERNELS
-        own = ".".join(["companion", *module.with_suffix("").parts])
-        if loads_torch and at_once and FLOOR[unit] < TORCH_FROM and own not in TORCH_KERNELS:
+        of_kernels = f"companion.{own}" in TORCH_KERNELS
+        if loads_torch and at_once and FLOOR[unit] < TORCH_FROM and not of_kernels:
             found.append(f"{module} imports torch before an array of torch has come")
-        if top == "companion" and (not rest or rest[0] not in FLOOR):
+        if top != "companion":
+            continue
+        other = unit_of(rest)
+        if other not in FLOOR:
             found.append(f"{module} imports {name} instead of the module that defines it")
-        elif top == "companion" and rest[0] != unit and FLOOR[rest[0]] >= FLOOR[unit]:
-            found.append(f"{module} (floor {FLOOR[unit]}) imports {name} (floor {FLOOR[rest[0]]})")
+        elif other != unit and FLOOR[other] >= FLOOR[unit]:
+            found.append(f"{module} (floor {FLOOR[unit]}) imports {name} (floor {FLOOR[other]})")
     return found
 
 
 def test_every_module_has_a_floor() -> None:
-    assert {unit_of(module) for module in MODULES} - {"__init__"} <= FLOOR.keys()
+    names = {".".join(module.with_suffix("").parts) for module in MODULES}
+    assert {unit_of(name) for name in names} - {"__init__", "pages"} <= FLOOR.keys()
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_imports_point_down(module: Path) -> None:
     source = (PACKAGE / module).read_text(encoding="utf-8")
-    if module.name == "__init__.py" and len(module.parts) == 1:
+    if str(module) in ("__init__.py", "pages/__init__.py"):
         assert "companion" not in {name.split(".")[0] for name, _ in imported(source, module)}
     else:
         assert faults(source, module) == []

@@ -114,16 +114,21 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
     assert "companion/py.typed" in names
     assert "companion/data/phrases.tsv" in names
     assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
-    assert {"companion/plot/live/live.css", "companion/plot/live/head-viewer.js"} <= set(names)
-    assert any(re.fullmatch(r"companion/fonts/[\w-]+\.(ttf|otf|woff2)", name) for name in names)
+    assert {
+        "companion/pages/plot/live/live.css",
+        "companion/pages/plot/live/head-viewer.js",
+    } <= set(names)
+    assert any(
+        re.fullmatch(r"companion/pages/fonts/[\w-]+\.(ttf|otf|woff2)", name) for name in names
+    )
 
 
 def test_the_wheel_carries_the_licences(wheel: Path) -> None:
     archive = ZipFile(wheel)
     found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
-    assert found.keys() == {"LICENSE", "companion/fonts/OFL.txt"}
+    assert found.keys() == {"LICENSE", "companion/pages/fonts/OFL.txt"}
     assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
-    assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/fonts/OFL.txt"]).decode()
+    assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/pages/fonts/OFL.txt"]).decode()
 
 
 def test_the_source_archive_can_be_built_from(built: Path) -> None:
@@ -148,7 +153,7 @@ def test_the_installed_package_is_the_one_that_is_used(installed: Path, tmp_path
 
 def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
     records = sorted(path.stem for path in (ROOT / "companion" / "results").glob("*.json"))
-    program = "from companion.studies import load_result\n" + "".join(
+    program = "from companion.pages.studies import load_result\n" + "".join(
         f"print(load_result({name!r}).study)\n" for name in records
     )
     assert run(installed, "-c", program, cwd=tmp_path).split() == records

@@ -20,7 +20,7 @@ import yaml
 from matplotlib.figure import Figure
 from nbval.plugin import get_sanitize_patterns
 
-from companion.plot import sentence_ribbons
+from companion.pages.plot import sentence_ribbons
 
 ROOT = Path(__file__).parents[2]
 LARGEST_PAGE = 1_500_000  # bytes

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from companion.exercises.answers import called, fail
+from companion.pages.exercises.answers import called, fail
 from tests.book.test_notebooks import ROOT, Page, pages, put, text
 
 START_PAGE = "book/start/start.ipynb"
@@ -124,7 +124,7 @@ def said(cells: list[Page]) -> list[str]:
 
 @cache
 def check_module(name: str) -> ModuleType:
-    return importlib.import_module(f"companion.exercises.{name}")
+    return importlib.import_module(f"companion.pages.exercises.{name}")
 
 
 def checks(module: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -245,7 +245,9 @@ def read(name: str) -> Page:
 def module_of(page: Page) -> ModuleType:
     """Return the check functions' module, which the page imports."""
     sources = "\n".join(text(cell["source"]) for cell in page["cells"])
-    names = re.findall(r"^from companion\.exercises(?:\.| import )(\w+)", sources, re.MULTILINE)
+    names = re.findall(
+        r"^from companion\.pages\.exercises(?:\.| import )(\w+)", sources, re.MULTILINE
+    )
     (name,) = set(names)
     return check_module(name)
 

@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from companion import masked_softmax, online_softmax, scaled_dot_product_attention
-from companion.plot import LiveOutput, online_softmax_steps, softmax_explorer
-from companion.plot.live.softmax import TEMPERATURES, WIDTHS
+from companion.pages.plot import LiveOutput, online_softmax_steps, softmax_explorer
+from companion.pages.plot.live.softmax import TEMPERATURES, WIDTHS
 from tests.book.alone import alone, exact, exact_all
 from tests.book.built import EXTENSIONS
 

@@ -23,7 +23,7 @@ from companion import (
     scaled_dot_score,
     sliding_window_mask,
 )
-from companion.plot import LiveOutput, head_viewer, paint_mask, rotary_angles
+from companion.pages.plot import LiveOutput, head_viewer, paint_mask, rotary_angles
 from tests.book.alone import alone, exact, exact_all
 from tests.book.built import EXTENSIONS, Site
 

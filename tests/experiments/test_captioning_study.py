@@ -13,7 +13,7 @@ from torch import Tensor
 from companion.data.images import collate_scenes
 from companion.data.scenes import HELD_OUT, Scene, scenes
 from companion.models.vision import Looks
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import captioning
 from experiments.settings import TUNED
 

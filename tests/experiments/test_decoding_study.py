@@ -12,7 +12,7 @@ import torch
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded
 from companion.models.transformer import LanguageModel
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import decoding
 from experiments.translators import Runs
 

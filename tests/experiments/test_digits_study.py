@@ -11,7 +11,7 @@ from torch import Tensor
 
 from companion.data.digits import handwritten_digits
 from companion.models.vision import to_patches
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import digits
 from experiments.settings import TUNED
 

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from companion.data.pairs import Pair
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import explanation, explanation_seeds
 from experiments.settings import TUNED
 

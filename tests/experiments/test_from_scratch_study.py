@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from companion.attention import scaled_dot_product_attention
 from companion.masks import causal_mask
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import from_scratch as study
 from experiments.from_scratch import Mistake
 

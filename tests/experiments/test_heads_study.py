@@ -11,7 +11,7 @@ import torch
 from torch import Generator
 
 from companion.layers import MultiHeadAttention
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import heads
 from experiments.settings import TUNED
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import numerics
 
 

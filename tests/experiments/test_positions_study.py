@@ -11,7 +11,7 @@ import torch
 from torch import Generator
 
 from companion.models.transformer import LanguageModel
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from companion.positions import Yarn
 from experiments import positions
 from experiments.settings import TUNED

@@ -11,7 +11,7 @@ import torch
 from torch import Generator
 
 from companion.linear import recurrent_linear_attention
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import recall
 from experiments.settings import TUNED
 

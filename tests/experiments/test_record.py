@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from companion.studies import load_result
+from companion.pages.studies import load_result
 from experiments import record
 
 # Two-sided 95 % quantiles of Student's t, from a printed table.

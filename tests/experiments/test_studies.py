@@ -13,7 +13,7 @@ import pytest
 
 import companion
 from companion.data.pairs import Pair
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import translators
 from experiments.settings import REPORT_SEEDS, TUNED, TUNING_SEEDS, reported
 from experiments.translators import (

@@ -11,7 +11,7 @@ import torch
 from companion.data.reports import made_up_names, match_reports, tells_winner
 from companion.data.vocabulary import Vocabulary
 from companion.models.pointer import PointerGenerator
-from companion.notebook import load_result
+from companion.pages.notebook import load_result
 from experiments import summarization as study
 from experiments.settings import TUNED
 

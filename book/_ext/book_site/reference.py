@@ -123,23 +123,19 @@ class ModuleDirective(SphinxDirective):
 
 
 class FloorsDirective(SphinxDirective):
-    """`companion-floors`: the modules with a line each, under the titles that stand in the body.
+    """`companion-floors`: the rooms of the package with a line each, as CONTRIBUTING lists them.
 
-    A line of the body is `title: module module ...`. Modules that no line names come last, so that
-    a new module shows up by itself.
+    A line of the list is `title: room room ...`.
     """
-
-    has_content = True
 
     def run(self) -> list[nodes.Node]:
         modules = _reference(self.env).modules
-        listed = {name.split(".")[1]: modules[name] for name in modules if name.count(".") == 1}
+        source = Path(self.env.srcdir).parent / "CONTRIBUTING.md"
+        self.env.note_dependency(str(source))
         found: list[nodes.Node] = []
-        for line in (*self.content, "Elsewhere:" + " ".join(listed)):
-            title, _, names = line.partition(":")
-            floor = [listed.pop(name) for name in names.split() if name in listed]
-            if floor:
-                found += [nodes.rubric(title, title), self._modules(floor)]
+        for title, names in floors(source.read_text(encoding="utf-8")):
+            floor = [modules[f"{PACKAGE}.{name}"] for name in names]
+            found += [nodes.rubric(title, title), self._modules(floor)]
         return found
 
     def _modules(self, floor: list[Module]) -> nodes.definition_list:
@@ -153,6 +149,13 @@ class FloorsDirective(SphinxDirective):
                 nodes.definition("", *render(module.summary)),
             )
         return found
+
+
+def floors(text: str) -> list[tuple[str, list[str]]]:
+    """Read the list of rooms out of the text of CONTRIBUTING: titles, each with its rooms."""
+    _, _, rest = text.partition("```floors\n")
+    lines = (line.partition(":") for line in rest.partition("```")[0].splitlines())
+    return [(title, names.split()) for title, _, names in lines]
 
 
 def _xref(target: str, child: nodes.Element) -> addnodes.pending_xref:

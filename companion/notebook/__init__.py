@@ -1,8 +1,0 @@
-"""What the pages show in their cells: measured claims, tested source, seeds that can be shifted."""
-
-from companion.notebook.box import MeasuredBox, measured
-from companion.notebook.seed import page_seed
-from companion.notebook.source import Source, show_source
-from companion.studies import load_result
-
-__all__ = ["MeasuredBox", "Source", "load_result", "measured", "page_seed", "show_source"]

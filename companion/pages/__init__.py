@@ -1,0 +1,1 @@
+"""What the pages of the book need and nobody else: figures, exercises, exhibits, records."""

@@ -1,0 +1,189 @@
+"""Check functions of "Learning to align".
+
+Each compares your answer, or what your function gives, with a computation of its own, and prints
+"Right." or raises an `AssertionError` that hints at the cause.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from companion.alignment import Links, diagonal_links, oracle_links
+from companion.data.grammar import english_spanish
+from companion.data.pairs import Pair
+from companion.metrics import alignment_error_rate
+from companion.pages.exercises.answers import as_number, called, fail, named
+
+MOST_ROWS = 2
+"""Rows by which links are moved at most, up or down, in `check_best_shift`."""
+
+
+def check_alignment_error(percent: Any) -> None:
+    """Check the alignment error rate of the four links in the exercise.
+
+    Args:
+        percent: the rate in percent.
+
+    Raises:
+        AssertionError: it is another number; the message hints at the cause.
+    """
+    _check_number(
+        percent,
+        37.5,
+        {
+            0.375: "that is the rate as a fraction: in percent it is 100 times as much",
+            62.5: "that is 1 minus the rate, or P without the sure links: every sure link is in P",
+            25.0: "that is the share of wrong links in A: a sure link that is missed counts, too",
+            50.0: "a possible link is no error, and not missed either: it counts in |A and P| and "
+            "not in |S|",
+        },
+    )
+
+
+def check_model1(probability: Any) -> None:
+    """Check t(casa | house) of IBM Model 1 after one round, with a null word.
+
+    Args:
+        probability: the probability, to three digits or as a fraction.
+
+    Raises:
+        AssertionError: it is another number; the message hints at the cause.
+    """
+    _check_number(
+        probability,
+        5 / 7,
+        {
+            3 / 4: "the null word is missing: it takes its share of every Spanish word",
+            5 / 6: "that is the count of house and casa; divide by all that house yields",
+            7 / 6: "that is all that house yields; the count of casa is divided by it",
+            1 / 2: "add up both sentences: house and casa meet in both",
+            1 / 3: "add up both sentences: house and casa meet in both",
+            2 / 7: "that is t(roja | house)",
+        },
+    )
+
+
+def check_decoder_steps(previous: Callable[..., Any], present: Callable[..., Any]) -> None:
+    """Check two decoder steps that differ in which state looks.
+
+    Args:
+        previous: `previous(word, state, look, cell)`, in which the previous state looks.
+        present: `present(word, state, look, cell)`, in which the present state looks. Both return
+            (context, new state); `look(query)` gives a context, `cell(inputs, state)` the next
+            state, where `inputs` is the list of vectors that the cell reads.
+
+    Raises:
+        AssertionError: one of them is wrong; the message hints at the cause.
+    """
+    for name, step in (("previous", previous), ("present", present)):
+        _check_step(name, step)
+    print("Right.")
+
+
+def _check_step(name: str, step: Callable[..., Any]) -> None:
+    """Call a step with a look and a cell that write down what they are given."""
+    queries: list[Any] = []
+    readings: list[tuple[Any, Any]] = []
+
+    def look(query: Any) -> str:
+        queries.append(query)
+        return f"context of {query}"
+
+    def cell(inputs: Any, state: Any) -> str:
+        readings.append((inputs, state))
+        return "new state"
+
+    got = called(step, "word", "old state", look, cell)
+    if got is None:
+        fail(f"{name}: got {named(got)}")
+    if len(queries) != 1 or len(readings) != 1:
+        fail(f"{name}: a step looks once and runs the cell once")
+    inputs, state = readings[0]
+    query = "old state" if name == "previous" else "new state"
+    context = f"context of {query}"
+    wanted = ["word", context] if name == "previous" else ["word"]
+    if queries[0] != query:
+        fail(f"{name}: the {query} has to look; here the query is {queries[0]!r}")
+    if state != "old state":
+        fail(f"{name}: the cell goes on from the old state; here it got {state!r}")
+    if not isinstance(inputs, list | tuple) or sorted(map(str, inputs)) != sorted(wanted):
+        fail(f"{name}: the cell reads {wanted}; here it got {inputs!r}")
+    if got != (context, "new state"):
+        fail(f"{name}: got {got!r}, wanted (context, new state)")
+
+
+def check_best_shift(best_shift: Callable[..., Any]) -> None:
+    """Check a function that finds by how many rows an alignment is off.
+
+    Args:
+        best_shift: `best_shift(links, pairs)` gives the whole number n from -2 to 2 for which
+            links moved from row i to row i + n, and dropped where they leave the sentence, have
+            the least alignment error rate.
+
+    Raises:
+        AssertionError: it gives another number; the message hints at the cause.
+    """
+    pairs = english_spanish(60, seed=8, max_length=9)
+    for wrong in (0, 1, -1, 2, -2):
+        links = [_moved(_noisy(pair), wrong, len(pair.target)) for pair in pairs]
+        got = called(best_shift, links, pairs)
+        if got is None:
+            fail(f"got {named(got)}")
+        if type(got) is not int:
+            fail(f"got {type(got).__name__}, wanted a whole number of rows")
+        if got == -wrong:
+            continue
+        if got == wrong:
+            fail(
+                f"the sign: links that lie {_rows(wrong)} have to be moved {_rows(-wrong)}, "
+                f"so the answer is {-wrong}"
+            )
+        if got == _worst(links, pairs):
+            fail("that is the greatest error: look for the least")
+        fail(f"links that lie {_rows(wrong)}: got {got}, wanted {-wrong}")
+    print("Right.")
+
+
+def _noisy(pair: Pair) -> Links:
+    """Draw the gold links, one a word, and one in six as the diagonal has it."""
+    dice = random.Random(" ".join(pair.source))
+    gold = dict(oracle_links(pair))
+    diagonal = dict(diagonal_links(len(pair.target), len(pair.source)))
+    return frozenset((i, diagonal[i] if dice.random() < 1 / 6 else j) for i, j in gold.items())
+
+
+def _moved(links: Links, rows: int, q_len: int) -> Links:
+    return frozenset((i + rows, j) for i, j in links if 0 <= i + rows < q_len)
+
+
+def _worst(links: list[Links], pairs: list[Pair]) -> int:
+    def error(rows: int) -> float:
+        moved = [_moved(a, rows, len(pair.target)) for a, pair in zip(links, pairs, strict=True)]
+        return alignment_error_rate(moved, pairs)
+
+    return max(range(-MOST_ROWS, MOST_ROWS + 1), key=error)
+
+
+def _rows(rows: int) -> str:
+    if rows == 0:
+        return "in place"
+    return f"{abs(rows)} row{'s' if abs(rows) > 1 else ''} {'down' if rows > 0 else 'up'}"
+
+
+def _check_number(got: Any, right: float, mistakes: dict[float, str]) -> None:
+    """Compare with the right number, then with the known wrong ones, whose values are hints."""
+    if got is None or got is ...:
+        fail("got nothing yet: put your number in")
+    number = as_number(got)
+    if not _same(number, right):
+        for wrong, hint in mistakes.items():
+            if _same(number, wrong):
+                fail(hint)
+        fail(f"got {number:g}, which is not it: count again, set by set")
+    print("Right.")
+
+
+def _same(number: float, other: float) -> bool:
+    return abs(number - other) <= 0.004 * max(1.0, abs(other))

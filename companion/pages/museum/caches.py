@@ -1,0 +1,120 @@
+"""Caches and windows that change the result."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from companion.attention import scaled_dot_product_attention
+from companion.cache import KVCache
+from companion.checks import check_cached, check_reach
+from companion.layers import MultiHeadAttention
+from companion.masks import sliding_window_mask
+from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs
+
+ROOM = "caches"
+SIZE = 3
+
+
+class FirstKeyCorner:
+    """Begin a text; then attend to the keys so far with a mask that begins at the first key."""
+
+    def __init__(self) -> None:
+        self.seen = torch.zeros(2, 0, 8, dtype=torch.float64)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the outputs of the next places."""
+        self.seen = torch.cat((self.seen, x), 1)
+        return scaled_dot_product_attention(x, self.seen, self.seen, is_causal=True)
+
+
+class LastKeyCorner:
+    """Begin a text; then attend to the keys so far with a mask that begins at the cached ones."""
+
+    def __init__(self) -> None:
+        self.cache = KVCache(
+            batch_size=2, num_kv_heads=1, max_len=32, head_dim=8, dtype=torch.float64
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the outputs of the next places."""
+        offset, heads = self.cache.offset, x[:, None]
+        keys, values = self.cache.update(heads, heads)
+        return scaled_dot_product_attention(heads, keys, values, is_causal=True, offset=offset)[
+            :, 0
+        ]
+
+
+class KeepsTheLastText(LastKeyCorner):
+    """Begin a text with the cache that served the one before."""
+
+    kept: KVCache | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        if KeepsTheLastText.kept is None:
+            KeepsTheLastText.kept = self.cache
+        self.cache = KeepsTheLastText.kept
+
+
+def at_once(x: Tensor) -> Tensor:
+    """Attend causally, without a cache."""
+    return scaled_dot_product_attention(x, x, x, is_causal=True)
+
+
+def check_pieces(start: Variant) -> None:
+    """Check that a text in pieces gives what it gives at once."""
+    KeepsTheLastText.kept = None
+    check_cached(at_once, start, two_inputs()[0])
+
+
+def one_more(x: Tensor) -> Tensor:
+    """Attend to a window of three: three places back, and the own one."""
+    mask = sliding_window_mask(x.shape[1], left=SIZE, like=x)
+    return scaled_dot_product_attention(x, x, x, mask)
+
+
+def window_of_three(x: Tensor) -> Tensor:
+    """Attend to a window of three, the own place among them."""
+    layer = seeded(lambda: MultiHeadAttention(x.shape[-1], 2, window=SIZE))
+    output: Tensor = layer(x, is_causal=True)
+    return output
+
+
+def check_window_of_three(attend: Variant) -> None:
+    """Check how far one layer reaches."""
+    check_reach(attend, *two_inputs(), size=SIZE)
+
+
+CACHES = (
+    Exhibit(
+        "first-key corner",
+        "With keys in a cache, the causal mask begins at the wrong one",
+        ROOM,
+        broken=FirstKeyCorner,
+        sound=LastKeyCorner,
+        check=check_pieces,
+        hint=r"\(offset\)",
+        threads=("rasbt/LLMs-from-scratch #697", "meta-llama/llama #899"),
+    ),
+    Exhibit(
+        "not emptied",
+        "The second text is read behind the first",
+        ROOM,
+        broken=KeepsTheLastText,
+        sound=LastKeyCorner,
+        check=check_pieces,
+        hint="not emptied",
+        threads=("rasbt/LLMs-from-scratch #925",),
+    ),
+    Exhibit(
+        "w or w + 1",
+        "A window of three that reaches four",
+        ROOM,
+        broken=one_more,
+        sound=window_of_three,
+        check=check_window_of_three,
+        hint="outputs reach 4 places, wanted 3",
+        threads=("ml-explore/mlx-lm #390",),
+    ),
+)

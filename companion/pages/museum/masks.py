@@ -1,0 +1,155 @@
+"""Masks that let the future in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from companion.attention import scaled_dot_product_attention
+from companion.checks import check_agree, check_causal, check_mask
+from companion.layers import MultiHeadAttention
+from companion.masks import causal_mask
+from companion.models.transformer import LanguageModel, TransformerConfig
+from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs, two_texts
+
+ROOM = "masks"
+
+
+def hidden_for_allowed(x: Tensor) -> Tensor:
+    """Attend causally, with a mask that is True where a key is to be hidden."""
+    n = x.shape[1]
+    hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
+    return nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=hidden)
+
+
+def attend_causally(x: Tensor) -> Tensor:
+    """Attend causally."""
+    return scaled_dot_product_attention(x, x, x, is_causal=True)
+
+
+def check_future(attend: Variant) -> None:
+    """Check self-attention (b, n, e) for a future that leaks."""
+    check_causal(attend, *two_inputs())
+
+
+def mask_of_another_library(x: Tensor, mask: Tensor) -> Tensor:
+    """Pass a mask in which True = may attend to torch's older layer."""
+    layer = seeded(lambda: nn.MultiheadAttention(x.shape[-1], 2, batch_first=True))
+    output: Tensor = layer(x, x, x, attn_mask=mask, need_weights=False)[0]
+    return output
+
+
+def mask_of_this_library(x: Tensor, mask: Tensor) -> Tensor:
+    """Pass the same mask to the package's layer."""
+    layer = seeded(lambda: MultiHeadAttention(x.shape[-1], 2))
+    output: Tensor = layer(x, attn_mask=mask)
+    return output
+
+
+def check_polarity(attend: Variant) -> None:
+    """Check what True means in a mask."""
+    check_mask(attend, *two_inputs())
+
+
+def small_language_model() -> LanguageModel:
+    """Make a causal language model of one block, with weights from torch's generator."""
+    return LanguageModel(
+        TransformerConfig(
+            vocab_size=12,
+            embed_dim=32,
+            num_heads=2,
+            num_layers=1,
+            positions="learned",
+            max_len=16,
+            dropout_p=0.0,
+        )
+    )
+
+
+def all_at_once(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> Tensor:
+    """Attend to the own place and to all after it: what the causal mask was to hide."""
+    upside_down = causal_mask(query.shape[-2], like=query).mT
+    return scaled_dot_product_attention(query, key, value, upside_down)
+
+
+def peeking_model() -> LanguageModel:
+    """Make the same model with the mask upside down in its attention."""
+    model = small_language_model()
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.attention_fn = all_at_once
+    return model
+
+
+def check_decoder(make: Variant) -> None:
+    """Check a whole model, from ids to logits, for a future that leaks."""
+    check_causal(seeded(make), *two_texts())
+
+
+def written_out(x: Tensor) -> Tensor:
+    """Attend causally, slowly: the way that a model was trained with."""
+    scores = x @ x.mT / math.sqrt(x.shape[-1])
+    future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+    return scores.masked_fill(future, -math.inf).softmax(-1) @ x
+
+
+def fast_path(x: Tensor) -> Tensor:
+    """Hand the slow way's mask to the fused kernel, in which True means the opposite."""
+    future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+    return nn.functional.scaled_dot_product_attention(x, x, x, future)
+
+
+def check_paths(attend: Variant) -> None:
+    """Check that the fast path computes what the slow one does."""
+    check_agree(written_out, attend, two_inputs()[0])
+
+
+MASKS = (
+    Exhibit(
+        "upside down",
+        "A mask of what is hidden, given to a function that asks what may be seen",
+        ROOM,
+        broken=hidden_for_allowed,
+        sound=attend_causally,
+        check=check_future,
+        hint="upside down",
+        threads=("rasbt/LLMs-from-scratch #1061", "rasbt/LLMs-from-scratch #1062"),
+    ),
+    Exhibit(
+        "two libraries",
+        "One mask, two libraries, two meanings",
+        ROOM,
+        broken=mask_of_another_library,
+        sound=mask_of_this_library,
+        check=check_polarity,
+        hint="True means must not attend",
+        threads=(
+            "pytorch/pytorch #170400",
+            "pytorch/pytorch #120668",
+            "patrick-kidger/equinox #463",
+        ),
+    ),
+    Exhibit(
+        "too good",
+        "A model that is right too often, because it reads the answer",
+        ROOM,
+        broken=peeking_model,
+        sound=small_language_model,
+        check=check_decoder,
+        hint="upside down",
+        threads=("tensorflow/text #894",),
+    ),
+    Exhibit(
+        "the fast path",
+        "A trained model that is wrong on one backend only",
+        ROOM,
+        broken=fast_path,
+        sound=attend_causally,
+        check=check_paths,
+        hint="the two differ",
+        threads=("huggingface/transformers #38094",),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Norms that stand elsewhere than the text says."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from companion.checks import check_norm_order
+from companion.models.transformer import TransformerConfig
+from companion.models.transformer.blocks import Block
+from companion.models.transformer.config import NormOrder
+from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs
+
+ROOM = "norms"
+
+
+def block_of(order: NormOrder, e: int = 8) -> Block:
+    """Make a block whose weights do not depend on the order of its norms."""
+    config = TransformerConfig(
+        vocab_size=2, embed_dim=e, num_heads=2, norm_order=order, dropout_p=0.0
+    )
+    block: Block = seeded(lambda: Block(config))
+    return block
+
+
+def said_post_is_pre(x: Tensor) -> Tensor:
+    """Normalise the sum, says the text. The code normalises what goes in."""
+    return block_of("pre", x.shape[-1])(x).x
+
+
+def said_post_is_post(x: Tensor) -> Tensor:
+    """Normalise the sum, as the text says."""
+    return block_of("post", x.shape[-1])(x).x
+
+
+def check_post(block: Variant) -> None:
+    """Check a block (b, n, e) against its text: norm(x + f(x))."""
+    check_norm_order(block, two_inputs()[0], "post")
+
+
+NORMS = (
+    Exhibit(
+        "before or after",
+        "The text normalises after the sum, the code before the sub-layer",
+        ROOM,
+        broken=said_post_is_pre,
+        sound=said_post_is_post,
+        check=check_post,
+        hint=r"the code is x \+ f\(norm\(x\)\), the text says norm",
+        threads=(
+            "harvardnlp/annotated-transformer #1",
+            "harvardnlp/annotated-transformer #13",
+            "harvardnlp/annotated-transformer #92",
+            "harvardnlp/annotated-transformer #100",
+            "harvardnlp/annotated-transformer #110",
+            "d2l-ai/d2l-en #803",
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""Positions that run, and say something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from companion.checks import check_agree, check_relative
+from companion.pages.museum.exhibit import Exhibit, Variant, normal_numbers
+from companion.positions import rotary_frequencies, rotate, sinusoidal_encoding
+
+ROOM = "positions"
+WIDTH = 16
+
+
+def doubled_exponents(places: Any, width: int = WIDTH) -> Any:
+    """Encode places with i as the exponent asks for it, where i already counts features."""
+    encoding = np.zeros((len(places), width))
+    for i in range(0, width, 2):
+        encoding[:, i] = np.sin(places / 10_000 ** (2 * i / width))
+        encoding[:, i + 1] = np.cos(places / 10_000 ** (2 * (i + 1) / width))
+    return encoding
+
+
+def encoded_places(places: Any, width: int = WIDTH) -> Any:
+    """Encode places as the paper does."""
+    return sinusoidal_encoding(len(places), width, offset=int(places[0]))
+
+
+def check_encoding(encode: Variant) -> None:
+    """Check that products of two encodings depend on the distance."""
+    check_relative(lambda query, key: encode(query) @ encode(key).T)
+
+
+def two_layouts(x: Tensor, places: Tensor) -> Tensor:
+    """Turn halves against each other, by a table of angles that is made for neighbours."""
+    angles = places[:, None] * rotary_frequencies(x.shape[-1], like=x)
+    angles = angles.repeat_interleave(2, -1)
+    first, second = x.chunk(2, -1)
+    turned: Tensor = x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
+    return turned
+
+
+def one_layout(x: Tensor, places: Tensor) -> Tensor:
+    """Turn halves against each other, by the package."""
+    turned: Tensor = rotate(x, places)
+    return turned
+
+
+def check_rotation(turn: Variant) -> None:
+    """Check that products of turned queries and keys depend on the distance."""
+    query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
+
+    def scores(query_places: Any, key_places: Any) -> Tensor:
+        turned = (torch.as_tensor(places) for places in (query_places, key_places))
+        products: Tensor = turn(query, next(turned)) @ turn(key, next(turned)).mT
+        return products
+
+    check_relative(scores)
+
+
+def loaded_as_halves(x: Tensor, places: Tensor) -> Tensor:
+    """Turn halves, though the weights were trained with neighbours."""
+    turned: Tensor = rotate(x, places)
+    return turned
+
+
+def loaded_as_neighbours(x: Tensor, places: Tensor) -> Tensor:
+    """Turn neighbours, as in training."""
+    turned: Tensor = rotate(x, places, interleaved=True)
+    return turned
+
+
+def by_complex_numbers(x: Tensor, places: Tensor) -> Tensor:
+    """Turn neighbours as the authors of the weights do: a pair is a complex number."""
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    angles = places[:, None] * rotary_frequencies(x.shape[-1], like=x)
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+def check_loaded(turn: Variant) -> None:
+    """Check scores against those of the authors' code."""
+    query, key, places = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1), torch.arange(5)
+
+    def scores_by(turn: Variant) -> Variant:
+        return lambda query, key: turn(query, places) @ turn(key, places).mT
+
+    check_agree(scores_by(by_complex_numbers), scores_by(turn), query, key)
+
+
+POSITIONS = (
+    Exhibit(
+        "exponent",
+        "Sine and cosine of a pair have two frequencies",
+        ROOM,
+        broken=doubled_exponents,
+        sound=encoded_places,
+        check=check_encoding,
+        hint="turned by one angle",
+        threads=(
+            "SamLynnEvans/Transformer #25",
+            "labmlai/annotated_deep_learning_paper_implementations #215",
+            "labmlai/annotated_deep_learning_paper_implementations #244",
+            "labmlai/annotated_deep_learning_paper_implementations #256",
+            "datawhalechina/base-llm #67",
+        ),
+    ),
+    Exhibit(
+        "two layouts",
+        "A rotation that turns one pair of features by two angles",
+        ROOM,
+        broken=two_layouts,
+        sound=one_layout,
+        check=check_rotation,
+        hint="turned by one angle",
+        threads=("raiyanyahya/how-to-train-your-gpt #6",),
+    ),
+    Exhibit(
+        "loaded weights",
+        "Weights of one rotary layout, run in the other",
+        ROOM,
+        broken=loaded_as_halves,
+        sound=loaded_as_neighbours,
+        check=check_loaded,
+        hint="the two differ",
+        threads=(
+            "rasbt/LLMs-from-scratch #751",
+            "rasbt/LLMs-from-scratch #802",
+            "rasbt/LLMs-from-scratch #838",
+        ),
+    ),
+)

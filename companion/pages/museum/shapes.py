@@ -1,0 +1,115 @@
+"""Shapes that fit by luck, and the scale that belongs to one of them."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from companion.attention import scaled_dot_product_attention
+from companion.checks import check_alone, check_permutation, check_scale
+from companion.layers import MultiHeadAttention
+from companion.pages.museum.exhibit import Exhibit, Variant, normal_numbers, seeded, two_inputs
+
+ROOM = "shapes"
+HEADS = 4
+
+
+def scaled_by_the_model(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attend in heads (b, h, n, d), with the width of all heads under the root."""
+    model_width = query.shape[1] * query.shape[-1]
+    return torch.softmax(query @ key.mT / math.sqrt(model_width), -1) @ value
+
+
+def scaled_by_the_head(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attend in heads (b, h, n, d)."""
+    return scaled_dot_product_attention(query, key, value)
+
+
+def check_root(attend: Variant) -> None:
+    """Check what stands under the root."""
+    check_scale(attend, 16, HEADS, like=normal_numbers(1))
+
+
+def words_first(x: Tensor) -> Tensor:
+    """Give (b, n, e) to a layer whose first axis is n, unless it is told otherwise."""
+    layer = seeded(lambda: nn.MultiheadAttention(x.shape[-1], 2))
+    output: Tensor = layer(x, x, x, need_weights=False)[0]
+    return output
+
+
+def sentences_first(x: Tensor) -> Tensor:
+    """Give (b, n, e) to a layer that says so."""
+    layer = seeded(lambda: MultiHeadAttention(x.shape[-1], 2))
+    output: Tensor = layer(x)
+    return output
+
+
+def check_batch(attend: Variant) -> None:
+    """Check that sentences do not look at one another."""
+    check_alone(attend, two_inputs(b=3)[0])
+
+
+def heads_by_a_view(x: Tensor) -> Tensor:
+    """Attend in heads that a view cuts out of (b, n, e)."""
+    b, n, e = x.shape
+    heads = x.view(b, HEADS, n, e // HEADS)
+    return scaled_dot_product_attention(heads, heads, heads).view(b, n, e)
+
+
+def heads_by_a_transpose(x: Tensor) -> Tensor:
+    """Attend in heads, as the package's layer cuts them, with no weights to learn."""
+    layer = seeded(lambda: MultiHeadAttention(x.shape[-1], HEADS))
+    with torch.no_grad():
+        for weight in layer.parameters():
+            weight.copy_(torch.eye(len(weight)))
+        output: Tensor = layer(x)
+    return output
+
+
+def check_cut(attend: Variant) -> None:
+    """Check that heads are cut out of the width, not out of the sentence."""
+    check_permutation(attend, two_inputs(n=5)[0])
+
+
+SHAPES = (
+    Exhibit(
+        "the wrong width",
+        "Scores divided by the root of the model's width, not of the head's",
+        ROOM,
+        broken=scaled_by_the_model,
+        sound=scaled_by_the_head,
+        check=check_root,
+        hint="by the width of the model",
+        threads=("karpathy/ng-video-lecture #28", "rasbt/LLMs-from-scratch #443"),
+    ),
+    Exhibit(
+        "the wrong axis",
+        "Words that attend to the other sentences of their batch",
+        ROOM,
+        broken=words_first,
+        sound=sentences_first,
+        check=check_batch,
+        hint="alone than in its batch",
+        threads=(
+            "labmlai/annotated_deep_learning_paper_implementations #157",
+            "labmlai/annotated_deep_learning_paper_implementations #216",
+            "labmlai/annotated_deep_learning_paper_implementations #262",
+        ),
+    ),
+    Exhibit(
+        "a view",
+        "Heads cut out of the sentence",
+        ROOM,
+        broken=heads_by_a_view,
+        sound=heads_by_a_transpose,
+        check=check_cut,
+        hint="a view without a transpose",
+        threads=(
+            "harvardnlp/annotated-transformer #118",
+            "hyunwoongko/transformer #15",
+            "bentrevett/pytorch-seq2seq #148",
+        ),
+    ),
+)

@@ -1,0 +1,108 @@
+"""Show the code of the package as the output of a cell: what a page explains is what was tested."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass
+from itertools import groupby
+from types import ModuleType
+from typing import Any
+
+# Inside :where() nothing outweighs the style of the page; where it has none, these speak.
+_STYLE = (
+    ":where(.am-source){margin:.5rem 0}"
+    ":where(.am-source .am-place){font-size:.875em;opacity:.8}"
+    ":where(.am-source pre){overflow-x:auto;line-height:1.45}"
+    ":where(.am-source :is(.k,.kn,.kc,.ow,.nf,.nc)){font-weight:700}"
+    ":where(.am-source :is(.c1,.sd)){opacity:.8;font-style:italic}"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Source:
+    """Source code from named modules, as highlighted HTML or as text.
+
+    Attributes:
+        pieces: (module, code) pairs.
+    """
+
+    pieces: tuple[tuple[str, str], ...]
+
+    @property
+    def code(self) -> str:
+        """The code alone."""
+        return "\n\n".join(code for _, code in self.pieces)
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"# {module}\n{code}" for module, code in self._by_module()).rstrip()
+
+    def _repr_html_(self) -> str:
+        from pygments import formatters, highlight, lexers  # type: ignore[import-untyped]
+
+        lexer, formatter = lexers.PythonLexer(), formatters.HtmlFormatter(cssclass="highlight")
+        parts = (
+            f'<div class="am-place">{module}</div>{highlight(code, lexer, formatter)}'
+            for module, code in self._by_module()
+        )
+        return f'<div class="am-source"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+    def _by_module(self) -> list[tuple[str, str]]:
+        return [
+            (module, "\n\n".join(code for _, code in group))
+            for module, group in groupby(self.pieces, key=lambda piece: piece[0])
+        ]
+
+
+def show_source(obj: Any, *more: Any, doc: bool = True) -> Source:
+    """Show the source of functions, classes, methods or modules, as it is installed.
+
+    Args:
+        obj: what to show.
+        more: what to show below it.
+        doc: False leaves the docstrings out.
+
+    Raises:
+        TypeError: an object has no Python source, as a number or a built-in function.
+
+    >>> print(show_source(show_source, doc=False))
+    # companion.pages.notebook.source
+    def show_source(obj: Any, *more: Any, doc: bool = True) -> Source:
+        return Source(tuple(_piece(one, doc) for one in (obj, *more)))
+    """
+    return Source(tuple(_piece(one, doc) for one in (obj, *more)))
+
+
+def _piece(obj: Any, doc: bool) -> tuple[str, str]:
+    if isinstance(obj, property):
+        obj = obj.fget
+    obj = inspect.unwrap(obj) if callable(obj) else obj
+    try:
+        code = textwrap.dedent(inspect.getsource(obj))
+    except (TypeError, OSError):
+        raise TypeError(
+            f"obj: got {obj!r}, wanted a function, class, method or module written in Python"
+        ) from None
+    module = obj.__name__ if isinstance(obj, ModuleType) else obj.__module__
+    return module, code if doc else _without_docstrings(code)
+
+
+def _without_docstrings(code: str) -> str:
+    """Leave out every docstring, and the blank line below it."""
+    lines = code.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if ast.get_docstring(node, clean=False) is None:
+            continue
+        text = node.body[0]
+        if lines[text.lineno - 1][: text.col_offset].strip():
+            continue  # it shares its line with the definition
+        start, stop = text.lineno - 1, text.end_lineno or text.lineno
+        only = len(node.body) == 1 and not isinstance(node, ast.Module)
+        lines[start] = " " * text.col_offset + "...\n" if only else ""
+        lines[start + 1 : stop] = [""] * (stop - start - 1)
+        if stop < len(lines) and not lines[stop].strip() and not only:
+            lines[stop] = ""
+    return "".join(lines)

@@ -1,0 +1,31 @@
+"""Recorded studies: what was measured, with its interval, its runs and where it came from."""
+
+from companion.pages.studies.reading import load_result, read_study
+from companion.pages.studies.records import Claim, Measure, Side, Study, UnknownNameError, Verdict
+from companion.pages.studies.rounding import (
+    Interval,
+    decimals_for,
+    exact_decimals,
+    format_estimate,
+    format_interval,
+    format_number,
+    with_unit,
+)
+
+__all__ = [
+    "Claim",
+    "Interval",
+    "Measure",
+    "Side",
+    "Study",
+    "UnknownNameError",
+    "Verdict",
+    "decimals_for",
+    "exact_decimals",
+    "format_estimate",
+    "format_interval",
+    "format_number",
+    "load_result",
+    "read_study",
+    "with_unit",
+]

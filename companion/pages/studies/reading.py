@@ -1,0 +1,154 @@
+"""Read the records of studies, and refuse what is not one."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import date
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+from typing import Any
+
+from companion.pages.studies.records import Claim, Measure, Study, UnknownNameError
+
+Kinds = tuple[type, ...]
+
+_NUMBER, _NONE = (int, float), type(None)
+_STUDY: dict[str, Kinds] = {
+    "study": (str,), "title": (str,), "command": (str,), "seeds": (list,), "date": (str,),
+    "processor": (str,), "threads": (int,), "versions": (dict,), "config": (dict,),
+    "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,), "claims": (dict,),
+}  # fmt: skip
+_MEASURE: dict[str, Kinds] = {
+    "unit": (str,), "runs": (list,), "mean": _NUMBER, "interval": (list,), "prediction": (list,),
+}  # fmt: skip
+_CLAIM: dict[str, Kinds] = {**_MEASURE, "claim": (str,), "side": (str,), "threshold": _NUMBER}
+_DECIMALS: dict[str, Kinds] = {"decimals": (int, _NONE)}
+
+
+def load_result(study: str, *, directory: Traversable | None = None) -> Study:
+    """Read a recorded study.
+
+    Args:
+        study: its name.
+        directory: where the records lie; by default those that come with the package.
+
+    Raises:
+        UnknownNameError: there is no such study; the message lists those there are.
+        ValueError: the file is not a record of a study.
+
+    >>> load_result("no such study")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    companion.pages.studies.records.UnknownNameError: study: got 'no such study', wanted ...
+    """
+    place = files("companion") / "results" if directory is None else directory
+    found = {
+        entry.name.removesuffix(".json"): entry
+        for entry in (place.iterdir() if place.is_dir() else ())
+        if entry.name.endswith(".json")
+    }
+    if study not in found:
+        raise UnknownNameError("study", study, found)
+    return read_study(json.loads(found[study].read_text(encoding="utf-8")), name=study)
+
+
+def read_study(record: Any, *, name: str) -> Study:
+    """Check a record and turn it into a study.
+
+    Args:
+        record: what the JSON file holds.
+        name: the file's name, which the record must repeat.
+
+    Raises:
+        ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.
+    """
+    where = f"record {name!r}"
+    _check_entries(record, where, _STUDY)
+    _check(record["study"] == name, f"{where}, study", record["study"], repr(name))
+    _check(re.fullmatch(r"[a-z][a-z0-9_]*", name), where, name, "a name of a-z, 0-9 and _")
+    _check(_is_date(record["date"]), f"{where}, date", record["date"], "YYYY-MM-DD")
+    seeds = record["seeds"]
+    _check(all(type(seed) is int for seed in seeds), f"{where}, seeds", seeds, "whole numbers")
+    _check(1 < len(seeds) == len(set(seeds)), f"{where}, seeds", seeds, "2 or more, all different")
+    if record["fingerprint"] is not None:
+        _check_fingerprint(record["fingerprint"], f"{where}, fingerprint")
+    measures = {
+        key: Measure(**_measure_fields(entry, f"{where}, measures, {key}", _MEASURE, len(seeds)))
+        for key, entry in record["measures"].items()
+    }
+    claims = {
+        key: _claim(entry, f"{where}, claims, {key}", len(seeds))
+        for key, entry in record["claims"].items()
+    }
+    return Study(
+        study=name,
+        title=record["title"],
+        command=record["command"],
+        seeds=tuple(seeds),
+        date=record["date"],
+        processor=record["processor"],
+        threads=record["threads"],
+        versions=MappingProxyType(record["versions"]),
+        config=MappingProxyType(record["config"]),
+        data=record["data"] and MappingProxyType(record["data"]),
+        fingerprint=record["fingerprint"] and MappingProxyType(record["fingerprint"]),
+        measures=MappingProxyType(measures),
+        claims=MappingProxyType(claims),
+    )
+
+
+def _claim(entry: Any, where: str, seeds: int) -> Claim:
+    fields = _measure_fields(entry, where, _CLAIM, seeds)
+    _check(fields["side"] in ("above", "below"), f"{where}, side", fields["side"], "above or below")
+    return Claim(**fields)
+
+
+def _measure_fields(entry: Any, where: str, kinds: dict[str, Kinds], seeds: int) -> dict[str, Any]:
+    _check_entries(entry, where, kinds, _DECIMALS)
+    runs = _numbers(entry["runs"], f"{where}, runs", seeds, "one a seed")
+    mean, spans = float(entry["mean"]), {}
+    for name in ("interval", "prediction"):
+        low, high = spans[name] = _numbers(entry[name], f"{where}, {name}", 2, "low and high")
+        _check(low <= mean <= high, f"{where}, {name}", [low, high], f"the mean {mean:g} inside")
+    return {**entry, "runs": runs, "mean": mean, **spans}
+
+
+def _check_fingerprint(entry: Any, where: str) -> None:
+    _check_entries(entry, where, {"losses": (list,), "tolerance": _NUMBER})
+    _numbers(entry["losses"], f"{where}, losses", max(1, len(entry["losses"])), "at least one loss")
+    _check(entry["tolerance"] > 0, f"{where}, tolerance", entry["tolerance"], "a number above 0")
+
+
+def _check_entries(
+    entry: Any, where: str, kinds: dict[str, Kinds], optional: Mapping[str, Kinds] | None = None
+) -> None:
+    _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
+    possible = {**kinds, **(optional or {})}
+    missing, unknown = sorted(kinds.keys() - entry.keys()), sorted(entry.keys() - possible.keys())
+    _check(not missing, where, "no " + ", ".join(missing), "all of " + ", ".join(kinds))
+    _check(not unknown, where, "also " + ", ".join(unknown), "no more than " + ", ".join(possible))
+    for key, value in entry.items():
+        names = " or ".join(kind.__name__ for kind in possible[key])
+        _check(type(value) in possible[key], f"{where}, {key}", type(value).__name__, names)
+
+
+def _numbers(values: list[Any], where: str, count: int, why: str) -> tuple[Any, ...]:
+    fine = all(type(value) in _NUMBER and math.isfinite(value) for value in values)
+    _check(fine, where, values, "finite numbers")
+    _check(len(values) == count, where, f"{len(values)} numbers", f"{count}: {why}")
+    return tuple(float(value) for value in values)
+
+
+def _check(fine: object, where: str, got: object, wanted: str) -> None:
+    if not fine:
+        raise ValueError(f"{where}: got {got}, wanted {wanted}")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

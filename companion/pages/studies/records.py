@@ -1,0 +1,211 @@
+"""What a study recorded: measures with their intervals, and claims that they decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from html import escape
+from typing import Any, Literal
+
+from companion.pages.studies.rounding import (
+    Interval,
+    decimals_for,
+    exact_decimals,
+    format_interval,
+    format_number,
+    with_unit,
+)
+
+Side = Literal["above", "below"]
+Verdict = Literal["holds", "mixed", "fails"]
+
+_MOST_PLACES = 6
+
+
+class UnknownNameError(KeyError):
+    """No study, measure or claim has this name; the message lists those that come near."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = [other for other in names if name in other] if name else []
+        near = (near or get_close_matches(name, names, n=5, cutoff=0.5) or names)[:12]
+        more = ", ..." if len(near) == 12 < len(names) else ""
+        wanted = f"one of {', '.join(map(repr, near))}{more}" if names else "but there is none yet"
+        super().__init__(f"{kind}: got {name!r}, wanted {wanted}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measure:
+    """A number, measured once a seed.
+
+    `value in measure` asks whether one new run falls where 95 % of new runs do.
+
+    Attributes:
+        unit: what is counted; "" for none.
+        runs: one value a seed, in the order of the seeds.
+        mean: of the runs.
+        interval: 95 % t-interval of the mean. Never clipped: that of a percentage may pass 100.
+        prediction: 95 % interval for one new run, mean +- t s sqrt(1 + 1/n); never clipped.
+        decimals: digits after the point where the number is written; None lets the interval say.
+
+    >>> m = Measure(unit="BLEU", runs=(38.0, 38.4), mean=38.2, interval=(35.66, 40.74),
+    ...             prediction=(33.8, 42.6))
+    >>> f"{m:number} {m:interval}", 37.0 in m, 30.0 in m
+    ('38.2 [35.7, 40.7]', True, False)
+    """
+
+    unit: str
+    runs: tuple[float, ...]
+    mean: float
+    interval: Interval
+    prediction: Interval
+    decimals: int | None = None
+
+    def __contains__(self, value: float) -> bool:
+        low, high = self.prediction
+        return low <= float(value) <= high
+
+    def explain(self, value: float) -> str:
+        """Say where one new run lies, as the message of an assert.
+
+        >>> m = Measure(unit="", runs=(38.0, 38.4), mean=38.2, interval=(35.66, 40.74),
+        ...             prediction=(33.8, 42.6))
+        >>> print(m.explain(30))
+        30.0 lies below [33.8, 42.6], where 95 % of new runs fall (mean 38.2, 2 runs)
+        """
+        low, high = self.prediction
+        side = "below" if value < low else "above" if value > high else "outside"
+        where = "inside" if value in self else side
+        places = self.places
+        return (
+            f"{with_unit(format_number(float(value), places), self.unit)} lies {where} "
+            f"{format_interval(self.prediction, places)}, where 95 % of new runs fall "
+            f"(mean {format_number(self.mean, places)}, {len(self.runs)} runs)"
+        )
+
+    @property
+    def places(self) -> int:
+        """Digits after the point where the number is written."""
+        return decimals_for(self.interval, self.mean) if self.decimals is None else self.decimals
+
+    def __format__(self, part: str) -> str:
+        """Write it whole ("") or in part: "value" with its unit, bare "number", "interval"."""
+        number = format_number(self.mean, self.places)
+        value, interval = with_unit(number, self.unit), format_interval(self.interval, self.places)
+        parts = {"": f"{value} {interval}", "value": value, "number": number, "interval": interval}
+        if part not in parts:
+            raise ValueError(f"format: got {part!r}, wanted one of {', '.join(map(repr, parts))}")
+        return parts[part]
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __repr__(self) -> str:
+        return format(self)
+
+    def _repr_html_(self) -> str:
+        value, interval = escape(f"{self:value}"), escape(f"{self:interval}")
+        return f'<span class="am-num">{value} <small>{interval}</small></span>'
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Claim(Measure):
+    """A sentence, and the measured number that decides it.
+
+    Attributes:
+        claim: the sentence.
+        side: the side of the threshold on which the number lies if the sentence is true.
+        threshold: what the number is held against; 0 for a difference.
+
+    >>> c = Claim(claim="A beats B.", side="above", unit="points", runs=(1.0, 2.0, 3.0), mean=2.0,
+    ...           interval=(-0.48, 4.48), prediction=(-3.0, 7.0))
+    >>> c.verdict, c.claimed
+    ('mixed', 'above 0')
+    """
+
+    claim: str
+    side: Side
+    threshold: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Say "holds" if the whole interval lies on the claimed side, "fails" if on the other."""
+        low, high = self.interval
+        above, below = low > self.threshold, high < self.threshold
+        if not above and not below:
+            return "mixed"
+        return "holds" if above == (self.side == "above") else "fails"
+
+    @property
+    def claimed(self) -> str:
+        """Where the number lies if the sentence is true, in words."""
+        return f"{self.side} {format_number(self.threshold, exact_decimals(self.threshold))}"
+
+    @property
+    def places(self) -> int:
+        """Digits after the point; enough to see on which side of the threshold the ends lie."""
+        places = super().places
+        apart = [abs(end - self.threshold) for end in self.interval if end != self.threshold]
+        while apart and round(min(apart), places) == 0 and places < _MOST_PLACES:
+            places += 1
+        return places
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Study:
+    """One recorded study; `study[key]` is its measure of that name.
+
+    Attributes:
+        study: its name, that of the file.
+        title: what was studied.
+        command: what runs it again.
+        seeds: the seeds of the runs, in their order.
+        date: day of the record, as YYYY-MM-DD.
+        processor: the model of the processor.
+        threads: number of threads.
+        versions: Python and packages.
+        config: what was fixed beforehand.
+        data: "credit" and "licence" of data that others made, or None.
+        fingerprint: "losses" of the study's smoke configuration and their "tolerance", or None.
+        measures: by name.
+        claims: by name.
+    """
+
+    study: str
+    title: str
+    command: str
+    seeds: tuple[int, ...]
+    date: str
+    processor: str
+    threads: int
+    versions: Mapping[str, str]
+    config: Mapping[str, Any]
+    data: Mapping[str, str] | None
+    fingerprint: Mapping[str, Any] | None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+
+    def __getitem__(self, key: str) -> Measure:
+        if key not in self.measures:
+            raise UnknownNameError(f"measure of {self.study!r}", key, self.measures)
+        return self.measures[key]
+
+    def claim(self, key: str) -> Claim:
+        """Return the claim of that name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        if key not in self.claims:
+            raise UnknownNameError(f"claim of {self.study!r}", key, self.claims)
+        return self.claims[key]
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.study}: {self.title} "
+            f"({len(self.seeds)} seeds, {len(self.measures)} measures, {len(self.claims)} claims)"
+        )

@@ -1,0 +1,176 @@
+"""Right answers pass; empty and typical wrong ones fail, with a hint at the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from companion.alignment import IBMModel1
+from companion.data.pairs import Pair
+from companion.metrics import alignment_error_rate
+from companion.pages.exercises import align
+
+HOUSES = [Pair(("house",), ("casa",)), Pair(("red", "house"), ("casa", "roja"))]
+
+
+def right_error() -> float:
+    pair = Pair(
+        ("he", "does", "not", "see", "him"),
+        ("él", "no", "lo", "ve"),
+        sure=frozenset({(0, 0), (1, 2), (2, 4), (3, 3)}),
+        possible=frozenset({(1, 1), (3, 1)}),
+    )
+    return alignment_error_rate([{(0, 0), (1, 1), (2, 3), (3, 3)}], [pair])
+
+
+def right_model1() -> float:
+    return IBMModel1().fit(HOUSES, iterations=1).probability("house", "casa")
+
+
+@pytest.mark.parametrize("answer", [right_error(), 37.5, "37.5"])
+def test_alignment_error_takes_what_the_metric_gives(answer: Any) -> None:
+    align.check_alignment_error(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (None, "nothing yet"),
+        (..., "nothing yet"),
+        ([37.5], "wanted a number"),
+        (0.375, "fraction"),
+        (62.5, "1 minus the rate"),
+        (25, "missed"),
+        (50, "possible link"),
+        (37, "count again"),
+        (0, "count again"),
+    ],
+)
+def test_alignment_error_hints_at_the_cause(answer: Any, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        align.check_alignment_error(answer)
+
+
+@pytest.mark.parametrize("answer", [right_model1(), 5 / 7, 0.714, "0.714"])
+def test_model1_takes_what_one_round_gives(answer: Any) -> None:
+    align.check_model1(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (None, "nothing yet"),
+        (0.75, "null word"),
+        (5 / 6, "divide"),
+        (7 / 6, "divided"),
+        (0.5, "both sentences"),
+        (0.333, "both sentences"),
+        (2 / 7, "roja"),
+        (IBMModel1().fit(HOUSES, iterations=2).probability("house", "casa"), "count again"),
+    ],
+)
+def test_model1_hints_at_the_cause(answer: Any, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        align.check_model1(answer)
+
+
+def previous(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    context = look(state)
+    return context, cell([word, context], state)
+
+
+def present(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    state = cell([word], state)
+    return look(state), state
+
+
+def test_decoder_steps_take_both_orders(capsys: pytest.CaptureFixture[str]) -> None:
+    align.check_decoder_steps(previous, present)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+def without_context(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    return look(state), cell([word], state)
+
+
+def restarted(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    context = look(state)
+    return context, cell([word, context], word)
+
+
+def swapped(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    context = look(state)
+    return cell([word, context], state), context
+
+
+def twice(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    return look(look(state)), cell([word, look(state)], state)
+
+
+def glued(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    context = look(state)
+    return context, cell(word + context, state)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "hint"),
+    [
+        (lambda *given: None, present, "previous: got nothing"),
+        (present, present, "previous: the old state has to look"),
+        (previous, previous, "present: the new state has to look"),
+        (without_context, present, "previous: the cell reads"),
+        (glued, present, "previous: the cell reads"),
+        (restarted, present, "goes on from the old state"),
+        (swapped, present, r"wanted \(context, new state\)"),
+        (twice, present, "looks once"),
+        (lambda word: word, present, "stops with"),
+    ],
+)
+def test_decoder_steps_hint_at_the_cause(
+    first: Callable[..., Any], second: Callable[..., Any], hint: str
+) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        align.check_decoder_steps(first, second)
+
+
+def moved(links: Any, rows: int, length: int) -> Any:
+    return {(i + rows, j) for i, j in links if 0 <= i + rows < length}
+
+
+def error_after(rows: int, links: Any, pairs: list[Pair]) -> float:
+    return alignment_error_rate(
+        [moved(found, rows, len(p.target)) for found, p in zip(links, pairs, strict=True)], pairs
+    )
+
+
+def best_shift(links: Any, pairs: list[Pair]) -> int:
+    return min(range(-2, 3), key=lambda rows: error_after(rows, links, pairs))
+
+
+def test_best_shift_takes_the_least_error() -> None:
+    align.check_best_shift(best_shift)
+
+
+@pytest.mark.parametrize(
+    ("function", "hint"),
+    [
+        (lambda links, pairs: None, "nothing"),
+        (lambda links, pairs: 0, "1 row down: got 0, wanted -1"),
+        (lambda links, pairs: -best_shift(links, pairs), "the sign"),
+        (lambda links, pairs: float(best_shift(links, pairs)), "whole number"),
+        (
+            lambda links, pairs: max(range(-2, 3), key=lambda n: error_after(n, links, pairs)),
+            "look for the least",
+        ),
+        (
+            lambda links, pairs: min(range(3), key=lambda n: error_after(n, links, pairs)),
+            "1 row down",
+        ),
+        (lambda links: 0, "stops with"),
+    ],
+)
+def test_best_shift_hints_at_the_cause(function: Callable[..., Any], hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        align.check_best_shift(function)

@@ -1,0 +1,149 @@
+"""The check functions of "Decoding and the cache": wrong gets the hint at its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.pages.exercises.decoding import (
+    check_best,
+    check_induction,
+    check_passes,
+    check_top_p,
+)
+
+Answer = Callable[..., Any]
+
+
+def keep(probabilities: Any, p: float, *, reach: bool = True, top: bool = True) -> Any:
+    """One word after the other, until they have p."""
+    order = sorted(range(len(probabilities)), key=lambda i: -probabilities[i] if top else i)
+    left, total = np.zeros(len(probabilities)), 0.0
+    for i in order:
+        if total >= p - 1e-9 or (not reach and total + probabilities[i] > p + 1e-9):
+            break
+        left[i] = probabilities[i]
+        total += probabilities[i]
+    return left / left.sum() if left.any() else left
+
+
+def improbable(probabilities: Any, p: float) -> Any:
+    left = np.where(keep(probabilities, p) > 0, 0.0, probabilities)
+    return left / left.sum() if left.any() else left
+
+
+def best(log_probs: list[float], lengths: list[int], penalty: float) -> int:
+    scores = [
+        a / ((5 + n) ** penalty / 6**penalty) for a, n in zip(log_probs, lengths, strict=True)
+    ]
+    return int(np.argmax(scores))
+
+
+def passes(prompt: int, new: int) -> tuple[int, int]:
+    """Every pass, one by one."""
+    return prompt + sum(1 for _ in range(new - 1)), sum(prompt + i for i in range(new))
+
+
+def weights(tokens: list[str], *, shift: int = 1, last: bool = True) -> Any:
+    n = len(tokens)
+    found = np.zeros((n, n))
+    for i in range(n):
+        places = [j for j in range(i) if tokens[j] == tokens[i]]
+        found[i, (max(places) if last else min(places)) + shift if places else 0] = 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("check", "answer"),
+    [
+        (check_top_p, keep),
+        (check_best, best),
+        (check_passes, passes),
+        (check_induction, weights),
+    ],
+)
+def test_the_right_answer_passes(
+    check: Answer, answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(answer)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+TOP_P: list[tuple[Answer, str]] = [
+    (lambda given, p: given * (keep(given, p) > 0), "sum to 1 again"),
+    (lambda given, p: -np.sort(-keep(given, p)), "undo the sorting"),
+    (lambda given, p: keep(given, p, reach=False), "the word that reaches p"),
+    (improbable, "the improbable words are left"),
+    (lambda given, p: given, "nothing is cut"),
+    (lambda given, p: np.full(len(given), 1 / len(given)), "which is not it"),
+    (lambda given, p: given[:2], r"got shape \(2,\), wanted an array \(4,\)"),
+    (lambda given, p: None, "end in a return"),
+    (lambda given, p: "a", "wanted an array"),
+    (lambda given: given, "your function stops"),
+]
+
+BEST: list[tuple[Answer, str]] = [
+    (lambda totals, lengths, penalty: int(np.argmin(totals)), "nearest to 0"),
+    (
+        lambda totals, lengths, penalty: best(totals, lengths, -penalty),
+        "divide by the factor",
+    ),
+    (
+        lambda totals, lengths, penalty: int(np.argmax(np.divide(totals, lengths))),
+        "the mean a word",
+    ),
+    (lambda totals, lengths, penalty: int(np.argmax(totals)), "penalty is not used"),
+    (lambda totals, lengths, penalty: 17, "got 17, which is not it"),
+    (lambda totals, lengths, penalty: 1.5, "wanted the place of the winner"),
+    (lambda totals, lengths, penalty: None, "end in a return"),
+]
+
+PASSES: list[tuple[Answer, str]] = [
+    (lambda prompt, new: (prompt + new, 1), "with a cache: the last token"),
+    (lambda prompt, new: (new, passes(prompt, new)[1]), "with a cache"),
+    (lambda prompt, new: (passes(prompt, new)[1], 1), "is not computed again"),
+    (lambda prompt, new: (passes(prompt, new)[0], new * prompt), "longer by one"),
+    (
+        lambda prompt, new: (passes(prompt, new)[0], sum(prompt + i + 1 for i in range(new))),
+        "without: the last token",
+    ),
+    (
+        lambda prompt, new: (passes(prompt, new)[0], new * (prompt + new - 1)),
+        "not every pass is as long",
+    ),
+    (lambda prompt, new: (passes(prompt, new)[0],) * 2, "computes all tokens so far"),
+    (lambda prompt, new: (passes(prompt, new)[0], 0.5), "got 0.5, which is not it"),
+    (lambda prompt, new: 3, "wanted two numbers"),
+    (lambda prompt, new: None, "end in a return"),
+]
+
+INDUCTION: list[tuple[Answer, str]] = [
+    (lambda tokens: weights(tokens, shift=0), "the place of the occurrence"),
+    (lambda tokens: weights(tokens, last=False), "the latest occurrence"),
+    (lambda tokens: weights(tokens).T, "rows are queries"),
+    (lambda tokens: np.eye(len(tokens), k=1), "no earlier occurrence of itself"),
+    (lambda tokens: np.ones((len(tokens),) * 2), "no query may look ahead"),
+    (lambda tokens: np.eye(len(tokens)), "row 1 of 'abcabca'"),
+    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted an array \(7, 7\)"),
+    (lambda tokens: tokens[99], "your function stops"),
+]
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "hint"),
+    [
+        *((check_top_p, *case) for case in TOP_P),
+        *((check_best, *case) for case in BEST),
+        *((check_passes, *case) for case in PASSES),
+        *((check_induction, *case) for case in INDUCTION),
+    ],
+)
+def test_a_wrong_answer_gets_the_hint_at_its_cause(
+    check: Answer, answer: Answer, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check(answer)
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,209 @@
+"""The check functions of "Softmax, masks and numerics": wrong gets the hint at its cause."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.pages.exercises.numerics import (
+    check_additive,
+    check_merge,
+    check_softmax,
+    check_window,
+)
+
+Answer = Callable[..., Any]
+
+
+def make_softmax(
+    *,
+    subtract: str = "allowed",
+    upside_down: bool = False,
+    penalty: float = -math.inf,
+    guard: bool = True,
+) -> Answer:
+    """A masked softmax with loops over rows, one of its parts possibly wrong."""
+
+    def softmax(scores: Any, mask: Any) -> Any:
+        weights = np.zeros_like(scores)
+        for i, (row, allowed) in enumerate(zip(scores, mask != upside_down, strict=True)):
+            row = np.where(allowed, row, penalty)
+            if guard and not (row > -math.inf).any():
+                continue
+            highest = {"allowed": row.max(), "all": scores[i].max(), "nothing": 0.0}[subtract]
+            powers = np.exp(row - highest)
+            weights[i] = powers / powers.sum()
+        return weights
+
+    return softmax
+
+
+def plain(scores: Any) -> Any:
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def merge(output: Any, lse: Any, other_output: Any, other_lse: Any) -> Any:
+    """Row by row, with the logarithm of a sum from NumPy."""
+    total = np.logaddexp(lse, other_lse)
+    merged = np.zeros_like(output)
+    for i, whole in enumerate(total):
+        if whole > -math.inf:
+            merged[i] = math.exp(lse[i] - whole) * output[i]
+            merged[i] += math.exp(other_lse[i] - whole) * other_output[i]
+    return merged, total
+
+
+def unsafe_merge(one: Any, lse: Any, two: Any, other: Any) -> Any:
+    a, b = np.exp(lse), np.exp(other)
+    return (a[:, None] * one + b[:, None] * two) / (a + b)[:, None], np.log(a + b)
+
+
+def with_lse(change: Answer) -> Answer:
+    return lambda one, lse, two, other: (merge(one, lse, two, other)[0], change(lse, other))
+
+
+def with_output(change: Answer) -> Answer:
+    return lambda one, lse, two, other: (
+        change(one, lse, two, other),
+        merge(one, lse, two, other)[1],
+    )
+
+
+def make_window(before: int = 1, after: int = 0, shifted: bool = True) -> Answer:
+    """The mask of a window by loops: `before` is taken off w, `after` keys lie behind."""
+
+    def window(q_len: int, k_len: int, w: int) -> Any:
+        mask = np.zeros((q_len, k_len), dtype=bool)
+        for i in range(q_len):
+            place = i + (k_len - q_len if shifted else 0)
+            for j in range(k_len):
+                mask[i, j] = place - w + before <= j <= place + after
+        return mask
+
+    return window
+
+
+def make_additive(penalty: float = -math.inf, joined: Answer = np.logical_and) -> Answer:
+    def additive(causal: Any, padding: Any) -> Any:
+        allowed = np.broadcast_to(joined(causal, padding), causal.shape)
+        return np.where(allowed, 0, penalty).astype(np.float16)
+
+    return additive
+
+
+def multiplied(causal: Any, padding: Any) -> Any:
+    return (1 - (causal & padding).astype(np.float16)) * np.float16(-1e9)
+
+
+@pytest.mark.parametrize(
+    ("check", "answer"),
+    [
+        (check_softmax, make_softmax()),
+        (check_merge, merge),
+        (check_window, make_window()),
+        (check_additive, make_additive()),
+        (check_additive, make_additive(float(np.finfo(np.float16).min))),
+    ],
+)
+def test_the_right_answer_passes(
+    check: Answer, answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(answer)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+SOFTMAX: list[tuple[Answer, str]] = [
+    (make_softmax(upside_down=True), "upside down"),
+    (lambda scores, mask: plain(scores), "mask is missing"),
+    (lambda scores, mask: plain(scores) * mask, "before the softmax"),
+    (lambda scores, mask: plain(scores * mask), "needs -inf"),
+    (lambda scores, mask: make_softmax()(scores.T, mask.T).T, "axis of the keys"),
+    (make_softmax(guard=False), "row with nothing allowed is NaN"),
+    (make_softmax(penalty=-1e9), "averages all keys"),
+    (make_softmax(subtract="nothing"), "not all weights are finite with scores near 1000"),
+    (make_softmax(subtract="all"), "subtract the largest of the allowed"),
+    (lambda scores, mask: 2 * make_softmax()(scores, mask), "the weights are not$"),
+    (lambda scores, mask: scores[0], r"wanted \(q, k\), \(4, 6\)"),
+    (lambda scores, mask: None, "end in a return"),
+    (lambda scores, mask: "a", "wanted an array"),
+    (lambda scores: scores, "your function stops"),
+]
+
+MERGE: list[tuple[Answer, str]] = [
+    (with_output(lambda one, lse, two, other: (one + two) / 2), "not alike"),
+    (with_output(lambda one, lse, two, other: one + two), "a mean already"),
+    (
+        with_output(
+            lambda one, lse, two, other: (
+                (lse[:, None] * one + other[:, None] * two) / (lse + other)[:, None]
+            )
+        ),
+        "its exponential is the weight",
+    ),
+    (with_output(lambda one, lse, two, other: merge(one, other, two, lse)[0]), "exchanged"),
+    (with_output(lambda one, lse, two, other: 7 * one), "output: the shape is right"),
+    (with_lse(lambda lse, other: lse + other), "not their logarithms"),
+    (with_lse(np.maximum), "the larger one"),
+    (with_lse(lambda lse, other: np.exp(lse) + np.exp(other)), "its logarithm is wanted"),
+    (with_lse(lambda lse, other: np.log1p(np.exp(-abs(lse - other)))), "added back"),
+    (with_lse(lambda lse, other: lse - other), "lse: the shape is right"),
+    (unsafe_merge, "NaN with log-sum-exps near 900"),
+    (lambda one, lse, two, other: one, "wanted two arrays"),
+    (lambda one, lse, two, other: (one[0], lse), r"output: got shape \(3,\)"),
+    (lambda one, lse, two, other: None, "end in a return"),
+    (lambda one: one, "your function stops"),
+]
+
+WINDOW: list[tuple[Answer, str]] = [
+    (make_window(before=0), r"that is w \+ 1 keys"),
+    (make_window(before=2), "that is w - 1 keys"),
+    (make_window(shifted=False), "the last query stands at the last key"),
+    (make_window(before=0, shifted=False), r"that is w \+ 1 keys"),
+    (lambda q, k, w: make_window(1, w - 1)(q, k, w), "are the future"),
+    (lambda q, k, w: make_window(-99)(q, k, w), "without a left end"),
+    (lambda q, k, w: ~make_window()(q, k, w), "upside down"),
+    (lambda q, k, w: make_window()(q, k, w) & False, "the mask is not"),
+    (lambda q, k, w: make_window()(q, k, w).astype(int), "an array of int64, wanted a boolean"),
+    (lambda q, k, w: make_window()(q, k, w).T[:2], r"wanted \(q, k\)"),
+    (lambda q, k, w: None, "end in a return"),
+    (lambda q: q, "your function stops"),
+]
+
+ADDITIVE: list[tuple[Answer, str]] = [
+    (multiplied, "0 times infinity"),
+    (lambda causal, padding: ~make_additive(0)(causal, padding).astype(bool), "array of bool"),
+    (
+        lambda causal, padding: np.where(causal & padding, -np.inf, 0).astype(np.float16),
+        "got the penalty",
+    ),
+    (make_additive(joined=np.logical_or), "needs both"),
+    (make_additive(joined=lambda causal, padding: causal), "padding mask is missing"),
+    (make_additive(joined=lambda causal, padding: padding), "causal mask is missing"),
+    (make_additive(-100.0), "got -100: too little"),
+    (lambda causal, padding: make_additive()(causal, padding) + np.float16(1), "exactly 0"),
+    (lambda causal, padding: make_additive()(causal, padding)[0], r"wanted \(q, k\)"),
+    (lambda causal, padding: None, "end in a return"),
+    (lambda causal: causal, "your function stops"),
+]
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "hint"),
+    [
+        *((check_softmax, *case) for case in SOFTMAX),
+        *((check_merge, *case) for case in MERGE),
+        *((check_window, *case) for case in WINDOW),
+        *((check_additive, *case) for case in ADDITIVE),
+    ],
+)
+def test_a_wrong_answer_gets_the_hint_at_its_cause(
+    check: Answer, answer: Answer, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check(answer)
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,163 @@
+import ast
+import html
+import importlib.util
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from companion import alignment
+from companion.pages.notebook import Source, show_source
+from companion.pages.notebook.box import MeasuredBox
+from companion.pages.studies import Measure
+
+CODE = '''"""A module.
+
+With two lines.
+"""
+
+import functools
+
+
+def decorate(function):
+    @functools.wraps(function)
+    def inner(*args):
+        return function(*args)
+
+    return inner
+
+
+@decorate
+def decorated(x):
+    """Say nothing."""
+    # A comment stays.
+    text = """no docstring"""
+    return text
+
+
+class OnlyWords(ValueError):
+    """There is nothing else here."""
+
+
+class Box:
+    """Hold things.
+
+    For a while.
+    """
+
+    size = 3
+
+    def method(self):
+        """Return it."""
+        return self.size
+
+    def short(self): "Shared line."
+'''
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> ModuleType:
+    file = tmp_path / "sample_module.py"
+    file.write_text(CODE, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("sample_module", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [alignment.argmax_links, alignment.IBMModel1, alignment, MeasuredBox._repr_html_],
+)
+def test_what_is_shown_is_what_is_installed(obj: Callable[..., Any]) -> None:
+    shown = show_source(obj)
+    expected = textwrap.dedent(inspect.getsource(obj))
+    assert shown.code == expected
+    pre = re.findall(r"<pre>(.*)</pre>", shown._repr_html_(), re.DOTALL)
+    assert html.unescape(re.sub("<[^>]+>", "", pre[0])) == expected
+    module = getattr(obj, "__module__", "companion.alignment")
+    assert repr(shown) == f"# {module}\n{expected}".rstrip()
+
+
+def test_properties_and_decorated_functions_show_what_they_wrap(sample: ModuleType) -> None:
+    assert "def places(self)" in show_source(Measure.places).code
+    assert show_source(sample.decorated).code.startswith("@decorate\ndef decorated(x):")
+
+
+def test_without_docstrings_the_code_is_the_same(sample: ModuleType) -> None:
+    shown = show_source(sample, doc=False).code
+    assert shown == textwrap.dedent('''\
+
+        import functools
+
+
+        def decorate(function):
+            @functools.wraps(function)
+            def inner(*args):
+                return function(*args)
+
+            return inner
+
+
+        @decorate
+        def decorated(x):
+            # A comment stays.
+            text = """no docstring"""
+            return text
+
+
+        class OnlyWords(ValueError):
+            ...
+
+
+        class Box:
+            size = 3
+
+            def method(self):
+                return self.size
+
+            def short(self): "Shared line."
+        ''').removeprefix("\n")
+
+
+def test_docstrings_go_and_nothing_else(sample: ModuleType) -> None:
+    class Strip(ast.NodeTransformer):
+        def generic_visit(self, node: ast.AST) -> ast.AST:
+            super().generic_visit(node)
+            documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+            if isinstance(node, documented) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Expr(ast.Constant(...))]
+            return node
+
+    for module in (alignment, inspect):
+        whole = Strip().visit(ast.parse(inspect.getsource(module)))
+        assert ast.dump(ast.parse(show_source(module, doc=False).code)) == ast.dump(whole)
+
+
+def test_several_objects_stand_below_their_modules() -> None:
+    shown = show_source(alignment.argmax_links, alignment.diagonal_links, MeasuredBox)
+    assert [line for line in repr(shown).splitlines() if line.startswith("# ")] == [
+        "# companion.alignment",
+        "# companion.pages.notebook.box",
+    ]
+    assert shown._repr_html_().count('<div class="highlight">') == 2
+
+
+def test_no_place_on_the_machine_is_shown(sample: ModuleType, tmp_path: Path) -> None:
+    for shown in (show_source(sample), show_source(alignment)):
+        for form in (repr(shown), shown._repr_html_()):
+            assert str(tmp_path) not in form
+            assert str(Path(alignment.__file__).parent) not in form
+
+
+@pytest.mark.parametrize("obj", [len, 3, "text", Source(())])
+def test_what_has_no_source_is_refused(obj: object) -> None:
+    with pytest.raises(TypeError, match=r"obj: got .* wanted a function, class, method or module"):
+        show_source(obj)

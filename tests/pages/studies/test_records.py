@@ -1,0 +1,107 @@
+import math
+
+import pytest
+
+from companion.pages.studies import Claim, Measure, Side, UnknownNameError, Verdict
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def measure(**changes: object) -> Measure:
+    fields = {
+        "unit": "%",
+        "runs": (97.0, 98.0, 99.0),
+        "mean": 98.0,
+        "interval": (95.516, 100.484),
+        "prediction": (93.0, 103.0),
+    }
+    return Measure(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def claim(interval: tuple[float, float], side: Side, threshold: float = 0.0) -> Claim:
+    return Claim(
+        claim="It helps.",
+        side=side,
+        threshold=threshold,
+        unit="points",
+        runs=(1.0, 2.0),
+        mean=sum(interval) / 2,
+        interval=interval,
+        prediction=interval,
+    )
+
+
+@pytest.mark.parametrize(
+    ("interval", "above", "below"),
+    [
+        ((0.5, 2.0), "holds", "fails"),
+        ((-2.0, -0.5), "fails", "holds"),
+        ((-0.5, 2.0), "mixed", "mixed"),
+        ((0.0, 2.0), "mixed", "mixed"),
+        ((-2.0, 0.0), "mixed", "mixed"),
+        ((0.0, 0.0), "mixed", "mixed"),
+    ],
+)
+def test_verdict(interval: tuple[float, float], above: Verdict, below: Verdict) -> None:
+    assert claim(interval, "above").verdict == above
+    assert claim(interval, "below").verdict == below
+    shifted = (interval[0] + 50, interval[1] + 50)
+    assert claim(shifted, "above", 50).verdict == above
+    assert claim(shifted, "below", 50).verdict == below
+
+
+def test_a_measure_is_written_with_what_its_interval_supports() -> None:
+    assert str(measure()) == repr(measure()) == f"98.0{NBSP}% [95.5, 100.5]"
+    assert f"{measure():value}" == f"98.0{NBSP}%"
+    assert f"{measure():number} {measure():interval}" == "98.0 [95.5, 100.5]"
+    assert str(measure(decimals=0)) == f"98{NBSP}% [96, 100]"
+    assert str(measure(unit="")) == "98.0 [95.5, 100.5]"
+    with pytest.raises(ValueError, match=r"format: got '\.2f', wanted one of"):
+        f"{measure():.2f}"
+
+
+def test_an_interval_is_never_clipped() -> None:
+    assert f"{measure(interval=(91.0, 105.2)):interval}" == "[91, 105]"
+
+
+def test_a_new_run_is_held_against_the_prediction_interval() -> None:
+    assert all(value in measure() for value in (93, 95.0, 103.0))
+    assert not any(value in measure() for value in (92.99, 103.01, math.nan))
+
+
+@pytest.mark.parametrize(
+    ("value", "where"), [(98, "inside"), (90, "below"), (110, "above"), (math.nan, "outside")]
+)
+def test_the_message_says_where_a_run_lies(value: float, where: str) -> None:
+    text = measure().explain(value)
+    assert f"lies {where} [93.0, 103.0]" in text
+    assert "mean 98.0, 3 runs" in text
+
+
+def test_a_written_interval_never_contradicts_its_verdict() -> None:
+    near = claim((0.04, 6.0), "above")
+    assert near.verdict == "holds"
+    assert f"{near:interval}" == "[0.04, 6.00]"
+
+
+def test_inline_numbers_are_marked_up_and_escaped() -> None:
+    html = measure(unit="<s>")._repr_html_()
+    expected = f"98.0{NBSP}&lt;s&gt; <small>[95.5, 100.5]</small>"
+    assert html == f'<span class="am-num">{expected}</span>'
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "message"),
+    [
+        ("bleu", ["dot/bleu", "none/bleu", "dot/loss"], "one of 'dot/bleu', 'none/bleu'"),
+        ("dot/blue", ["dot/bleu", "x"], "one of 'dot/bleu'"),
+        ("zzz", ["b", "a"], "one of 'a', 'b'"),
+        ("zzz", [], "but there is none yet"),
+    ],
+)
+def test_an_unknown_name_is_answered_by_those_that_come_near(
+    name: str, known: list[str], message: str
+) -> None:
+    error = UnknownNameError("measure", name, known)
+    assert isinstance(error, KeyError)
+    assert str(error) == f"measure: got {name!r}, wanted {message}"
