@@ -22,6 +22,7 @@ from companion.cost import (
     LiveBytes,
     Roofline,
     array_bytes,
+    count_flops,
     cpu_seconds,
     crossover_length,
     feed_forward_flops,
@@ -39,7 +40,7 @@ from companion.cost import (
 )
 from companion.layers import FeedForward
 from companion.linear import elu_feature_map, linear_attention
-from companion.models.transformer import Block, LanguageModel, TransformerConfig, count_flops
+from companion.models.transformer import Block, LanguageModel, TransformerConfig
 from companion.models.transformer.language_model import PromptState
 from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention

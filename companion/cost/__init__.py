@@ -7,6 +7,14 @@ and in bytes no more than tensors.
 
 from companion.cost.counters import LiveBytes, measure_flops, measure_saved_bytes
 from companion.cost.growth import PowerLaw, crossover_length, fit_exponent, t_quantile
+from companion.cost.layers import (
+    AttentionFlops,
+    additive_flops,
+    feed_forward_flops,
+    luong_flops,
+    matmul_flops,
+    multi_head_flops,
+)
 from companion.cost.linear import (
     LinearFlops,
     chunked_linear_attention_flops,
@@ -31,15 +39,7 @@ from companion.cost.size import (
 )
 from companion.cost.timing import cpu_seconds
 from companion.cost.training import TrainingBytes, training_bytes, training_flops
-from companion.layers import (
-    AttentionFlops,
-    additive_flops,
-    feed_forward_flops,
-    luong_flops,
-    matmul_flops,
-    multi_head_flops,
-)
-from companion.models.transformer import count_flops, count_parameters
+from companion.cost.transformer import count_flops, count_parameters
 
 __all__ = [
     "AttentionFlops",

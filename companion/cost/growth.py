@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from companion.arrays import check_number
-from companion.layers import feed_forward_flops, multi_head_flops
+from companion.cost.layers import feed_forward_flops, multi_head_flops
 from companion.models.transformer import TransformerConfig
 
 

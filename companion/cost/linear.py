@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from companion.arrays import check_whole
-from companion.layers import matmul_flops
+from companion.cost.layers import matmul_flops
 
 Decay = Literal["step", "channel"]
 

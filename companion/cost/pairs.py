@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from companion.arrays import check_whole
+from companion.cost.layers import matmul_flops
 from companion.kernels.tiles import Band
-from companion.layers import matmul_flops
 from companion.tiled import BLOCKS
 
 

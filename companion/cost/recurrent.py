@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from companion.arrays import check_whole
-from companion.layers import AttentionFlops, additive_flops, luong_flops, matmul_flops
+from companion.cost.layers import AttentionFlops, additive_flops, luong_flops, matmul_flops
 from companion.models.seq2seq import Seq2SeqConfig
 
 Cell = Literal["gru", "lstm"]

@@ -9,7 +9,8 @@ import torch
 from companion.arrays import check_whole
 from companion.cost.size import array_bytes, kv_cache_bytes
 from companion.cost.timing import cpu_seconds
-from companion.models.transformer import TransformerConfig, count_flops, count_parameters
+from companion.cost.transformer import count_flops, count_parameters
+from companion.models.transformer import TransformerConfig
 
 
 class Roofline(NamedTuple):

@@ -1,14 +1,6 @@
 """Attention as layers with weights to learn, and the feed-forward layer that stands beside it."""
 
 from companion.layers.additive import AdditiveAttention
-from companion.layers.counts import (
-    AttentionFlops,
-    additive_flops,
-    feed_forward_flops,
-    luong_flops,
-    matmul_flops,
-    multi_head_flops,
-)
 from companion.layers.feed_forward import FeedForward
 from companion.layers.luong import LuongAttention
 from companion.layers.memory import MemoryAttention
@@ -16,15 +8,9 @@ from companion.layers.multi_head import MultiHeadAttention, ProjectedMemory
 
 __all__ = [
     "AdditiveAttention",
-    "AttentionFlops",
     "FeedForward",
     "LuongAttention",
     "MemoryAttention",
     "MultiHeadAttention",
     "ProjectedMemory",
-    "additive_flops",
-    "feed_forward_flops",
-    "luong_flops",
-    "matmul_flops",
-    "multi_head_flops",
 ]

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from companion.cost import crossover_length, fit_exponent, multi_head_flops, t_quantile
-from companion.layers import feed_forward_flops
+from companion.cost import (
+    crossover_length,
+    feed_forward_flops,
+    fit_exponent,
+    multi_head_flops,
+    t_quantile,
+)
 from tests.transformers import config_of
 
 

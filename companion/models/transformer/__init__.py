@@ -3,7 +3,6 @@
 from companion.models.transformer.bias import AlibiBias, RelativeBias, ScoreBias
 from companion.models.transformer.blocks import Block, PostNorm, PreNorm, Residual
 from companion.models.transformer.config import TransformerConfig
-from companion.models.transformer.counts import count_flops, count_parameters
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output
 from companion.models.transformer.encoder import Encoder
@@ -31,8 +30,6 @@ __all__ = [
     "TextEncoder",
     "Transformer",
     "TransformerConfig",
-    "count_flops",
-    "count_parameters",
     "from_pretrained",
     "load",
     "save",

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from companion.cost import count_flops
 from companion.masks import padding_mask
 from companion.models.transformer import (
     Decoder,
@@ -18,7 +19,6 @@ from companion.models.transformer import (
     TextEncoder,
     Transformer,
     TransformerConfig,
-    count_flops,
 )
 from tests.batches import make_batch
 from tests.transformers import config_of, randomised

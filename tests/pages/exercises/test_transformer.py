@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from companion.models.transformer import TransformerConfig, count_parameters
+from companion.cost import count_parameters
+from companion.models.transformer import TransformerConfig
 from companion.pages.exercises.transformer import (
     check_orders,
     check_shift,

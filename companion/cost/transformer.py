@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from companion.arrays import check_whole
-from companion.layers import feed_forward_flops, matmul_flops, multi_head_flops
+from companion.cost.layers import feed_forward_flops, matmul_flops, multi_head_flops
 from companion.models.transformer.config import TransformerConfig
 
 Kind = Literal["encoder_decoder", "language_model", "masked_language_model"]

@@ -10,12 +10,11 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from companion.cost import count_flops, count_parameters
 from companion.models.transformer import (
     LanguageModel,
     MaskedLanguageModel,
     Transformer,
-    count_flops,
-    count_parameters,
 )
 from tests.batches import make_batch
 from tests.transformers import VARIANTS, config_of

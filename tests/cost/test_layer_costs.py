@@ -14,18 +14,21 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from companion.cache import KVCache
-from companion.cost import measure_flops, training_flops
-from companion.layers import (
-    AdditiveAttention,
+from companion.cost import (
     AttentionFlops,
-    FeedForward,
-    LuongAttention,
-    MultiHeadAttention,
     additive_flops,
     feed_forward_flops,
     luong_flops,
     matmul_flops,
+    measure_flops,
     multi_head_flops,
+    training_flops,
+)
+from companion.layers import (
+    AdditiveAttention,
+    FeedForward,
+    LuongAttention,
+    MultiHeadAttention,
 )
 
 ODD = (1, 3, 5, 7, 11, 13)
