@@ -390,7 +390,7 @@ def _present_arrays(given: dict[str, Array | None]) -> list[tuple[str, Array]]:
 def _check_same_library(name: str, array: Array, first: str, reference: Array) -> None:
     if type(array) is type(reference):
         return
-    got, wanted = _library(array), _library(reference)
+    got, wanted = library_of(array), library_of(reference)
     if got != wanted:
         raise TypeError(f"{name}: got an array of {got}, wanted one of {wanted} like {first}")
 
@@ -404,7 +404,13 @@ def _check_same_device(name: str, array: Array, first: str, reference: Array) ->
         )
 
 
-def _library(array: Array) -> str:
+def library_of(array: Array) -> str:
+    """Return the name of the library that an array belongs to.
+
+    >>> import numpy as np
+    >>> library_of(np.ones(2))
+    'numpy'
+    """
     if is_numpy_array(array):
         return "numpy"
     name: str = array_namespace(array).__name__
