@@ -28,8 +28,8 @@ def measure_flops(call: Callable[[], object]) -> int:
     done so that no product is missed:
 
     - Fused attention and oneDNN's LSTM, of which the counter sees nothing on the CPU, are put
-      aside: the call takes the ways that are made of products.
-    - Products of a matrix and a vector, and those that are added to a sum in its place, for which
+      aside: the call takes the kernels that are made of products.
+    - Products of a matrix and a vector, and those that are added to a sum in place, for which
       torch's counter has no formula, count too.
 
     On "meta" tensors nothing is computed, and a model of any size is counted at once.
@@ -111,25 +111,19 @@ def measure_saved_bytes(call: Callable[[], object], module: nn.Module | None = N
     (140, 0)
     """
     own = set() if module is None else {_storage(p)._cdata for p in module.parameters()}
-    packed: weakref.WeakSet[_Packed] = weakref.WeakSet()
+    packed: list[weakref.ref[Tensor]] = []  # a reference dies when the graph lets go of its tensor
 
-    def pack(tensor: Tensor) -> _Packed:
-        saved = _Packed(tensor.data)  # a tensor with its history would hold the graph itself
-        packed.add(saved)
+    def pack(tensor: Tensor) -> Tensor:
+        saved = tensor.data  # a tensor with its history would hold the graph itself
+        packed.append(weakref.ref(saved))
         return saved
 
-    with saved_tensors_hooks(pack, lambda saved: saved.tensor):
+    with saved_tensors_hooks(pack, lambda saved: saved):
         result = call()  # held: what nobody can call backward on any more is not kept
-    kept = {storage._cdata: storage for storage in (_storage(saved.tensor) for saved in packed)}
+    saved = (tensor for reference in packed if (tensor := reference()) is not None)
+    kept = {storage._cdata: storage for storage in map(_storage, saved)}
     del result
     return sum(storage.nbytes() for key, storage in kept.items() if key not in own)
-
-
-class _Packed:
-    """A tensor that a graph holds; it goes when the graph lets go of it."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
 
 
 def _product(left: Shape, right: Shape, *_: object, **__: object) -> int:

@@ -8,10 +8,15 @@ products with its square. That is not to say that they take no time.
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.layers.luong import Score
+
+LENGTHS: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "batch_size"), ">= 1")
+HEADS: dict[str, Any] = dict.fromkeys(
+    ("embed_dim", "num_heads", "num_kv_heads", "head_dim"), ">= 1"
+)
 
 
 class AttentionFlops(NamedTuple):
@@ -45,6 +50,7 @@ def matmul_flops(rows: int, inner: int, columns: int) -> int:
     return 2 * rows * inner * columns
 
 
+@contract(key_dim=">= 1", value_dim=">= 1", cached=">= 0", pairs=">= 0", **HEADS, **LENGTHS)
 def multi_head_flops(
     embed_dim: int,
     num_heads: int,
@@ -81,41 +87,33 @@ def multi_head_flops(
         batch_size: sequences.
 
     Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range or no divisor, a cache beside a memory, or a projected
-            memory that is not there.
+        ValueError: also for a cache beside a memory, and for a projected memory that is not there.
 
     >>> multi_head_flops(12, 3, q_len=5)
     AttentionFlops(projections=5760, scores=600, blend=600)
     >>> multi_head_flops(12, 3, q_len=1, cached=4)  # the last of these five, with a cache
     AttentionFlops(projections=1152, scores=120, blend=120)
     """
-    check_whole(1, embed_dim=embed_dim, num_heads=num_heads, q_len=q_len, batch_size=batch_size)
-    check_whole(0, cached=cached)
-    memory = q_len if k_len is None else k_len
-    groups = num_heads if num_kv_heads is None else num_kv_heads
     if head_dim is None and embed_dim % num_heads:
         raise ValueError(f"num_heads: got {num_heads}, wanted a divisor of embed_dim, {embed_dim}")
-    width = embed_dim // num_heads if head_dim is None else head_dim
-    key_dim = embed_dim if key_dim is None else key_dim
-    value_dim = embed_dim if value_dim is None else value_dim
-    check_whole(1, k_len=memory, num_kv_heads=groups, head_dim=width)
-    check_whole(1, key_dim=key_dim, value_dim=value_dim)
     if cached and k_len is not None:
         raise ValueError(
             f"cached: got {cached} beside k_len, wanted 0: self-attention alone has a cache"
         )
     if projected and k_len is None:
         raise ValueError("projected: got True without k_len, wanted False: there is no memory")
-    pairs = q_len * (cached + memory) if pairs is None else pairs
-    check_whole(0, pairs=pairs)
+    memory = q_len if k_len is None else k_len
+    width = head_dim or embed_dim // num_heads
     projections = 2 * matmul_flops(q_len, embed_dim, num_heads * width)
     if not projected:
-        projections += matmul_flops(memory, key_dim + value_dim, groups * width)
+        entry = (key_dim or embed_dim) + (value_dim or embed_dim)
+        projections += matmul_flops(memory, entry, (num_kv_heads or num_heads) * width)
+    pairs = q_len * (cached + memory) if pairs is None else pairs
     products = batch_size * num_heads * matmul_flops(pairs, width, 1)
     return AttentionFlops(batch_size * projections, products, products)
 
 
+@contract(query_dim=">= 1", key_dim=">= 1", hidden_dim=">= 1", **LENGTHS)
 def additive_flops(
     query_dim: int,
     key_dim: int,
@@ -140,21 +138,16 @@ def additive_flops(
         projected: the memory was projected before.
         batch_size: sequences.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range.
-
     >>> additive_flops(3, 5, 7, q_len=2, k_len=4)
     AttentionFlops(projections=364, scores=112, blend=80)
     """
-    check_whole(1, query_dim=query_dim, key_dim=key_dim, hidden_dim=hidden_dim)
-    check_whole(1, q_len=q_len, k_len=k_len, batch_size=batch_size)
     projections = matmul_flops(q_len, query_dim, hidden_dim)
     if not projected:
         projections += matmul_flops(k_len, key_dim, hidden_dim)
     return _of_memory(projections, hidden_dim, key_dim, q_len * k_len, batch_size)
 
 
+@contract(query_dim=">= 1", key_dim=">= 1", hidden_dim=">= 1", **LENGTHS)
 def luong_flops(
     query_dim: int,
     key_dim: int,
@@ -178,25 +171,14 @@ def luong_flops(
         k_len: entries of the memory.
         score: "dot", "general" or "concat".
         hidden_dim: width of the hidden layer of "concat"; None means query_dim.
-        predictive: predict the place of the window (local-p); it counts as a projection.
+        predictive: predict the centre of the window (local-p); it counts as a projection.
         projected: the memory was projected before.
         batch_size: sequences.
-
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range, or another score.
 
     >>> luong_flops(3, 5, q_len=2, k_len=4)
     AttentionFlops(projections=120, scores=48, blend=80)
     """
-    if score not in get_args(Score):
-        raise ValueError(f"score: got {score!r}, wanted one of {get_args(Score)}")
-    check_whole(1, query_dim=query_dim, key_dim=key_dim)
-    check_whole(1, q_len=q_len, k_len=k_len, batch_size=batch_size)
-    hidden = query_dim
-    if hidden_dim is not None and score == "concat":
-        check_whole(1, hidden_dim=hidden_dim)
-        hidden = hidden_dim
+    hidden = hidden_dim if score == "concat" and hidden_dim is not None else query_dim
     projections = 0
     if not projected and score != "dot":
         projections += matmul_flops(k_len, key_dim, hidden)
@@ -207,23 +189,19 @@ def luong_flops(
     return _of_memory(projections, hidden, key_dim, q_len * k_len, batch_size)
 
 
+@contract(embed_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
 def feed_forward_flops(embed_dim: int, hidden_dim: int, *, tokens: int, gated: bool = False) -> int:
     """Count a call of `FeedForward` (Vaswani et al., 2017; gated, Shazeer, 2020).
 
     Args:
         embed_dim: width e.
         hidden_dim: width between the projections.
-        tokens: places, those of all sequences together.
+        tokens: positions, those of all sequences together.
         gated: with a second projection up.
-
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1.
 
     >>> feed_forward_flops(12, 48, tokens=5), feed_forward_flops(12, 32, tokens=5, gated=True)
     (11520, 11520)
     """
-    check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim, tokens=tokens)
     return matmul_flops(tokens, embed_dim, (3 if gated else 2) * hidden_dim)
 
 

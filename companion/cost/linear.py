@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.cost.layers import matmul_flops
 
 Decay = Literal["step", "channel"]
+
+_SIZES: dict[str, Any] = dict.fromkeys(("key_dim", "value_dim", "length", "num_heads"), ">= 1")
 
 
 class LinearFlops(NamedTuple):
@@ -32,6 +34,7 @@ class LinearFlops(NamedTuple):
         return sum(self)
 
 
+@contract(**_SIZES)
 def linear_attention_flops(
     key_dim: int,
     value_dim: int,
@@ -53,15 +56,10 @@ def linear_attention_flops(
         normalised: with a feature map, and so with a column of ones beside the values.
         decay: factors a "step" or a "channel", of every head; None for none.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1, another decay, or decay where nothing is causal.
-
     >>> linear_attention_flops(4, 5, length=7).total, linear_attention_flops(
     ...     4, 5, length=7, is_causal=False).total
     (882, 560)
     """
-    _check(key_dim, value_dim, length, num_heads, decay)
     v = value_dim + normalised
     if not is_causal:
         if decay is not None:
@@ -75,6 +73,7 @@ def linear_attention_flops(
     return LinearFlops(pairs=num_heads * pairs + weights)
 
 
+@contract(**_SIZES)
 def recurrent_linear_attention_flops(
     key_dim: int, value_dim: int, *, length: int, num_heads: int = 1, delta: bool = False
 ) -> LinearFlops:
@@ -90,18 +89,14 @@ def recurrent_linear_attention_flops(
         num_heads: heads, those of all sequences together.
         delta: by the delta rule (Schlag et al., 2021).
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1.
-
     >>> recurrent_linear_attention_flops(4, 5, length=7)
     LinearFlops(pairs=0, reading=280, writing=280, comparing=0)
     """
-    _check(key_dim, value_dim, length, num_heads, None)
     state = num_heads * length * matmul_flops(1, key_dim, value_dim)
     return LinearFlops(reading=state, writing=state, comparing=state if delta else 0)
 
 
+@contract(chunk_size=">= 1", **_SIZES)
 def chunked_linear_attention_flops(
     key_dim: int,
     value_dim: int,
@@ -126,15 +121,9 @@ def chunked_linear_attention_flops(
         decay: factors a "step" or a "channel", of every head; None for none.
         delta: by the delta rule.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1, or another decay.
-
     >>> chunked_linear_attention_flops(4, 5, length=8, chunk_size=4)
     LinearFlops(pairs=616, reading=320, writing=320, comparing=0)
     """
-    _check(key_dim, value_dim, length, num_heads, decay)
-    check_whole(1, chunk_size=chunk_size)
     size = min(chunk_size, length)
     chunks, c = -(-length // size), _power_of_two(size)
     heads = num_heads * chunks
@@ -166,9 +155,3 @@ def _decayed_weights(
 
 def _power_of_two(size: int) -> int:
     return 1 << (size - 1).bit_length()
-
-
-def _check(key_dim: int, value_dim: int, length: int, num_heads: int, decay: Decay | None) -> None:
-    check_whole(1, key_dim=key_dim, value_dim=value_dim, length=length, num_heads=num_heads)
-    if decay is not None and decay not in get_args(Decay):
-        raise ValueError(f"decay: got {decay!r}, wanted None or one of {get_args(Decay)}")

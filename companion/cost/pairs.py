@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.cost.layers import matmul_flops
 from companion.kernels.tiles import Band
 from companion.tiled import BLOCKS
 
+_BAND: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "left", "right"), ">= 0")
 
+
+@contract(**_BAND)
 def band_pairs(
     q_len: int,
     k_len: int | None = None,
@@ -27,17 +30,15 @@ def band_pairs(
         right: keys allowed after it; None means all, 0 is causal.
         offset: keys before the first query.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range.
-
     >>> band_pairs(5), band_pairs(5, right=0), band_pairs(5, left=1, right=0)
     (25, 15, 9)
     """
-    keys, band = _checked(q_len, k_len, left, right, offset)
+    keys = q_len if k_len is None else k_len
+    band = Band(left, right, offset)
     return sum(len(band.seen(range(i, i + 1), keys)) for i in range(q_len))
 
 
+@contract(block_size=">= 1", **_BAND)
 def tiled_pairs(
     q_len: int,
     k_len: int | None = None,
@@ -62,16 +63,12 @@ def tiled_pairs(
         block_size: queries a tile; None is what `tiled_attention` chooses for float32 and float64.
             How many keys a tile has changes nothing.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range.
-
     >>> tiled_pairs(1024, right=0) / band_pairs(1024, right=0)  # doctest: +ELLIPSIS
     1.248...
     """
-    keys, band = _checked(q_len, k_len, left, right, offset)
+    keys = q_len if k_len is None else k_len
+    band = Band(left, right, offset)
     if block_size is not None:
-        check_whole(1, block_size=block_size)
         return _in_blocks(band, range(q_len), keys, block_size)
     inside = band.interior(q_len, keys)
     if not inside:
@@ -96,6 +93,7 @@ class TiledFlops(NamedTuple):
     backward: int
 
 
+@contract(num_heads=">= 1", pairs=">= 0", head_dim=">= 1", value_dim=">= 1", batch_size=">= 1")
 def tiled_flops(
     num_heads: int, pairs: int, *, head_dim: int, value_dim: int | None = None, batch_size: int = 1
 ) -> TiledFlops:
@@ -108,16 +106,10 @@ def tiled_flops(
         value_dim: width v of a value; None means d.
         batch_size: sequences.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range.
-
     >>> tiled_flops(3, tiled_pairs(5), head_dim=4)
     TiledFlops(forward=1200, backward=3000)
     """
     d, v = head_dim, head_dim if value_dim is None else value_dim
-    check_whole(1, num_heads=num_heads, head_dim=d, value_dim=v, batch_size=batch_size)
-    check_whole(0, pairs=pairs)
     widths = d + v, 3 * d + 2 * v  # of score and blend; of the score again and four gradients
     return TiledFlops(*(batch_size * num_heads * matmul_flops(pairs, w, 1) for w in widths))
 
@@ -127,14 +119,3 @@ def _in_blocks(band: Band, queries: range, keys: int, size: int) -> int:
     starts = range(queries.start, queries.stop, size)
     blocks = (range(start, min(start + size, queries.stop)) for start in starts)
     return sum(len(block) * len(band.seen(block, keys)) for block in blocks)
-
-
-def _checked(
-    q_len: int, k_len: int | None, left: int | None, right: int | None, offset: int
-) -> tuple[int, Band]:
-    keys = q_len if k_len is None else k_len
-    widths = {"left": left, "right": right}
-    check_whole(0, q_len=q_len, k_len=keys)
-    check_whole(0, **{name: width for name, width in widths.items() if width is not None})
-    check_whole(offset=offset)
-    return keys, Band(left, right, offset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.cost.layers import AttentionFlops, additive_flops, luong_flops, matmul_flops
 from companion.models.seq2seq import Seq2SeqConfig
 
@@ -14,6 +14,7 @@ Cell = Literal["gru", "lstm"]
 _GATES = {"gru": 3, "lstm": 4}
 
 
+@contract(input_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
 def recurrent_flops(cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int) -> int:
     """Count a recurrent layer, one direction of it: two products a gate and token.
 
@@ -27,16 +28,9 @@ def recurrent_flops(cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int)
         tokens: steps, those of all sequences together; padding that is read counts, padding that
             is packed away does not.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1, or another cell.
-
     >>> recurrent_flops("gru", 5, 7, tokens=3), recurrent_flops("lstm", 5, 7, tokens=3)
     (1512, 2016)
     """
-    if cell not in _GATES:
-        raise ValueError(f"cell: got {cell!r}, wanted one of {tuple(_GATES)}")
-    check_whole(1, input_dim=input_dim, hidden_dim=hidden_dim, tokens=tokens)
     return matmul_flops(tokens, input_dim + hidden_dim, _GATES[cell] * hidden_dim)
 
 
@@ -61,6 +55,7 @@ class Seq2SeqFlops(NamedTuple):
         return sum(self)
 
 
+@contract(length=">= 1", padded_length=">= 1")
 def seq2seq_flops(
     config: Seq2SeqConfig,
     *,
@@ -80,20 +75,21 @@ def seq2seq_flops(
         padded_length: tokens of a source sentence, padding included; None means the longest.
 
     Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1, no sentence, or a padded length below the longest.
+        ValueError: also for no sentence, and for a padded length below the longest.
 
     >>> config = Seq2SeqConfig(source_vocab=11, target_vocab=13, embed_dim=3, hidden_dim=4)
     >>> seq2seq_flops(config, source_lengths=[5, 2], length=7)
     Seq2SeqFlops(encoder=1264, attention=1888, decoder=4592, output=1456)
     """
-    if not source_lengths:
-        raise ValueError("source_lengths: got none, wanted one a sentence")
-    for tokens in source_lengths:
-        check_whole(1, source_lengths=tokens)
+    if not source_lengths or min(source_lengths) < 1:
+        raise ValueError(
+            f"source_lengths: got {list(source_lengths)}, wanted one a sentence, at least 1 each"
+        )
     padded = max(source_lengths) if padded_length is None else padded_length
-    check_whole(1, length=length)
-    check_whole(max(source_lengths), padded_length=padded)
+    if padded < max(source_lengths):
+        raise ValueError(
+            f"padded_length: got {padded}, wanted at least {max(source_lengths)}, the longest"
+        )
     e, h, sentences = config.embed_dim, config.hidden_dim, len(source_lengths)
     states = 1 if config.cell == "gru" else 2
     read = sentences * padded if config.cell == "gru" else sum(source_lengths)

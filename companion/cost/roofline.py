@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.cost.size import array_bytes, kv_cache_bytes
 from companion.cost.timing import cpu_seconds
 from companion.cost.transformer import count_flops, count_parameters
@@ -51,6 +51,7 @@ class Roofline(NamedTuple):
         return max(flops / self.flops, moved / self.bandwidth)
 
 
+@contract(size=">= 1", megabytes=">= 1", rounds=">= 1")
 def measure_roofline(*, size: int = 1024, megabytes: int = 192, rounds: int = 5) -> Roofline:
     """Measure both bounds on the CPU, in torch's default dtype: the best of some rounds.
 
@@ -64,15 +65,10 @@ def measure_roofline(*, size: int = 1024, megabytes: int = 192, rounds: int = 5)
             bandwidth that is measured.
         rounds: how often.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1.
-
     >>> roof = measure_roofline(size=64, megabytes=3, rounds=1)
     >>> roof.flops > 0, roof.bandwidth > 0
     (True, True)
     """
-    check_whole(1, size=size, megabytes=megabytes, rounds=rounds)
     matrix = torch.ones(size, size)
     length = megabytes * 2**20 // (3 * matrix.itemsize)
     first, second, third = (torch.ones(length) for _ in range(3))
@@ -88,6 +84,7 @@ def measure_roofline(*, size: int = 1024, megabytes: int = 192, rounds: int = 5)
     return Roofline(2 * size**3 / min(seconds["product"]), moved / min(seconds["triad"]))
 
 
+@contract(rows=">= 0", inner=">= 0", columns=">= 0")
 def matmul_bytes(rows: int, inner: int, columns: int, *, dtype: torch.dtype | None = None) -> int:
     """Return the least bytes that a product moves: both factors are read, the product is written.
 
@@ -97,14 +94,9 @@ def matmul_bytes(rows: int, inner: int, columns: int, *, dtype: torch.dtype | No
         columns: of the second.
         dtype: of the numbers; None means torch's default.
 
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: a size below 0.
-
     >>> matmul_bytes(3, 5, 7, dtype=torch.float32)
     284
     """
-    check_whole(0, rows=rows, inner=inner, columns=columns)
     return array_bytes(rows * inner + inner * columns + rows * columns, dtype=dtype)
 
 
@@ -132,6 +124,7 @@ class StepCost(NamedTuple):
         return self.flops / self.moved
 
 
+@contract(cached=">= 0", batch_size=">= 1")
 def step_cost(
     config: TransformerConfig, *, cached: int, batch_size: int = 1, dtype: torch.dtype | None = None
 ) -> StepCost:
@@ -145,10 +138,6 @@ def step_cost(
         cached: tokens of a sequence before the one that is read.
         batch_size: sequences.
         dtype: of weights and caches; None means torch's default.
-
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number out of range.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> step_cost(config, cached=4, dtype=torch.float32)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Literal, get_args
+from typing import Any, Literal
 
 import torch
 
-from companion.arrays import check_whole
-from companion.layers.feed_forward import ACTIVATIONS, Activation
+from companion.contracts import contract
+from companion.cost.layers import HEADS, LENGTHS
+from companion.layers.feed_forward import Activation
 
 Method = Literal["fused", "tiled", "definition"]
+
+_CACHE: dict[str, Any] = dict.fromkeys(
+    ("batch_size", "num_kv_heads", "max_len", "head_dim", "window", "value_dim", "num_layers"),
+    ">= 1",
+)
 
 
 def array_bytes(*shape: int, dtype: torch.dtype | None = None) -> int:
@@ -20,18 +26,19 @@ def array_bytes(*shape: int, dtype: torch.dtype | None = None) -> int:
         *shape: its sizes.
         dtype: of its numbers; None means torch's default.
 
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: a size below 0.
-
     >>> array_bytes(2, 3, 1024, 1024, dtype=torch.float32) // 2**20
     24
     """
-    for size in shape:
-        check_whole(0, shape=size)
-    return prod(shape) * (torch.get_default_dtype() if dtype is None else dtype).itemsize
+    numbers = prod(_checked(shape=size) for size in shape)
+    return numbers * (dtype or torch.get_default_dtype()).itemsize
 
 
+@contract(shape=">= 0")
+def _checked(shape: int) -> int:
+    return shape
+
+
+@contract(**_CACHE)
 def kv_cache_bytes(
     batch_size: int,
     num_kv_heads: int,
@@ -59,8 +66,7 @@ def kv_cache_bytes(
         dtype: what it holds; None means torch's default.
 
     Raises:
-        TypeError: a size that is not whole.
-        ValueError: a size below 1, or neither max_len nor window.
+        ValueError: also for neither max_len nor window.
 
     >>> [kv_cache_bytes(1, g, 4096, 64, dtype=torch.bfloat16) // 2**10 for g in (32, 8, 1)]
     [32768, 8192, 1024]
@@ -68,12 +74,11 @@ def kv_cache_bytes(
     limits = [limit for limit in (max_len, window) if limit is not None]
     if not limits:
         raise ValueError("max_len: got None without a window, wanted a whole number")
-    slots, widths = min(limits), head_dim + (head_dim if value_dim is None else value_dim)
-    check_whole(1, batch_size=batch_size, num_kv_heads=num_kv_heads, max_len=slots)
-    check_whole(1, head_dim=head_dim, value_dim=widths - head_dim, num_layers=num_layers)
-    return num_layers * array_bytes(batch_size, num_kv_heads, slots, widths, dtype=dtype)
+    entry = head_dim + (value_dim or head_dim)
+    return num_layers * array_bytes(batch_size, num_kv_heads, min(limits), entry, dtype=dtype)
 
 
+@contract(embed_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
 def feed_forward_saved_bytes(
     embed_dim: int,
     hidden_dim: int,
@@ -94,27 +99,21 @@ def feed_forward_saved_bytes(
     Args:
         embed_dim: width e.
         hidden_dim: width between the projections.
-        tokens: places, those of all sequences together.
+        tokens: positions, those of all sequences together.
         activation: as in `FeedForward`.
         gated: with a second projection up.
         dtype: of the numbers; None means torch's default.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 1, or another activation.
-
     >>> feed_forward_saved_bytes(12, 48, tokens=5, activation="relu", dtype=torch.float32)
     1200
     """
-    check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim, tokens=tokens)
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"activation: got {activation!r}, wanted one of {tuple(ACTIVATIONS)}")
     joined = gated and tokens >= embed_dim
     hidden = (1 if activation == "relu" and not joined else 2) + (2 if gated else 0)
     copied = 2 * hidden_dim * embed_dim if joined else 0
     return array_bytes(tokens * (embed_dim + hidden * hidden_dim) + copied, dtype=dtype)
 
 
+@contract(**HEADS, **LENGTHS)
 def multi_head_saved_bytes(
     embed_dim: int,
     num_heads: int,
@@ -161,24 +160,17 @@ def multi_head_saved_bytes(
         dtype: float32 or float64; None means torch's default.
 
     Raises:
-        TypeError: a number that is not whole, or another dtype.
-        ValueError: a number below 1, or another method.
+        TypeError: also for another dtype.
 
     >>> sizes = {"q_len": 1024, "batch_size": 1, "dtype": torch.float32}
     >>> [multi_head_saved_bytes(64, 4, method=m, **sizes) // 2**10 for m in ("fused", "definition")]
     [1344, 34372]
     """
-    dtype = torch.get_default_dtype() if dtype is None else dtype
+    dtype = dtype or torch.get_default_dtype()
     if dtype not in (torch.float32, torch.float64):
         raise TypeError(f"dtype: got {dtype}, wanted float32 or float64")
-    if method not in get_args(Method):
-        raise ValueError(f"method: got {method!r}, wanted one of {get_args(Method)}")
-    check_whole(1, embed_dim=embed_dim, num_heads=num_heads, q_len=q_len, batch_size=batch_size)
-    keys = q_len if k_len is None else k_len
-    own = num_heads if num_kv_heads is None else num_kv_heads
-    d = embed_dim // num_heads if head_dim is None else head_dim
-    check_whole(1, k_len=keys, num_kv_heads=own, head_dim=d)
-
+    keys, own = k_len or q_len, num_kv_heads or num_heads
+    d = head_dim or embed_dim // num_heads
     groups = num_heads if method == "definition" else own
     rows = num_heads * q_len
     numbers = embed_dim * (q_len + (0 if k_len is None else k_len))

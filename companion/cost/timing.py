@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count, islice
 
-from companion.arrays import check_number, check_whole
+from companion.contracts import contract
 
 Call = Callable[[], object]
 
 
+@contract(rounds=">= 1", shortest=">= 0")
 def cpu_seconds(
     calls: Mapping[str, Call], *, rounds: int = 5, shortest: float = 0.02
 ) -> dict[str, list[float]]:
@@ -25,18 +26,10 @@ def cpu_seconds(
         rounds: readings of each.
         shortest: seconds that one reading lasts at least: a short call is repeated in it.
 
-    Raises:
-        TypeError: rounds that are not whole, or a time that is no number.
-        ValueError: no round, or a time below 0.
-
     >>> found = cpu_seconds({"short": lambda: sum(range(10)), "long": lambda: sum(range(10**5))})
     >>> min(found["long"]) > min(found["short"]), len(found["long"])
     (True, 5)
     """
-    check_whole(1, rounds=rounds)
-    check_number(shortest=shortest)
-    if not 0 <= shortest < math.inf:
-        raise ValueError(f"shortest: got {shortest}, wanted a finite number from 0 on")
     found = list(islice(take_turns(calls, shortest), rounds))
     return {name: [seconds[name] for seconds in found] for name in calls}
 

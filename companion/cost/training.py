@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import torch
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.cost.size import array_bytes
 
 
+@contract(forward=">= 0")
 def training_flops(forward: int, *, recomputed: bool = False) -> int:
     """Return the operations of a forward and a backward pass.
 
@@ -23,14 +24,9 @@ def training_flops(forward: int, *, recomputed: bool = False) -> int:
         forward: operations of the forward pass.
         recomputed: the whole forward pass is done once more.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 0.
-
     >>> training_flops(100), training_flops(100, recomputed=True)
     (300, 400)
     """
-    check_whole(0, forward=forward)
     return (4 if recomputed else 3) * forward
 
 
@@ -53,6 +49,7 @@ class TrainingBytes(NamedTuple):
         return sum(self)
 
 
+@contract(parameters=">= 0", tensors=">= 0")
 def training_bytes(
     parameters: int, *, tensors: int = 0, dtype: torch.dtype | None = None
 ) -> TrainingBytes:
@@ -66,14 +63,9 @@ def training_bytes(
             where that is torch's default.
         dtype: of the parameters; None means torch's default.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a number below 0.
-
     >>> training_bytes(1000, dtype=torch.float32)
     TrainingBytes(weights=4000, gradients=4000, moments=8000)
     """
-    check_whole(0, parameters=parameters, tensors=tensors)
     weights = array_bytes(parameters, dtype=dtype)
     wide = torch.get_default_dtype() == torch.float64
     counters = array_bytes(tensors, dtype=torch.float64 if wide else torch.float32)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
-from companion.arrays import check_whole
-from companion.cost.layers import feed_forward_flops, matmul_flops, multi_head_flops
+from companion.contracts import contract
+from companion.cost.layers import AttentionFlops, feed_forward_flops, matmul_flops, multi_head_flops
 from companion.models.transformer.config import TransformerConfig
 
 Kind = Literal["encoder_decoder", "language_model", "masked_language_model"]
@@ -15,7 +15,7 @@ class Counts(NamedTuple):
     """One number for every part of a model.
 
     Attributes:
-        embedding: tables of words, places and segments.
+        embedding: tables of words, positions and segments.
         attention: projections, tables of distances and, where operations are counted, scores and
             sums of values.
         feed_forward: the layers between the attentions.
@@ -35,6 +35,7 @@ class Counts(NamedTuple):
         return sum(self)
 
 
+@contract()
 def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     """Count the weights of a model; what is tied counts once, under "embedding".
 
@@ -43,14 +44,10 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
         kind: "encoder_decoder" for `Transformer`, "language_model" for `LanguageModel`,
             "masked_language_model" for `MaskedLanguageModel`.
 
-    Raises:
-        ValueError: another kind.
-
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> count_parameters(config, "language_model")
     Counts(embedding=132, attention=1152, feed_forward=2424, norm=120, output=0)
     """
-    _check_kind(kind)
     e, both = config.embed_dim, kind == "encoder_decoder"
     blocks = config.num_layers + (config.depth_of_encoder if both else 0)
     attentions = blocks + (config.num_layers if both else 0)
@@ -59,14 +56,14 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     words = config.vocab_size
     if both and config.tied != "all":
         words += config.source_size
-    places = config.max_len if config.positions == "learned" else 0
+    positions = config.max_len if config.positions == "learned" else 0
     distances = config.relative_buckets if config.positions == "relative" else 0
     output = config.vocab_size * e if config.tied == "none" else 0
     if kind == "masked_language_model":
         norms += 1
         output += e * e + e + config.vocab_size
     return Counts(
-        embedding=(words + stacks * (places + config.num_types)) * e,
+        embedding=(words + stacks * (positions + config.num_types)) * e,
         attention=attentions * _attention_weights(config) + stacks * distances * config.num_heads,
         feed_forward=blocks * _feed_forward_weights(config),
         norm=norms * e * (2 if config.norm == "layer" else 1),
@@ -74,6 +71,7 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     )
 
 
+@contract(length=">= 1", source_length=">= 1", cached=">= 0", batch_size=">= 1")
 def count_flops(
     config: TransformerConfig,
     kind: Kind,
@@ -86,7 +84,7 @@ def count_flops(
     """Count the floating-point operations of one forward pass, those of matrix products alone.
 
     A product of (m, k) and (k, n) counts 2 m k n, a multiplication and an addition each. Causal
-    attention counts all pairs of places, as a kernel that masks computes them; one that skips
+    attention counts all pairs of positions, as a kernel that masks computes them; one that skips
     the future does about half of the pairs. Norms, activations, softmax and what is added to
     scores are left out: they grow with the width, products with its square. A pass for training
     counts three times as much (each product has two in its backward pass).
@@ -101,33 +99,27 @@ def count_flops(
         batch_size: sequences.
 
     Raises:
-        TypeError: a number that is not whole.
-        ValueError: another kind, a number out of range, or a source where there is none.
+        ValueError: also for a source where there is none, and for none where there is one.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> count_flops(config, "language_model", length=5).total
     38280
     """
-    _check_kind(kind)
-    check_whole(1, length=length, batch_size=batch_size)
-    check_whole(0, cached=cached)
     both = kind == "encoder_decoder"
     if both != (source_length is not None):
         raise ValueError(
             f"source_length: got {source_length}, wanted "
             f"{'the number of source tokens' if both else 'None: there is no source'}"
         )
-    attention = config.num_layers * _attention_flops(config, length, cached=cached)
-    feed_forward = config.num_layers * _feed_forward_flops(config, length)
+    blocks, encoder = config.num_layers, config.depth_of_encoder
+    attention = blocks * attention_of(config, length, cached=cached).total
+    feed_forward = blocks * feed_forward_of(config, length)
     if source_length is not None:
-        check_whole(1, source_length=source_length)
-        k = source_length
-        attention += config.num_layers * _attention_flops(
-            config, length, k_len=k, projected=cached > 0
-        )
+        cross = attention_of(config, length, k_len=source_length, projected=cached > 0)
+        attention += blocks * cross.total
         if not cached:
-            attention += config.depth_of_encoder * _attention_flops(config, k)
-            feed_forward += config.depth_of_encoder * _feed_forward_flops(config, k)
+            attention += encoder * attention_of(config, source_length).total
+            feed_forward += encoder * feed_forward_of(config, source_length)
     output = matmul_flops(length, config.embed_dim, config.vocab_size)
     if kind == "masked_language_model":
         output += matmul_flops(length, config.embed_dim, config.embed_dim)
@@ -151,32 +143,14 @@ def _feed_forward_weights(config: TransformerConfig) -> int:
     return (ups + 1) * config.embed_dim * config.hidden_width + biases
 
 
-def _attention_flops(
-    config: TransformerConfig,
-    length: int,
-    *,
-    k_len: int | None = None,
-    cached: int = 0,
-    projected: bool = False,
-) -> int:
-    return multi_head_flops(
-        config.embed_dim,
-        config.num_heads,
-        q_len=length,
-        k_len=k_len,
-        cached=cached,
-        projected=projected,
-        num_kv_heads=config.groups,
-        head_dim=config.width_of_head,
-    ).total
+def attention_of(config: TransformerConfig, length: int, **options: Any) -> AttentionFlops:
+    """Count the attention of one block; options are those of `multi_head_flops`."""
+    e, h, g, d = config.embed_dim, config.num_heads, config.groups, config.width_of_head
+    return multi_head_flops(e, h, q_len=length, num_kv_heads=g, head_dim=d, **options)
 
 
-def _feed_forward_flops(config: TransformerConfig, tokens: int) -> int:
+def feed_forward_of(config: TransformerConfig, tokens: int) -> int:
+    """Count the feed-forward layer of one block."""
     return feed_forward_flops(
         config.embed_dim, config.hidden_width, tokens=tokens, gated=config.gated
     )
-
-
-def _check_kind(kind: str) -> None:
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind: got {kind!r}, wanted one of {get_args(Kind)}")

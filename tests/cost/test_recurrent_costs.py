@@ -122,9 +122,11 @@ def test_impossible_counts_are_refused() -> None:
     with pytest.raises(ValueError, match="tokens: got 0"):
         recurrent_flops("gru", 3, 5, tokens=0)
     config = Seq2SeqConfig(source_vocab=17, target_vocab=19)
-    with pytest.raises(ValueError, match="source_lengths: got none"):
+    with pytest.raises(ValueError, match=r"source_lengths: got \[\], wanted one a sentence"):
         seq2seq_flops(config, source_lengths=[], length=3)
     with pytest.raises(ValueError, match="padded_length: got 4, wanted at least 5"):
         seq2seq_flops(config, source_lengths=[5, 2], length=3, padded_length=4)
-    with pytest.raises(ValueError, match="source_lengths: got 0"):
+    with pytest.raises(
+        ValueError, match=r"source_lengths: got \[3, 0\], wanted .* at least 1 each"
+    ):
         seq2seq_flops(config, source_lengths=[3, 0], length=3)
