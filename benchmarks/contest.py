@@ -68,7 +68,7 @@ class Contest:
 
     setting: str
     prepare: Callable[[], Field]
-    goals: Mapping[str, Goal] = field(default_factory=dict)
+    goals: Mapping[str, Goal | None] = field(default_factory=dict)
     length: int | None = None
     tell_errors: bool = False
 

@@ -39,9 +39,11 @@ def prepare(n: int, is_causal: bool) -> Field:
     """Make the arrays; torch makes the truth alone."""
     tensors = inputs(n)
     arrays = [tensor.numpy() for tensor in tensors]
-    true = truth_of_last_head(tensors, band(n, is_causal=is_causal))
+    mask = band(n, is_causal=is_causal)
+    true = truth_of_last_head(tensors, mask)
+    forbidden = ~mask.numpy() if is_causal else None
     calls = {
         "tiled": partial(tiled_attention, *arrays, is_causal=is_causal),
-        "NumPy textbook": partial(numpy_textbook, *arrays, is_causal=is_causal),
+        "NumPy textbook": partial(numpy_textbook, *arrays, forbidden=forbidden),
     }
     return Field({name: Entrant(call, true, last_head) for name, call in calls.items()})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor
 
 from benchmarks.cases.tensors import (
     ATTENTION,
     NAMES,
+    attentions,
     band,
     full_and_causal,
     inputs,
@@ -22,11 +21,9 @@ from benchmarks.cases.tensors import (
 )
 from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
 from benchmarks.peers import flex
-from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
 from companion.cost.timing import Call
-from companion.tiled import tiled_attention
 
 TITLE = "Attention forward"
 SETTINGS = ATTENTION
@@ -52,14 +49,8 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
 def prepare(n: int, is_causal: bool) -> Field:
     """Make the tensors and say who takes part."""
     query, key, value = arrays = inputs(n)
-    functions: dict[str, Callable[..., Tensor]] = {
-        "tiled": tiled_attention,
-        "SDPA": F.scaled_dot_product_attention,
-        "textbook": textbook,
-    }
     calls: dict[str, Call] = {
-        name: partial(function, *arrays, is_causal=is_causal)
-        for name, function in functions.items()
+        name: partial(function, *arrays) for name, function in attentions(n, is_causal).items()
     }
     absent = {}
     if too_little := lacking(matrix_bytes(n, 2.2)):

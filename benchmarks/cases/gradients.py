@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.cases.tensors import (
     ATTENTION,
     NAMES,
+    attentions,
     band,
     full_and_causal,
     inputs,
@@ -21,10 +21,8 @@ from benchmarks.cases.tensors import (
     truth_of_last_head,
 )
 from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
-from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
-from companion.tiled import tiled_attention
 
 TITLE = "Attention forward and backward"
 SETTINGS = ATTENTION
@@ -44,11 +42,7 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
 def prepare(n: int, is_causal: bool) -> Field:
     """Make the tensors and say who takes part."""
     *arrays, gradient = inputs(n, count=4)
-    functions: dict[str, Callable[..., Tensor]] = {
-        "tiled": tiled_attention,
-        "SDPA": F.scaled_dot_product_attention,
-        "textbook": textbook,
-    }
+    functions = attentions(n, is_causal)
     absent = {}
     if too_little := lacking(matrix_bytes(n, 4)):
         absent["textbook"] = too_little
@@ -56,11 +50,7 @@ def prepare(n: int, is_causal: bool) -> Field:
     true = truth_of_last_head([*arrays, gradient], band(n, is_causal=is_causal))
     leaves = [array.requires_grad_() for array in arrays]
     entrants = {
-        name: Entrant(
-            partial(both_ways, partial(function, is_causal=is_causal), leaves, gradient),
-            true,
-            last_head,
-        )
+        name: Entrant(partial(both_ways, function, leaves, gradient), true, last_head)
         for name, function in functions.items()
     }
     return Field(entrants, absent)

@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.contest import Contest, Field, Values
-from benchmarks.peers.textbook import truth
+from benchmarks.peers.textbook import textbook, truth
 from benchmarks.records import Goal
+from companion.tiled import tiled_attention
 
 HEADS, WIDTH = 8, 64
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
@@ -44,6 +46,16 @@ def inputs(n: int, *, dtype: torch.dtype = torch.float32, count: int = 3) -> lis
     """Return query, key, value and, of four, the gradient of the output: (1, h, n, d)."""
     generator = torch.Generator().manual_seed(n)
     return [torch.randn(1, HEADS, n, WIDTH, generator=generator).to(dtype) for _ in range(count)]
+
+
+def attentions(n: int, is_causal: bool) -> dict[str, Callable[..., Tensor]]:
+    """Return who attends, full or causal; the textbook's mask is there before the clock runs."""
+    forbidden = ~band(n) if is_causal else None
+    return {
+        "tiled": partial(tiled_attention, is_causal=is_causal),
+        "SDPA": partial(F.scaled_dot_product_attention, is_causal=is_causal),
+        "textbook": partial(textbook, forbidden=forbidden),
+    }
 
 
 def band(n: int, *, left: int | None = None, is_causal: bool = True) -> Tensor:

@@ -17,12 +17,11 @@ from benchmarks.peers.torchs_transformer import TorchsTransformer
 from benchmarks.records import Goal, Row
 from benchmarks.timing import Protocol
 from companion.data.batching import Batch
-from companion.kernels.cpu import fast_float32
 from companion.models.transformer import Transformer, TransformerConfig
 
 TITLE = "Training step of a Transformer"
 PEER = "nn.Transformer"
-OURS, FAST, NARROW = "Transformer", "Transformer, faster path", "Transformer, bfloat16"
+OURS, NARROW = "Transformer", "Transformer, bfloat16"
 BATCH, LENGTHS = 64, range(13, 20)
 CONFIG = TransformerConfig(
     vocab_size=186, source_vocab=111, embed_dim=128, num_heads=4, hidden_dim=256,
@@ -32,7 +31,7 @@ QUICK_CONFIG = replace(CONFIG, vocab_size=13, source_vocab=11, embed_dim=8, hidd
 SETTINGS: dict[str, object] = {
     "batch": BATCH, "lengths": [LENGTHS[0], LENGTHS[-1]], "vocabularies": [111, 186],
     "width": 128, "heads": 4, "hidden": 256, "layers": [2, 2], "optimizer": "Adam",
-    "dtype": "float32; on the faster path, and in bfloat16 by autocast",
+    "dtype": "float32, and bfloat16 by autocast",
 }  # fmt: skip
 GOAL, NARROW_GOAL = Goal(1.0), Goal(1.6)
 AUTOCAST = partial(torch.autocast, "cpu", torch.bfloat16)
@@ -50,7 +49,6 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
         setting = f"{dropout}, {batch_size} sentences of {LENGTHS[0]} to {LENGTHS[-1]}"
         for name, context, goal in (
             (OURS, nullcontext, GOAL),
-            (FAST, fast_float32, None),
             (NARROW, AUTOCAST, NARROW_GOAL),
         ):
             if name != OURS and not (quick or has_bfloat16()):
@@ -60,7 +58,7 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
             contest = Contest(
                 setting,
                 partial(prepare, config, batch_size, dropout_p, name, context),
-                {PEER: goal} if goal else {},
+                {PEER: goal},
                 tell_errors=True,
             )
             yield from hold(contest, protocol)

@@ -1,4 +1,4 @@
-"""Attention as textbooks write it: the whole (q, k) matrix, once in torch and once in NumPy."""
+"""Attention as textbooks write it: the whole (q, k) matrix, in torch and in NumPy."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ def textbook(
     key: Tensor,
     value: Tensor,
     *,
-    is_causal: bool = False,
-    mask: Tensor | None = None,
+    forbidden: Tensor | None = None,
 ) -> Tensor:
-    """Return softmax(Q K^T / sqrt(d)) V of (..., n, d) tensors."""
+    """Return softmax(Q K^T / sqrt(d)) V of (..., n, d) tensors.
+
+    Args:
+        query: (..., n, d).
+        key: (..., n, d).
+        value: (..., n, d).
+        forbidden: (n, n), True = may not attend; made before, so that its making is not timed.
+    """
     scores = query @ key.mT / math.sqrt(query.shape[-1])
-    if is_causal:
-        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
+    if forbidden is not None:
+        scores.masked_fill_(forbidden, -math.inf)
     return torch.softmax(scores, -1) @ value
 
 
@@ -35,13 +39,12 @@ def numpy_textbook(
     key: NDArray[np.float32],
     value: NDArray[np.float32],
     *,
-    is_causal: bool = False,
+    forbidden: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float32]:
     """Return the same of NumPy arrays."""
     scores = query @ key.mT / np.float32(math.sqrt(query.shape[-1]))
-    if is_causal:
-        future = np.triu(np.ones(scores.shape[-2:], dtype=bool), k=1)
-        scores = np.where(future, np.float32(-math.inf), scores)
+    if forbidden is not None:
+        np.copyto(scores, -np.inf, where=forbidden)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     weights: NDArray[np.float32] = powers / powers.sum(-1, keepdims=True)
     return weights @ value
@@ -63,7 +66,7 @@ def truth(
     outputs = []
     for start in range(0, query.shape[-2], ROWS):
         rows = slice(start, start + ROWS)
-        part = textbook(leaves[0][..., rows, :], *leaves[1:], mask=mask[rows])
+        part = textbook(leaves[0][..., rows, :], *leaves[1:], forbidden=~mask[rows])
         outputs.append(part.detach())
         if gradient is not None:
             part.backward(gradient[..., rows, :].double())  # type: ignore[no-untyped-call]
