@@ -44,7 +44,7 @@ site-check: $(VENV)/.test book ## Look at every built page: links, weight, acces
 
 lighthouse: $(VENV)/.test book ## Run Lighthouse on the heaviest pages (minutes on a quiet machine; not in CI)
 	@$(WITH_NODE) npm install --prefix _build/lighthouse --no-audit --no-fund --loglevel=error lighthouse@$(LIGHTHOUSE)
-	$(WITH_NODE) $(PY) -m benchmarks.site _build/lighthouse
+	$(WITH_NODE) PYTHONPATH=book/_ext $(PY) -m book_check _build/lighthouse _build/html
 
 test: check book ## Check, render, run every test and re-run every page
 	$(THREADS) $(PY) -m pytest -n auto

@@ -23,6 +23,7 @@ NAMES_IN_CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}  # no Qt 
 IMPORT_NAMES = {
     "beautifulsoup4": "bs4",
     "fonttools": "fontTools",
+    "griffelib": "griffe",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
@@ -154,12 +155,14 @@ def test_the_citation_names_this_version() -> None:
         ("benchmarks", ["bench"]),
         ("book/_ext/book_site", ["book"]),
         ("book/_ext/book_print", ["pdf"]),
+        ("book/_ext/book_check", ["test"]),
         ("tests", ["test"]),
     ],
 )
 def test_what_is_imported_is_declared(folder: str, extras: list[str]) -> None:
     names = {IMPORT_NAMES.get(n, n.replace("-", "_")) for n in bounds(declared(*extras))}
-    own = {"benchmarks", "companion", "experiments", "tests", "book_site", "book_print"}
+    own = {"benchmarks", "companion", "experiments", "tests"}
+    own |= {"book_site", "book_print", "book_check"}
     for path in sorted((ROOT / folder).rglob("*.py")):
         if "node_modules" not in path.parts:
             neighbours = {other.stem for other in path.parent.glob("*.py")}

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from book_check.browser import BROWSERS, find_browser
+from book_check.host import serve
 
-from benchmarks.site import BROWSERS, find_browser, serve
 from tests.book.built import EXTENSIONS, Page, Site, build, fresh_site
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from book_site.bundle import (
     join_scripts,
     read_script,
     read_sheet,
+    shrink,
     unused_names,
 )
 from sphinx.application import Sphinx
@@ -25,7 +26,8 @@ from sphinx.util.docutils import docutils_namespace
 from tests.book.built import EXTENSIONS, Site
 
 CSS = """
-:root { --used: 1; --chain: var(--link); --link: 2 }
+:root { --used: 1; --chain: var(--link); --link: 2; --lone: 3 }
+.lost b { top: var(--lone) }
 .used, .gone { top: var(--used) }
 .gone p, #lost, :is(.gone, .lost) { top: 2px }
 :not(.gone) > b { top: 3px }
@@ -84,13 +86,15 @@ def test_no_script_is_strict_for_another() -> None:
 
 
 def test_what_nothing_names_goes_and_the_rest_stays() -> None:
-    unused = unused_names(CSS, '<p class="used">gone</p>', "add('bs-' + kind)")
-    assert unused == ["--chain", "--link", "gone", "lost", "toggle"]
-    small = compress(css=CSS, unused=unused)
+    page, script = '<p class="used">gone</p>', "add('bs-' + kind)"
+    assert unused_names(CSS, page, script) == ["--chain", "gone", "lost", "toggle"]
+    small = shrink(CSS, page, script)
     assert "lost" not in small
     assert "top:2px" not in small
     assert "top:5px" not in small
     assert "--chain" not in small
+    assert "--lone" not in small
+    assert "--link" not in small  # the property that referred to it has gone
     for kept in ("--used:1", "top:3px", ".bs-tooltip-end", "top:6px", "top:7px", ":not(.toggle)"):
         assert kept in small
 
@@ -165,13 +169,13 @@ def build(source: Path) -> tuple[Site, str]:
 
 def stamps(site: Site) -> set[str]:
     """Return the addresses under which pages ask for the bundle."""
-    found = {
+    addresses = {
         name
         for page in site.pages
         for name in re.findall(r"_static/(book\.\w+[^\"]*)\"", page.text)
     }
-    assert len(found) == 2
-    return found
+    assert len(addresses) == 2
+    return addresses
 
 
 def test_a_build_of_one_page_keeps_what_the_others_need(source: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import io
 import re
 import struct
@@ -19,6 +20,7 @@ from book_site.fonts import cut, math_source, narrow_roots, read_font
 from book_site.formulas import FormulaError, Temml
 from book_site.node import find_node
 from book_site.page import image_size, place_images
+from book_site.redirect import redirect, redirect_module
 from book_site.reference import Reference
 from book_site.repository import Repository, find_repository, parse_address, theme_options
 from docutils import nodes
@@ -204,9 +206,11 @@ def test_images_have_a_size_in_css_pixels(tmp_path: Path) -> None:
     )
     assert image_size(drawing) == (499, 336)
     drawing.write_text('<svg viewBox="0 0 320 48">')
-    assert image_size(drawing) == (320, 48)
-    (tmp_path / "d.gif").write_bytes(b"GIF89a")
-    assert image_size(tmp_path / "d.gif") is None
+    assert image_size(drawing) is None
+    (tmp_path / "d.gif").write_bytes(b"GIF89a\x1e\0\x14\0")
+    assert image_size(tmp_path / "d.gif") == (30, 20)
+    (tmp_path / "e.gif").write_bytes(b"GIF89a")
+    assert image_size(tmp_path / "e.gif") is None
 
 
 def test_images_are_placed_and_all_but_the_first_wait(tmp_path: Path) -> None:
@@ -217,6 +221,17 @@ def test_images_are_placed_and_all_but_the_first_wait(tmp_path: Path) -> None:
         '<img src="a.png" style="width: 50%" loading="lazy">'
         '<img src="other.png" loading="lazy">'
     )
+
+
+# Addresses that lead on
+
+
+def test_a_moved_module_leads_to_its_new_address() -> None:
+    page = redirect_module("plot", "pages.plot")
+    assert '<noscript><meta http-equiv="refresh" content="0; url=pages.html#module-' in page
+    assert 'location.hash.replace("companion.plot", "companion.pages.plot")' in page
+    assert "companion.plot is now companion.pages.plot" in page
+    assert "a &lt; b" in redirect("a < b", "c.html")
 
 
 # Links to the repository
@@ -234,9 +249,9 @@ def test_images_are_placed_and_all_but_the_first_wait(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_of_forges(address: str, url: str, provider: str) -> None:
-    found = parse_address(address)
-    assert found is not None
-    assert (found.url, found.provider, found.branch) == (url, provider, "main")
+    repository = parse_address(address)
+    assert repository is not None
+    assert (repository.url, repository.provider, repository.branch) == (url, provider, "main")
 
 
 @pytest.mark.parametrize(
@@ -348,7 +363,8 @@ SCORES = '''"""Scores.
 More.
 """
 from __future__ import annotations
-from typing import overload
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple, overload
 import a_library_that_is_not_installed as torch
 
 LIMIT = 3
@@ -361,8 +377,13 @@ Answer = dict[str, torch.Tensor | None]
 def score(query: int) -> int: ...
 @overload
 def score(query: float) -> float: ...
+@contracts.contract(query="... q d", scale="> 0", rule=_hidden)
 def score(query: float, /, *, scale: float | None = None) -> float:
-    """Score a query."""
+    """Score a query.
+
+    Args:
+        scale: of the scores.
+    """
 
 def _hidden() -> None: ...
 
@@ -373,6 +394,7 @@ class _Base:
 
 class Layer(_Base):
     """A layer."""
+    @contract(width=">= 1")
     def __init__(self, width: int) -> None: ...
     @property
     def size(self) -> int:
@@ -381,9 +403,15 @@ class Layer(_Base):
 @dataclass(frozen=True)
 class Config:
     """Settings."""
+    kind: ClassVar[str] = "small"
     width: int
     depth: int = 2
     names: tuple[str, ...] = field(default=())
+
+class Answers(NamedTuple):
+    """What comes."""
+    first: int
+    rest: tuple[int, ...] = ()
 
 class WrongError(ValueError):
     """Wrong."""
@@ -402,9 +430,11 @@ def package(tmp_path: Path) -> Path:
     )
     (folder / "scores.py").write_text(SCORES)
     (folder / "plot" / "__init__.py").write_text(
-        '"""Plots."""\nfrom companion.plot.maps import draw\n__all__ = ["draw"]\n'
+        '"""Plots."""\nfrom companion.plot.maps import draw, maps\n__all__ = ["draw", "maps"]\n'
     )
-    (folder / "plot" / "maps.py").write_text('def draw() -> None:\n    """Draw `score`."""\n')
+    (folder / "plot" / "maps.py").write_text(
+        'def draw() -> None:\n    """Draw `score`."""\ndef maps() -> None:\n    """Draw all."""\n'
+    )
     (folder / "data" / "__init__.py").write_text('"""Data."""\n')
     (folder / "data" / "pairs.py").write_text('"""Pairs."""\ndef pair() -> None: ...\n')
     (folder / "data" / "_private.py").write_text("def never() -> None: ...\n")
@@ -428,7 +458,7 @@ def test_the_catalogue_is_read_without_importing(package: Path) -> None:
         (
             "companion.scores.score",
             "function",
-            "(query: float, /, *, scale: float | None=None) -> float",
+            "(query: float, /, *, scale: float | None = None) -> float",
         ),
         ("companion.scores.Layer", "class", "(width: int)"),
         (
@@ -436,6 +466,7 @@ def test_the_catalogue_is_read_without_importing(package: Path) -> None:
             "class",
             "(width: int, depth: int = 2, names: tuple[str, ...] = ())",
         ),
+        ("companion.scores.Answers", "class", "(first: int, rest: tuple[int, ...] = ())"),
         ("companion.scores.WrongError", "exception", ""),
     ]
     layer = scores.entries[3]
@@ -443,6 +474,28 @@ def test_the_catalogue_is_read_without_importing(package: Path) -> None:
         ("companion.scores.Layer.forward", "method", "(x: int) -> int"),
         ("companion.scores.Layer.size", "property", ""),
     ]
+
+
+def test_a_contract_says_shapes_and_ranges_among_the_arguments(package: Path) -> None:
+    entries = {entry.name: entry for entry in catalogue(package)["companion.scores"].entries}
+    assert entries["companion.scores.score"].doc == (
+        "Score a query.\n\nArgs:\n    query: (..., q, d)\n    scale: above 0; of the scores."
+    )
+    assert entries["companion.scores.Layer"].doc == "A layer.\n\nArgs:\n    width: at least 1"
+
+
+def test_a_function_with_the_name_of_its_module_is_described(package: Path) -> None:
+    names = [entry.name for entry in catalogue(package)["companion.plot"].entries]
+    assert names == ["companion.plot.draw", "companion.plot.maps"]
+
+
+def test_the_reference_says_what_help_says() -> None:
+    for module in catalogue(ROOT / "companion").values():
+        for entry in module.entries:
+            if entry.kind == "function":
+                name = entry.name.rpartition(".")[2]
+                said = inspect.getdoc(getattr(importlib.import_module(entry.home), name))
+                assert entry.doc == said, entry.name
 
 
 def test_names_link_to_where_they_are_described(package: Path) -> None:

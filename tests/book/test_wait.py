@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from book_check.lighthouse import heaviest
 from book_site.blocks import rows
 from docutils import nodes
 
-from benchmarks.site import heaviest
 from tests.book.built import Site
 from tests.book.test_browser import FRAMES, NARROW, WIDE, screen, visit
 

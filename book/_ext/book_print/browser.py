@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import mimetypes
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from book_check.browser import BROWSERS, find_browser
+
 from book_print.sheets import sheets
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
 SHEET_WIDTH = 627  # CSS pixels of the text on A4, between the margins of print.css
@@ -44,9 +44,9 @@ def find_program() -> str:
     Raises:
         NoBrowserError: there is none.
     """
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find_browser()
     if program is None:
-        raise NoBrowserError(f"Chromium prints the book, and none of {', '.join(PROGRAMS)} is here")
+        raise NoBrowserError(f"Chromium prints the book, and none of {', '.join(BROWSERS)} is here")
     return program
 
 

@@ -65,11 +65,11 @@ def read_sheet(static: Path, name: str) -> str:
     text = _MAP.sub("", (static / name).read_text(encoding="utf-8"))
     folder = posixpath.dirname(name)
 
-    def place(address: str) -> str:
+    def from_static(address: str) -> str:
         return posixpath.normpath(posixpath.join(folder, address))
 
-    text = _URL.sub(lambda found: f'url("{place(found[2])}")', text)
-    return _IMPORT.sub(lambda found: read_sheet(static, place(found[1])), text)
+    text = _URL.sub(lambda match: f'url("{from_static(match[2])}")', text)
+    return _IMPORT.sub(lambda match: read_sheet(static, from_static(match[1])), text)
 
 
 def read_script(static: Path, name: str) -> str:
@@ -106,30 +106,30 @@ def unused_names(css: str, pages: str, scripts: str) -> list[str]:
     """Return the classes, ids and custom properties of a style sheet that nothing can reach.
 
     A name is within reach if it is a word of a script or of an element's tag, or begins with a word
-    of a script that ends in a hyphen: scripts put names together.
+    of a script that ends in a hyphen: scripts put names together. A property is, too, if the sheet
+    itself refers to it.
 
     >>> unused_names(".a {} .b {} .bs-1 {} .d-1 {}", '<p class="a">b</p>', "add('bs-' + n)")
     ['b', 'd-1']
     >>> unused_names(":root { --x: 1; --y: var(--x); --z: 2 } p { top: var(--z) }", "", "")
-    ['--x', '--y']
+    ['--y']
     """
     written = set(_WORD.findall(scripts))
     starts = tuple(word for word in written if re.search(r"[a-z]{2}-$", word))
     written |= set(_WORD.findall(" ".join(_MARKUP.findall(pages))))
-    names = {name for name in _NAME.findall(css) if not name.startswith(starts)} - written
-    return sorted(names | _unused_properties(css, written))
+    names = {name for name in _NAME.findall(css) if not name.startswith(starts)}
+    properties = set(_PROPERTY.findall(css)) - set(_REFERENCE.findall(css))
+    return sorted((names | properties) - written)
 
 
-def _unused_properties(css: str, written: set[str]) -> set[str]:
-    """Return the custom properties that nothing needs but, at most, others of their kind."""
-    declared = set(_PROPERTY.findall(css))
-    unused: set[str] = set()
-    while True:
-        rest = re.sub(rf"(?:{'|'.join(sorted(unused))})\s*:[^;}}]*", "", css) if unused else css
-        found = declared - set(_REFERENCE.findall(rest)) - written
-        if found <= unused:
-            return unused
-        unused |= found
+def shrink(css: str, pages: str, scripts: str) -> str:
+    """Return a style sheet, minified, without what nothing can reach.
+
+    A rule that goes may have been the only one to refer to a property, which then goes, too.
+    """
+    while (smaller := compress(css=css, unused=unused_names(css, pages, scripts))) != css:
+        css = smaller
+    return css
 
 
 def compress(**job: Any) -> str:
@@ -187,10 +187,10 @@ class Bundle:
         return join_scripts([*settings, *files, *map(postpone, later)])
 
     def without(self, files: Iterable[Any]) -> list[Any]:
-        """Return what a page loads besides the bundle, once each."""
+        """Return what a page loads besides the bundle, without repetition."""
         known = {_identity(one) for one in (*self.sheets, *self.scripts)}
-        found = {_identity(one): one for one in files}
-        return [one for identity, one in found.items() if identity not in known]
+        asked = {_identity(one): one for one in files}
+        return [one for identity, one in asked.items() if identity not in known]
 
 
 def _in_order(files: Iterable[Any]) -> list[Any]:
@@ -255,13 +255,12 @@ def _write(app: Sphinx, error: Exception | None) -> None:
     js = compress(js=bundle.js(static))
     others = {static / name for name in _PAGE_SCRIPT.findall(text)} - {static / SCRIPT}
     scripts = "".join([js, *(path.read_text(encoding="utf-8") for path in sorted(others))])
-    css = bundle.css(static)
-    css = compress(css=css, unused=unused_names(css, text, scripts))
+    css = shrink(bundle.css(static), text, scripts)
     stamps = {}
     for name, content in ((SHEET, css), (SCRIPT, js)):
         (static / name).write_text(content, encoding="utf-8")
         stamps[f"_static/{name}"] = hashlib.sha256(content.encode()).hexdigest()[:10]
     for path, page in pages.items():
-        stamped = _REFERRED.sub(lambda found: f'{found[1]}?v={stamps[found[1]]}"', page)
+        stamped = _REFERRED.sub(lambda match: f'{match[1]}?v={stamps[match[1]]}"', page)
         if stamped != page:
             path.write_text(stamped, encoding="utf-8")

@@ -1,13 +1,20 @@
-"""What a package offers, read from its source: nothing is imported, so nothing needs installing."""
+"""What a package offers, read from its source by griffe: nothing is imported or installed for it.
+
+Where a function states its shapes and ranges in the decorator `contract`, they are shown among its
+arguments, as at a prompt.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+import griffe
+
+from companion.contracts import documented
 
 
 @dataclass(frozen=True)
@@ -18,9 +25,10 @@ class Entry:
         name: as a reader writes it, with the module that it is imported from.
         kind: the Python domain's word: function, class, exception, method, property or data.
         signature: what stands behind the name.
-        doc: the docstring, without its indentation.
+        doc: the docstring, without its indentation, with the terms of a contract.
         home: the module that defines it.
-        line: where in that module's file.
+        path: that module's file.
+        line: where in that file.
         members: methods and properties of a class.
     """
 
@@ -29,6 +37,7 @@ class Entry:
     signature: str
     doc: str
     home: str
+    path: Path
     line: int
     members: tuple[Entry, ...] = ()
 
@@ -66,190 +75,155 @@ def catalogue(package: Path) -> dict[str, Module]:
     Args:
         package: its folder.
     """
-    sources = dict(_sources(package, package.name))
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in sources.items()}
-    facades = {
-        name
-        for name, path in sources.items()
-        if path.name == "__init__.py" and name != package.name and _exports(trees[name])
+    root = griffe.load(
+        package.name,
+        try_relative_path=False,
+        search_paths=[package.parent],
+        resolve_aliases=True,
+        resolve_external=False,
+        allow_inspection=False,
+    )
+    assert isinstance(root, griffe.Module)
+    return {module.path: _describe(module) for module in _modules(root)}
+
+
+def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
+    yield module
+    if not _is_facade(module):
+        for name in sorted(module.modules):
+            if not name.startswith("_"):
+                yield from _modules(module.modules[name])
+
+
+def _is_facade(module: griffe.Module) -> bool:
+    return module.is_subpackage and bool(module.exports)
+
+
+def _describe(module: griffe.Module) -> Module:
+    """List the public names of a module; those of a facade in the order of its own modules."""
+    defined = (griffe.Class, griffe.Function, griffe.Attribute)
+    own = [one for one in module.members.values() if one.is_public and isinstance(one, defined)]
+    entries = [_entry(one, module.path) for one in own]
+    aliases = {
+        str(name): module.imports[str(name)]
+        for name in module.exports or ()
+        if str(name) in module.imports
     }
-    modules = {}
-    for name, path in sources.items():
-        if any(name.startswith(f"{facade}.") for facade in facades) or "._" in name:
-            continue
-        imported = _imports(trees[name])
-        exported = _exports(trees[name]) or ()
-        entries = list(_entries(trees[name], name, exported))
-        if name in facades:
-            entries += _passed_on(name, exported, imported, trees)
-        aliases = {} if name in facades else _aliases(exported, imported)
-        doc = ast.get_docstring(trees[name]) or ""
-        modules[name] = Module(name, path, doc, tuple(entries), aliases)
-    return modules
+    if _is_facade(module):
+        entries += [_entry(one, module.path, exported=True) for one in _passed_on(module, aliases)]
+        aliases = {}
+    doc = _doc(module)
+    return Module(module.path, _file(module), doc, tuple(filter(None, entries)), aliases)
 
 
-def _sources(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
-    """Yield the modules below a folder, packages first, in alphabetical order."""
-    yield name, folder / "__init__.py"
-    for path in sorted(folder.iterdir()):
-        if (path / "__init__.py").is_file():
-            yield from _sources(path, f"{name}.{path.name}")
-        elif path.suffix == ".py" and path.stem != "__init__":
-            yield f"{name}.{path.stem}", path
+def _passed_on(module: griffe.Module, aliases: dict[str, str]) -> list[griffe.Object]:
+    """Return what a package exports from its own modules, in the order of those modules."""
+    sources = list(dict.fromkeys(path.rpartition(".")[0] for path in module.imports.values()))
+    targets = []
+    for path in aliases.values():
+        with suppress(KeyError):  # a constant that is assigned together with others
+            one = module.modules_collection.get_member(path)
+            if path.startswith(f"{module.path}."):
+                order = sources.index(path.rpartition(".")[0]), one.lineno
+                targets.append((order, one.final_target if one.is_alias else one))
+    return [one for _, one in sorted(targets, key=lambda target: target[0])]
 
 
-def _exports(tree: ast.Module) -> tuple[str, ...] | None:
-    """Return `__all__`, where it is written out."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in _targets(node):
-            try:
-                return tuple(ast.literal_eval(node.value)) if node.value else None
-            except ValueError:
-                return None
+def _entry(
+    one: griffe.Object | griffe.Alias, module: str, *, exported: bool = False
+) -> Entry | None:
+    """Describe what a module defines, under the name of the module that offers it."""
+    name = f"{module}.{one.name}"
+    if isinstance(one, griffe.Class):
+        return _class(one, name)
+    if isinstance(one, griffe.Function):
+        return _made(one, name, "function", _signature(one))
+    assert isinstance(one, griffe.Attribute)
+    if not (one.docstring or exported or one.name in (one.module.exports or ())):
+        return None
+    return _made(one, name, "data", f" = {one.value}" if isinstance(one.value, str) else "")
+
+
+def _class(one: griffe.Class, name: str) -> Entry:
+    members = []
+    for member in one.all_members.values():
+        owner = member.final_target.parent if isinstance(member, griffe.Alias) else one
+        if owner is one or (owner and owner.name.startswith("_")):  # that has no entry of its own
+            members.append(_member(member, name))
+    bases = [str(base) for base in one.bases]
+    init = one.all_members.get("__init__")
+    signature = _signature(init, returns=False) if init else ""
+    if "NamedTuple" in bases:
+        signature = f"({', '.join(_fields(one))})"
+    is_error = any(base.endswith(("Error", "Exception")) for base in bases)
+    doc = _documented(_doc(one), one, init)
+    kind = "exception" if is_error else "class"
+    return _made(one, name, kind, signature, doc, tuple(filter(None, members)))
+
+
+def _member(one: griffe.Object | griffe.Alias, owner: str) -> Entry | None:
+    """Describe a method or property that has a docstring."""
+    hidden = one.name.startswith("_") and one.name != "__call__"
+    if hidden or not one.has_docstring:
+        return None
+    if one.is_function:
+        return _made(one, f"{owner}.{one.name}", "method", _signature(one))
+    if "property" in one.labels:
+        return _made(one, f"{owner}.{one.name}", "property", "")
     return None
 
 
-def _imports(tree: ast.Module) -> dict[str, str]:
-    """Return where imported names come from, those for type checkers alone included."""
+def _made(
+    one: griffe.Object | griffe.Alias,
+    name: str,
+    kind: str,
+    signature: str,
+    doc: str | None = None,
+    members: tuple[Entry, ...] = (),
+) -> Entry:
+    home = one.canonical_path[: -len(one.path.removeprefix(one.module.path))]
+    doc = _documented(_doc(one), one) if doc is None else doc
+    return Entry(name, kind, signature, doc, home, _file(one), one.lineno or 1, members)
+
+
+def _file(one: griffe.Object | griffe.Alias) -> Path:
+    assert isinstance(one.filepath, Path)
+    return one.filepath
+
+
+def _doc(one: griffe.Object | griffe.Alias) -> str:
+    return one.docstring.value if one.docstring else ""
+
+
+def _signature(one: griffe.Object | griffe.Alias, *, returns: bool = True) -> str:
+    function = one.final_target if isinstance(one, griffe.Alias) else one
+    assert isinstance(function, griffe.Function)
+    return function.signature(return_type=returns).removeprefix(function.name)
+
+
+def _fields(one: griffe.Class) -> Iterator[str]:
+    """Yield the fields of a named tuple as arguments."""
+    for field in one.attributes.values():
+        if "property" not in field.labels and field.annotation:
+            default = f" = {field.value}" if field.value is not None else ""
+            yield f"{field.name}: {field.annotation}{default}"
+
+
+def _documented(doc: str, *checked: griffe.Object | griffe.Alias | None) -> str:
+    """Return a docstring with the terms of the contract, which a class may have at its start."""
+    terms = {name: term for one in checked if one for name, term in _terms(one).items()}
+    names = [each.name for one in checked if one for each in getattr(one, "parameters", ())]
+    return documented(doc, terms, dict.fromkeys(names)) if terms else doc
+
+
+def _terms(one: griffe.Object | griffe.Alias) -> dict[str, str]:
+    """Return what the decorator `contract` asks of arguments."""
+    target = one.final_target if isinstance(one, griffe.Alias) else one
     return {
-        alias.asname or alias.name: f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level
-        for alias in node.names
+        argument.name: ast.literal_eval(str(argument.value))
+        for decorator in getattr(target, "decorators", ())
+        if isinstance(decorator.value, griffe.ExprCall)
+        and decorator.value.function.canonical_name == "contract"
+        for argument in decorator.value.arguments
+        if isinstance(argument, griffe.ExprKeyword) and argument.name not in ("like", "rule")
     }
-
-
-def _passed_on(
-    facade: str, exported: tuple[str, ...], imported: dict[str, str], trees: dict[str, ast.Module]
-) -> Iterator[Entry]:
-    """Yield what a package exports from its own modules, in the order of those modules."""
-    homes = dict.fromkeys(imported[name].rpartition(".")[0] for name in imported)
-    for home in (home for home in homes if home.startswith(f"{facade}.") and home in trees):
-        names = tuple(name for name in exported if imported.get(name) == f"{home}.{name}")
-        for entry in _entries(trees[home], home, names):
-            yield _rename(entry, home, facade)
-
-
-def _rename(entry: Entry, old: str, new: str) -> Entry:
-    return replace(
-        entry,
-        name=new + entry.name.removeprefix(old),
-        members=tuple(_rename(member, old, new) for member in entry.members),
-    )
-
-
-def _aliases(exported: tuple[str, ...], imported: dict[str, str]) -> dict[str, str]:
-    return {name: imported[name] for name in exported if name in imported}
-
-
-def _entries(tree: ast.Module, module: str, exported: tuple[str, ...]) -> Iterator[Entry]:
-    """Yield what a module defines: what it exports or, without `__all__`, all that is public."""
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
-        text = _string(after)
-        for name in _targets(node):
-            public = name in exported if exported else not name.startswith("_")
-            if not public or _is_overload(node):
-                continue
-            if isinstance(node, ast.ClassDef):
-                yield _class(node, module, classes)
-            elif isinstance(node, _Function):
-                yield _function(node, module, f"{module}.{name}", "function")
-            elif text or name in exported:
-                value = getattr(node, "value", None)
-                written = f" = {ast.unparse(value)}" if isinstance(value, ast.Constant) else ""
-                yield Entry(f"{module}.{name}", "data", written, text, module, node.lineno)
-
-
-def _targets(node: ast.stmt) -> list[str]:
-    """Return the names that a statement defines."""
-    if isinstance(node, _Function | ast.ClassDef):
-        return [node.name]
-    targets: list[ast.expr] = []
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.AnnAssign):
-        targets = [node.target]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def _string(node: ast.stmt | None) -> str:
-    """Return the text of a statement that is a string, as below a documented constant."""
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return node.value.value if isinstance(node.value.value, str) else ""
-    return ""
-
-
-def _decorators(node: _Function | ast.ClassDef) -> list[str]:
-    names = (deco.func if isinstance(deco, ast.Call) else deco for deco in node.decorator_list)
-    return [ast.unparse(name).rpartition(".")[2] for name in names]
-
-
-def _is_overload(node: ast.stmt) -> bool:
-    return isinstance(node, _Function) and "overload" in _decorators(node)
-
-
-def _function(node: _Function, module: str, name: str, kind: str) -> Entry:
-    arguments = node.args
-    if kind == "method" and "staticmethod" not in _decorators(node):
-        arguments = _without_first(arguments)
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    signature = f"({ast.unparse(arguments)}){returns}"
-    if kind == "method" and "property" in _decorators(node):
-        kind, signature = "property", ""
-    return Entry(name, kind, signature, ast.get_docstring(node) or "", module, node.lineno)
-
-
-def _without_first(arguments: ast.arguments) -> ast.arguments:
-    """Leave out self or cls."""
-    rest = ast.arguments(**{field: getattr(arguments, field) for field in arguments._fields})
-    if rest.posonlyargs:
-        rest.posonlyargs = rest.posonlyargs[1:]
-    else:
-        rest.args = rest.args[1:]
-    return rest
-
-
-def _class(node: ast.ClassDef, module: str, classes: dict[str, ast.ClassDef]) -> Entry:
-    name = f"{module}.{node.name}"
-    methods: dict[str, Entry] = {}
-    signature = ""
-    for owner in (*_private_bases(node, classes), node):
-        for part in owner.body:
-            if not isinstance(part, _Function) or _is_overload(part):
-                continue
-            entry = _function(part, module, f"{name}.{part.name}", "method")
-            if part.name == "__init__":
-                signature = entry.signature.removesuffix(" -> None")
-            elif entry.doc and (not part.name.startswith("_") or part.name == "__call__"):
-                methods[part.name] = entry
-    if not signature and ("dataclass" in _decorators(node) or _has_base(node, "NamedTuple")):
-        signature = f"({', '.join(_fields(node))})"
-    kind = "exception" if any(_has_base(node, end) for end in ("Error", "Exception")) else "class"
-    doc = ast.get_docstring(node) or ""
-    return Entry(name, kind, signature, doc, module, node.lineno, tuple(methods.values()))
-
-
-def _private_bases(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[ast.ClassDef]:
-    """Yield the bases that have no entry of their own, whose methods belong to this one's."""
-    for base in node.bases:
-        if isinstance(base, ast.Name) and base.id.startswith("_") and base.id in classes:
-            yield from _private_bases(classes[base.id], classes)
-            yield classes[base.id]
-
-
-def _has_base(node: ast.ClassDef, end: str) -> bool:
-    return any(ast.unparse(base).endswith(end) for base in node.bases)
-
-
-def _fields(node: ast.ClassDef) -> Iterator[str]:
-    """Yield the fields of a dataclass or named tuple as arguments."""
-    for part in node.body:
-        if not isinstance(part, ast.AnnAssign) or not isinstance(part.target, ast.Name):
-            continue
-        value = part.value
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
-            value = next((word.value for word in value.keywords if word.arg == "default"), None)
-            value = value or ast.Constant(...)  # made by a factory
-        default = f" = {ast.unparse(value)}" if value else ""
-        yield f"{part.target.id}: {ast.unparse(part.annotation)}{default}"

@@ -3,71 +3,29 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import imagesize
 from docutils import nodes
 from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
 
-_UNITS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
-_INCHES_PER_METRE = 0.0254
-
-_REDIRECT = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}: the book opens</title>
-<meta http-equiv="refresh" content="0; url={page}">
-<link rel="canonical" href="{page}">
-</head>
-<body><p><a href="{page}">{title}</a></p></body>
-</html>
-"""
-
 
 def image_size(path: Path) -> tuple[int, int] | None:
-    """Return the width and height in CSS pixels of a PNG, SVG or WebP, or None."""
-    data = path.read_bytes()
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        width, height = struct.unpack(">II", data[16:24])
-        scale = _png_scale(data)
-        return round(width * scale), round(height * scale)
-    if data[8:16] == b"WEBPVP8 ":
-        width, height = struct.unpack("<HH", data[26:30])
-        return width & 0x3FFF, height & 0x3FFF
-    if path.suffix == ".svg":
-        return _svg_size(data.decode("utf-8", "replace"))
-    return None
+    """Return the width and height of an image in CSS pixels, or None where it does not say.
 
-
-def _png_scale(data: bytes) -> float:
-    """A figure saved at 192 dots per inch is shown at half its pixels."""
-    start = data.find(b"pHYs", 0, 4096)
-    if start < 0 or data[start + 12] != 1:  # 1: dots per metre
-        return 1.0
-    (dots,) = struct.unpack(">I", data[start + 4 : start + 8])
-    return 96 / (float(dots) * _INCHES_PER_METRE) if dots else 1.0
-
-
-def _svg_size(text: str) -> tuple[int, int] | None:
-    tag = re.search(r"<svg\b[^>]*>", text)
-    if tag is None:
+    A figure that was saved at 192 dots per inch is shown at half its pixels.
+    """
+    width, height = imagesize.get(path)
+    if width <= 0:
         return None
-    sides = dict(re.findall(r'\s(width|height)="([\d.]+(?:px|pt|in|cm|mm|))"', tag[0]))
-    if len(sides) == 2:
-        return _pixels(sides["width"]), _pixels(sides["height"])
-    box = re.search(r'viewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)[ ,]+([\d.]+)"', tag[0])
-    return (round(float(box[1])), round(float(box[2]))) if box else None
-
-
-def _pixels(length: str) -> int:
-    number = length.rstrip("pxtincm")
-    return round(float(number) * _UNITS[length.removeprefix(number)])
+    dots = imagesize.getDPI(path)[0] if path.suffix == ".png" else 96
+    scale = 96 / dots if dots > 0 else 1
+    return round(width * scale), round(height * scale)
 
 
 def place_images(body: str, files: Mapping[str, Path]) -> str:
@@ -132,7 +90,7 @@ def plain_code(body: str) -> str:
 def _within(outer: str, pattern: str, replacement: str, text: str) -> str:
     """Replace a pattern, but only inside the matches of another."""
     return re.sub(
-        outer, lambda found: re.sub(pattern, replacement, found[0]), text, flags=re.DOTALL
+        outer, lambda match: re.sub(pattern, replacement, match[0]), text, flags=re.DOTALL
     )
 
 
@@ -141,7 +99,6 @@ def setup(app: Sphinx) -> None:
     app.add_js_file("keyboard.js")
     app.add_js_file("menus.js")
     app.connect("html-page-context", _correct, priority=950)
-    app.connect("build-finished", _redirect)
 
 
 def _correct(
@@ -160,11 +117,3 @@ def _correct(
     context["generate_toctree_html"] = lambda *given, **named: str(tree(*given, **named)).replace(
         "<summary>", '<summary aria-label="Pages below">'
     )
-
-
-def _redirect(app: Sphinx, error: Exception | None) -> None:
-    """Let the address of the site open the start page."""
-    if error is None and app.builder.name == "html" and app.config.root_doc != "index":
-        page = app.builder.get_target_uri(app.config.root_doc)
-        text = _REDIRECT.format(page=page, title=app.config.html_title)
-        Path(app.outdir, "index.html").write_text(text, encoding="utf-8")

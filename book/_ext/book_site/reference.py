@@ -78,19 +78,19 @@ class ModuleDirective(SphinxDirective):
         reference = _reference(self.env)
         module = reference.modules[self.arguments[0]]
         self.env.note_dependency(str(module.path))
-        found = self._parse(f"```{{py:module}} {module.name}\n```")
-        found += render(module.doc, self._link)
+        content = self._parse(f"```{{py:module}} {module.name}\n```")
+        content += render(module.doc, self._link)
         for entry in module.entries:
-            found += self._entry(entry, module)
-        return found
+            content += self._entry(entry, module)
+        return content
 
     def _entry(self, entry: Entry, module: Module) -> list[nodes.Node]:
         name = entry.name.removeprefix(f"{module.name}.")
         signature = "" if entry.kind == "data" else entry.signature
-        found = self._parse(
+        parsed = self._parse(
             f"```{{py:{entry.kind}}} {name}{signature}\n:module: {module.name}\n```"
         )
-        for description in (node for node in found if isinstance(node, addnodes.desc)):
+        for description in (node for node in parsed if isinstance(node, addnodes.desc)):
             for line in description.findall(addnodes.desc_signature):
                 self._resolve(line)
                 if entry.kind == "data":
@@ -100,7 +100,7 @@ class ModuleDirective(SphinxDirective):
             content += render(entry.doc, self._link)
             for member in entry.members:
                 content += self._entry(member, module)
-        return found
+        return parsed
 
     def _parse(self, text: str) -> list[nodes.Node]:
         parent = nodes.Element()
@@ -132,23 +132,23 @@ class FloorsDirective(SphinxDirective):
         modules = _reference(self.env).modules
         source = Path(self.env.srcdir).parent / "CONTRIBUTING.md"
         self.env.note_dependency(str(source))
-        found: list[nodes.Node] = []
+        content: list[nodes.Node] = []
         for title, names in floors(source.read_text(encoding="utf-8")):
             floor = [modules[f"{PACKAGE}.{name}"] for name in names]
-            found += [nodes.rubric(title, title), self._modules(floor)]
-        return found
+            content += [nodes.rubric(title, title), self._modules(floor)]
+        return content
 
     def _modules(self, floor: list[Module]) -> nodes.definition_list:
-        found = nodes.definition_list(classes=["floor"])
+        listing = nodes.definition_list(classes=["floor"])
         for module in floor:
             self.env.note_dependency(str(module.path))
             link = _xref(module.name, nodes.literal("", module.name))
-            found += nodes.definition_list_item(
+            listing += nodes.definition_list_item(
                 "",
                 nodes.term("", "", link),
                 nodes.definition("", *render(module.summary)),
             )
-        return found
+        return listing
 
 
 def floors(text: str) -> list[tuple[str, list[str]]]:
@@ -165,8 +165,8 @@ def _xref(target: str, child: nodes.Element) -> addnodes.pending_xref:
 
 
 def _reference(env: BuildEnvironment) -> Reference:
-    found: Reference = env.app.book_reference  # type: ignore[attr-defined]
-    return found
+    reference: Reference = env.app.book_reference  # type: ignore[attr-defined]
+    return reference
 
 
 def setup(app: Sphinx) -> None:
@@ -198,19 +198,18 @@ def _read(app: Sphinx, _config: Config) -> None:
 def _link_source(app: Sphinx, config: Config) -> None:
     repository: Repository | None = config.book_repository
     reference: Reference = app.book_reference  # type: ignore[attr-defined]
-    places = {}
-    for module in reference.modules.values():
-        for entry in module.entries:
-            for one in (entry, *entry.members):
-                places[one.name] = (one.home, one.line)
+    entries = {
+        one.name: one
+        for module in reference.modules.values()
+        for entry in module.entries
+        for one in (entry, *entry.members)
+    }
 
     def resolve(_domain: str, info: dict[str, Any]) -> str | None:
-        place = places.get(f"{info['module']}.{info['fullname']}")
-        if repository is None or place is None:
+        entry = entries.get(f"{info['module']}.{info['fullname']}")
+        if repository is None or entry is None:
             return None
-        home = reference.root.joinpath(*place[0].split("."))
-        path = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
-        return repository.file(path.relative_to(reference.root).as_posix(), place[1])
+        return repository.file(entry.path.relative_to(reference.root).as_posix(), entry.line)
 
     config.linkcode_resolve = resolve
 

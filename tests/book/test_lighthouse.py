@@ -9,8 +9,8 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-
-from benchmarks.site import heaviest, missing, serve, summarize
+from book_check.host import serve
+from book_check.lighthouse import heaviest, missing, summarize
 
 
 def report() -> dict[str, Any]:
@@ -46,9 +46,9 @@ def report() -> dict[str, Any]:
 
 
 def test_figures_are_counted_apart() -> None:
-    found = summarize(report())
-    assert (found["KiB"], found["KiB without figures"], found["requests"]) == (3.0, 2.0, 2)
-    assert (found["performance"], found["layout-shift"], found["total-blocking-time"]) == (
+    said = summarize(report())
+    assert (said["KiB"], said["KiB without figures"], said["requests"]) == (3.0, 2.0, 2)
+    assert (said["performance"], said["layout-shift"], said["total-blocking-time"]) == (
         98,
         0.0012,
         12,
