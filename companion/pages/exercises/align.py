@@ -7,14 +7,21 @@ Each compares your answer, or what your function gives, with a computation of it
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 from companion.alignment import Links, diagonal_links, oracle_links
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
-from companion.pages.exercises.answers import as_number, called, fail, named
+from companion.pages.exercises.answers import (
+    Answer,
+    Mistakes,
+    as_number,
+    called,
+    compare,
+    fail,
+    named,
+)
 
 MOST_ROWS = 2
 """Rows by which links are moved at most, up or down, in `check_best_shift`."""
@@ -25,21 +32,15 @@ def check_alignment_error(percent: Any) -> None:
 
     Args:
         percent: the rate in percent.
-
-    Raises:
-        AssertionError: it is another number; the message hints at the cause.
     """
-    _check_number(
-        percent,
-        37.5,
-        {
-            0.375: "that is the rate as a fraction: in percent it is 100 times as much",
-            62.5: "that is 1 minus the rate, or P without the sure links: every sure link is in P",
-            25.0: "that is the share of wrong links in A: a sure link that is missed counts, too",
-            50.0: "a possible link is no error, and not missed either: it counts in |A and P| and "
-            "not in |S|",
-        },
-    )
+    mistakes = {
+        "that is the rate as a fraction: in percent it is 100 times as much": 0.375,
+        "that is 1 minus the rate, or P without the sure links: every sure link is in P": 62.5,
+        "that is the share of wrong links in A: a sure link that is missed counts, too": 25.0,
+        "a possible link is no error, and not missed either: it counts in |A and P| and not in "
+        "|S|": 50.0,
+    }
+    _check_number(percent, 37.5, mistakes)
 
 
 def check_model1(probability: Any) -> None:
@@ -47,25 +48,18 @@ def check_model1(probability: Any) -> None:
 
     Args:
         probability: the probability, to three digits or as a fraction.
-
-    Raises:
-        AssertionError: it is another number; the message hints at the cause.
     """
-    _check_number(
-        probability,
-        5 / 7,
-        {
-            3 / 4: "the null word is missing: it takes its share of every Spanish word",
-            5 / 6: "that is the count of house and casa; divide by all that house yields",
-            7 / 6: "that is all that house yields; the count of casa is divided by it",
-            1 / 2: "add up both sentences: house and casa meet in both",
-            1 / 3: "add up both sentences: house and casa meet in both",
-            2 / 7: "that is t(roja | house)",
-        },
-    )
+    mistakes = {
+        "the null word is missing: it takes its share of every Spanish word": 3 / 4,
+        "that is the count of house and casa; divide by all that house yields": 5 / 6,
+        "that is all that house yields; the count of casa is divided by it": 7 / 6,
+        "add up both sentences: house and casa meet in both": (1 / 2, 1 / 3),
+        "that is t(roja | house)": 2 / 7,
+    }
+    _check_number(probability, 5 / 7, mistakes)
 
 
-def check_decoder_steps(previous: Callable[..., Any], present: Callable[..., Any]) -> None:
+def check_decoder_steps(previous: Answer, present: Answer) -> None:
     """Check two decoder steps that differ in which state looks.
 
     Args:
@@ -73,16 +67,13 @@ def check_decoder_steps(previous: Callable[..., Any], present: Callable[..., Any
         present: `present(word, state, look, cell)`, in which the present state looks. Both return
             (context, new state); `look(query)` gives a context, `cell(inputs, state)` the next
             state, where `inputs` is the list of vectors that the cell reads.
-
-    Raises:
-        AssertionError: one of them is wrong; the message hints at the cause.
     """
     for name, step in (("previous", previous), ("present", present)):
         _check_step(name, step)
     print("Right.")
 
 
-def _check_step(name: str, step: Callable[..., Any]) -> None:
+def _check_step(name: str, step: Answer) -> None:
     """Call a step with a look and a cell that write down what they are given."""
     queries: list[Any] = []
     readings: list[tuple[Any, Any]] = []
@@ -114,16 +105,13 @@ def _check_step(name: str, step: Callable[..., Any]) -> None:
         fail(f"{name}: got {got!r}, wanted (context, new state)")
 
 
-def check_best_shift(best_shift: Callable[..., Any]) -> None:
+def check_best_shift(best_shift: Answer) -> None:
     """Check a function that finds by how many rows an alignment is off.
 
     Args:
         best_shift: `best_shift(links, pairs)` gives the whole number n from -2 to 2 for which
             links moved from row i to row i + n, and dropped where they leave the sentence, have
             the least alignment error rate.
-
-    Raises:
-        AssertionError: it gives another number; the message hints at the cause.
     """
     pairs = english_spanish(60, seed=8, max_length=9)
     for wrong in (0, 1, -1, 2, -2):
@@ -172,18 +160,10 @@ def _rows(rows: int) -> str:
     return f"{abs(rows)} row{'s' if abs(rows) > 1 else ''} {'down' if rows > 0 else 'up'}"
 
 
-def _check_number(got: Any, right: float, mistakes: dict[float, str]) -> None:
-    """Compare with the right number, then with the known wrong ones, whose values are hints."""
+def _check_number(got: Any, right: float, mistakes: Mistakes) -> None:
+    """Compare with the right number to two or three digits."""
     if got is None or got is ...:
         fail("got nothing yet: put your number in")
-    number = as_number(got)
-    if not _same(number, right):
-        for wrong, hint in mistakes.items():
-            if _same(number, wrong):
-                fail(hint)
-        fail(f"got {number:g}, which is not it: count again, set by set")
+    otherwise = "got {got:g}, which is not it: count again, set by set"
+    compare(as_number(got), right, mistakes, otherwise=otherwise, rtol=0.004, atol=0.004)
     print("Right.")
-
-
-def _same(number: float, other: float) -> bool:
-    return abs(number - other) <= 0.004 * max(1.0, abs(other))

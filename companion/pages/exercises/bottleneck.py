@@ -7,50 +7,40 @@ or raises an `AssertionError` that hints at the cause.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import torch
-from torch import Tensor
 
-from companion.pages.exercises.answers import called, fail, named
+from companion.pages.exercises.answers import Answer, called, compare, fail, hint_at, named
 
 
-def check_longest(longest: Callable[..., Any]) -> None:
+def check_longest(longest: Answer) -> None:
     """Check how many words a vector can tell apart.
 
     Args:
         longest: `longest(width, bits, vocabulary)`; the greatest n for which all sentences of
             exactly n words, out of a vocabulary of at least 2, can have vectors of their own, each
             of `width` numbers of `bits` bits.
-
-    Raises:
-        AssertionError: a number is wrong; the message hints at the cause.
     """
     # In the first every mistake gives a number of its own; in the second nothing is rounded.
     for width, bits, vocabulary in ((7, 12, 5), (2, 6, 8), (5, 16, 1000), (128, 31, 143)):
         got = called(longest, width, bits, vocabulary, why="Are all three arguments used?")
         total = width * bits
-        right = _fitting(total, vocabulary)
+        right = _most_words(total, vocabulary)
         if got == right:
             continue
-        words = total / math.log2(vocabulary)
+        logarithm = math.log(total, vocabulary)
+        rounded_up = math.ceil(total / math.log2(vocabulary))
+        natural = total / math.log(vocabulary)
         mistakes = {
-            "there are 2 ** (width * bits) vectors, not (width * bits)": math.floor(
-                math.log(total, vocabulary)
-            ),
-            "one sentence of that length more and two share a vector: round down": math.ceil(words),
-            "a bit is a factor of 2: is your logarithm to base 2?": math.floor(
-                total / math.log(vocabulary)
-            ),
+            "there are 2 ** (width * bits) vectors, not (width * bits)": math.floor(logarithm),
+            "one sentence of that length more and two share a vector: round down": rounded_up,
+            "a bit is a factor of 2: is your logarithm to base 2?": math.floor(natural),
             "a word has log2(vocabulary) bits, not `vocabulary`": total // vocabulary,
-            "every one of the `width` numbers has its bits": _fitting(bits, vocabulary),
-            "every number has `bits` bits, not one": _fitting(width, vocabulary),
+            "every one of the `width` numbers has its bits": _most_words(bits, vocabulary),
+            "every number has `bits` bits, not one": _most_words(width, vocabulary),
             "that is the number of bits, not yet of words": total,
         }
-        for hint, wrong in mistakes.items():
-            if got == wrong:
-                fail(hint)
+        hint_at(got, mistakes)
         if isinstance(got, float) and math.floor(got) == right:
             fail("a sentence has a whole number of words: round down")
         if isinstance(got, int | float) and abs(got - right) == 1:
@@ -65,92 +55,70 @@ def check_longest(longest: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_uniform(uniform_context: Callable[..., Any]) -> None:
+def check_uniform(uniform_context: Answer) -> None:
     """Check a context that looks at every source word alike.
 
     Args:
         uniform_context: `uniform_context(memory, mask)`, from annotations (b, k, d) and a mask
             (b, 1, k), True where a word stands, to one context a sentence, (b, 1, d).
-
-    Raises:
-        AssertionError: the contexts are wrong; the message hints at the cause.
     """
     b, k, d = 3, 5, 7
     memory = torch.randn(b, k, d, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(k) < torch.tensor([[4], [1], [3]]))[:, None]
-    got = _tensor(called(uniform_context, memory.clone(), mask.clone(), why="Do the axes meet?"))
+    got = called(uniform_context, memory, mask, why="Do the axes meet?")
     kept = [memory[row, mask[row, 0]] for row in range(b)]
     right = torch.stack([words.mean(0) for words in kept])[:, None]
     sums = torch.stack([words.sum(0) for words in kept])[:, None]
     weights = mask / mask.sum(-1, keepdim=True)
-    _check(
-        got,
-        right,
-        "(b, 1, d)",
-        {
-            "padding is averaged, too: use the mask": memory.mean(1, keepdim=True),
-            "padding is left out of the sum, but not of the number you divide by": sums / k,
-            "that is the sum: divide by the number of words": sums,
-            "the mask is upside down: True is where a word stands": torch.where(
-                mask.mT, 0, memory
-            ).sum(1, keepdim=True)
-            / (k - mask.sum(-1, keepdim=True)),
-            "that is a softmax of the mask: padding still has weight": mask.float().softmax(-1)
-            @ memory,
-            "those are the weights; blend the memory with them": weights,
-            "one query looks: keep its axis, (b, 1, d)": right[:, 0],
-        },
-    )
+    of_padding = ~mask / (~mask).sum(-1, keepdim=True)
+    softmax = mask.float().softmax(-1)
+    mistakes = {
+        "padding is averaged, too: use the mask": memory.mean(1, keepdim=True),
+        "padding is left out of the sum, but not of the number you divide by": sums / k,
+        "that is the sum: divide by the number of words": sums,
+        "the mask is upside down: True is where a word stands": of_padding @ memory,
+        "that is a softmax of the mask: padding still has weight": softmax @ memory,
+        "those are the weights; blend the memory with them": weights,
+        "one query looks: keep its axis, (b, 1, d)": right[:, 0],
+    }
+    compare(got, right, mistakes, axes="(b, 1, d)", atol=1e-5)
+    print("Right.")
 
 
-def check_last_states(last_states: Callable[..., Any]) -> None:
+def check_last_states(last_states: Answer) -> None:
     """Check the state of a recurrent encoder after the last word, out of padded outputs.
 
     Args:
         last_states: `last_states(outputs, lengths)`, from the outputs (b, k, d) of a forward
             encoder that went over words and padding, and the numbers of words (b,), to (b, d).
-
-    Raises:
-        AssertionError: the states are wrong; the message hints at the cause.
     """
     b, k, d = 3, 5, 7
     outputs = torch.randn(b, k, d, generator=torch.Generator().manual_seed(1))
     lengths = torch.tensor([2, 5, 1])
-    why = "The last of 5 words has place 4."
-    got = _tensor(called(last_states, outputs.clone(), lengths.clone(), why=why))
+    got = called(last_states, outputs, lengths, why="The last of 5 words has place 4.")
     rows = torch.arange(b)
     right = outputs[rows, lengths - 1]
-    _check(
-        got,
-        right,
-        "(b, d)",
-        {
-            "those are the states after the padding: the very bug": outputs[:, -1],
-            "those are one word late: the last of n words has place n - 1": outputs[
-                rows, lengths.clamp(max=k - 1)
-            ],
-            "those are one word early: the last of n words has place n - 1": outputs[
-                rows, (lengths - 2).clamp(min=0)
-            ],
-            "those are the states after the first word": outputs[:, 0],
-            "every sentence has a length of its own: choose place and sentence together": outputs[
-                :, lengths - 1
-            ],
-            "there is an axis of size 1 too many": right[:, None],
-        },
-    )
+    late, early = outputs[rows, lengths.clamp(max=k - 1)], outputs[rows, (lengths - 2).clamp(min=0)]
+    every = outputs[:, lengths - 1]
+    mistakes = {
+        "those are the states after the padding: the very bug": outputs[:, -1],
+        "those are one word late: the last of n words has place n - 1": late,
+        "those are one word early: the last of n words has place n - 1": early,
+        "those are the states after the first word": outputs[:, 0],
+        "every sentence has a length of its own: choose place and sentence together": every,
+        "there is an axis of size 1 too many": right[:, None],
+    }
+    compare(got, right, mistakes, axes="(b, d)", atol=1e-5)
+    print("Right.")
 
 
-def check_verdict(verdict: Callable[..., Any]) -> None:
+def check_verdict(verdict: Answer) -> None:
     """Check the verdict on a claim that one translator beats another, over five seeds.
 
     Args:
         verdict: `verdict(treatment, control)`, from five runs each, in the order of the seeds, to
             "holds", "mixed" or "fails": where the paired 95 % t-interval of the mean difference
             lies.
-
-    Raises:
-        AssertionError: a verdict is wrong; the message hints at the cause.
     """
     seeds = [10.0, 30.0, 50.0, 70.0, 90.0]  # what a seed does to both sides
     cases = [
@@ -169,7 +137,7 @@ def check_verdict(verdict: Callable[..., Any]) -> None:
     ]  # fmt: skip
     for differences, right, hint in cases:
         treatment = [run + difference for run, difference in zip(seeds, differences, strict=True)]
-        got = called(verdict, treatment, list(seeds), why="It is given two lists of five numbers.")
+        got = called(verdict, treatment, seeds, why="It is given two lists of five numbers.")
         if got not in ("holds", "mixed", "fails"):
             fail(f'got {named(got)}, wanted "holds", "mixed" or "fails"')
         if got != right:
@@ -177,31 +145,9 @@ def check_verdict(verdict: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def _fitting(bits: int, vocabulary: int) -> int:
+def _most_words(bits: int, vocabulary: int) -> int:
     """Return the greatest n with vocabulary ** n <= 2 ** bits, in whole numbers."""
     words = 0
     while vocabulary ** (words + 1) <= 1 << bits:
         words += 1
     return words
-
-
-def _tensor(got: Any) -> Tensor:
-    if not isinstance(got, Tensor):
-        fail(f"got {named(got)}, wanted a tensor")
-    return got.detach()
-
-
-def _check(got: Tensor, right: Tensor, axes: str, mistakes: dict[str, Tensor]) -> None:
-    """Compare with the right tensor, then with the known wrong ones, whose keys are hints."""
-    if not _same(got, right):
-        for hint, wrong in mistakes.items():
-            if _same(got, wrong):
-                fail(hint)
-        if got.shape != right.shape:
-            fail(f"got shape {tuple(got.shape)}, wanted {axes}, {tuple(right.shape)}")
-        fail("the shape is right, the numbers are not")
-    print("Right.")
-
-
-def _same(got: Tensor, other: Tensor) -> bool:
-    return got.shape == other.shape and torch.allclose(got.double(), other.double(), atol=1e-5)

@@ -6,141 +6,106 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import numpy as np
 
-from companion.pages.exercises.answers import as_number, called, fail, named
+from companion.pages.exercises.answers import Answer, Expected, check
 
 
-def check_block(flops: Callable[..., Any]) -> None:
+def check_block(flops: Answer) -> None:
     """Check the operations of a Transformer's block whose feed-forward layer is 4 e wide.
 
     Args:
         flops: `flops(n, e)`, from the number of tokens and the width to the operations of all
             products in one forward pass, a multiplication and an addition each.
-
-    Raises:
-        AssertionError: a number is wrong; the message hints at the cause.
     """
-    for n, e in ((7, 12), (512, 64), (1, 3)):
-        weights, pairs = 24 * n * e * e, 4 * n * n * e
-        hints = {
-            (weights + pairs) / 2: "a multiplication and an addition are two operations",
-            weights: "scores and blend meet every pair of tokens",
-            weights + pairs / 2: "scores are one product of all pairs, the blend is another",
-            weights - 2 * n * e * e + pairs: "attention has four projections: the output's, too",
-            weights - 8 * n * e * e + pairs: "feed-forward has two products, of e and 4 e each",
-            3 * (weights + pairs): "that is training: the forward pass alone is asked for",
+
+    def expected(n: int, e: int) -> Expected:
+        square = n * e * e
+        weights, pairs = 24.0 * square, 4.0 * n * n * e
+        return weights + pairs, {
+            "a multiplication and an addition are two operations": (weights + pairs) / 2,
+            "scores and blend meet every pair of tokens": weights,
+            "scores are one product of all pairs, the blend is another": weights + pairs / 2,
+            "attention has four projections: the output's, too": weights - 2 * square + pairs,
+            "feed-forward has two products, of e and 4 e each": weights - 8 * square + pairs,
+            "that is training: the forward pass alone is asked for": 3 * (weights + pairs),
         }
-        _compare(called(flops, n, e), weights + pairs, hints, f"flops({n}, {e})")
-    print("Right.")
+
+    cases = [(7, 12), (512, 64), (1, 3)]
+    check(flops, cases, expected, otherwise="flops({}, {}): got {got:g}, which is not it")
 
 
-def check_crossing(crossing: Callable[..., Any]) -> None:
+def check_crossing(crossing: Answer) -> None:
     """Check the length at which attention does as many operations as the feed-forward layer.
 
     Args:
         crossing: `crossing(e, f)`, from the width and the feed-forward layer's to the length at
             which the layer of attention, projections included, does as many; f is above 2 e.
-
-    Raises:
-        AssertionError: a length is wrong; the message hints at the cause.
     """
-    for e, f in ((64, 300), (64, 256), (10, 100)):
-        right = f - 2 * e
-        hints = {
-            float(f): "that is without the projections, which are a part of the layer",
-            f / 2: "only at f = 4 e: write both sides with e and f, and solve for n",
-            float(f - e): "there are four projections of e by e",
-            f - 1.5 * e: "there are four projections: queries, keys, values, output",
-            2.0 * (f - 2 * e): "scores and blend are two products of all pairs",
+
+    def expected(e: int, f: int) -> Expected:
+        right = float(f - 2 * e)
+        return right, {
+            "that is without the projections, which are a part of the layer": f,
+            "only at f = 4 e: write both sides with e and f, and solve for n": f / 2,
+            "there are four projections of e by e": f - e,
+            "there are four projections: queries, keys, values, output": f - 1.5 * e,
+            "scores and blend are two products of all pairs": 2 * right,
         }
-        _compare(called(crossing, e, f), right, hints, f"crossing({e}, {f})")
-    print("Right.")
+
+    cases = [(64, 300), (64, 256), (10, 100)]
+    check(crossing, cases, expected, otherwise="crossing({}, {}): got {got:g}, which is not it")
 
 
-def check_share(share: Callable[..., Any]) -> None:
+def check_share(share: Answer) -> None:
     """Check what a batch does to the time of a token where memory alone is the bound.
 
     Args:
         share: `share(weights, cache, b)`, from the bytes of the weights, those of one sequence's
             cache and the number of sequences to the time of a token, as a part of that with one
             sequence.
-
-    Raises:
-        AssertionError: a share is wrong; the message hints at the cause.
     """
-    for weights, cache, b in ((100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)):
+
+    def expected(weights: float, cache: float, b: int) -> Expected:
         one, many = weights + cache, weights + b * cache
-        right = many / (b * one)
-        hints = {
-            1 / b: "the weights are read once for all, but each sequence has a cache of its own",
-            many / one: "that is the time of a step, which writes b tokens",
-            b * one / many: "that is how many times faster: turn it over",
-            (b * weights + cache) / (b * one): "weights are shared, caches are not",
+        one_cache = (b * weights + cache) / (b * one)
+        return many / (b * one), {
+            "the weights are read once for all, but each sequence has a cache of its own": 1 / b,
+            "that is the time of a step, which writes b tokens": many / one,
+            "that is how many times faster: turn it over": b * one / many,
+            "weights are shared, caches are not": one_cache,
         }
-        hints = {wrong: hint for wrong, hint in hints.items() if not math.isclose(wrong, right)}
-        _compare(
-            called(share, weights, cache, b), right, hints, f"share({weights:g}, {cache:g}, {b})"
-        )
-    print("Right.")
+
+    cases = [(100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)]
+    check(share, cases, expected, otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it")
 
 
-def check_exponents(exponents: Callable[..., Any]) -> None:
+def check_exponents(exponents: Answer) -> None:
     """Check the exponents from each length to the next.
 
     Args:
         exponents: `exponents(lengths, times)`, from n lengths and n times to the n - 1 exponents
             of the power laws between neighbours.
-
-    Raises:
-        AssertionError: an exponent is wrong; the message hints at the cause.
     """
-    for lengths, power in (([1, 2, 4, 8], 2.0), ([3, 9, 30, 40], 1.5)):
-        times = [5 * n**power + 7 * n for n in lengths]
-        got = called(exponents, list(lengths), list(times))
-        try:
-            numbers = [float(x) for x in got]
-        except (TypeError, ValueError):
-            fail(f"got {named(got)}, wanted a list of numbers")
-        if len(numbers) != len(lengths) - 1:
-            fail(f"got {len(numbers)} exponents, wanted {len(lengths) - 1}: one between neighbours")
-        pairs = [
-            (lengths[i + 1] / lengths[i], times[i + 1] / times[i]) for i in range(len(numbers))
-        ]
-        right = [math.log(time) / math.log(length) for length, time in pairs]
-        mistakes = {
-            "that is by how much the time is multiplied: take logarithms": [t for _, t in pairs],
-            "divide by the logarithm of the ratio of the lengths": [math.log(t) for _, t in pairs],
-            "lengths need not double: divide by the logarithm of their ratio": [
-                math.log2(t) for _, t in pairs
-            ],
-            "time belongs above, length below": [math.log(a) / math.log(t) for a, t in pairs],
-            "from each length to the next, not from the first": _from_first(lengths, times),
+
+    def expected(lengths: list[int], times: list[float]) -> Expected:
+        n, time = np.array(lengths), np.array(times)
+        slower = time[1:] / time[:-1]
+        longer, logarithms = np.log(n[1:] / n[:-1]), np.log(slower)
+        return logarithms / longer, {
+            "that is by how much the time is multiplied: take logarithms": slower,
+            "divide by the logarithm of the ratio of the lengths": logarithms,
+            "lengths need not double: divide by the logarithm of their ratio": np.log2(slower),
+            "time belongs above, length below": longer / logarithms,
+            "from each length to the next, not from the first": (
+                np.log(time[1:] / time[0]) / np.log(n[1:] / n[0])
+            ),
         }
-        if not _close(numbers, right):
-            for hint, wrong in mistakes.items():
-                if _close(numbers, wrong):
-                    fail(hint)
-            fail(f"exponents({lengths}, ...): got {[round(x, 3) for x in numbers]}, not it")
-    print("Right.")
 
-
-def _from_first(lengths: Sequence[float], times: Sequence[float]) -> list[float]:
-    rest = zip(lengths[1:], times[1:], strict=True)
-    return [math.log(t / times[0]) / math.log(n / lengths[0]) for n, t in rest]
-
-
-def _close(got: Sequence[float], wanted: Sequence[float]) -> bool:
-    return all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(got, wanted, strict=True))
-
-
-def _compare(got: Any, right: float, hints: Mapping[float, str], call: str) -> None:
-    number = as_number(got)
-    if math.isclose(number, right, rel_tol=1e-6):
-        return
-    for wrong, hint in hints.items():
-        if math.isclose(number, wrong, rel_tol=1e-6):
-            fail(hint)
-    fail(f"{call}: got {number:g}, which is not it")
+    cases = [
+        (lengths, [5 * n**power + 7 * n for n in lengths])
+        for lengths, power in (([1, 2, 4, 8], 2.0), ([3, 9, 30, 40], 1.5))
+    ]
+    otherwise = "exponents({0}, ...): got {got}, not it"
+    axes = "(n - 1,), one between neighbours"
+    check(exponents, cases, expected, axes=axes, otherwise=otherwise)

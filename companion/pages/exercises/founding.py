@@ -12,21 +12,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from companion.pages.exercises.answers import called, fail, named
+from companion.pages.exercises.answers import (
+    Answer,
+    as_parts,
+    called,
+    compare,
+    compare_parts,
+    fail,
+)
 
 Predict = Callable[[Tensor], Tensor]
 """Takes decoder inputs (b, q) and gives logits (b, q, vocabulary)."""
 
 
-def check_pairwise_scores(score: Callable[..., Any]) -> None:
+def check_pairwise_scores(score: Answer) -> None:
     """Check additive scores of every query against every key.
 
     Args:
         score: `score(query, key, query_weight, key_weight, vector)`, from (b, q, d), (b, k, d),
             (d, hidden), (d, hidden) and (hidden,) to (b, q, k).
-
-    Raises:
-        AssertionError: the scores are wrong; the message hints at the cause.
     """
     b, q, k, d, hidden = 2, 3, 5, 7, 11
     draw = torch.Generator().manual_seed(0)
@@ -34,95 +38,70 @@ def check_pairwise_scores(score: Callable[..., Any]) -> None:
         torch.randn(*shape, generator=draw)
         for shape in ((b, q, d), (b, k, d), (d, hidden), (d, hidden), (hidden,))
     ]
-    got = _tensor(called(score, *given, why="Does every query meet every key on axes of its own?"))
+    got = called(score, *given, why="Does every query meet every key on axes of its own?")
     query, key, query_weight, key_weight, vector = given
-    sums = torch.stack(
-        [
-            torch.stack([query[:, i] @ query_weight + key[:, j] @ key_weight for j in range(k)], 1)
-            for i in range(q)
-        ],
-        1,
-    )
+    rows = [(query[:, [i]] @ query_weight + key @ key_weight) for i in range(q)]
+    sums = torch.stack(rows, 1)
     right = torch.tanh(sums) @ vector
-    _check(
-        got,
-        right,
-        "(b, q, k)",
-        {
-            "the two words are mixed up: rows are queries, columns are keys": right.mT,
-            "those are weights: leave the softmax to the next step": right.softmax(-1),
-            "there is a last axis of size 1 too many": right[..., None],
-            "the tanh is missing": sums @ vector,
-            "v is missing: those are the hidden values, not yet scores": torch.tanh(sums),
-            "W belongs to the queries and U to the keys": torch.tanh(
-                (query @ key_weight)[:, :, None] + (key @ query_weight)[:, None]
-            )
-            @ vector,
-        },
-    )
+    swapped = (query @ key_weight)[:, :, None] + (key @ query_weight)[:, None]
+    mistakes = {
+        "the two words are mixed up: rows are queries, columns are keys": right.mT,
+        "those are weights: leave the softmax to the next step": right.softmax(-1),
+        "there is a last axis of size 1 too many": right[..., None],
+        "the tanh is missing": sums @ vector,
+        "v is missing: those are the hidden values, not yet scores": torch.tanh(sums),
+        "W belongs to the queries and U to the keys": torch.tanh(swapped) @ vector,
+    }
+    compare(got, right, mistakes, axes="(b, q, k)", rtol=1e-4, atol=1e-5)
+    print("Right.")
 
 
-def check_shift(shift: Callable[..., Any]) -> None:
+def check_shift(shift: Answer) -> None:
     """Check what a decoder reads and what it must say.
 
     Args:
         shift: `shift(target, bos_id, eos_id)`, from (b, q) ids padded with 0 at the end to the
             pair (target_in, target_out), each (b, q + 1).
-
-    Raises:
-        AssertionError: one of the two is wrong; the message hints at the cause.
     """
     target = torch.tensor([[5, 7, 6, 4, 9], [8, 5, 0, 0, 0], [9, 6, 7, 0, 0]])
     bos, eos = 1, 2
     wanted_in = torch.tensor([[1, 5, 7, 6, 4, 9], [1, 8, 5, 0, 0, 0], [1, 9, 6, 7, 0, 0]])
     wanted_out = torch.tensor([[5, 7, 6, 4, 9, 2], [8, 5, 2, 0, 0, 0], [9, 6, 7, 2, 0, 0]])
-    got = called(shift, target.clone(), bos, eos, why="Can one row be shorter than another?")
-    if not isinstance(got, tuple) or len(got) != 2:
-        fail(f"got {named(got)}, wanted a pair (target_in, target_out)")
-    target_in, target_out = _tensor(got[0], "target_in"), _tensor(got[1], "target_out")
-    if target_in.shape == target_out.shape and bool((target_in == target_out).all()):
+    got = called(shift, target, bos, eos, why="Can one row be shorter than another?")
+    read, said = as_parts(got, 2, "a pair (target_in, target_out)")
+    if _equal(read, said):
         fail("the decoder reads the very words that it must say: shift one against the other")
-    if torch.equal(target_in, wanted_out) and torch.equal(target_out, wanted_in):
+    if _equal(read, wanted_out) and _equal(said, wanted_in):
         fail("the two are swapped: <bos> is read, <eos> is said")
     late = torch.cat((target, torch.full((len(target), 1), eos)), 1)
-    _check(
-        target_in,
-        wanted_in,
-        "(b, q + 1)",
-        {
-            "target_in: without <bos> the decoder has nothing to read at its first step": target,
-            "target_in: it starts with <bos>, not with padding": wanted_in.masked_fill(
-                wanted_in == bos, 0
-            ),
-            "target_in: the last word of every sentence is cut off": wanted_in[:, :-1],
-        },
-        name="target_in",
-        done=False,
-    )
-    _check(
-        target_out,
-        wanted_out,
-        "(b, q + 1)",
-        {
-            "target_out: <eos> stands behind the padding; it follows the last word": late,
-            "target_out: without <eos> the decoder never learns to stop": torch.cat(
-                (target, torch.zeros(len(target), 1, dtype=torch.long)), 1
-            ),
-            "target_out: it is one longer than the sentence, the words and then <eos>": target,
-        },
-        name="target_out",
-    )
+    endless = torch.cat((target, torch.zeros(len(target), 1, dtype=torch.long)), 1)
+    from_padding = wanted_in.masked_fill(wanted_in == bos, 0)
+    of_read = {
+        "without <bos> the decoder has nothing to read at its first step": target,
+        "it starts with <bos>, not with padding": from_padding,
+        "the last word of every sentence is cut off": wanted_in[:, :-1],
+    }
+    of_said = {
+        "<eos> stands behind the padding; it follows the last word": late,
+        "without <eos> the decoder never learns to stop": endless,
+        "it is one longer than the sentence, the words and then <eos>": target,
+    }
+    parts = {"target_in": (wanted_in, of_read), "target_out": (wanted_out, of_said)}
+    compare_parts(got, parts, "a pair", axes="(b, q + 1)", rtol=1e-4, atol=1e-5)
+    print("Right.")
 
 
-def check_masked_loss(loss: Callable[..., Any]) -> None:
+def _equal(one: Any, other: Any) -> bool:
+    tensors = isinstance(one, Tensor) and isinstance(other, Tensor)
+    return tensors and torch.equal(one, other)
+
+
+def check_masked_loss(loss: Answer) -> None:
     """Check a cross-entropy that leaves padding out.
 
     Args:
         loss: `loss(logits, target_out, lengths)`, from (b, q, vocabulary), (b, q) and (b,) to the
             mean cross-entropy of the tokens that are no padding, a scalar tensor.
-
-    Raises:
-        AssertionError: the loss is wrong; the message hints at the cause.
     """
     b, q, vocabulary = 3, 5, 7
     draw = torch.Generator().manual_seed(1)
@@ -130,42 +109,35 @@ def check_masked_loss(loss: Callable[..., Any]) -> None:
     lengths = torch.tensor([5, 1, 2])
     # A token may have any id: 0 among the words shows who masks by id instead of by length.
     target = torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]])
-    got = _tensor(called(loss, logits, target, lengths, why="Is the mask as wide as the target?"))
+    got = called(loss, logits, target, lengths, why="Is the mask as wide as the target?")
     each = -logits.log_softmax(-1).gather(-1, target[..., None])[..., 0]
-    rows = [each[row, : int(length)] for row, length in enumerate(lengths)]
-    real = torch.cat(rows)
-    by_id = torch.cat([each[row][target[row] != 0] for row in range(b)])
-    _check(
-        got,
-        real.mean(),
-        "()",
-        {
-            "padding is counted: that is the mean over all places": each.mean(),
-            "that is the sum; divide by the number of real tokens": real.sum(),
-            "padding is left out of the sum, but not of the number you divide by": real.sum()
-            / each.numel(),
-            "a mean of the sentences' means weighs the words of short sentences more": torch.stack(
-                [row.mean() for row in rows]
-            ).mean(),
-            "the mask comes from the ids: here 0 is a word, too; use the lengths": by_id.mean(),
-            "only padding is counted: the mask is upside down": torch.cat(
-                [each[row, int(length) :] for row, length in enumerate(lengths)]
-            ).mean(),
-            "that is one number a token; take their mean": real,
-            "the sign is wrong: it is the mean of -log p": -real.mean(),
-        },
+    words = torch.arange(q) < lengths[:, None]
+    real, padding = each[words], each[~words]
+    sentences = torch.stack(
+        [row[:length].mean() for row, length in zip(each, lengths, strict=True)]
     )
+    mistakes = {
+        "padding is counted: that is the mean over all places": each.mean(),
+        "that is the sum; divide by the number of real tokens": real.sum(),
+        "padding is left out of the sum, but not of the number you divide by": real.sum() / (b * q),
+        "a mean of the sentences' means weighs the words of short sentences more": sentences.mean(),
+        "the mask comes from the ids: here 0 is a word, too; use the lengths": (
+            each[target != 0].mean()
+        ),
+        "only padding is counted: the mask is upside down": padding.mean(),
+        "that is one number a token; take their mean": real,
+        "the sign is wrong: it is the mean of -log p": -real.mean(),
+    }
+    compare(got, real.mean(), mistakes, axes="()", rtol=1e-4, atol=1e-5)
+    print("Right.")
 
 
-def check_leak_test(sees_the_future: Callable[..., Any]) -> None:
+def check_leak_test(sees_the_future: Answer) -> None:
     """Check a test for decoders that see words which they have not written yet.
 
     Args:
         sees_the_future: `sees_the_future(predict, target_in)`, with `predict` from (b, q) ids to
             (b, q, vocabulary) logits; True if a later word changes an earlier output.
-
-    Raises:
-        AssertionError: it calls a decoder wrongly; the message says which.
     """
     draw = torch.Generator().manual_seed(2)
     vocabulary, q = 13, 6
@@ -185,22 +157,19 @@ def check_leak_test(sees_the_future: Callable[..., Any]) -> None:
         "a decoder that reads only the last word": (torch.eye(q)[-1].expand(q, q), True),
     }
     for name, (reads, leaks) in cases.items():
-        got = called(
-            sees_the_future, _reader(table, reads), target_in.clone(), why="Are the shapes kept?"
-        )
+        predict = _reader(table, reads)
+        got = called(sees_the_future, predict, target_in, why="Are the shapes kept?")
         if got is None:
             fail("your function returned None: does it end in a return?")
-        if bool(got) != leaks:
-            said = "sees the future" if got else "does not"
-            fail(
-                f"{name}: yours says that it {said}. "
-                + (
-                    "Change every later word in turn, to another id, and compare all outputs "
-                    "before it."
-                    if leaks
-                    else "Only outputs before the changed word count; its own may change."
-                )
-            )
+        if bool(got) == leaks:
+            continue
+        said = "sees the future" if got else "does not"
+        why = (
+            "Change every later word in turn, to another id, and compare all outputs before it."
+            if leaks
+            else "Only outputs before the changed word count; its own may change."
+        )
+        fail(f"{name}: yours says that it {said}. {why}")
     print("Right.")
 
 
@@ -212,40 +181,3 @@ def _reader(table: Tensor, reads: Tensor) -> Predict:
         return torch.einsum("ij,bjv->biv", reads * places, table[target_in])
 
     return predict
-
-
-def _tensor(got: Any, name: str = "your function") -> Tensor:
-    if got is None:
-        fail(f"{name} returned None: does it end in a return?")
-    if isinstance(got, float | int):
-        return torch.tensor(float(got))
-    if not isinstance(got, Tensor):
-        fail(f"{name}: got {named(got)}, wanted a tensor")
-    return got.detach()
-
-
-def _check(
-    got: Tensor,
-    right: Tensor,
-    axes: str,
-    mistakes: dict[str, Tensor],
-    *,
-    name: str = "your result",
-    done: bool = True,
-) -> None:
-    """Compare with the right tensor, then with the known wrong ones, whose keys are hints."""
-    if not _same(got, right):
-        for hint, wrong in mistakes.items():
-            if _same(got, wrong):
-                fail(hint)
-        if got.shape != right.shape:
-            fail(f"{name}: got shape {tuple(got.shape)}, wanted {axes}, {tuple(right.shape)}")
-        fail(f"{name}: the shape is right, the numbers are not")
-    if done:
-        print("Right.")
-
-
-def _same(got: Tensor, other: Tensor) -> bool:
-    return got.shape == other.shape and torch.allclose(
-        got.double(), other.double(), rtol=1e-4, atol=1e-5
-    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,22 +16,29 @@ from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.masks import causal_mask
-from companion.pages.exercises.answers import as_number, called, fail, named
+from companion.pages.exercises.answers import (
+    Answer,
+    Numbers,
+    as_number,
+    called,
+    compare,
+    compare_parts,
+    fail,
+    named,
+)
 from companion.scores import dot_score
 
-Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Attention = Callable[[Numbers, Numbers, Numbers], Numbers]
+NO_SCALE = "the scale is missing on the way back"
 
 
-def check_softmax_backward(softmax_backward: Callable[..., Any]) -> None:
+def check_softmax_backward(softmax_backward: Answer) -> None:
     """Check the way back through a softmax over the last axis.
 
     Args:
         softmax_backward: `softmax_backward(weights, gradient)`, from the weights and the gradient
             at them, both (h, q, k), to the gradient at the scores.
-
-    Raises:
-        AssertionError: the gradient is wrong; the message hints at the cause.
     """
     generator = np.random.default_rng(3)
     weights = masked_softmax(generator.normal(size=(2, 3, 5)))
@@ -40,6 +48,9 @@ def check_softmax_backward(softmax_backward: Callable[..., Any]) -> None:
         jacobian = np.diag(weights[row]) - np.outer(weights[row], weights[row])
         right[row] = jacobian @ gradient[row]
     product = weights * gradient
+    plain_mean = gradient - gradient.mean(-1, keepdims=True)
+    plain_sum = gradient - gradient.sum(-1, keepdims=True)
+    over_queries = gradient - product.sum(-2, keepdims=True)
     mistakes = {
         "only the diagonal of the Jacobian's first part: raising one score lowers the other "
         "weights, too": product,
@@ -50,34 +61,27 @@ def check_softmax_backward(softmax_backward: Callable[..., Any]) -> None:
             product - product.sum(-1, keepdims=True)
         ),
         "the mean under the weights is a sum of weights times gradients; you have a plain mean": (
-            weights * (gradient - gradient.mean(-1, keepdims=True))
+            weights * plain_mean
         ),
-        "the plain sum of the gradients is taken off: weigh them": (
-            weights * (gradient - gradient.sum(-1, keepdims=True))
-        ),
+        "the plain sum of the gradients is taken off: weigh them": weights * plain_sum,
         "the sum goes over the queries; it belongs over the keys, the last axis": (
-            weights * (gradient - product.sum(-2, keepdims=True))
+            weights * over_queries
         ),
-        "the sum goes over everything; each row has its own": (
-            weights * (gradient - product.sum())
-        ),
+        "the sum goes over everything; each row has its own": weights * (gradient - product.sum()),
         "the sign is wrong": -right,
     }
-    got = called(softmax_backward, weights.copy(), gradient.copy())
-    _compare(got, right, mistakes, "", "(h, q, k)")
+    got = called(softmax_backward, weights, gradient)
+    compare(got, right, mistakes, axes="(h, q, k)", rtol=1e-6, atol=1e-9)
     print("Right.")
 
 
-def check_grouped_gradient(grouped_gradient: Callable[..., Any]) -> None:
+def check_grouped_gradient(grouped_gradient: Answer) -> None:
     """Check the gradients of attention whose query heads share keys and values.
 
     Args:
         grouped_gradient: `grouped_gradient(query, key, value, gradient)`, from (h, q, d),
             (g, k, d), (g, k, v) and the gradient at the output, (h, q, v), to the gradients at
             query, key and value, each of the shape of what it belongs to.
-
-    Raises:
-        AssertionError: a gradient is wrong; the message hints at the cause.
     """
     h, g, q, k, d, v = 6, 3, 4, 5, 7, 2
     generator = np.random.default_rng(4)
@@ -89,54 +93,48 @@ def check_grouped_gradient(grouped_gradient: Callable[..., Any]) -> None:
     weights = masked_softmax(scale * dot_score(query, key[owner]))
     at_weights = dot_score(gradient, value[owner])
     mean = (weights * at_weights).sum(-1, keepdims=True)
-    at_scores = weights * (at_weights - mean)
-    each = {
-        "query": scale * at_scores @ key[owner],
-        "key": scale * at_scores.mT @ query,
-        "value": weights.mT @ gradient,
+    at_scores = scale * weights * (at_weights - mean)
+    unshifted = scale * weights * at_weights
+    of_query = at_scores @ key[owner]
+    of_keys, of_values = at_scores.mT @ query, weights.mT @ gradient
+    no_mean = "the row's mean, D, is not taken off"
+    parts = {
+        "query": (of_query, {NO_SCALE: of_query / scale, no_mean: unshifted @ key[owner]}),
+        "key": _of_groups(of_keys, g, scale),
+        "value": _of_groups(of_values, g, scale),
     }
-    right = {
-        name: part if name == "query" else part.reshape(g, h // g, *part.shape[1:]).sum(1)
-        for name, part in each.items()
-    }
-    got = called(grouped_gradient, query.copy(), key.copy(), value.copy(), gradient.copy())
-    if not isinstance(got, tuple | list) or len(got) != 3:
-        fail(f"got {named(got)}, wanted three gradients: query, key, value")
-    for name, part in zip(right, got, strict=True):
-        wanted = right[name]
-        mistakes = {"the scale is missing on the way back": wanted / scale}
-        if name != "query":
-            in_turns = each[name].reshape(h // g, g, *each[name].shape[1:]).sum(0)
-            mistakes |= {
-                "what the query heads of a group ask for is added, not averaged": wanted * g / h,
-                "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": in_turns,
-                "a gradient for each query head: those that share a head are added": each[name],
-            }
-        if name != "value":
-            other = at_scores + weights * mean
-            unshifted = {"query": other @ key[owner], "key": other.mT @ query}[name] * scale
-            if name == "key":
-                unshifted = unshifted.reshape(g, h // g, k, d).sum(1)
-            mistakes["the row's mean, D, is not taken off"] = unshifted
-        _compare(part, wanted, mistakes, f"{name}: ", f"{wanted.shape}")
+    parts["key"][1][no_mean] = _of_groups(unshifted.mT @ query, g, scale)[0]
+    got = called(grouped_gradient, query, key, value, gradient)
+    wanted = "three gradients: query, key, value"
+    compare_parts(got, parts, wanted, rtol=1e-6, atol=1e-9)
     print("Right.")
 
 
-def check_complex_step(complex_step: Callable[..., Any]) -> None:
+def _of_groups(of_heads: Numbers, g: int, scale: float) -> tuple[Numbers, dict[str, Numbers]]:
+    """Add the gradients of the query heads that share a key or value head."""
+    h, *rest = of_heads.shape
+    right = of_heads.reshape(g, h // g, *rest).sum(1)
+    in_turns = of_heads.reshape(h // g, g, *rest).sum(0)
+    return right, {
+        NO_SCALE: right / scale,
+        "what the query heads of a group ask for is added, not averaged": right * g / h,
+        "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": in_turns,
+        "a gradient for each query head: those that share a head are added": of_heads,
+    }
+
+
+def check_complex_step(complex_step: Answer) -> None:
     """Check a derivative that is taken by one step along the imaginary axis.
 
     Args:
         complex_step: `complex_step(function, x)`, from a function that takes complex numbers and
             a real place to the derivative there, right to 13 digits.
-
-    Raises:
-        AssertionError: a derivative is wrong or not exact enough; the message hints at the cause.
     """
-    places: tuple[tuple[Callable[[Any], Any], float, float], ...] = (
+    cases: tuple[tuple[Callable[[Any], Any], float, float], ...] = (
         (lambda z: np.exp(2 * z), 1.5, 2 * math.exp(3.0)),
         (lambda z: z**3 / (1 + np.exp(-z)), 0.7, _cubed_sigmoid_slope(0.7)),
     )
-    for function, x, right in places:
+    for function, x, right in cases:
         got = called(complex_step, function, x)
         if isinstance(got, complex | np.complexfloating):
             fail("got a complex number: the derivative is in its imaginary part")
@@ -161,7 +159,7 @@ def _cubed_sigmoid_slope(x: float) -> float:
     return 3 * x**2 * sigmoid + x**3 * sigmoid * (1 - sigmoid)
 
 
-def check_test(test: Callable[..., Any]) -> None:
+def check_test(test: Answer) -> None:
     """Check a test of causal attention: it passes what is right, and finds what is not.
 
     Args:
@@ -169,9 +167,6 @@ def check_test(test: Callable[..., Any]) -> None:
             (h, q, d), (h, k, d) and (h, k, v) with q <= k, and gives (h, q, v); its last query
             stands at the last key, and no query sees a later key. False, or an error, says that
             it is wrong.
-
-    Raises:
-        AssertionError: the test turns down what is right, or lets a mistake pass.
     """
     for attention in (_causal, _causal_by_loops):
         if not _passes(test, attention):
@@ -182,7 +177,7 @@ def check_test(test: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def _passes(test: Callable[..., Any], attention: Attention) -> bool:
+def _passes(test: Answer, attention: Attention) -> bool:
     """Say whether the attention passes; an error is a no."""
     try:
         verdict = test(attention)
@@ -193,9 +188,9 @@ def _passes(test: Callable[..., Any], attention: Attention) -> bool:
     return bool(verdict)
 
 
-def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> NDArray[np.bool_]:
+def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Flags:
     q, k = query.shape[-2], key.shape[-2]
-    allowed: NDArray[np.bool_] = causal_mask(q, k, offset=k - q + shift)
+    allowed: Flags = causal_mask(q, k, offset=k - q + shift)
     return allowed
 
 
@@ -217,6 +212,20 @@ def _causal_by_loops(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
         for j in seen:
             output[head, i] += powers[j] / sum(powers) * value[head, j]
     return output
+
+
+def _with_scale(scale: Callable[[Numbers, Numbers], float]) -> Attention:
+    def attention(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
+        allowed = _allowed(query, key)
+        return scaled_dot_product_attention(query, key, value, allowed, scale=scale(query, value))
+
+    return attention
+
+
+def _with_mask(mask: Callable[[Numbers, Numbers], Flags]) -> Attention:
+    return lambda query, key, value: scaled_dot_product_attention(
+        query, key, value, mask(query, key)
+    )
 
 
 def _over_queries(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
@@ -244,52 +253,21 @@ def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 
 MISTAKES: dict[str, Attention] = {
-    "no scale": lambda query, key, value: attend(
-        masked_softmax(dot_score(query, key), _allowed(query, key)), value
-    ),
+    "no scale": _with_scale(lambda query, value: 1.0),
     "the scale is that of the values' width; give keys and values different widths": (
-        lambda query, key, value: attend(
-            masked_softmax(
-                dot_score(query, key) / math.sqrt(value.shape[-1]), _allowed(query, key)
-            ),
-            value,
-        )
+        _with_scale(lambda query, value: value.shape[-1] ** -0.5)
     ),
     "the softmax goes over the queries": _over_queries,
     "query and key are swapped, which stops with an error only where their numbers differ": (
         _swapped
     ),
-    "no mask": lambda query, key, value: attend(masked_softmax(_scores(query, key)), value),
-    "the mask is upside down": lambda query, key, value: attend(
-        masked_softmax(_scores(query, key), ~_allowed(query, key)), value
-    ),
+    "no mask": scaled_dot_product_attention,
+    "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
     "the mask is aligned with the first key; give it fewer queries than keys": (
-        lambda query, key, value: attend(
-            masked_softmax(_scores(query, key), causal_mask(query.shape[-2], key.shape[-2])), value
-        )
+        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2]))
     ),
-    "the mask allows one key too many": lambda query, key, value: attend(
-        masked_softmax(_scores(query, key), _allowed(query, key, shift=1)), value
-    ),
+    "the mask allows one key too many": _with_mask(partial(_allowed, shift=1)),
     "the mask comes after the softmax, so that the future is in the denominator": _late,
     "forbidden scores are 1e-9 instead of minus infinity": _tiny,
     "heads and queries are mixed up on the way out; give it more than one head": _viewed,
 }
-
-
-def _compare(got: Any, wanted: Numbers, mistakes: dict[str, Numbers], name: str, axes: str) -> None:
-    """Fail with the hint of the known wrong array that was given, if it is one."""
-    try:
-        array = np.asarray(got, dtype=np.float64)
-    except (TypeError, ValueError):
-        fail(f"{name}got {named(got)}, wanted an array {axes}")
-    if array.ndim == 0:
-        fail(f"{name}got {named(got)}, wanted an array {axes}")
-    if array.shape == wanted.shape and np.allclose(array, wanted, rtol=1e-6, atol=1e-9):
-        return
-    for hint, wrong in mistakes.items():
-        if array.shape == wrong.shape and np.allclose(array, wrong, rtol=1e-6, atol=1e-9):
-            fail(name + hint)
-    if array.shape != wanted.shape:
-        fail(f"{name}got shape {array.shape}, wanted {wanted.shape}")
-    fail(f"{name}the shape is right, the numbers are not")

@@ -8,105 +8,87 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from companion.attention import scaled_dot_product_attention
-from companion.pages.exercises.answers import as_number, called, fail, named
+from companion.pages.exercises.answers import Answer, Expected, called, check, compare, fail, named
 
 QUESTIONS = 4
 CLASSES = 3
 
 
-def check_heads(split: Callable[..., Any], join: Callable[..., Any]) -> None:
+def check_heads(split: Answer, join: Answer) -> None:
     """Check how a width is cut into heads, and put together again.
 
     Args:
         split: `split(x, num_heads)`, from (b, n, h * d) to (b, h, n, d): head i has the features
             from i * d on.
         join: `join(heads)`, from (b, h, n, d) back to (b, n, h * d).
-
-    Raises:
-        AssertionError: the result is wrong; the message hints at the cause.
     """
     for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
         x = torch.arange(b * n * h * d, dtype=torch.float64).reshape(b, n, h * d)
-        wanted = torch.stack([x[..., i * d : (i + 1) * d] for i in range(h)], dim=1)
-        got = _tensor(called(split, x.clone(), h), "split", "(b, h, n, d)")
+        cut = torch.stack([x[..., i * d : (i + 1) * d] for i in range(h)], dim=1)
+        mixed_features = x.reshape(b, n, d, h).permute(0, 3, 1, 2)
         mistakes = {
-            "split: a view to (b, h, n, d) cuts the sequence into heads, not the width: one head "
-            "gets whole places, in pieces. Cut the last axis, then transpose": x.reshape(
-                b, h, n, d
-            ),
-            "split: heads and places are still in the order (b, n, h, d): transpose them": (
+            "a view to (b, h, n, d) cuts the sequence into heads, not the width: one head gets "
+            "whole places, in pieces. Cut the last axis, then transpose": x.reshape(b, h, n, d),
+            "heads and places are still in the order (b, n, h, d): transpose them": (
                 x.reshape(b, n, h, d)
             ),
-            "split: cut into h pieces of d, not d pieces of h: head i has neighbouring features": (
-                x.reshape(b, n, d, h).permute(0, 3, 1, 2)
+            "cut into h pieces of d, not d pieces of h: head i has neighbouring features": (
+                mixed_features
             ),
         }
-        _compare(got, wanted, mistakes, "split")
-        got = _tensor(called(join, wanted.clone()), "join", "(b, n, h * d)")
+        compare(called(split, x, h), cut, mistakes, where="split: ", axes="(b, h, n, d)")
+        apart = cut.permute(0, 2, 3, 1).reshape(b, n, h * d)
         mistakes = {
-            "join: without a transpose back, what stands beside each other belongs to one head and "
-            "several places": wanted.reshape(b, n, h * d),
-            "join: the features of a head have to stay together": wanted.permute(
-                0, 2, 3, 1
-            ).reshape(b, n, h * d),
-            "join: the heads are added; they belong side by side": wanted.sum(1),
+            "without a transpose back, what stands beside each other belongs to one head and "
+            "several places": cut.reshape(b, n, h * d),
+            "the features of a head have to stay together": apart,
+            "the heads are added; they belong side by side": cut.sum(1),
         }
-        _compare(got, x, mistakes, "join")
+        compare(called(join, cut), x, mistakes, where="join: ", axes="(b, n, h * d)")
     print("Right.")
 
 
-def check_cache_bytes(cache_bytes: Callable[..., Any]) -> None:
+def check_cache_bytes(cache_bytes: Answer) -> None:
     """Check how many bytes the keys and values of one sequence take.
 
     Args:
         cache_bytes: `cache_bytes(layers, tokens, num_heads, num_kv_heads, head_dim, number_bytes)`.
-
-    Raises:
-        AssertionError: a number is wrong; the message hints at the cause.
     """
-    for layers, tokens, h, g, d, size in ((3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)):
+
+    def expected(layers: int, tokens: int, h: int, g: int, d: int, size: int) -> Expected:
         right = 2 * layers * tokens * g * d * size
-        mistakes = {
-            right // 2: "keys and values are both kept",
-            right // layers: "every layer has a cache of its own",
-            right // (2 * layers): "keys and values are both kept, in every layer",
-            right * h // g: "only key and value heads are kept: num_kv_heads, not num_heads",
-            right * h // g // layers: "only num_kv_heads heads are kept, but in every layer",
-            right // size: "those are numbers, not bytes",
-            right // g: "every key and value head is kept",
-            right // d: "a key is a vector: head_dim numbers",
-            right * tokens: "a cache keeps a key and a value for every token; it has no table of "
-            "tokens by tokens",
+        all_heads = right * h // g
+        return right, {
+            "keys and values are both kept": right // 2,
+            "every layer has a cache of its own": right // layers,
+            "keys and values are both kept, in every layer": right // (2 * layers),
+            "only key and value heads are kept: num_kv_heads, not num_heads": all_heads,
+            "only num_kv_heads heads are kept, but in every layer": all_heads // layers,
+            "those are numbers, not bytes": right // size,
+            "every key and value head is kept": right // g,
+            "a key is a vector: head_dim numbers": right // d,
+            "a cache keeps a key and a value for every token; it has no table of tokens by "
+            "tokens": right * tokens,
         }
-        number = as_number(called(cache_bytes, layers, tokens, h, g, d, size))
-        if not math.isclose(number, right):
-            for wrong, hint in mistakes.items():
-                if math.isclose(number, wrong):
-                    fail(hint)
-            fail(
-                f"cache_bytes({layers}, {tokens}, {h}, {g}, {d}, {size}): got {number:g}, "
-                "which is not it"
-            )
-    print("Right.")
+
+    cases = [(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)]
+    otherwise = "cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it"
+    check(cache_bytes, cases, expected, otherwise=otherwise)
 
 
-def check_one_head(weights: Sequence[float], decode: Callable[..., Any]) -> None:
+def check_one_head(weights: Sequence[float], decode: Answer) -> None:
     """Check that one blend of four values can be told apart again.
 
     Args:
         weights: four attention weights, those of the places that the four questions ask for.
         decode: `decode(blend)`, from the weighted sum of their one-hot classes, a list of three
             numbers, to the four classes in the order of the questions.
-
-    Raises:
-        AssertionError: weights that no softmax gives, or a class that is not found again.
     """
     try:
         alpha = [float(weight) for weight in weights]
@@ -130,13 +112,14 @@ def check_one_head(weights: Sequence[float], decode: Callable[..., Any]) -> None
             )
             fail(f"weights: the classes {other} and {classes} give the same blend: {why}")
     for classes, blend in blends.items():
-        got = called(decode, list(blend))
+        got = called(decode, blend)
         if not isinstance(got, Sequence | Tensor) or len(got) != QUESTIONS:
             fail(f"decode: got {named(got)}, wanted {QUESTIONS} classes")
-        found = tuple(int(one) for one in got)
-        if found != classes:
-            hint = ": the order of the questions counts" if sorted(found) == sorted(classes) else ""
-            fail(f"decode: got {found} for the classes {classes}{hint}")
+        decoded = tuple(int(one) for one in got)
+        if decoded != classes:
+            mixed_up = sorted(decoded) == sorted(classes)
+            hint = ": the order of the questions counts" if mixed_up else ""
+            fail(f"decode: got {decoded} for the classes {classes}{hint}")
     print("Right.")
 
 
@@ -146,15 +129,12 @@ def _blend(alpha: Sequence[float], classes: Sequence[int]) -> list[float]:
     ]
 
 
-def check_grouped(attention: Callable[..., Any]) -> None:
+def check_grouped(attention: Answer) -> None:
     """Check grouped-query attention: which key head serves which query head, and the scale.
 
     Args:
         attention: `attention(query, key, value)`, from (b, h, q, d), (b, g, k, d) and (b, g, k, v)
             tensors to (b, h, q, v).
-
-    Raises:
-        AssertionError: the outputs are wrong; the message hints at the cause.
     """
     b, h, g, q, k, d, v = 2, 6, 3, 4, 7, 5, 2
     generator = torch.Generator().manual_seed(4)
@@ -163,46 +143,25 @@ def check_grouped(attention: Callable[..., Any]) -> None:
         for shape in ((b, h, q, d), (b, g, k, d), (b, g, k, v))
     )
 
-    def attend_with(order: list[int], key_order: list[int], scale: float) -> Tensor:
+    def attend_with(value_order: list[int], key_order: list[int], scale: float) -> Tensor:
         scores = scale * query @ key[:, key_order].mT
-        return scores.softmax(-1) @ value[:, order]
+        return scores.softmax(-1) @ value[:, value_order]
 
-    turns, neighbours = [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2]
+    alternating, neighbours = [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2]
     one, all_heads = d**-0.5, (h * d) ** -0.5
     in_turns = "query heads are served in turns, [g0, g1, g2, g0]: repeat_interleave, not repeat"
     too_wide = "the width that counts in the scale is that of one head, d, not that of all heads"
+    both = f"{in_turns}; and {too_wide}"
+    values_alone, keys_alone = (alternating, neighbours), (neighbours, alternating)
     mistakes = {
-        in_turns: attend_with(turns, turns, one),
-        f"{in_turns}; and {too_wide}": attend_with(turns, turns, all_heads),
+        in_turns: attend_with(alternating, alternating, one),
+        both: attend_with(alternating, alternating, all_heads),
         too_wide: attend_with(neighbours, neighbours, all_heads),
         "nothing is scaled": attend_with(neighbours, neighbours, 1.0),
-        "keys and values are repeated in different orders": attend_with(turns, neighbours, one),
-        "values and keys are repeated in different orders": attend_with(neighbours, turns, one),
+        "keys and values are repeated in different orders": attend_with(*values_alone, one),
+        "values and keys are repeated in different orders": attend_with(*keys_alone, one),
         "every query head looks at the first key head": attend_with([0] * h, [0] * h, one),
     }
-    got = _tensor(called(attention, query.clone(), key.clone(), value.clone()), "", "(b, h, q, v)")
-    _compare(
-        got,
-        scaled_dot_product_attention(query, key, value, enable_gqa=True),
-        mistakes,
-        "attention",
-    )
+    right = scaled_dot_product_attention(query, key, value, enable_gqa=True)
+    compare(called(attention, query, key, value), right, mistakes, axes="(b, h, q, v)")
     print("Right.")
-
-
-def _tensor(got: Any, name: str, axes: str) -> Tensor:
-    if not isinstance(got, Tensor):
-        fail(f"{name + ': ' if name else ''}got {named(got)}, wanted a tensor {axes}")
-    return got.double()
-
-
-def _compare(got: Tensor, wanted: Tensor, mistakes: dict[str, Tensor], name: str) -> None:
-    """Fail with the hint of the known wrong tensor that was given, if it is one."""
-    if got.shape == wanted.shape and torch.allclose(got, wanted):
-        return
-    for hint, wrong in mistakes.items():
-        if got.shape == wrong.shape and torch.allclose(got, wrong):
-            fail(hint)
-    if got.shape != wanted.shape:
-        fail(f"{name}: got shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}")
-    fail(f"{name}: the shape is right, the numbers are not")

@@ -25,15 +25,12 @@ FAULTS = ("none", "future", "window", "view", "batch", "scale")
 """What a suspect may have: it is sound, or has the fault of one exhibit."""
 
 
-def check_reads(reads: Callable[..., Any]) -> None:
+def check_reads(reads: Answer) -> None:
     """Check a function that finds what the outputs of another depend on.
 
     Args:
         reads: `reads(function, x, other)`, with `function` from (b, n, e) tensors to (b, m, v), to
             an (m, n) array of booleans, True where output i depends on place j.
-
-    Raises:
-        AssertionError: an entry is wrong; the message hints at the cause.
     """
     x, other = _two()
     n = x.shape[1]
@@ -52,7 +49,7 @@ def check_reads(reads: Callable[..., Any]) -> None:
 
 
 def _compare_reads(
-    reads: Callable[..., Any],
+    reads: Answer,
     name: str,
     allowed: Flags,
     where: str,
@@ -91,9 +88,6 @@ def check_diagnosis(diagnosis: Mapping[str, str]) -> None:
 
     Args:
         diagnosis: one of `FAULTS` for every letter.
-
-    Raises:
-        AssertionError: one is wrong; the message names a property to look at.
     """
     if not isinstance(diagnosis, Mapping):
         fail(f"got {named(diagnosis)}, wanted a dictionary from letters to faults")
@@ -116,15 +110,12 @@ def check_diagnosis(diagnosis: Mapping[str, str]) -> None:
     print("Right.")
 
 
-def check_repaired(attention: Callable[..., Any]) -> None:
+def check_repaired(attention: Answer) -> None:
     """Check causal self-attention in heads, after its repair.
 
     Args:
         attention: `attention(x, num_heads)`, from (b, n, h * d) to the same shape: queries, keys
             and values are x itself, cut into heads.
-
-    Raises:
-        AssertionError: a mistake is left; the message hints at it.
     """
     draw = torch.Generator().manual_seed(5)
     for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
@@ -158,7 +149,7 @@ def _hint_at_what_is_left(got: Tensor, x: Tensor, h: int) -> None:
             fail(f"one mistake is left in {hint}")
 
 
-def check_packed_test(test: Callable[..., Any]) -> None:
+def check_packed_test(test: Answer) -> None:
     """Check a check: documents that are packed into one sequence must not read one another.
 
     Args:
@@ -166,10 +157,6 @@ def check_packed_test(test: Callable[..., Any]) -> None:
             different from x at every place and `ids` (n,) the document of every place. It raises
             an `AssertionError` if an output depends on a place of another document, and gives
             nothing otherwise.
-
-    Raises:
-        AssertionError: it blames a sound function, or lets a broken one pass; the message says
-            which.
     """
     as_function(test)
     x, other = _two()

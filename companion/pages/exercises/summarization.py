@@ -18,15 +18,12 @@ from companion.pages.exercises.answers import as_number, called, fail, named
 Numbers = NDArray[np.float64]
 
 
-def check_number(number: Callable[..., Any]) -> None:
+def check_number(number: Answer) -> None:
     """Check that the unknown words of a sentence get ids of their own.
 
     Args:
         number: `number(words, vocab)`, from words and a dictionary of ids 0 to V - 1, to a list of
             ids: known words as in the dictionary, the others from V on as they come.
-
-    Raises:
-        AssertionError: an id is wrong; the message hints at the cause.
     """
     vocab = {"beat": 0, "and": 1, ",": 2}
     for text, right in (
@@ -61,15 +58,12 @@ def check_number(number: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_mix(mix: Callable[..., Any]) -> None:
+def check_mix(mix: Answer) -> None:
     """Check the final distribution of a step.
 
     Args:
         mix: `mix(p_vocab, weights, p_gen, source, size)`, from arrays (V,) and (k,), a number, a
             list of k ids and the number of ids, to an array (size,).
-
-    Raises:
-        AssertionError: a probability is wrong; the message hints at the cause.
     """
     p_vocab, weights = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.4, 0.3, 0.2])
     for p_gen, source in ((0.8, [3, 1, 3, 4]), (0.3, [0, 4, 4, 3])):
@@ -98,14 +92,11 @@ def check_mix(mix: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_again(again: Callable[..., Any]) -> None:
+def check_again(again: Answer) -> None:
     """Check the coverage loss of every step.
 
     Args:
         again: `again(weights)`, from (q, k) to (q,).
-
-    Raises:
-        AssertionError: a loss is wrong; the message hints at the cause.
     """
     for weights in (
         np.array([[0.5, 0.5, 0.0], [0.2, 0.2, 0.6], [0.9, 0.1, 0.0]]),
@@ -130,14 +121,11 @@ def check_again(again: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_rouge_l(rouge_l: Callable[..., Any]) -> None:
+def check_rouge_l(rouge_l: Answer) -> None:
     """Check ROUGE-L, the F-measure of the longest common subsequence.
 
     Args:
         rouge_l: `rouge_l(summary, reference)`, from two lists of words to a number from 0 to 1.
-
-    Raises:
-        AssertionError: the number is wrong; the message hints at the cause.
     """
     for first, second in (("a b c d", "a x c d e f"), ("d c b a", "a b c d"), ("a", "b")):
         summary, reference = first.split(), second.split()

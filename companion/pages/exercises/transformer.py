@@ -18,16 +18,13 @@ from companion.pages.exercises.answers import as_number, called, fail, named
 PAD, BOS, EOS = 0, 1, 2
 
 
-def check_weights(count: Callable[..., Any]) -> None:
+def check_weights(count: Answer) -> None:
     """Check a count of the weights of the paper's model.
 
     Args:
         count: `count(words, e, hidden, layers)`: blocks in encoder and decoder each, one matrix
             for both embeddings and the output, biases in the feed-forward layers alone, a norm
             with gain and bias after every sub-layer.
-
-    Raises:
-        AssertionError: a number is wrong; the message hints at the cause.
     """
     for words, e, hidden, layers in ((11, 6, 17, 3), (37_000, 512, 2048, 6)):
         attention, products = 4 * e * e, 2 * e * hidden
@@ -60,15 +57,12 @@ def check_weights(count: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_orders(pre: Callable[..., Any], post: Callable[..., Any]) -> None:
+def check_orders(pre: Answer, post: Answer) -> None:
     """Check where the norm of a sub-layer stands.
 
     Args:
         pre: `pre(x, f, norm)`, a residual whose sub-layer reads what is normalised.
         post: `post(x, f, norm)`, a residual that is normalised as a whole.
-
-    Raises:
-        AssertionError: the result is wrong; the message hints at the cause.
     """
     x = torch.linspace(-2, 3, 15, dtype=torch.float64).reshape(3, 5) ** 2
 
@@ -111,16 +105,13 @@ def check_orders(pre: Callable[..., Any], post: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_shift(shift: Callable[..., Any]) -> None:
+def check_shift(shift: Answer) -> None:
     """Check what a decoder reads, what it is to predict, and where that counts.
 
     Args:
         shift: `shift(sentences)`, from lists of ids to three (b, q) tensors: what the decoder
             reads, what it is to write, and a boolean mask of where a prediction counts; padding
             is 0, the start 1, the end 2.
-
-    Raises:
-        AssertionError: a tensor is wrong; the message hints at the cause.
     """
     sentences = [[5, 6, 7], [8], [9, 10]]
     read = torch.tensor([[1, 5, 6, 7], [1, 8, 0, 0], [1, 9, 10, 0]])
@@ -162,15 +153,12 @@ def check_shift(shift: Callable[..., Any]) -> None:
     print("Right.")
 
 
-def check_torch_masks(masks: Callable[..., Any]) -> None:
+def check_torch_masks(masks: Answer) -> None:
     """Check masks for `nn.Transformer`, in which True forbids.
 
     Args:
         masks: `masks(lengths, k, q)`, from the numbers of source words (b,) to the three masks
             `tgt_mask` (q, q), `src_key_padding_mask` (b, k) and `memory_key_padding_mask` (b, k).
-
-    Raises:
-        AssertionError: a mask is wrong; the message hints at the cause.
     """
     k, q = 7, 5
     lengths = torch.tensor([3, 7, 1])

@@ -64,8 +64,8 @@ WANTED = np.array([1.0, 100.0])
     [
         (None, r"got nothing: does your function end in a return\?"),
         (..., r"got nothing: does your function end in a return\?"),
-        ("many", "got 'many', wanted an array"),
-        ([1.0, [100.0]], "got a list, wanted an array"),
+        ("many", r"got 'many', wanted an array \(2,\)"),
+        ([1.0, [100.0]], r"got a list, wanted an array \(2,\)"),
         ([[1.0, 100.0]], r"got shape \(1, 2\), wanted \(2,\)"),
         ([1.0, -100.0], "the sign"),
         ([1.0, np.nan], "the shape is right, the numbers are not"),

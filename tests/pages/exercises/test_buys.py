@@ -91,7 +91,7 @@ WRONG: list[tuple[Answer, Answer, str]] = [
     (check_local, lambda s, p, w: 0 * s, "the numbers are not"),
     (check_local, lambda s, p, w: "all", "wanted an array"),
     (check_local, lambda s, p, w: None, "got nothing"),
-    (check_weights, off("dot", lambda d: d * d), r"more\('dot', 6\): got 36$"),
+    (check_weights, off("dot", lambda d: d * d), r"more\('dot', 6\): got 36: which is not it$"),
     (check_weights, off("concat", lambda d: -d), "vector v is missing"),
     (check_weights, off("concat", lambda d: -d * d), "meets both vectors"),
     (check_weights, off("local", lambda d: -d * d - d), "a vector of its own"),

@@ -100,8 +100,8 @@ EXPONENTS: list[tuple[Answer, str]] = [
         "not from the first",
     ),
     (lambda n, t: [2.0 for _ in n[1:]], "not it"),
-    (lambda n, t: [2.0 for _ in n], r"got 4 exponents, wanted 3"),
-    (lambda n, t: 2.0, "wanted a list of numbers"),
+    (lambda n, t: [2.0 for _ in n], r"one between neighbours, \(3,\)"),
+    (lambda n, t: 2.0, "wanted an array \\(n - 1,\\)"),
 ]
 
 

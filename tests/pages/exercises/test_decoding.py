@@ -79,7 +79,7 @@ TOP_P: list[tuple[Answer, str]] = [
     (improbable, "the improbable words are left"),
     (lambda given, p: given, "nothing is cut"),
     (lambda given, p: np.full(len(given), 1 / len(given)), "which is not it"),
-    (lambda given, p: given[:2], r"got shape \(2,\), wanted an array \(4,\)"),
+    (lambda given, p: given[:2], r"got shape \(2,\), wanted \(4,\)"),
     (lambda given, p: None, "end in a return"),
     (lambda given, p: "a", "wanted an array"),
     (lambda given: given, "your function stops"),
@@ -127,7 +127,7 @@ INDUCTION: list[tuple[Answer, str]] = [
     (lambda tokens: np.eye(len(tokens), k=1), "no earlier occurrence of itself"),
     (lambda tokens: np.ones((len(tokens),) * 2), "no query may look ahead"),
     (lambda tokens: np.eye(len(tokens)), "row 1 of 'abcabca'"),
-    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted an array \(7, 7\)"),
+    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted \(n, n\), \(7, 7\)"),
     (lambda tokens: tokens[99], "your function stops"),
 ]
 

@@ -123,7 +123,7 @@ BACKWARD: list[tuple[Answer, str]] = [
     (lambda w, g: w * (g - (w * g).sum()), "each row has its own"),
     (lambda w, g: -softmax_backward(w, g), "sign is wrong"),
     (lambda w, g: 2 * g, "the numbers are not"),
-    (lambda w, g: g[0], r"got shape \(3, 5\), wanted \(2, 3, 5\)"),
+    (lambda w, g: g[0], r"got shape \(3, 5\), wanted \(h, q, k\), \(2, 3, 5\)"),
     (lambda w, g: None, "end in a return"),
     (lambda w, g: "a", "wanted an array"),
     (lambda w: w, "your function stops"),
