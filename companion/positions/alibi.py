@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.arrays import Array, check_whole
-from companion.positions.places import Home, home_of, places_from
+from companion.arrays import Array, cast
+from companion.contracts import contract
+from companion.positions.angles import library_like, positions_from
 
 
+@contract(num_heads=">= 1", like="any: ...")
 def alibi_slopes(num_heads: int, *, like: Array | None = None) -> Any:
-    """Return what one place of distance costs each head (Press et al., 2022).
+    """Return the penalty of one step of distance for each head (Press et al., 2022).
 
     A power of two n has 2^(-8 / n), its square, its cube and so on. Any other number of heads has
     the slopes of the power of two below it, then every second slope of the one above it.
@@ -24,37 +26,30 @@ def alibi_slopes(num_heads: int, *, like: Array | None = None) -> Any:
     Returns:
         (h,) slopes, in at least float32.
 
-    Raises:
-        TypeError: a number of heads that is not whole.
-        ValueError: a number of heads below 1.
-
     >>> alibi_slopes(3)
     array([0.0625    , 0.00390625, 0.25      ])
     """
-    return _slopes(home_of(like), num_heads)
+    return _slopes(num_heads, *library_like(like))
 
 
+@contract(num_heads=">= 1", q_len=">= 0", k_len=">= 0", offset="integers: ...", like="any: ...")
 def alibi_bias(
-    num_heads: int,
-    q_len: int,
-    k_len: int | None = None,
-    *,
-    offset: int | Array = 0,
+    num_heads: int, q_len: int, k_len: int | None = None, *, offset: int | Array = 0,
     like: Array | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return a penalty on the scores that grows with distance (Press et al., 2022).
 
     Add it to the scores as a floating mask. The paper attends to the past alone: compose it with
-    `causal_mask` or `is_causal`. For keys to come, this bias falls with the distance on both
-    sides, as encoders want it. Libraries that write slope * (j - i) reward keys to come instead,
-    and some write slope * j, which differs by a constant a row; under a causal mask the weights
-    of all three are the same.
+    `causal_mask` or `is_causal`. For later keys, this bias falls with the distance on both sides,
+    as encoders want it. Libraries that write slope * (j - i) reward later keys instead, and some
+    write slope * j, which differs by a constant in each row; under a causal mask the weights of
+    all three are the same.
 
     Args:
         num_heads: number of heads h.
         q_len: number of queries.
         k_len: number of keys; None means as many as queries.
-        offset: place of the first query among the keys, an integer or an integer array (...).
+        offset: position of the first query among the keys.
         like: array that gives the library, the device and, if it is floating, the dtype; None
             means NumPy, or those of offset.
 
@@ -62,29 +57,20 @@ def alibi_bias(
         -slope * |i + offset - j|: (..., h, q, k), the leading axes those of offset, in at least
         float32, since bfloat16 cannot tell distances above 256 apart.
 
-    Raises:
-        TypeError: a number or offset that is not whole, or arrays of two libraries.
-        ValueError: a negative length, or a number of heads below 1.
-
     >>> alibi_bias(1, 2, 3, offset=1) * 2**8
     array([[[-1.,  0., -1.],
             [-2., -1.,  0.]]])
     """
-    k_len = q_len if k_len is None else k_len
-    check_whole(0, q_len=q_len, k_len=k_len)
-    home = home_of(like, offset)
-    slopes = _slopes(home, num_heads)
-    queries = places_from(home, q_len, offset)
-    keys = home.xp.arange(k_len, device=home.device)
-    nearness = -home.xp.abs(queries[..., None] - keys)
-    return slopes[:, None, None] * home.xp.astype(nearness, slopes.dtype)[..., None, :, :]
+    xp, device, dtype = library_like(like, offset)
+    slopes = _slopes(num_heads, xp, device, dtype)
+    i = positions_from(offset, q_len, xp, device)[..., None]
+    j = xp.arange(q_len if k_len is None else k_len, device=device)
+    return slopes[:, None, None] * cast(-xp.abs(i - j), slopes.dtype)[..., None, :, :]
 
 
-def _slopes(home: Home, num_heads: int) -> Any:
-    check_whole(1, num_heads=num_heads)
+def _slopes(num_heads: int, xp: Any, device: Any, dtype: Any) -> Any:
     below = 1 << int(num_heads).bit_length() - 1
     exponents = [8 * head / below for head in range(1, below + 1)]
     exponents += [4 * head / below for head in range(1, 2 * (num_heads - below), 2)]
-    dtype = home.xp.float32 if home.xp.finfo(home.dtype).bits < 32 else home.dtype
-    slopes = [2.0**-exponent for exponent in exponents]
-    return home.xp.asarray(slopes, dtype=dtype, device=home.device)
+    dtype = xp.float32 if xp.finfo(dtype).bits < 32 else dtype
+    return xp.asarray([2.0**-exponent for exponent in exponents], dtype=dtype, device=device)

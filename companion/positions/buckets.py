@@ -5,11 +5,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import count
+from typing import Any
 
-from companion.arrays import ArrayT, check_integer, check_whole, device_of, namespace
+from companion.arrays import ArrayT, cast, device_of, namespace
+from companion.contracts import contract
 
 
+def _buckets_suffice(call: Mapping[str, Any]) -> None:
+    """Refuse fewer than two buckets a side, or distances that leave none for the logarithm."""
+    sides = 2 if call["bidirectional"] else 1
+    for name, least in (
+        ("num_buckets", 2 * sides),
+        ("max_distance", call["num_buckets"] // sides // 2 + 1),
+    ):
+        if call[name] < least:
+            raise ValueError(f"{name}: got {call[name]}, wanted at least {least}")
+
+
+@contract(relative_position="integers: ...", rule=_buckets_suffice)
 def relative_buckets(
     relative_position: ArrayT,
     *,
@@ -23,31 +38,25 @@ def relative_buckets(
     `max_distance`, from which on all distances share the last one.
 
     Args:
-        relative_position: (...) place of the key less that of the query, j - i, integers.
+        relative_position: position of the key less that of the query, j - i.
         num_buckets: number of buckets, at least 4, or 2 if not bidirectional.
         max_distance: first distance that is certain to be in the last bucket.
-        bidirectional: give keys to come buckets of their own, the upper half; otherwise they are
-            all in bucket 0, with the query's own place.
+        bidirectional: give later keys buckets of their own, the upper half; otherwise they are all
+            in bucket 0, with the query's own position.
 
     Returns:
         (...) buckets from 0 to num_buckets - 1, int64.
 
     Raises:
-        TypeError: positions that are no integer array, or numbers that are not whole.
         ValueError: too few buckets, or a max_distance that leaves none for the logarithm.
 
     >>> import numpy as np
     >>> relative_buckets(np.array([-128, -16, -7, 0, 7, 16, 128]))
     array([15, 10,  7,  0, 23, 26, 31])
     """
-    xp = namespace(relative_position=relative_position)
-    check_integer(xp, relative_position=relative_position)
-    check_whole(4 if bidirectional else 2, num_buckets=num_buckets)
+    xp = namespace(relative_position)
+    signed = cast(relative_position, xp.int64)
     side = num_buckets // 2 if bidirectional else num_buckets
-    exact = side // 2
-    check_whole(exact + 1, max_distance=max_distance)
-
-    signed = xp.astype(relative_position, xp.int64, copy=False)
     distance = xp.abs(signed) if bidirectional else xp.clip(-signed, 0, None)
     edges = xp.asarray(_edges(side, max_distance), dtype=xp.int64, device=device_of(signed))
     bucket = xp.searchsorted(edges, xp.reshape(distance, (-1,)), side="right")

@@ -1,181 +1,136 @@
 # mypy: disable-error-code="no-any-return"
 # (array namespaces are untyped: whatever they return is Any)
-"""Places as rotations of queries and keys, whose products then know distances alone."""
+"""Positions as rotations of queries and keys, whose products then know distances alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from companion.arrays import (
-    Array,
-    ArrayT,
-    accumulation_dtype,
-    broadcasts_to,
-    check_flag,
-    check_floating,
-    check_rank,
-    check_size,
-    check_whole,
-    device_of,
-    namespace,
-    numpy_namespace,
-)
-from companion.positions.places import (
-    angle_dtype,
-    angles,
-    check_base,
-    geometric_frequencies,
-    home_of,
-)
+from companion.arrays import Array, ArrayT, cast, device_of, is_numpy, namespace, widen
+from companion.contracts import contract
+from companion.positions.angles import angle_dtype, angles, geometric_frequencies, library_like
 from companion.positions.scaling import RotaryScaling
 
 
+@contract(width=">= 2 and even", base="> 1", like="any: ...")
 def rotary_frequencies(
-    width: int,
-    *,
-    base: float = 10_000.0,
-    scaling: RotaryScaling | None = None,
+    width: int, *, base: float = 10_000.0, scaling: RotaryScaling | None = None,
     like: Array | None = None,
-) -> Any:
-    """Return the angles by which one place turns each pair of features (Su et al., 2021).
+) -> Any:  # fmt: skip
+    """Return the angles by which one step rotates each pair of features (Su et al., 2021).
 
     Args:
-        width: number of features to rotate, even.
+        width: number of features to rotate.
         base: ratio of the highest frequency to the one that would follow the last.
         scaling: a `Linear`, `Dynamic`, `Yarn` or `Llama3` of `companion.positions`, for sequences
             longer than those of the training; None means base^(-2 i / width) as it is.
         like: array that gives the library and the device; None means NumPy.
 
     Returns:
-        (width / 2,) radians a place, falling, in float64 (float32 where the device has no wider).
-
-    Raises:
-        TypeError: a width that is not whole, a base that is no number, or another scaling.
-        ValueError: a width that is odd or below 2, or a base that is not above 1.
+        (width / 2,) radians a position, falling, in float64 (float32 where the device has no
+        wider).
 
     >>> rotary_frequencies(4, base=100.0)
     array([1. , 0.1])
     """
-    check_whole(2, width=width)
-    if width % 2:
-        raise ValueError(f"width: got {width}, wanted an even number")
-    check_base(base)
-    if scaling is not None and not isinstance(scaling, RotaryScaling):
-        raise TypeError(
-            f"scaling: got {type(scaling).__name__}, wanted Linear, Dynamic, Yarn, Llama3 or None"
-        )
-    home = home_of(like)
-    frequencies = geometric_frequencies(home.xp, home.device, width, base)
+    xp, device, _ = library_like(like)
+    frequencies = geometric_frequencies(xp, device, width, base)
     return frequencies if scaling is None else scaling.rescale(frequencies, base)
 
 
+@contract(x="any: ...", frequencies="m")
+def _count_pairs(x: Array | None, frequencies: Array) -> int:
+    return frequencies.shape[0]
+
+
+def _features_are_pairs(call: Mapping[str, Any]) -> None:
+    """Refuse an odd width, or frequencies for more pairs than there are, or of another library."""
+    x, frequencies = call["x"], call["frequencies"]
+    width = x.shape[-1]
+    if frequencies is None and (width < 2 or width % 2):
+        raise ValueError(
+            f"x: got width {width} in shape {tuple(x.shape)}, wanted an even one above 0, "
+            f"or frequencies for a part of it"
+        )
+    if frequencies is not None:
+        pairs = _count_pairs(None if is_numpy(frequencies) else x, frequencies)
+        if 2 * pairs > width:
+            raise ValueError(
+                f"frequencies: got {pairs} in shape {tuple(frequencies.shape)}, "
+                f"wanted at most {width // 2}, a pair of features of x each"
+            )
+
+
+@contract(x="... n d", positions="numbers: b... n", rule=_features_are_pairs)
 def rotate(
     x: ArrayT, positions: Array, *, frequencies: Array | None = None, interleaved: bool = False
 ) -> ArrayT:
-    """Turn pairs of features by angles that grow with their place (Su et al., 2021).
+    """Rotate pairs of features by angles that grow with their position (Su et al., 2021).
 
-    A pair (a, b) at place p becomes (a cos - b sin, b cos + a sin) of p times its frequency. The
-    product of a rotated query and a rotated key depends on the distance of their places alone.
+    A pair (a, b) at position p becomes (a cos - b sin, b cos + a sin) of p times its frequency.
+    The product of a rotated query and a rotated key depends on the distance of their positions
+    alone.
 
     Pair i is features (i, i + m) of the first 2 m in the half-split layout of GPT-NeoX and Hugging
     Face's Llama, and (2 i, 2 i + 1) in the interleaved one of the paper and Meta's Llama. Weights
     trained for one are wrong in the other until their features are permuted.
 
     Args:
-        x: (..., n, d) queries or keys, (b, h, n, d) for heads.
-        positions: (n,) places, or (b, n), a row a sequence; whole or not. Its leading axes are
-            matched with the first axes of x, so that (b, n) serves all heads of (b, h, n, d). With
-            a cache, begin at the number of cached keys.
-        frequencies: (m,) radians a place, of x's library, or NumPy's, which are moved at every
+        x: queries or keys, (b, h, n, d) for heads.
+        positions: one row for all, or one for each sequence; whole numbers or not. Leading axes
+            are matched with the first axes of x, so that (b, n) serves all heads of (b, h, n, d).
+            With a cache, begin at the number of cached keys.
+        frequencies: (m,) radians a position, of x's library, or NumPy's, which are moved at every
             call; only the first 2 m features are rotated. None means `rotary_frequencies(d)`.
         interleaved: pair neighbours rather than halves.
 
     Returns:
         (..., n, d) in the dtype of x. Half precision is widened to float32 inside. Angles are
-        taken in float64 (float32 where the device has no wider): up to place 10^6 they are right
-        to 1e-9, and add nothing to the rounding of a float32 x.
+        taken in float64 (float32 where the device has no wider): up to position 10^6 they are
+        right to 1e-9, and add nothing to the rounding of a float32 x.
 
     Raises:
-        TypeError: not floating x and frequencies or numeric positions, or arrays of two libraries.
-        ValueError: shapes that do not fit, or an odd d without frequencies.
+        ValueError: an odd d without frequencies, or frequencies for more than d features.
 
     >>> import numpy as np
     >>> rotate(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0.0, np.pi / 2])).round(3)
     array([[1., 0.],
            [0., 1.]])
     """
-    check_flag(interleaved=interleaved)
-    xp = namespace(x=x, positions=positions)
-    _check_x_and_positions(xp, x, positions)
-    frequencies = _frequencies_for(xp, x, frequencies)
-    cosine, sine = _turn(xp, x, positions, frequencies)
-
+    xp, frequencies = namespace(x), _frequencies_like(x, frequencies)
     pairs = frequencies.shape[0]
-    part = xp.astype(x[..., : 2 * pairs], cosine.dtype, copy=False)
+    (part,) = widen(x[..., : 2 * pairs])
     if interleaved:
         neighbours = xp.reshape(part, (*part.shape[:-1], pairs, 2))
-        first, second = neighbours[..., 0], neighbours[..., 1]
+        a, b = neighbours[..., 0], neighbours[..., 1]
     else:
-        first, second = part[..., :pairs], part[..., pairs:]
-    turned = [first * cosine - second * sine, second * cosine + first * sine]
+        a, b = part[..., :pairs], part[..., pairs:]
+
+    angle = angles(_aligned(positions, x), frequencies)
+    cosine, sine = cast(xp.cos(angle), part.dtype), cast(xp.sin(angle), part.dtype)
+    rotated = [a * cosine - b * sine, b * cosine + a * sine]
+
     if interleaved:
-        rotated = xp.reshape(xp.stack(turned, axis=-1), part.shape)
+        rotated = xp.reshape(xp.stack(rotated, axis=-1), part.shape)
     else:
-        rotated = xp.concat(turned, axis=-1)
-    rotated = xp.astype(rotated, x.dtype, copy=False)
-    if 2 * pairs == x.shape[-1]:
-        return rotated
-    return xp.concat([rotated, x[..., 2 * pairs :]], axis=-1)
+        rotated = xp.concat(rotated, axis=-1)
+    rotated, rest = cast(rotated, x.dtype), x[..., 2 * pairs :]
+    return xp.concat([rotated, rest], axis=-1) if rest.shape[-1] else rotated
 
 
-def _turn(xp: Any, x: Array, positions: Any, frequencies: Any) -> tuple[Any, Any]:
-    """Return cosine and sine of every angle, (..., n, pairs), in the dtype to rotate in."""
-    lead, axes = tuple(x.shape[:-2]), tuple(positions.shape[:-1])
-    aligned = axes + (1,) * (len(lead) - len(axes))  # what has a row a sequence serves all heads
-    if not broadcasts_to(aligned, lead):
-        raise ValueError(
-            f"positions: got shape {tuple(positions.shape)}, wanted leading axes that fit "
-            f"the first axes of x, {lead}"
-        )
-    places = xp.reshape(positions, (*aligned, positions.shape[-1]))
-    angle = angles(xp, places, frequencies)
-    dtype = accumulation_dtype(xp, x)
-    return (
-        xp.astype(xp.cos(angle), dtype, copy=False),
-        xp.astype(xp.sin(angle), dtype, copy=False),
-    )
-
-
-def _frequencies_for(xp: Any, x: Array, frequencies: Any | None) -> Any:
-    """Bring the frequencies to x's library and device, and to the dtype of angles."""
-    width, device = x.shape[-1], device_of(x)
+def _frequencies_like(x: Array, frequencies: Any | None) -> Any:
+    """Return the frequencies in x's library, on its device and in the dtype of angles."""
     if frequencies is None:
-        if width < 2 or width % 2:
-            raise ValueError(
-                f"x: got width {width} in shape {tuple(x.shape)}, wanted an even one above 0, "
-                f"or frequencies for a part of it"
-            )
-        return rotary_frequencies(width, like=x)
-    own = namespace(frequencies=frequencies)
-    check_floating(own, frequencies=frequencies)
-    check_rank(1, "(pairs,)", exactly=True, frequencies=frequencies)
-    if 2 * frequencies.shape[0] > width:
-        raise ValueError(
-            f"frequencies: got {frequencies.shape[0]} in shape {tuple(frequencies.shape)}, "
-            f"wanted at most {width // 2}, a pair of features of x each"
-        )
-    if own is numpy_namespace():
+        return rotary_frequencies(x.shape[-1], like=x)
+    xp, device = namespace(x), device_of(x)
+    if is_numpy(frequencies):
         return xp.asarray(frequencies, dtype=angle_dtype(xp, device), device=device)
-    namespace(x=x, frequencies=frequencies)
-    return xp.astype(frequencies, angle_dtype(xp, device), copy=False)
+    return cast(frequencies, angle_dtype(xp, device))
 
 
-def _check_x_and_positions(xp: Any, x: Array, positions: Array) -> None:
-    check_floating(xp, x=x)
-    if not xp.isdtype(positions.dtype, ("integral", "real floating")):
-        raise TypeError(
-            f"positions: got dtype {positions.dtype}, wanted an integer or real floating dtype"
-        )
-    check_rank(2, "(..., n, d)", x=x)
-    check_rank(1, "(..., n)", positions=positions)
-    check_size(x.shape[-2], "the places of x", -1, positions=positions)
+def _aligned(positions: Array, x: Array) -> Any:
+    """Give positions (b, n) the axes between, (b, 1, n) for x (b, h, n, d), so that b meets b."""
+    *first, n = positions.shape
+    between = [1] * (x.ndim - 1 - positions.ndim) if first else []
+    return namespace(x).reshape(positions, (*first, *between, n))

@@ -14,18 +14,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from companion.arrays import (
-    ArrayT,
-    check_flag,
-    check_number,
-    check_whole,
-    device_of,
-    is_number,
-    namespace,
-)
-from companion.positions.places import check_above
+from companion.arrays import ArrayT, device_of, namespace
+from companion.contracts import contract
 
 
+@contract(factor=">= 1")
 @dataclass(frozen=True)
 class Linear:
     """Position interpolation: all frequencies over a factor (Chen et al., 2023).
@@ -41,14 +34,12 @@ class Linear:
     factor: float
     attention_factor: ClassVar[float] = 1.0
 
-    def __post_init__(self) -> None:
-        _check_factor(self.factor)
-
     def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
         """Return rescaled what was base^(-2 i / width), (width / 2,)."""
         return frequencies / self.factor
 
 
+@contract(factor=">= 1", original_length=">= 1", length=">= 0")
 @dataclass(frozen=True)
 class Dynamic:
     """Dynamic NTK-aware scaling: a base that grows with the sequence (Peng et al., 2023).
@@ -72,32 +63,29 @@ class Dynamic:
     length: int
     attention_factor: ClassVar[float] = 1.0
 
-    def __post_init__(self) -> None:
-        _check_factor(self.factor)
-        check_whole(1, original_length=self.original_length)
-        check_whole(0, length=self.length)
-
     def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
         """Return rescaled what was base^(-2 i / width), (width / 2,)."""
         growth = max(self.length, self.original_length) / self.original_length
         stretch = self.factor * growth - (self.factor - 1)
-        return frequencies / stretch ** (_pairs(frequencies) / max(frequencies.shape[0] - 1, 1))
+        return frequencies / stretch ** (_indices(frequencies) / max(frequencies.shape[0] - 1, 1))
 
 
+@contract(factor=">= 1", original_length=">= 1", beta_slow="> 0")
 @dataclass(frozen=True)
 class Yarn:
     """YaRN: low frequencies interpolated, high ones kept, a ramp between (Peng et al., 2023).
 
-    The ramp is linear in the place of a frequency among the frequencies, as in the authors' code
-    and the libraries that follow it. The paper prints it linear in the turns over the original
-    length: that is `Llama3` with low_freq_factor=1 and high_freq_factor=32.
+    The ramp is linear in the index of a frequency, as in the authors' code and the libraries that
+    follow it. The paper prints it linear in the rotations, the number of full circles that a pair
+    of features makes over the original length: that is `Llama3` with low_freq_factor=1 and
+    high_freq_factor=32.
 
     Attributes:
         factor: by how much the context grows, at least 1.
         original_length: length that the model was trained on.
-        beta_fast: turns over the original length from which a frequency is kept.
-        beta_slow: turns up to which it is divided by the factor.
-        truncate: begin and end the ramp at whole places, as most models do.
+        beta_fast: rotations from which a frequency is kept, more than beta_slow.
+        beta_slow: rotations up to which it is divided by the factor.
+        truncate: begin and end the ramp at whole indices, as most models do.
         mscale: weight of the logarithm in `attention_factor`.
 
     >>> Yarn(factor=16.0, original_length=4096).attention_factor
@@ -112,12 +100,7 @@ class Yarn:
     mscale: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_factor(self.factor)
-        check_whole(1, original_length=self.original_length)
-        _check_numbers(beta_slow=self.beta_slow, beta_fast=self.beta_fast, mscale=self.mscale)
-        check_above(0, beta_slow=self.beta_slow)
-        check_above(self.beta_slow, beta_fast=self.beta_fast)
-        check_flag(truncate=self.truncate)
+        _check_above(self.beta_slow, beta_fast=self.beta_fast)
 
     @property
     def attention_factor(self) -> float:
@@ -131,14 +114,14 @@ class Yarn:
     def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
         """Return rescaled what was base^(-2 i / width), (width / 2,)."""
         low, high = self._ramp(2 * frequencies.shape[0], base)
-        interpolated = _clipped((_pairs(frequencies) - low) / (high - low))
+        interpolated = _clipped((_indices(frequencies) - low) / (high - low))
         return _interpolate(frequencies, 1 - interpolated, self.factor)
 
     def _ramp(self, width: int, base: float) -> tuple[float, float]:
-        """Return the last place that is kept, and the first that is divided by the factor."""
+        """Return the last index that is kept, and the first that is divided by the factor."""
         low, high = (
-            width / 2 * math.log(self.original_length / (2 * math.pi * turns), base)
-            for turns in (self.beta_fast, self.beta_slow)
+            width / 2 * math.log(self.original_length / (2 * math.pi * rotations), base)
+            for rotations in (self.beta_fast, self.beta_slow)
         )
         if self.truncate:
             low, high = math.floor(low), math.ceil(high)
@@ -146,17 +129,19 @@ class Yarn:
         return low, max(high, low + 0.001)
 
 
+@contract(factor=">= 1", low_freq_factor="> 0", original_length=">= 1")
 @dataclass(frozen=True)
 class Llama3:
     """The scaling of Llama 3.1's released code: YaRN's ramp as its paper prints it.
 
-    A frequency is kept, divided by the factor or between, linearly in its turns over the original
-    length (Peng et al., 2023, "NTK-by-parts"). The defaults are those of Llama 3.1.
+    A frequency is kept, divided by the factor or between, linearly in its rotations, the number of
+    full circles that it makes over the original length (Peng et al., 2023, "NTK-by-parts"). The
+    defaults are those of Llama 3.1.
 
     Attributes:
         factor: by how much the lowest frequencies are divided, at least 1.
-        low_freq_factor: turns up to which a frequency is divided by the whole factor.
-        high_freq_factor: turns from which it is kept.
+        low_freq_factor: rotations up to which a frequency is divided by the whole factor.
+        high_freq_factor: rotations from which it is kept, more than low_freq_factor.
         original_length: length that the model was trained on.
 
     >>> import numpy as np
@@ -171,18 +156,13 @@ class Llama3:
     attention_factor: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        low, high = self.low_freq_factor, self.high_freq_factor
-        _check_factor(self.factor)
-        _check_numbers(low_freq_factor=low, high_freq_factor=high)
-        check_above(0, low_freq_factor=low)
-        check_above(low, high_freq_factor=high)
-        check_whole(1, original_length=self.original_length)
+        _check_above(self.low_freq_factor, high_freq_factor=self.high_freq_factor)
 
     def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
         """Return rescaled what was base^(-2 i / width), (width / 2,)."""
-        turns = frequencies * (self.original_length / (2 * math.pi))
+        rotations = frequencies * (self.original_length / (2 * math.pi))
         span = self.high_freq_factor - self.low_freq_factor
-        kept = _clipped((turns - self.low_freq_factor) / span)
+        kept = _clipped((rotations - self.low_freq_factor) / span)
         return _interpolate(frequencies, kept, self.factor)
 
 
@@ -197,20 +177,13 @@ def _clipped(ramp: Any) -> Any:
     return namespace(ramp).clip(ramp, 0.0, 1.0)
 
 
-def _pairs(frequencies: Any) -> Any:
-    """Return the places 0, 1, ... of the frequencies, in their dtype."""
+def _indices(frequencies: Any) -> Any:
+    """Return 0, 1, ..., one for each frequency, in their dtype."""
     xp, (count,) = namespace(frequencies), frequencies.shape
     return xp.arange(count, dtype=frequencies.dtype, device=device_of(frequencies))
 
 
-def _check_factor(factor: object) -> None:
-    _check_numbers(factor=factor)
-    if not factor >= 1:  # type: ignore[operator]
-        raise ValueError(f"factor: got {factor}, wanted at least 1")
-
-
-def _check_numbers(**numbers: object) -> None:
+def _check_above(bound: float, **numbers: float) -> None:
     for name, number in numbers.items():
-        if not is_number(number):
-            raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
-        check_number(**{name: number})
+        if not number > bound:
+            raise ValueError(f"{name}: got {number}, wanted a number above {bound}")

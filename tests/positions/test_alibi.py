@@ -1,4 +1,4 @@
-"""ALiBi against its definition, head by head and place by place, on every array library."""
+"""ALiBi against its definition, head by head and position by position, on every array library."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_the_leading_axes_are_those_of_the_offset(xp: Any, shape: tuple[int, ...
         offset = xp.asarray(offsets, dtype=dtype)
         actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
         assert tuple(actual.shape) == (*shape, 3, 5, 7)
-        for place in np.ndindex(*shape):
-            assert_matches(actual[(*place, ...)], plain_bias(3, 5, 7, int(offsets[place])))
+        for position in np.ndindex(*shape):
+            assert_matches(actual[(*position, ...)], plain_bias(3, 5, 7, int(offsets[position])))
 
 
 def test_one_length_means_a_square() -> None:
@@ -162,6 +162,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "offset: got float, wanted a whole number",
     ),
+    "no offset": (
+        lambda: alibi_bias(2, 1, offset=None),  # type: ignore[arg-type]
+        TypeError,
+        "offset: got NoneType, wanted a whole number or an array",
+    ),
     "offsets": (
         lambda: alibi_bias(2, 1, offset=floats),
         TypeError,
@@ -179,5 +184,5 @@ def test_wrong_calls_say_what_is_wrong(case: str) -> None:
 
 
 def test_offset_and_like_come_from_one_library(torch: ModuleType) -> None:
-    with pytest.raises(TypeError, match=r"^offset: got an array of numpy, wanted one of torch"):
+    with pytest.raises(TypeError, match=r"^like: got an array of torch, wanted one of numpy"):
         alibi_bias(2, 2, offset=np.arange(3), like=torch.ones(1))

@@ -166,6 +166,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "num_buckets: got float, wanted a whole number",
     ),
+    "direction": (
+        lambda: relative_buckets(one, bidirectional="False"),  # type: ignore[arg-type]
+        TypeError,
+        "bidirectional: got 'False', wanted True or False",
+    ),
     "distance": (
         lambda: relative_buckets(one, max_distance=8),
         ValueError,

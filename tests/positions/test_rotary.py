@@ -46,33 +46,33 @@ def radians(width: int = D, base: float = 10_000.0) -> list[float]:
     return [1 / base ** (2 * i / width) for i in range(width // 2)]
 
 
-PLACES = np.array([[0, 1, 2, 3, 4], [7, 3, 3, 0, 63]])
+POSITIONS = np.array([[0, 1, 2, 3, 4], [7, 3, 3, 0, 63]])
 
 
 @layouts
-def test_a_row_of_places_for_every_sequence(xp: Any, interleaved: bool) -> None:
+def test_a_row_of_positions_for_every_sequence(xp: Any, interleaved: bool) -> None:
     x = draw(B, H, N, D)
-    actual = rotate(xp.asarray(x), xp.asarray(PLACES), interleaved=interleaved)
-    assert_matches(actual, plain(x, PLACES, radians(), interleaved))
+    actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), interleaved=interleaved)
+    assert_matches(actual, plain(x, POSITIONS, radians(), interleaved))
 
 
 @layouts
 @pytest.mark.parametrize("n", [0, 1, 5, 63])
-def test_one_row_of_places_for_all(xp: Any, n: int, interleaved: bool) -> None:
-    x, places = draw(B, H, n, D), np.arange(n) + 11
-    actual = rotate(xp.asarray(x), xp.asarray(places), interleaved=interleaved)
-    assert_matches(actual, plain(x, [places] * B, radians(), interleaved))
+def test_one_row_of_positions_for_all(xp: Any, n: int, interleaved: bool) -> None:
+    x, positions = draw(B, H, n, D), np.arange(n) + 11
+    actual = rotate(xp.asarray(x), xp.asarray(positions), interleaved=interleaved)
+    assert_matches(actual, plain(x, [positions] * B, radians(), interleaved))
 
 
 @layouts
 @pytest.mark.parametrize("pairs", [0, 1, 3, 7])
 def test_part_of_the_width(xp: Any, pairs: int, interleaved: bool) -> None:
     x, frequencies = draw(B, H, N, 15), draw(pairs, seed=1)
-    expected = plain(x, PLACES, frequencies, interleaved)
+    expected = plain(x, POSITIONS, frequencies, interleaved)
     np.testing.assert_array_equal(expected[..., 2 * pairs :], x[..., 2 * pairs :])
     for own in (xp.asarray(frequencies), frequencies):  # NumPy's serve every library
         options = {"frequencies": own, "interleaved": interleaved}
-        actual = rotate(xp.asarray(x), xp.asarray(PLACES), **options)
+        actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), **options)
         assert_matches(actual, expected)
 
 
@@ -84,11 +84,11 @@ def test_rescaled_frequencies(xp: Any, interleaved: bool) -> None:
         rotary_frequencies(8, scaling=Yarn(4.0, 50)),
     ):
         options = {"frequencies": frequencies, "interleaved": interleaved}
-        actual = rotate(xp.asarray(x), xp.asarray(PLACES), **options)
-        assert_matches(actual, plain(x, PLACES, frequencies, interleaved))
+        actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), **options)
+        assert_matches(actual, plain(x, POSITIONS, frequencies, interleaved))
 
 
-def test_random_shapes_places_and_parts() -> None:
+def test_random_shapes_positions_and_parts() -> None:
     for seed in range(300):
         generator = np.random.default_rng(seed)
         lead = tuple(generator.integers(1, 4, size=generator.integers(4)))
@@ -96,54 +96,54 @@ def test_random_shapes_places_and_parts() -> None:
         x = generator.normal(size=(*lead, n, width))
         shared = tuple(size if generator.random() < 0.7 else 1 for size in lead)
         axes = shared[: generator.integers(len(lead) + 1)]
-        places = generator.integers(-50, 1000, size=(*axes, n))
+        positions = generator.integers(-50, 1000, size=(*axes, n))
         frequencies = generator.normal(size=generator.integers(width // 2 + 1))
         interleaved = bool(generator.random() < 0.5)
-        actual = rotate(x, places, frequencies=frequencies, interleaved=interleaved)
+        actual = rotate(x, positions, frequencies=frequencies, interleaved=interleaved)
         assert actual.shape == x.shape
-        for place in np.ndindex(lead):
-            row = tuple(0 if size == 1 else i for i, size in zip(place, axes, strict=False))
-            one = plain(x[place][None, None], [places[row]], frequencies, interleaved)
-            assert_matches(actual[place], one[0, 0])
+        for position in np.ndindex(lead):
+            row = tuple(0 if size == 1 else i for i, size in zip(position, axes, strict=False))
+            one = plain(x[position][None, None], [positions[row]], frequencies, interleaved)
+            assert_matches(actual[position], one[0, 0])
 
 
 def test_leading_axes(xp: Any) -> None:
-    x, places = draw(B, H, N, D), xp.asarray(PLACES)
-    expected = rotate(x, PLACES)
+    x, positions = draw(B, H, N, D), xp.asarray(POSITIONS)
+    expected = rotate(x, POSITIONS)
     moved = xp.asarray(x)
-    assert_matches(rotate(moved, places[:, None, :]), expected)
-    repeated = np.repeat(PLACES[:, None], H, 1)
+    assert_matches(rotate(moved, positions[:, None, :]), expected)
+    repeated = np.repeat(POSITIONS[:, None], H, 1)
     assert_matches(rotate(moved, xp.asarray(repeated)), expected)
-    assert_matches(rotate(moved[:, 0, ...], places), expected[:, 0])
-    assert_matches(rotate(moved[1, ...], places[1, :]), expected[1])
-    assert_matches(rotate(moved[1, 2, ...], places[1, :]), expected[1, 2])
-    first = rotate(x, PLACES[:1])
-    assert_matches(rotate(moved, places[:1, :]), first)
-    assert_matches(first, rotate(x, PLACES[0]))
+    assert_matches(rotate(moved[:, 0, ...], positions), expected[:, 0])
+    assert_matches(rotate(moved[1, ...], positions[1, :]), expected[1])
+    assert_matches(rotate(moved[1, 2, ...], positions[1, :]), expected[1, 2])
+    first = rotate(x, POSITIONS[:1])
+    assert_matches(rotate(moved, positions[:1, :]), first)
+    assert_matches(first, rotate(x, POSITIONS[0]))
 
 
 def test_a_row_is_a_sequences_even_where_there_are_as_many_heads(xp: Any) -> None:
     x = draw(B, B, N, D)
-    actual = rotate(xp.asarray(x), xp.asarray(PLACES))
-    assert_matches(actual, plain(x, PLACES, radians(), False))
+    actual = rotate(xp.asarray(x), xp.asarray(POSITIONS))
+    assert_matches(actual, plain(x, POSITIONS, radians(), False))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32", "float64"])
-def test_places_of_any_kind(xp: Any, dtype: str) -> None:
+def test_positions_of_any_kind(xp: Any, dtype: str) -> None:
     x = draw(B, H, N, D)
-    places = xp.asarray(PLACES, dtype=getattr(xp, dtype))
-    assert_matches(rotate(xp.asarray(x), places), plain(x, PLACES, radians(), False))
+    positions = xp.asarray(POSITIONS, dtype=getattr(xp, dtype))
+    assert_matches(rotate(xp.asarray(x), positions), plain(x, POSITIONS, radians(), False))
 
 
 @layouts
-def test_places_between_the_whole_ones(xp: Any, interleaved: bool) -> None:
+def test_positions_between_the_whole_ones(xp: Any, interleaved: bool) -> None:
     x = draw(B, H, N, D)
     frequencies = rotary_frequencies(D, scaling=Linear(4.0))
     interpolated = rotate(
-        xp.asarray(x), xp.asarray(PLACES), frequencies=frequencies, interleaved=interleaved
+        xp.asarray(x), xp.asarray(POSITIONS), frequencies=frequencies, interleaved=interleaved
     )
-    between = rotate(xp.asarray(x), xp.asarray(PLACES / 4), interleaved=interleaved)
-    assert_matches(between, plain(x, PLACES / 4, radians(), interleaved))
+    between = rotate(xp.asarray(x), xp.asarray(POSITIONS / 4), interleaved=interleaved)
+    assert_matches(between, plain(x, POSITIONS / 4, radians(), interleaved))
     assert_matches(interpolated, as_numpy(between))
 
 
@@ -157,8 +157,8 @@ def test_scores_depend_on_the_distance_alone(xp: Any, interleaved: bool) -> None
 
     def score(i: int, j: int) -> float:
         rotated = (
-            as_numpy(rotate(xp.asarray(array), xp.asarray([place]), **options))
-            for array, place in ((query, i), (key, j))
+            as_numpy(rotate(xp.asarray(array), xp.asarray([position]), **options))
+            for array, position in ((query, i), (key, j))
         )
         return float(np.vdot(*rotated))
 
@@ -183,38 +183,41 @@ def test_scores_are_a_sum_of_turned_products() -> None:
 def test_the_layouts_differ_by_an_order_of_the_features(xp: Any) -> None:
     x = draw(B, H, N, D)
     order = [feature for i in range(D // 2) for feature in (i, i + D // 2)]
-    halves = as_numpy(rotate(xp.asarray(x), xp.asarray(PLACES)))
-    neighbours = rotate(xp.asarray(x[..., order]), xp.asarray(PLACES), interleaved=True)
+    halves = as_numpy(rotate(xp.asarray(x), xp.asarray(POSITIONS)))
+    neighbours = rotate(xp.asarray(x[..., order]), xp.asarray(POSITIONS), interleaved=True)
     assert_matches(neighbours, halves[..., order])
-    wrong = as_numpy(rotate(xp.asarray(x), xp.asarray(PLACES), interleaved=True))
+    wrong = as_numpy(rotate(xp.asarray(x), xp.asarray(POSITIONS), interleaved=True))
     assert np.abs(wrong - halves).max() > 0.1
 
 
 @layouts
 def test_norms_stay(xp: Any, interleaved: bool) -> None:
     x = draw(B, H, N, D)
-    rotated = as_numpy(rotate(xp.asarray(x), xp.asarray(PLACES), interleaved=interleaved))
+    rotated = as_numpy(rotate(xp.asarray(x), xp.asarray(POSITIONS), interleaved=interleaved))
     np.testing.assert_allclose(np.linalg.norm(rotated, axis=-1), np.linalg.norm(x, axis=-1))
-    assert_matches(rotated[0, :, 0], x[0, :, 0])  # place 0
+    assert_matches(rotated[0, :, 0], x[0, :, 0])  # position 0
 
 
 @layouts
 def test_turning_back_and_turning_twice(xp: Any, interleaved: bool) -> None:
-    x, places = draw(B, H, N, D), xp.asarray(PLACES)
+    x, positions = draw(B, H, N, D), xp.asarray(POSITIONS)
     options: dict[str, Any] = {"interleaved": interleaved}
-    once = rotate(xp.asarray(x), places, **options)
-    assert_matches(rotate(once, -places, **options), x)
+    once = rotate(xp.asarray(x), positions, **options)
+    assert_matches(rotate(once, -positions, **options), x)
     assert_matches(
-        rotate(once, places, **options), as_numpy(rotate(xp.asarray(x), 2 * places, **options))
+        rotate(once, positions, **options),
+        as_numpy(rotate(xp.asarray(x), 2 * positions, **options)),
     )
 
 
 @layouts
 def test_cached_steps_are_one_pass(xp: Any, interleaved: bool) -> None:
-    x, places = xp.asarray(draw(B, H, 7, D)), xp.asarray(np.arange(7))
-    whole = as_numpy(rotate(x, places, interleaved=interleaved))
+    x, positions = xp.asarray(draw(B, H, 7, D)), xp.asarray(np.arange(7))
+    whole = as_numpy(rotate(x, positions, interleaved=interleaved))
     for step in range(7):
-        one = rotate(x[..., step : step + 1, :], places[step : step + 1], interleaved=interleaved)
+        one = rotate(
+            x[..., step : step + 1, :], positions[step : step + 1], interleaved=interleaved
+        )
         assert_matches(one, whole[..., step : step + 1, :])
 
 
@@ -222,9 +225,9 @@ def test_cached_steps_are_one_pass(xp: Any, interleaved: bool) -> None:
 
 
 @layouts
-def test_far_places_cost_float32_nothing(xp: Any, interleaved: bool) -> None:
+def test_far_positions_cost_float32_nothing(xp: Any, interleaved: bool) -> None:
     x = draw(B, H, N, 64)
-    far = 1_000_000 + PLACES
+    far = 1_000_000 + POSITIONS
     expected = plain(x.astype(np.float32), far, radians(64), interleaved)
     for dtype in (xp.int32, xp.int64, xp.float32):
         actual = rotate(
@@ -241,15 +244,15 @@ def test_far_scores_depend_on_the_distance_alone(xp: Any) -> None:
         query, key = (xp.asarray(draw(N, 64, seed=seed), dtype=dtype) for seed in (0, 1))
         scores = []
         for start in (0, 1_000_000):
-            places = xp.asarray(start + np.arange(N))
-            scores.append(as_numpy(rotate(query, places)) @ as_numpy(rotate(key, places)).T)
+            positions = xp.asarray(start + np.arange(N))
+            scores.append(as_numpy(rotate(query, positions)) @ as_numpy(rotate(key, positions)).T)
         np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=tolerance)
 
 
 def test_float32_frequencies_are_taken_as_they_are(xp: Any) -> None:
     x = draw(B, H, N, 64)
     frequencies = np.array(radians(64), dtype=np.float32)
-    far = 1_000_000 + PLACES
+    far = 1_000_000 + POSITIONS
     actual = rotate(xp.asarray(x), xp.asarray(far), frequencies=xp.asarray(frequencies))
     expected = plain(x, far, frequencies, False)
     np.testing.assert_allclose(as_numpy(actual), expected, rtol=0, atol=1e-8)
@@ -258,8 +261,8 @@ def test_float32_frequencies_are_taken_as_they_are(xp: Any) -> None:
 @layouts
 def test_numpys_half_precision_is_rounded_once(interleaved: bool) -> None:
     x = draw(B, H, N, D).astype(np.float16)
-    exact = plain(x, PLACES, radians(), interleaved)
-    actual = rotate(x, PLACES, interleaved=interleaved)
+    exact = plain(x, POSITIONS, radians(), interleaved)
+    actual = rotate(x, POSITIONS, interleaved=interleaved)
     assert actual.dtype == np.float16
     np.testing.assert_array_equal(actual, exact.astype(np.float32).astype(np.float16))
 
@@ -268,9 +271,9 @@ def test_numpys_half_precision_is_rounded_once(interleaved: bool) -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_torchs_half_precision(torch: ModuleType, dtype: str, interleaved: bool) -> None:
     half = getattr(torch, dtype)
-    x, places = torch.asarray(draw(B, H, N, D)).to(half), torch.asarray(PLACES)
-    exact = torch.asarray(plain(as_numpy(x.double()), PLACES, radians(), interleaved))
-    actual = rotate(x, places, interleaved=interleaved)
+    x, positions = torch.asarray(draw(B, H, N, D)).to(half), torch.asarray(POSITIONS)
+    exact = torch.asarray(plain(as_numpy(x.double()), POSITIONS, radians(), interleaved))
+    actual = rotate(x, positions, interleaved=interleaved)
     assert actual.dtype == half
     assert (actual.double() - exact).abs().max() <= (exact.to(half).double() - exact).abs().max()
 
@@ -279,7 +282,7 @@ def test_torchs_half_precision(torch: ModuleType, dtype: str, interleaved: bool)
 def test_the_dtype_is_that_of_x(xp: Any, dtype: str) -> None:
     x = xp.asarray(draw(N, D), dtype=getattr(xp, dtype))
     for frequencies in (None, rotary_frequencies(4)):
-        assert rotate(x, xp.asarray(PLACES[0]), frequencies=frequencies).dtype == x.dtype
+        assert rotate(x, xp.asarray(POSITIONS[0]), frequencies=frequencies).dtype == x.dtype
 
 
 # Torch
@@ -289,20 +292,20 @@ def test_the_dtype_is_that_of_x(xp: Any, dtype: str) -> None:
 def test_gradients(torch: ModuleType, interleaved: bool) -> None:
     arrays = [
         torch.asarray(array).requires_grad_()
-        for array in (draw(B, 2, 3, 5), PLACES[:, :3] / 7, np.array([1.0, 0.3]))
+        for array in (draw(B, 2, 3, 5), POSITIONS[:, :3] / 7, np.array([1.0, 0.3]))
     ]
 
-    def turned(x: Any, places: Any, frequencies: Any) -> Any:
-        return rotate(x, places, frequencies=frequencies, interleaved=interleaved)
+    def turned(x: Any, positions: Any, frequencies: Any) -> Any:
+        return rotate(x, positions, frequencies=frequencies, interleaved=interleaved)
 
     assert torch.autograd.gradcheck(turned, arrays)
 
 
 def test_gradients_turn_back(torch: ModuleType) -> None:
-    x, places = torch.asarray(draw(B, H, N, D)).requires_grad_(), torch.asarray(PLACES)
+    x, positions = torch.asarray(draw(B, H, N, D)).requires_grad_(), torch.asarray(POSITIONS)
     output = draw(B, H, N, D, seed=1)
-    (gradient,) = torch.autograd.grad(rotate(x, places), x, torch.asarray(output))
-    assert_matches(gradient, plain(output, -PLACES, radians(), False))
+    (gradient,) = torch.autograd.grad(rotate(x, positions), x, torch.asarray(output))
+    assert_matches(gradient, plain(output, -POSITIONS, radians(), False))
 
 
 def test_no_gradient_where_none_is_wanted(torch: ModuleType) -> None:
@@ -311,38 +314,38 @@ def test_no_gradient_where_none_is_wanted(torch: ModuleType) -> None:
 
 @pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`:UserWarning")
 def test_torch_compiles_it_in_one_piece_with_sizes_left_open(torch: ModuleType) -> None:
-    def both(x: Any, places: Any) -> Any:
+    def both(x: Any, positions: Any) -> Any:
         frequencies = rotary_frequencies(4, scaling=Yarn(4.0, 50), like=x)
-        return rotate(rotate(x, places), places, frequencies=frequencies, interleaved=True)
+        return rotate(rotate(x, positions), positions, frequencies=frequencies, interleaved=True)
 
     torch.compiler.reset()
     compiled = torch.compile(both, backend="eager", fullgraph=True, dynamic=True)
-    x, places = torch.asarray(draw(B, H, N, D)), torch.asarray(PLACES)
-    assert_matches(compiled(x, places), as_numpy(both(x, places)))
+    x, positions = torch.asarray(draw(B, H, N, D)), torch.asarray(POSITIONS)
+    assert_matches(compiled(x, positions), as_numpy(both(x, positions)))
 
 
 def test_it_runs_on_meta(torch: ModuleType) -> None:
-    x, places = torch.ones(B, H, N, D, device="meta"), torch.asarray(PLACES, device="meta")
+    x, positions = torch.ones(B, H, N, D, device="meta"), torch.asarray(POSITIONS, device="meta")
     for frequencies in (None, rotary_frequencies(4)):
-        rotated = rotate(x, places, frequencies=frequencies)
+        rotated = rotate(x, positions, frequencies=frequencies)
         assert (rotated.shape, rotated.device.type) == (x.shape, "meta")
 
 
 def test_frequencies_follow_x_to_its_device() -> None:
     strict = pytest.importorskip("array_api_strict")
     device = strict.Device("device1")
-    x, places = strict.ones((3, 4), device=device), strict.asarray([0, 1, 2], device=device)
+    x, positions = strict.ones((3, 4), device=device), strict.asarray([0, 1, 2], device=device)
     for frequencies in (None, rotary_frequencies(4)):
-        assert rotate(x, places, frequencies=frequencies).device == device
+        assert rotate(x, positions, frequencies=frequencies).device == device
 
 
-def typed(x: Tensor, places: Tensor) -> None:
-    assert_type(rotate(x, places), Tensor)
+def typed(x: Tensor, positions: Tensor) -> None:
+    assert_type(rotate(x, positions), Tensor)
 
 
 # Wrong calls
 
-x0, places0, whole0 = draw(B, H, N, D), PLACES, np.arange(N)
+x0, positions0, whole0 = draw(B, H, N, D), POSITIONS, np.arange(N)
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "x": (
         lambda: rotate(np.ones((3, 4), dtype=np.int64), np.arange(3)),
@@ -350,41 +353,52 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "x: got dtype int64, wanted a real floating dtype",
     ),
     "list": (lambda: rotate([1.0], whole0), TypeError, "x: got list, wanted an array"),  # type: ignore[type-var]
+    "no x": (lambda: rotate(None, whole0), TypeError, "x: got NoneType, wanted an array"),  # type: ignore[type-var]
+    "no positions": (
+        lambda: rotate(x0, None),  # type: ignore[arg-type]
+        TypeError,
+        "positions: got NoneType, wanted an array",
+    ),
+    "layout": (
+        lambda: rotate(x0, whole0, interleaved="False"),  # type: ignore[arg-type]
+        TypeError,
+        "interleaved: got 'False', wanted True or False",
+    ),
     "number": (lambda: rotate(x0, 3), TypeError, "positions: got int, wanted an array"),  # type: ignore[arg-type]
     "bool": (
         lambda: rotate(x0, whole0 > 2),
         TypeError,
-        "positions: got dtype bool, wanted an integer or real floating dtype",
+        "positions: got dtype bool, wanted a real numeric dtype",
     ),
     "rank": (
         lambda: rotate(np.ones(4), np.arange(4)),
         ValueError,
-        "x: got shape (4,), wanted at least 2 axes, (..., n, d)",
+        "x: got shape (4,), wanted (..., n, d)",
     ),
-    "place": (
+    "position": (
         lambda: rotate(x0, np.array(3)),
         ValueError,
-        "positions: got shape (), wanted at least 1 axis, (..., n)",
+        "positions: got shape (), wanted (..., n)",
     ),
     "length": (
         lambda: rotate(x0, np.arange(4)),
         ValueError,
-        "positions: got 4 on axis -1 of shape (4,), wanted 5, the places of x",
+        "positions: got n = 4 in shape (4,), wanted 5 as in x",
     ),
-    "one place for all": (
+    "one position for all": (
         lambda: rotate(x0, np.arange(1)),
         ValueError,
-        "positions: got 1 on axis -1 of shape (1,), wanted 5, the places of x",
+        "positions: got n = 1 in shape (1,), wanted 5 as in x",
     ),
     "batch": (
         lambda: rotate(x0, np.ones((3, N))),
         ValueError,
-        "positions: got shape (3, 5), wanted leading axes that fit the first axes of x, (2, 3)",
+        "positions: got leading axes (3,) in shape (3, 5), wanted the first of (2, 3)",
     ),
     "axes": (
-        lambda: rotate(x0[0, 0], places0),
+        lambda: rotate(x0[0, 0], positions0),
         ValueError,
-        "positions: got shape (2, 5), wanted leading axes that fit the first axes of x, ()",
+        "positions: got leading axes (2,) in shape (2, 5), wanted the first of ()",
     ),
     "odd": (
         lambda: rotate(x0[..., :7], whole0),
@@ -405,7 +419,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a table": (
         lambda: rotate(x0, whole0, frequencies=np.ones((N, 7))),
         ValueError,
-        "frequencies: got shape (5, 7), wanted exactly 1 axis, (pairs,)",
+        "frequencies: got shape (5, 7), wanted (m,)",
     ),
     "whole": (
         lambda: rotate(x0, whole0, frequencies=np.arange(3)),
@@ -428,12 +442,12 @@ def test_wrong_calls_say_what_is_wrong(case: str) -> None:
 
 
 def test_libraries_and_devices_do_not_mix(torch: ModuleType) -> None:
-    x, places = torch.ones(N, D), torch.arange(N)
+    x, positions = torch.ones(N, D), torch.arange(N)
     with pytest.raises(TypeError, match=r"^positions: got an array of numpy, wanted one of torch"):
         rotate(x, whole0)
     with pytest.raises(ValueError, match=r"^positions: got device meta, wanted cpu, where x is"):
-        rotate(x, places.to("meta"))
+        rotate(x, positions.to("meta"))
     with pytest.raises(TypeError, match=r"^frequencies: got an array of torch, wanted one of nump"):
         rotate(x0, whole0, frequencies=torch.ones(2))
     with pytest.raises(ValueError, match=r"^frequencies: got device meta, wanted cpu, where x is"):
-        rotate(x, places, frequencies=torch.ones(2, device="meta"))
+        rotate(x, positions, frequencies=torch.ones(2, device="meta"))

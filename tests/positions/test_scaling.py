@@ -37,11 +37,11 @@ def dynamic(width: int, base: float, scaling: Dynamic) -> list[float]:
 def yarn(width: int, base: float, scaling: Yarn) -> list[float]:
     """Ramp from the last frequency that turns fast to the first that turns slowly."""
 
-    def place(turns: float) -> float:
+    def position(turns: float) -> float:
         wavelength = scaling.original_length / turns
         return width * math.log(wavelength / (2 * math.pi)) / (2 * math.log(base))
 
-    low, high = place(scaling.beta_fast), place(scaling.beta_slow)
+    low, high = position(scaling.beta_fast), position(scaling.beta_slow)
     if scaling.truncate:
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, width - 1)
@@ -140,8 +140,8 @@ def test_yarns_attention_factor_is_a_scale_of_the_scores() -> None:
     scaling = Yarn(16.0, 64)
     frequencies, factor = rotary_frequencies(6, scaling=scaling), scaling.attention_factor
     query, key = np.random.default_rng(0).normal(size=(2, 5, 6))
-    places = np.arange(5)
-    turned = [rotate(array, places, frequencies=frequencies) for array in (query, key)]
+    positions = np.arange(5)
+    turned = [rotate(array, positions, frequencies=frequencies) for array in (query, key)]
     tempered = scaled_dot_score(*(factor * array for array in turned))
     scaled = scaled_dot_score(*turned, scale=factor**2 / math.sqrt(6))
     assert_matches(scaled, tempered)
@@ -226,7 +226,7 @@ def test_frequencies_live_where_like_does(torch: ModuleType, scaling: Any) -> No
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "odd": (lambda: rotary_frequencies(7), ValueError, "width: got 7, wanted an even number"),
+    "odd": (lambda: rotary_frequencies(7), ValueError, "width: got 7, wanted at least 2 and even"),
     "width": (lambda: rotary_frequencies(0), ValueError, "width: got 0, wanted at least 2"),
     "float": (lambda: rotary_frequencies(4.0), TypeError, "width: got float, wanted a whole"),  # type: ignore[arg-type]
     "base": (
@@ -237,17 +237,17 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no base": (
         lambda: rotary_frequencies(4, base="10000"),  # type: ignore[arg-type]
         TypeError,
-        "base: got str, wanted a number",
+        "base: got '10000', wanted a finite number",
     ),
     "scaling": (
         lambda: rotary_frequencies(4, scaling="yarn"),  # type: ignore[arg-type]
         TypeError,
-        "scaling: got str, wanted Linear, Dynamic, Yarn, Llama3 or None",
+        "scaling: got 'yarn', wanted a Linear or a Dynamic or a Yarn or a Llama3, or None",
     ),
     "like": (lambda: rotary_frequencies(4, like=1), TypeError, "like: got int, wanted an array"),  # type: ignore[arg-type]
     "factor": (lambda: Linear(0.5), ValueError, "factor: got 0.5, wanted at least 1"),
     "nan": (lambda: Llama3(math.nan), ValueError, "factor: got nan, wanted a finite number"),
-    "no factor": (lambda: Yarn("4", 8), TypeError, "factor: got str, wanted a number"),  # type: ignore[arg-type]
+    "no factor": (lambda: Yarn("4", 8), TypeError, "factor: got '4', wanted a finite number"),  # type: ignore[arg-type]
     "dynamic": (lambda: Dynamic(0.0, 8, 8), ValueError, "factor: got 0.0, wanted at least 1"),
     "original": (
         lambda: Dynamic(1.0, 0, 8),
@@ -274,12 +274,12 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no beta": (
         lambda: Yarn(4.0, 8, beta_fast=None),  # type: ignore[arg-type]
         TypeError,
-        "beta_fast: got NoneType, wanted a number",
+        "beta_fast: got NoneType, wanted a finite number",
     ),
     "mscale": (
         lambda: Yarn(4.0, 8, mscale="1"),  # type: ignore[arg-type]
         TypeError,
-        "mscale: got str, wanted a number",
+        "mscale: got '1', wanted a finite number",
     ),
     "low": (
         lambda: Llama3(low_freq_factor=0.0),
@@ -294,7 +294,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no high": (
         lambda: Llama3(high_freq_factor=None),  # type: ignore[arg-type]
         TypeError,
-        "high_freq_factor: got NoneType, wanted a number",
+        "high_freq_factor: got NoneType, wanted a finite number",
     ),
     "llama's": (
         lambda: Llama3(original_length=0),

@@ -21,10 +21,10 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 def plain(length: int, width: int, base: float = 10_000.0, offset: int = 0) -> Float:
     """Encode one number at a time, as the paper's two equations say it."""
     result = np.zeros((length, width))
-    for place, feature in np.ndindex(length, width):
+    for position, feature in np.ndindex(length, width):
         even = feature - feature % 2
-        angle = (place + offset) / base ** (even / width)
-        result[place, feature] = math.cos(angle) if feature % 2 else math.sin(angle)
+        angle = (position + offset) / base ** (even / width)
+        result[position, feature] = math.cos(angle) if feature % 2 else math.sin(angle)
     return result
 
 
@@ -51,8 +51,8 @@ def test_the_leading_axes_are_those_of_the_offset(xp: Any, shape: tuple[int, ...
         offset = xp.asarray(offsets, dtype=dtype)
         actual = sinusoidal_encoding(5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
         assert tuple(actual.shape) == (*shape, 5, 7)
-        for place in np.ndindex(*shape):
-            assert_matches(actual[(*place, ...)], plain(5, 7, offset=int(offsets[place])))
+        for position in np.ndindex(*shape):
+            assert_matches(actual[(*position, ...)], plain(5, 7, offset=int(offsets[position])))
 
 
 @pytest.mark.parametrize("distance", [1, 5, 63])
@@ -78,7 +78,7 @@ def test_products_depend_on_the_distance_alone() -> None:
         assert_matches(diagonal, np.full(63 - distance, products[0, distance]))
 
 
-def test_far_places_keep_the_digits_of_float32(xp: Any) -> None:
+def test_far_positions_keep_the_digits_of_float32(xp: Any) -> None:
     far = 1_000_000
     actual = sinusoidal_encoding(5, 64, offset=far, like=xp.ones(1, dtype=xp.float32))
     assert actual.dtype == xp.float32
@@ -90,7 +90,7 @@ def test_far_places_keep_the_digits_of_float32(xp: Any) -> None:
     assert np.abs(narrow - expected[:, 0::2]).max() > 1e-2  # what float32 angles would give
 
 
-def test_far_places_against_decimals() -> None:
+def test_far_positions_against_decimals() -> None:
     """Reduce the exact angle to one turn, which float64 cannot."""
     turn = Decimal("6.28318530717958647692528676655900576839")
     encoding = sinusoidal_encoding(1, 10, offset=1_000_000)
@@ -145,17 +145,27 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "nan": (
         lambda: sinusoidal_encoding(1, 2, base=math.nan),
         ValueError,
-        "base: got nan, wanted a number above 1",
+        "base: got nan, wanted a finite number",
     ),
     "no base": (
         lambda: sinusoidal_encoding(1, 2, base=None),  # type: ignore[arg-type]
         TypeError,
-        "base: got NoneType, wanted a number",
+        "base: got NoneType, wanted a finite number",
     ),
     "offset": (
         lambda: sinusoidal_encoding(1, 2, offset=0.5),  # type: ignore[arg-type]
         TypeError,
         "offset: got float, wanted a whole number",
+    ),
+    "no offset": (
+        lambda: sinusoidal_encoding(1, 2, offset=None),  # type: ignore[arg-type]
+        TypeError,
+        "offset: got NoneType, wanted a whole number or an array",
+    ),
+    "NumPy's number": (
+        lambda: sinusoidal_encoding(1, 2, base=np.float64(0.5)),
+        ValueError,
+        "base: got 0.5, wanted a number above 1",
     ),
     "offsets": (
         lambda: sinusoidal_encoding(1, 2, offset=floats),
@@ -165,12 +175,12 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "list": (
         lambda: sinusoidal_encoding(1, 2, offset=[1, 2]),  # type: ignore[arg-type]
         TypeError,
-        "offset: got list, wanted an array",
+        "offset: got list, wanted a whole number or an array",
     ),
     "like": (
         lambda: sinusoidal_encoding(1, 2, like="numpy"),  # type: ignore[arg-type]
         TypeError,
-        "like: got str, wanted an array",
+        "like: got 'numpy', wanted an array",
     ),
 }
 
@@ -183,5 +193,5 @@ def test_wrong_calls_say_what_is_wrong(case: str) -> None:
 
 
 def test_offset_and_like_come_from_one_library(torch: ModuleType) -> None:
-    with pytest.raises(TypeError, match=r"^offset: got an array of numpy, wanted one of torch"):
+    with pytest.raises(TypeError, match=r"^like: got an array of torch, wanted one of numpy"):
         sinusoidal_encoding(2, 2, offset=np.arange(3), like=torch.ones(1))
