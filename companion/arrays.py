@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """One door to every array library: which namespace, and are the arguments what they should be.
 
 Everything below the layers is written once against the array API standard. The checks look at
@@ -38,6 +36,9 @@ class Array(Protocol):
     def __mul__(self, other: Any, /) -> Any: ...
     def __rmul__(self, other: Any, /) -> Any: ...
     def __truediv__(self, other: Any, /) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+    @property
+    def mT(self) -> Any: ...  # noqa: D102, N802
 
 
 ArrayT = TypeVar("ArrayT", bound=Array)
@@ -65,12 +66,19 @@ def namespace(*arrays: Array | None, **named: Array | None) -> Any:
     >>> namespace(np.ones(2), None).sqrt(4.0)
     np.float64(2.0)
     """
+    if len(arrays) == 1 and type(arrays[0]) in _namespaces:
+        return _namespaces[type(arrays[0])]
     given = {f"argument {place}": array for place, array in enumerate(arrays, 1)} | named
     (first, reference), *others = _present_arrays(given)
     for name, array in others:
         _check_same_library(name, array, first, reference)
         _check_same_device(name, array, first, reference)
-    return numpy_namespace() if is_numpy_array(reference) else array_namespace(reference)
+    xp = numpy_namespace() if is_numpy_array(reference) else array_namespace(reference)
+    _namespaces[type(reference)] = xp
+    return xp
+
+
+_namespaces: dict[type, Any] = {}
 
 
 def device_of(array: Array) -> Any:
@@ -162,6 +170,66 @@ def accumulation_dtype(xp: Any, *arrays: Array) -> Any:
     """
     dtype = xp.result_type(*arrays)
     return xp.float32 if xp.finfo(dtype).bits < 32 else dtype
+
+
+def result_dtype(*arrays: Array) -> Any:
+    """Return the dtype to which those of the arrays promote.
+
+    >>> import numpy as np
+    >>> result_dtype(np.ones(2, np.float16), np.ones(2, np.float32)).name
+    'float32'
+    """
+    dtypes = {array.dtype for array in arrays}
+    return dtypes.pop() if len(dtypes) == 1 else namespace(arrays[0]).result_type(*arrays)
+
+
+def widen(*arrays: Array) -> Any:
+    """Return arrays in the dtype in which their products are added: theirs, but at least float32.
+
+    >>> import numpy as np
+    >>> [array.dtype.name for array in widen(np.ones(2, np.float16), np.ones(2, np.float16))]
+    ['float32', 'float32']
+    """
+    xp, dtype = namespace(arrays[0]), result_dtype(*arrays)
+    wide = dtype if xp.finfo(dtype).bits >= 32 else xp.float32
+    return tuple(cast(array, wide) for array in arrays)
+
+
+def cast(array: Any, dtype: Any) -> Any:
+    """Return an array in a dtype: itself, where it has that one.
+
+    >>> import numpy as np
+    >>> cast(np.ones(2), np.float32).dtype.name
+    'float32'
+    """
+    return array if array.dtype == dtype else namespace(array).astype(array, dtype)
+
+
+def row_maximum(scores: Any) -> Any:
+    """Return the largest score of every row, (..., q, 1), or -inf where there is none.
+
+    It is a constant: what is taken away from all scores of a row changes no weight, so that the
+    gradient does not pass through it.
+
+    >>> import numpy as np
+    >>> row_maximum(np.array([[1.0, 3.0, 2.0]]))
+    array([[3.]])
+    """
+    xp = namespace(scores)
+    if scores.shape[-1] == 0:
+        shape = (*scores.shape[:-1], 1)
+        return xp.full(shape, -math.inf, dtype=scores.dtype, device=device_of(scores))
+    return constant(xp.max(scores, axis=-1, keepdims=True))
+
+
+def finite(maximum: Any) -> Any:
+    """Replace -inf by 0, so that it can be taken away from something.
+
+    >>> import numpy as np
+    >>> finite(np.array([-np.inf, 2.0]))
+    array([0., 2.])
+    """
+    return namespace(maximum).where(maximum > -math.inf, maximum, 0.0)
 
 
 def broadcast_shape(first: Shape, second: Shape) -> Shape | None:

@@ -2,7 +2,7 @@
 
 Annotations say of what kind an argument is, and `contract` adds what they cannot say:
 
-    @contract(query="... q d", key="... k d", d="> 0", softcap="> 0")
+    @contract(query="... q d", key="... k d", d=">= 1", softcap="> 0")
     def soft_score(query: ArrayT, key: ArrayT, *, softcap: float | None = None) -> ArrayT: ...
 
 Annotations: `float` asks for a finite number, `int` for a whole one, `bool` for True or False,
@@ -19,10 +19,11 @@ Shapes: one word an axis, and the arrays are of one library and on one device.
     n [d]            (n, d), or (n,) where the array has one axis fewer than the first one
     e a or e = a     (e, a), or None where e = a
 
-Before the shape may stand a kind: `integers:`, `numbers:`, `mask:` (boolean or floating), `any:`,
-or `each:` (an iterable of floating arrays); without one the array is floating.
+Before the shape may stand a kind: `integers:`, `ids:` (what an embedding reads), `lengths:`
+(integers on any device), `numbers:`, `booleans:`, `mask:` (boolean or floating), `any:` (whose leading axes are its own affair), or `each:` (an iterable of floating
+arrays); without one the array is floating.
 
-Numbers: `> 0`, `>= 0 and < 1`, `>= 2 and even`; a letter may be `> 0`. Flags: `g divides h` lets g
+Numbers: `> 0`, `>= 0 and < 1`, `>= 2 and even`; a letter may be `>= 1`. Flags: `g divides h` lets g
 stand for h where the flag is True.
 """
 
@@ -55,16 +56,19 @@ _DTYPES: dict[str, tuple[Any, str]] = {
     "": ("real floating", "a real floating dtype"),
     "each": ("real floating", "a real floating dtype"),
     "integers": ("integral", "an integer dtype"),
+    "ids": ((), "32- or 64-bit integers, the ids of tokens"),
+    "lengths": ("integral", "an integer dtype"),
     "numbers": (("integral", "real floating"), "a real numeric dtype"),
     "mask": (
         ("bool", "real floating"),
         "bool (True = may attend) or a real floating dtype, added to the scores",
     ),
+    "booleans": ("bool", "a boolean dtype, True = may attend"),
     "any": (("bool", "numeric"), "an array of numbers"),
 }
 
 
-def contract(*, like: str = "", rule: Rule | None = None, **terms: str) -> Callable[[F], F]:
+def contract(*, matching: str = "", rule: Rule | None = None, **terms: str) -> Callable[[F], F]:
     """Let a function check its arguments; a class, those of its constructor.
 
     Looked at are types, shapes, dtypes, devices and Python numbers, never what is in an array. What
@@ -73,9 +77,9 @@ def contract(*, like: str = "", rule: Rule | None = None, **terms: str) -> Calla
     not checked again, and nothing is checked while torch compiles.
 
     Args:
-        like: attribute of `self`, such as "query_proj.weight", whose library, device and, outside
-            autocast, dtype the arrays must have.
-        rule: refuses what no shape says; it gets the arguments by name, at every call.
+        matching: attribute of `self`, such as "query_proj.weight", whose library, device and,
+            outside autocast, dtype the arrays must have; where it is None, those of one another.
+        rule: refuses what no shape says; it gets all arguments by name, at every call.
         **terms: what is asked of an argument or of a letter.
 
     >>> import numpy as np
@@ -88,15 +92,16 @@ def contract(*, like: str = "", rule: Rule | None = None, **terms: str) -> Calla
 
     def decorate(function: F) -> F:
         if isinstance(function, type):
-            checked = contract(like=like, rule=rule, **terms)(vars(function)["__init__"])
+            checked = contract(matching=matching, rule=rule, **terms)(vars(function)["__init__"])
             setattr(function, "__init__", checked)  # noqa: B010
             return function
-        checks = _Checks(function, terms, like, rule)
+        _contracts[function] = _Checks(function, terms, matching, rule)
 
         @wraps(function)
         def door(*args: Any, **kwargs: Any) -> Any:
             if _compiling() or _thread.inside:
                 return function(*args, **kwargs)
+            checks = _contracts[function]  # not in the closure, which torch's compiler unpacks
             if checks.each:
                 return function(**checks.streamed(args, kwargs))
             checks(args, kwargs)
@@ -108,7 +113,7 @@ def contract(*, like: str = "", rule: Rule | None = None, **terms: str) -> Calla
             finally:
                 _thread.inside = False
 
-        door.__doc__ = documented(function.__doc__, terms, checks.names)
+        door.__doc__ = documented(function.__doc__, terms, _contracts[function].names)
         return door  # type: ignore[return-value]
 
     return decorate
@@ -158,6 +163,7 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+_contracts: dict[Callable[..., Any], _Checks] = {}
 _array_types: dict[type, bool] = {}  # those that were met, and whether they say where they are
 _by_value = {bool, int, float, str, type(None)}
 
@@ -167,7 +173,7 @@ def _metadata(x: Any) -> Any:
     kind = type(x)
     if kind in _array_types:
         return x.shape, kind, x.dtype, x.device if _array_types[kind] else None
-    return (kind, x) if kind in _by_value else kind
+    return (kind, x) if kind in _by_value or isinstance(x, Real) else kind
 
 
 def _compiling() -> bool:
@@ -177,7 +183,7 @@ def _compiling() -> bool:
 
 def _is_array(x: object) -> bool:
     kind = type(x)
-    if kind not in _array_types and is_array_api_obj(x):
+    if kind not in _array_types and is_array_api_obj(x) and not isinstance(x, Real):
         _array_types[kind] = not (is_numpy_array(x) or is_jax_array(x))
     return kind in _array_types
 
@@ -186,11 +192,13 @@ class _Checks:
     """The contract of one function, and the kinds of calls that have passed it."""
 
     def __init__(
-        self, function: Callable[..., Any], terms: dict[str, str], like: str, rule: Rule | None
+        self, function: Callable[..., Any], terms: dict[str, str], matching: str, rule: Rule | None
     ) -> None:
         self.function, self.rule = function, rule
-        self.like = attrgetter(like) if like else None
-        self.names = list(inspect.signature(function).parameters)
+        self.matching = attrgetter(matching) if matching else None
+        parameters = inspect.signature(function).parameters
+        self.names = list(parameters)
+        self.defaults = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
         self.flags = {n: t.split(" divides ") for n, t in terms.items() if " divides " in t}
         self.bounds = {n: t for n, t in terms.items() if t[0] in "<>"}
         others = (n for n in terms if n not in self.flags and n not in self.bounds)
@@ -205,7 +213,7 @@ class _Checks:
     def kinds(self) -> dict[str, _Kind]:
         """What the annotations ask for, read at the first call: they may name what comes later."""
         parameters = inspect.signature(self.function).parameters.values()
-        scope = getattr(self.function, "__globals__", {})
+        scope = getattr(inspect.unwrap(self.function), "__globals__", {})
         return {p.name: _Kind(p.annotation, scope) for p in parameters if p.name != "self"}
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -218,7 +226,9 @@ class _Checks:
             for known, new in ((self._calls, call), (self._kinds, kind)):
                 known.add(new) if len(known) < REMEMBERED else known.clear()
         if self.rule is not None:
-            self.rule(self._named(args, kwargs))
+            given = self.defaults | self._named(args, kwargs)
+            if given.keys() >= set(self.names):  # else Python itself refuses the call
+                self.rule(given)
 
     def streamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a check of every array on its way out of the iterable."""
@@ -236,9 +246,11 @@ class _Checks:
         if not self.of_owner:
             return None
         sizes = [getattr(args[0], letter, None) for letter in self.letters]
-        if self.like is None:
+        if self.matching is None:
             return tuple(sizes)
-        weight = self.like(args[0])
+        weight = self.matching(args[0])
+        if weight is None:
+            return tuple(sizes)
         return *sizes, weight.dtype, weight.device, _in_autocast(weight)
 
     def _kind_of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -256,7 +268,7 @@ class _Checks:
                     parts.append(x.shape[-3:-2])
                 shape = [order.setdefault(size, len(order)) for size in x.shape]
                 parts += (*shape, *_metadata(x)[1:])
-            elif isinstance(x, int | float) and kind is not bool:
+            elif isinstance(x, Real) and kind is not bool:
                 self.kinds[name].check(name, x)
                 _check_bounds(name, x, self.bounds.get(name))
             else:
@@ -277,12 +289,16 @@ class _Checks:
             else:
                 kind.check(name, value)
                 _check_bounds(name, value, self.bounds.get(name))
-        weight = self.like(given["self"]) if self.like else None
+        weight = None
+        if self.matching is not None:
+            weight = self.matching(given["self"])
+            weight = next(iter(arrays.values()), None) if weight is None else weight
         first = ("the layer", weight) if weight is not None else None
         for name, array in arrays.items():
             first = first or (name, array)
             self.kinds[name].check_tensor(name, array)
-            _check_library(name, array, *first)
+            if self.axes[name].kind != "lengths":
+                _check_library(name, array, *first)
             _check_dtype(name, array, self.axes[name].kind, weight)
         self._check_shapes(given, {name: tuple(array.shape) for name, array in arrays.items()})
 
@@ -304,6 +320,8 @@ class _Checks:
                     continue
                 own = axes.measure(name, shapes[name], sizes, first)
                 first = len(shapes[name]) if first is None else first
+                if axes.kind == "any":
+                    continue
                 lead = self._joined(name, axes, own, lead, sizes, shared)
             elif axes.if_none and name in given:
                 one, other = axes.if_none
@@ -315,9 +333,10 @@ class _Checks:
                 wanted = "the first of" if axes.prefix else "ones that broadcast to"
                 hint = "; a mask for each sequence needs an axis for its heads, mask[:, None]"
                 hint *= axes.kind == "mask" and len(own) == 1 and len(lead) == 2
+                where = f"leading axes {own} in " * bool(axes.words) + f"shape {shapes[name]}"
                 _refuse(
                     name,
-                    f"leading axes {own} in shape {shapes[name]}",
+                    where,
                     f"{wanted} {lead}" + hint,
                 )
         for letter, bounds in self.bounds.items():
@@ -486,12 +505,25 @@ def _test(option: Any) -> _Test | None:
         )
     if option is float:
         return _Test("a finite number", _is_finite)
+    if get_origin(option) is tuple and ... not in get_args(option):
+        tests = [_test(part) for part in get_args(option)]
+        return _Test(
+            "a pair" if len(tests) == 2 else f"a tuple of {len(tests)}",
+            lambda x: _is_tuple_of(x, tests),
+        )
     if option is Callable or get_origin(option) is Callable:
         return _Test("a function", callable)
-    if not isinstance(option, type) or getattr(option, "_is_protocol", False) or option is object:
+    open_ones = getattr(option, "_is_protocol", False) or option in (object, Any)
+    if open_ones or not isinstance(option, type):
         return None
     noun = "a tensor" if option.__name__ == "Tensor" else f"a {option.__name__}"
     return _Test(noun, lambda x: isinstance(x, option))
+
+
+def _is_tuple_of(x: object, tests: list[_Test | None]) -> bool:
+    if not isinstance(x, tuple) or len(x) != len(tests):
+        return False
+    return all(test is None or test.passes(part) for test, part in zip(tests, x, strict=True))
 
 
 def _is_whole(x: object) -> bool:
@@ -505,6 +537,10 @@ def _is_finite(x: object) -> bool:
 def _check_bounds(name: str, value: Any, bounds: str | None, got: str = "") -> None:
     if bounds is None or value is None or _is_array(value):
         return
+    if isinstance(value, tuple):
+        for part in value:
+            _check_bounds(name, part, bounds)
+        return
     for bound in bounds.split(" and "):
         if bound == "even":
             good = value % 2 == 0
@@ -512,7 +548,8 @@ def _check_bounds(name: str, value: Any, bounds: str | None, got: str = "") -> N
             sign, limit = bound.split()
             good = _COMPARE[sign](value, float(limit))
         if not good:
-            _refuse(name, got or value, _range(bounds))
+            wanted = _range(bounds)
+            _refuse(name, got or value, f"a number {wanted}" if wanted[:2] != "at" else wanted)
 
 
 def _range(bounds: str) -> str:
@@ -532,7 +569,8 @@ def _legend(term: str) -> str:
     words = []
     for word in shape.split():
         bare = word.strip("~[]")
-        words += ["...", bare[3:]] if bare.startswith("...") else [bare]
+        lead = "..." in bare
+        words += ["...", bare.partition("...")[2]] if lead else [bare]
     shape = ", ".join(filter(None, words))
     if "[" in term:
         return f"({shape.rpartition(', ')[0]}) or ({shape})"
@@ -550,7 +588,8 @@ def _check_library(name: str, array: Any, first: str, reference: Any) -> None:
 
 def _check_dtype(name: str, array: Any, kind: str, weight: Any) -> None:
     dtypes, wanted = _DTYPES[kind]
-    if not namespace(array).isdtype(array.dtype, dtypes):
+    xp = namespace(array)
+    if not xp.isdtype(array.dtype, (xp.int32, xp.int64) if kind == "ids" else dtypes):
         _refuse(name, f"dtype {array.dtype}", wanted, TypeError)
     unlike = weight is not None and kind == "" and array.dtype != weight.dtype
     if unlike and not _in_autocast(weight):
@@ -558,7 +597,8 @@ def _check_dtype(name: str, array: Any, kind: str, weight: Any) -> None:
 
 
 def _in_autocast(tensor: Any) -> bool:
-    return bool(sys.modules["torch"].is_autocast_enabled(tensor.device.type))
+    kind = tensor.device.type
+    return kind != "meta" and bool(sys.modules["torch"].is_autocast_enabled(kind))
 
 
 def _agree(sizes: Sizes, name: str, shape: Shape | None, letter: str, size: int, kind: str) -> None:

@@ -539,7 +539,7 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "rank": (
         lambda: sdpa(query[0, 0, 0], key, value),
         ValueError,
-        "query: got shape (11,), wanted at least 2 axes, (..., h, q, d)",
+        "query: got shape (11,), wanted (..., h, q, d)",
     ),
     "integers": (
         lambda: sdpa(query.astype(np.int64), key, value),
@@ -549,12 +549,12 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "width": (
         lambda: sdpa(query, key[..., :7], value),
         ValueError,
-        "key: got 7 on axis -1 of shape (2, 6, 7, 7), wanted 11, the width of query",
+        "key: got d = 7 in shape (2, 6, 7, 7), wanted 11 as in query",
     ),
     "keys": (
         lambda: sdpa(query, key, value[..., :3, :]),
         ValueError,
-        "value: got 3 on axis -2 of shape (2, 6, 3, 13), wanted 7, the keys of key",
+        "value: got k = 3 in shape (2, 6, 3, 13), wanted 7 as in key",
     ),
     "heads": (
         lambda: sdpa(query, few_keys, few_values),
@@ -575,43 +575,44 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "groups": (
         lambda: sdpa(query, np.ones((2, 4, 7, 11)), np.ones((2, 4, 7, 13)), enable_gqa=True),
         ValueError,
-        "key: got 4 heads in shape (2, 4, 7, 11), wanted a divisor of the 6 heads of query",
+        "key: got g = 4, wanted a divisor of h = 6 as in query",
     ),
     "grouped values": (
         lambda: sdpa(query, few_keys, value, enable_gqa=True),
         ValueError,
-        "value: got 6 on axis -3 of shape (2, 6, 7, 13), wanted 3, the heads of key",
+        "value: got g = 6, wanted 3 as in key",
     ),
     "grouped rank": (
         lambda: sdpa(query[0, 0], key[0, 0], value[0, 0], enable_gqa=True),
         ValueError,
-        "query: got shape (5, 11), wanted at least 3 axes, (..., h, q, d)",
+        "query: got no axis h, wanted (..., h, q, d)",
     ),
     "short mask": (
         lambda: sdpa(query, key, value, causal_mask(5, 4)),
         ValueError,
-        "attn_mask: got 4 keys in shape (5, 4), wanted 7: a mask covers every key, cached ones too",
+        "attn_mask: got k = 4 in shape (5, 4), wanted 7 as in key: a mask covers every "
+        "key, cached ones too",
     ),
     "one column": (
         lambda: sdpa(query, key, value, causal_mask(5, 1)),
         ValueError,
-        "attn_mask: got 1 keys in shape (5, 1), wanted 7: a mask covers every key, cached ones too",
+        "attn_mask: got k = 1 in shape (5, 1), wanted 7 as in key",
     ),
     "long mask": (
         lambda: sdpa(query, key, value, causal_mask(5, 9)),
         ValueError,
-        "attn_mask: got 9 keys in shape (5, 9), wanted 7",
+        "attn_mask: got k = 9 in shape (5, 9), wanted 7 as in key",
     ),
     "mask queries": (
         lambda: sdpa(query, key, value, causal_mask(4, 7)),
         ValueError,
-        "attn_mask: got shape (4, 7), wanted one that broadcasts to (2, 6, 5, 7)",
+        "attn_mask: got q = 4 in shape (4, 7), wanted 5 as in query",
     ),
     "mask heads": (
         lambda: sdpa(query, key, value, padding_mask(np.array([3, 5]), 7)),
         ValueError,
-        "attn_mask: got shape (2, 1, 7), wanted one that broadcasts to (2, 6, 5, 7); "
-        "a mask for each sequence needs an axis for its heads, mask[:, None]",
+        "attn_mask: got leading axes (2,) in shape (2, 1, 7), wanted ones that broadcast to "
+        "(2, 6); a mask for each sequence needs an axis for its heads, mask[:, None]",
     ),
     "mask dtype": (
         lambda: sdpa(query, key, value, np.ones((5, 7), dtype=np.int64)),
@@ -621,7 +622,7 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "sinks": (
         lambda: sdpa(query, key, value, sinks=np.ones(5)),
         ValueError,
-        "sinks: got shape (5,), wanted one that broadcasts to (2, 6), the axes before (q, k)",
+        "sinks: got shape (5,), wanted ones that broadcast to (2, 6)",
     ),
     "sink integers": (
         lambda: sdpa(query, key, value, sinks=np.ones(6, dtype=np.int64)),
@@ -636,12 +637,12 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "probability": (
         lambda: sdpa(query, key, value, dropout_p=1.5),
         ValueError,
-        "dropout_p: got 1.5, wanted a probability from 0 to 1",
+        "dropout_p: got 1.5, wanted at least 0 and at most 1",
     ),
     "scale": (
         lambda: sdpa(query, key, value, scale="1"),
         TypeError,
-        "scale: got str, wanted a number",
+        "scale: got '1', wanted a finite number, or None",
     ),
     "scale not finite": (
         lambda: sdpa(query, key, value, scale=math.nan),
@@ -651,17 +652,17 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "scale of a switch": (
         lambda: sdpa(query, key, value, scale=True),
         TypeError,
-        "scale: got bool, wanted a number",
+        "scale: got bool, wanted a finite number, or None",
     ),
     "probability type": (
         lambda: sdpa(query, key, value, dropout_p="1"),
         TypeError,
-        "dropout_p: got str, wanted a number",
+        "dropout_p: got '1', wanted a finite number",
     ),
     "switch": (
         lambda: sdpa(query, key, value, is_causal="False"),
         TypeError,
-        "is_causal: got str, wanted True or False",
+        "is_causal: got 'False', wanted True or False",
     ),
     "a mask as a switch": (
         lambda: sdpa(query, key, value, is_causal=np.ones((5, 7), dtype=bool)),
@@ -671,7 +672,7 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "what to return": (
         lambda: sdpa(query, key, value, need_lse="yes"),
         TypeError,
-        "need_lse: got str, wanted True or False",
+        "need_lse: got 'yes', wanted True or False",
     ),
     "no key": (lambda: sdpa(query, None, value), TypeError, "key: got NoneType, wanted an array"),
     "no offset": (
@@ -692,7 +693,7 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "softcap": (
         lambda: sdpa(query, key, value, softcap=0.0),
         ValueError,
-        "softcap: got 0.0, wanted a number above 0, or None",
+        "softcap: got 0.0, wanted a number above 0",
     ),
     "offset": (
         lambda: sdpa(query, key, value, is_causal=True, offset=1.5),
@@ -707,12 +708,12 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "offset shape": (
         lambda: sdpa(query, key, value, is_causal=True, offset=np.ones(6, dtype=np.int64)),
         ValueError,
-        "offset: got shape (6,), wanted one that fits the first axes of query, (2, 6)",
+        "offset: got shape (6,), wanted the first of (2, 6)",
     ),
     "softmax mask": (
         lambda: masked_softmax(np.ones((5, 7)), np.ones((5, 3), dtype=bool)),
         ValueError,
-        "mask: got 3 keys in shape (5, 3), wanted 7",
+        "mask: got k = 3 in shape (5, 3), wanted 7 as in scores",
     ),
     "softmax integers": (
         lambda: masked_softmax(np.ones((5, 7), dtype=np.int64)),
@@ -722,17 +723,17 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "softmax sinks": (
         lambda: masked_softmax(np.ones((3, 5, 7)), sinks=np.ones(2)),
         ValueError,
-        "sinks: got shape (2,), wanted one that broadcasts to (3,)",
+        "sinks: got shape (2,), wanted ones that broadcast to (3,)",
     ),
     "attend": (
         lambda: attend(np.ones((5, 7)), np.ones((3, 2))),
         ValueError,
-        "value: got 3 on axis -2 of shape (3, 2), wanted 7, the keys of weights",
+        "value: got k = 3 in shape (3, 2), wanted 7 as in weights",
     ),
     "attend rank": (
         lambda: attend(np.ones(5), np.ones((5, 2))),
         ValueError,
-        "weights: got shape (5,), wanted at least 2 axes, (..., q, k)",
+        "weights: got shape (5,), wanted (..., q, k)",
     ),
 }
 

@@ -169,7 +169,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "query_ids: got dtype float64, wanted an int",
     ),
     "key ids": (lambda: document_mask(whole, floats), TypeError, "key_ids: got dtype float64"),
-    "id": (lambda: document_mask(np.array(1)), ValueError, "query_ids: got shape (), wanted at l"),
+    "id": (
+        lambda: document_mask(np.array(1)),
+        ValueError,
+        "query_ids: got shape (), wanted (..., q)",
+    ),
     "prefix": (lambda: prefix_mask(floats, 5), TypeError, "prefix_lengths: got dtype float64"),
     "prefix q_len": (lambda: prefix_mask(whole, -1), ValueError, "q_len: got -1, wanted at least"),
 }
@@ -183,5 +187,5 @@ def test_wrong_calls_say_what_is_wrong(case: str) -> None:
 
 
 def test_offset_and_like_come_from_one_library(torch: ModuleType) -> None:
-    with pytest.raises(TypeError, match=r"^offset: got an array of numpy, wanted one of torch"):
+    with pytest.raises(TypeError, match=r"^like: got an array of torch, wanted one of numpy"):
         causal_mask(2, offset=np.arange(3), like=torch.ones(1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from companion.bands import Band
 from companion.contracts import contract
 from companion.cost.layers import matmul_flops
-from companion.kernels.tiles import Band
 from companion.tiled import BLOCKS
 
 _BAND: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "left", "right"), ">= 0")

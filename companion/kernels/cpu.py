@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import product
 from operator import itemgetter
@@ -30,53 +29,18 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from companion.arrays import windows
+from companion.bands import Band, Tile, Visit
 from companion.kernels.once import once_differentiable
-from companion.kernels.tiles import TAME, Band, Tile, Visit
 
 LOG2E = 1 / math.log(2)
+LARGEST_SAFE = 40.0  # scores no larger have powers far from the ends of float32's range
 BLOCKS = (256, 512)  # queries and keys a tile: half a megabyte of scores in float32
-FAST_BLOCKS = (512, 512)  # the same where matmuls round to bfloat16, and take less of the time
+FAST_BLOCKS = (512, 512)  # the same in bfloat16, whose matmuls take less of the time
 BACKWARD_BLOCKS = (256, 192)  # the same for the gradients, of which two tiles are worked on
-ROOM = 2**19  # scores at once: two megabytes of float32
-BACKWARD_ROOM = 3 * 2**16  # the same for the gradients
-WINDOW_ROOM = 2**20  # the same for windows: each makes few scores, and calls would take the time
+SCORES_AT_ONCE = 2**19  # scores at once: two megabytes of float32
+BACKWARD_SCORES_AT_ONCE = 3 * 2**16  # the same for the gradients
+WINDOW_SCORES_AT_ONCE = 2**20  # the same for windows, each of which makes few
 LOWEST, HIGHEST = 2.0**-64, 2.0**96  # sums of powers that lost nothing to float32's range
-
-
-@contextmanager
-def fast_float32() -> Iterator[None]:
-    """Let float32 matmuls on the CPU take the processor's faster path, and no longer than asked.
-
-    They may then round their factors to bfloat16. How large the error is depends on the processor:
-    compare with float64 where it matters. The setting is the process's, so it reaches all threads.
-
-    Raises:
-        RuntimeError: a torch that does not know the setting.
-
-    >>> with fast_float32():
-    ...     product = torch.eye(2) @ torch.eye(2)
-    """
-    matmul = getattr(torch.backends.mkldnn, "matmul", None)
-    if matmul is None:
-        raise RuntimeError(f"torch: got {torch.__version__}, wanted one with mkldnn.matmul")
-    before = matmul.fp32_precision
-    matmul.fp32_precision = "bf16"
-    try:
-        yield
-    finally:
-        matmul.fp32_precision = before
-
-
-def rounds_float32() -> bool:
-    """Say whether float32 matmuls may round to bfloat16, as under `fast_float32`.
-
-    >>> with fast_float32():
-    ...     rounds_float32()
-    True
-    """
-    matmul = getattr(torch.backends.mkldnn, "matmul", None)
-    return getattr(matmul, "fp32_precision", None) == "bf16"
 
 
 @lru_cache
@@ -163,8 +127,8 @@ def attention(
         blocks=blocks or _blocks(query.dtype, BLOCKS),
         backward_blocks=blocks or _blocks(query.dtype, BACKWARD_BLOCKS),
         windows=blocks is None and mask is None,
-        tame=_is_tame(query, key, mask, scale) if asked else False,
-        room=ROOM,
+        bounded=_is_bounded(query, key, mask, scale) if asked else False,
+        scores_at_once=SCORES_AT_ONCE,
     )
     output, lse = _TiledAttention.apply(query, key, value, mask, plan)  # type: ignore[no-untyped-call]
     return output.to(dtype), lse
@@ -180,8 +144,8 @@ class _Plan(NamedTuple):
         blocks: queries and keys a tile.
         backward_blocks: the same for the gradients.
         windows: blocks of queries may be laid over views of the keys.
-        tame: no score is so large that its power comes near the ends of float32's range.
-        room: scores at once.
+        bounded: no score is so large that its power comes near the ends of float32's range.
+        scores_at_once: scores that are worked on at once, in all heads.
         apart: windows worked on together share no key, so that gradients can be added in place.
     """
 
@@ -191,28 +155,29 @@ class _Plan(NamedTuple):
     blocks: tuple[int, int]
     backward_blocks: tuple[int, int]
     windows: bool
-    tame: bool
-    room: int
+    bounded: bool
+    scores_at_once: int
     apart: bool = False
 
     @property
     def backward(self) -> _Plan:
         """The plan of the gradients."""
-        return self._replace(blocks=self.backward_blocks, room=BACKWARD_ROOM, apart=True)
+        return self._replace(
+            blocks=self.backward_blocks, scores_at_once=BACKWARD_SCORES_AT_ONCE, apart=True
+        )
 
 
 def _blocks(dtype: torch.dtype, blocks: tuple[int, int]) -> tuple[int, int]:
-    fast = dtype == torch.bfloat16 or rounds_float32()
-    return FAST_BLOCKS if fast else blocks
+    return FAST_BLOCKS if dtype == torch.bfloat16 else blocks
 
 
 @torch.no_grad()
-def _is_tame(query: Tensor, key: Tensor, mask: Tensor | None, scale: float) -> bool:
+def _is_bounded(query: Tensor, key: Tensor, mask: Tensor | None, scale: float) -> bool:
     """Bound the scores by the lengths of queries and keys, after Cauchy and Schwarz."""
     if query.dtype == torch.bfloat16 or (mask is not None and mask.is_floating_point()):
         return False
     lengths = (torch.linalg.vector_norm(x, dim=-1).amax() for x in (query, key))
-    return math.prod(map(float, lengths)) * abs(scale) < TAME
+    return math.prod(map(float, lengths)) * abs(scale) < LARGEST_SAFE
 
 
 class _TiledAttention(torch.autograd.Function):
@@ -299,7 +264,7 @@ def _average(
     total: Tensor,
 ) -> None:
     """Average the values by exp(score), and write the sum of these, as if nothing overflowed."""
-    blend = work.room(2, work.dtype, output.shape)
+    blend = work.buffer(2, work.dtype, output.shape)
     begun = False
     for tile, (keys, values) in tiles:
         scores = work.scores(query, keys, wide=False)
@@ -327,7 +292,7 @@ def _average_online(
     total: Tensor,
 ) -> Tensor:
     """Do the same less the maximum so far, and return the maximum."""
-    blend = work.room(2, work.dtype, output.shape).zero_()
+    blend = work.buffer(2, work.dtype, output.shape).zero_()
     total.zero_()
     highest = torch.full_like(total, torch.finfo(work.dtype).min)
     for tile, (keys, values) in tiles:
@@ -393,7 +358,7 @@ def _add_gradients_of_rows(
         weight = work.powers(reference.neg_())
         grad_output, delta = (grad_output * weight).to(query.dtype), delta * weight
     delta *= work.chain
-    sums = work.room(2, work.dtype, query.shape).zero_()
+    sums = work.buffer(2, work.dtype, query.shape).zero_()
     for tile, (keys, values, grad_keys, grad_values) in tiles:
         scores = work.scores(query, keys, wide=not ordinary)
         slope = work.slope(scores)
@@ -441,25 +406,25 @@ class _Workspace:
     """
 
     def __init__(self, dtype: torch.dtype, mask: Tensor | None, plan: _Plan) -> None:
-        self.softcap, self.blocks, self.tame = plan.softcap, plan.blocks, plan.tame
+        self.softcap, self.blocks, self.bounded = plan.softcap, plan.blocks, plan.bounded
         self.dtype = torch.promote_types(dtype, torch.float32)
         self.narrow = dtype if dtype != self.dtype else None
         # A floating mask may hold numbers that leave no room for a factor, nor for a power.
         floating = mask is not None and mask.is_floating_point()
-        self.natural = self.tame and exp_is_quick()
+        self.natural = self.bounded and exp_is_quick()
         self.unit = 1.0 if floating or self.natural else LOG2E
         self.ordinary = not floating and (self.softcap is None or self.narrow is None)
         self.factor = plan.scale * self.unit if self.softcap is None else plan.scale / self.softcap
         self.chain = 1 / self.unit if self.softcap is None else self.softcap
         self._buffers: dict[tuple[int, torch.dtype], Tensor] = {}
-        self._rooms: dict[tuple[int, torch.dtype, tuple[int, ...]], Tensor] = {}
+        self._views: dict[tuple[int, torch.dtype, tuple[int, ...]], Tensor] = {}
         self._rows: dict[tuple[Band, tuple[int, int]], list[list[Visit]]] = {}
 
     def in_range(self, output: Tensor, total: Tensor) -> bool:
         """Say whether sums of powers fit into float32 without loss."""
         low, high = torch.aminmax(total)
-        # A tame sum is zero in rows alone that may attend to nothing.
-        enough = self.tame or float(low) > LOWEST
+        # A sum of bounded scores is zero in rows alone that may attend to nothing.
+        enough = self.bounded or float(low) > LOWEST
         return enough and float(high) < HIGHEST and math.isfinite(float(output.sum()))
 
     def rows(self, band: Band, query: Tensor, key: Tensor) -> list[list[Visit]]:
@@ -491,34 +456,34 @@ class _Workspace:
         return (logits if self.unit == LOG2E else logits.mul_(LOG2E)).exp2_()
 
     def restrict(
-        self, tile: Tensor, place: Tile, mask: Tensor | None, band: Band, *, outside: float
+        self, scores: Tensor, tile: Tile, mask: Tensor | None, band: Band, *, outside: float
     ) -> Tensor:
         """Apply the mask (c, q, k) and the edges of the band to a tile of scores or powers."""
         if mask is not None:
-            mask = mask[:, place.queries, place.keys]
+            mask = mask[:, tile.queries, tile.keys]
             if mask.dtype == torch.bool:
-                tile.masked_fill_(~mask, outside)
+                scores.masked_fill_(~mask, outside)
             else:
-                tile.add_(mask)
-        if not place.partial:
-            return tile
-        own = place.queries.start + band.offset - place.keys.start
+                scores.add_(mask)
+        if not tile.partial:
+            return scores
+        first = tile.queries.start + band.offset - tile.keys.start
         if outside != 0:
-            inside = torch.ones(tile.shape[1:], dtype=torch.bool)
-            return tile.masked_fill_(~_cut(inside, band, own), outside)
-        return _cut(tile, band, own)
+            inside = torch.ones(scores.shape[1:], dtype=torch.bool)
+            return scores.masked_fill_(~_cut(inside, band, first), outside)
+        return _cut(scores, band, first)
 
-    def product(self, place: int, left: Tensor, right: Tensor, factor: float = 1.0) -> Tensor:
+    def product(self, slot: int, left: Tensor, right: Tensor, factor: float = 1.0) -> Tensor:
         """Multiply into one of the buffers."""
-        room = self.room(place, left.dtype, (left.shape[0], left.shape[1], right.shape[2]))
-        return torch.baddbmm(room, left, right, beta=0, alpha=factor, out=room)
+        buffer = self.buffer(slot, left.dtype, (left.shape[0], left.shape[1], right.shape[2]))
+        return torch.baddbmm(buffer, left, right, beta=0, alpha=factor, out=buffer)
 
-    def put_product(self, place: Tensor, left: Tensor, right: Tensor) -> None:
+    def put_product(self, result: Tensor, left: Tensor, right: Tensor) -> None:
         """Write a product."""
         if self.narrow is None:
-            torch.baddbmm(place, left, right, beta=0, out=place)
+            torch.baddbmm(result, left, right, beta=0, out=result)
         else:
-            place.copy_(torch.bmm(left, right))
+            result.copy_(torch.bmm(left, right))
 
     def add_product(self, total: Tensor, left: Tensor, right: Tensor, factor: float = 1.0) -> None:
         """Add a product to a sum."""
@@ -527,36 +492,36 @@ class _Workspace:
         else:
             total.add_(torch.bmm(left, right), alpha=factor)
 
-    def narrowed(self, place: int, tile: Tensor) -> Tensor:
+    def narrowed(self, slot: int, tile: Tensor) -> Tensor:
         """Return a tile in the dtype that is multiplied."""
         if self.narrow is None or tile.dtype == self.narrow:
             return tile
-        return self.room(place, self.narrow, tile.shape).copy_(tile)
+        return self.buffer(slot, self.narrow, tile.shape).copy_(tile)
 
-    def widened(self, place: int, tile: Tensor) -> Tensor:
+    def widened(self, slot: int, tile: Tensor) -> Tensor:
         """Return a tile in the dtype that is summed."""
         if tile.dtype == self.dtype:
             return tile
-        return self.room(place, self.dtype, tile.shape).copy_(tile)
+        return self.buffer(slot, self.dtype, tile.shape).copy_(tile)
 
-    def room(self, place: int, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
+    def buffer(self, slot: int, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
         """Return one of the buffers, with what was left there."""
-        room = self._rooms.get((place, dtype, shape))
-        if room is None:
+        view = self._views.get((slot, dtype, shape))
+        if view is None:
             size = math.prod(shape)
-            buffer = self._buffers.get((place, dtype))
-            if buffer is None or buffer.numel() < size:
-                buffer = self._buffers[place, dtype] = torch.empty(size, dtype=dtype)
-            room = self._rooms[place, dtype, shape] = buffer[:size].view(shape)
-        return room
+            memory = self._buffers.get((slot, dtype))
+            if memory is None or memory.numel() < size:
+                memory = self._buffers[slot, dtype] = torch.empty(size, dtype=dtype)
+            view = self._views[slot, dtype, shape] = memory[:size].view(shape)
+        return view
 
 
-def _cut(tile: Tensor, band: Band, own: int) -> Tensor:
-    """Set to zero what leaves the band, where the first query's own place is among the keys."""
+def _cut(tile: Tensor, band: Band, first: int) -> Tensor:
+    """Set to zero what leaves the band; `first` is the position of the first query's own key."""
     if band.right is not None:
-        tile.tril_(own + band.right)
+        tile.tril_(first + band.right)
     if band.left is not None:
-        tile.triu_(own - band.left)
+        tile.triu_(first - band.left)
     return tile
 
 
@@ -583,7 +548,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(query: Tensor, key: Tensor, plan: _Plan) -> Iterator[_Piece]:
-    """Cut a call into pieces: as many heads as there is room for, or the windows of one."""
+    """Cut a call into pieces: as many heads as make few enough scores, or the windows of one."""
     outer, groups, repeats, queries, _ = query.shape
     keys, (block, width) = key.shape[2], plan.blocks
     inside = plan.band.interior(queries, keys)
@@ -594,7 +559,7 @@ def _pieces(query: Tensor, key: Tensor, plan: _Plan) -> Iterator[_Piece]:
             yield from _windows(a, g, r, inside, plan, keys)
     for rows in filter(len, rest):
         band = plan.band._replace(offset=plan.band.offset + rows.start)
-        step = max(1, plan.room // (min(block, len(rows)) * min(width, keys)))
+        step = max(1, plan.scores_at_once // (min(block, len(rows)) * min(width, keys)))
         for a, g, r in product(range(outer), range(0, groups, step), range(repeats)):
             heads = slice(g, g + step)
             yield _Piece(
@@ -615,17 +580,22 @@ def _windows(a: int, g: int, r: int, inside: range, plan: _Plan, keys: int) -> I
     size, span = inside.step, len(seen) - (len(inside) - 1) * inside.step
     within = band._replace(offset=inside.start + band.offset - seen.start)
     apart = -(-span // size) if plan.apart else 1
-    together = max(1, WINDOW_ROOM // (size * span))
+    together = max(1, WINDOW_SCORES_AT_ONCE // (size * span))
     for first in range(apart):
         for start in range(first, len(inside), apart * together):
             picks = slice(start, start + apart * together, apart)
 
             def rows(tensor: Tensor, picks: slice = picks) -> Tensor:
-                views: Tensor = windows(tensor[a, g, r, inside.start : inside.stop], size, size)
+                views: Tensor = _windows_of(tensor[a, g, r, inside.start : inside.stop], size, size)
                 return views[picks]
 
             def keys_of(tensor: Tensor, picks: slice = picks) -> Tensor:
-                views: Tensor = windows(tensor[a, g, seen.start : seen.stop], span, size)
+                views: Tensor = _windows_of(tensor[a, g, seen.start : seen.stop], span, size)
                 return views[picks]
 
             yield _Piece(rows, keys_of, within)
+
+
+def _windows_of(rows: Tensor, size: int, step: int) -> Tensor:
+    """Return overlapping runs of rows, (n, d) -> (windows, size, d), as views."""
+    return rows.unfold(-2, size, step).mT

@@ -124,22 +124,6 @@ def test_autocast_and_meta() -> None:
     assert tiled(meta, meta, meta).shape == (2, 9, 4)
 
 
-def test_the_faster_path_is_left_as_it_was_and_its_error_is_measured() -> None:
-    matmul = torch.backends.mkldnn.matmul
-    before = matmul.fp32_precision
-    left, right = draw(64, 512), draw(512, 64, seed=1)
-    exact = left.double() @ right.double()
-    with cpu.fast_float32():
-        assert matmul.fp32_precision == "bf16"
-        error = float(((left @ right).double() - exact).abs().max())
-    assert matmul.fp32_precision == before
-    rounded = left.bfloat16().double() @ right.bfloat16().double() - exact
-    assert error <= 2 * float(rounded.abs().max())  # at worst, factors rounded to bfloat16
-    with pytest.raises(ZeroDivisionError), cpu.fast_float32():
-        raise ZeroDivisionError
-    assert matmul.fp32_precision == before
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_what_the_processor_cannot_multiply_is_widened(
     monkeypatch: pytest.MonkeyPatch, dtype: Any

@@ -13,7 +13,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.attention import fused_kernel
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.layers.feed_forward import ACTIVATIONS
 from companion.models.transformer.blocks import LONGEST_TABLE, Block, PreNorm, Rotary, turned
@@ -92,7 +91,7 @@ class ShortWay:
         place, rows, turns = caches[0].length, x.squeeze(1), None
         if self.rotary is not None:
             turns = self.rotary.turns(place, place + 1, self.width, x)
-        with torch.inference_mode(), fused_kernel(x, place + 1):
+        with torch.inference_mode():
             for step, cache in zip(self.steps, caches, strict=True):
                 rows = step(rows, cache, turns)
         return self.norm(rows).unsqueeze(1)  # an ordinary tensor: it was made outside of that mode

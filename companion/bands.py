@@ -1,4 +1,4 @@
-"""Which tiles of a (q, k) matrix, which nobody ever makes, have something in them."""
+"""Which tiles of the (q, k) matrix of scores hold a pair of a query and a key that may meet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 VECTOR = 16  # floats a register: tiles that are whole multiples wide leave no rest to work off
-TAME = 40.0  # scores no larger have powers that are far from the ends of float32's range
 WINDOW_BLOCK = 32  # queries that share the keys of their windows
 WIDEST = 1024  # reach of a window up to which they do
 
@@ -43,9 +42,9 @@ class Band(NamedTuple):
     """Key j lies in the band of query i iff i + offset - left <= j <= i + offset + right.
 
     Attributes:
-        left: keys before the query's own place; None means all.
-        right: keys after the query's own place; None means all, 0 is causal.
-        offset: place of the first query among the keys.
+        left: keys before the query's own position; None means all.
+        right: keys after the query's own position; None means all, 0 is causal.
+        offset: position of the first query among the keys.
     """
 
     left: int | None = None

@@ -1,0 +1,114 @@
+"""Torch's fused kernel, for every device: it knows no offsets, softcaps, sinks or log-sum-exps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch.nn.functional as F
+
+from companion.attention import beside_heads
+from companion.masks import causal_mask
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+    enable_gqa: bool = False, offset: Any = 0, **others: Any,
+) -> Any:  # fmt: skip
+    """Run `F.scaled_dot_product_attention`, which wants four axes and one dtype.
+
+    >>> import torch
+    >>> x = torch.ones(1, 2, 3, 4)
+    >>> scaled_dot_product_attention(x, x, x).shape
+    torch.Size([1, 2, 3, 4])
+    >>> scaled_dot_product_attention(x, x, x, softcap=2.0)
+    NotImplemented
+    """
+    for option in others.values():
+        if option is not None and option is not False:
+            return NotImplemented
+    if not _takes(query, key, value, attn_mask):
+        return NotImplemented
+    if is_causal:
+        attn_mask, is_causal = _with_causal(attn_mask, query, key, offset)
+    if not query.ndim == key.ndim == value.ndim == 4:
+        options = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
+        return _with_four_axes(query, key, value, attn_mask, is_causal=is_causal, **options)
+    if attn_mask is not None:
+        return _with_mask(query, key, value, attn_mask, dropout_p, scale, enable_gqa)
+    alike = len(query) == len(key) == len(value)
+    if enable_gqa and alike and not is_causal and dropout_p == 0:
+        return _side_by_side(query, key, value, scale)
+    return F.scaled_dot_product_attention(
+        query, key, value, None, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )
+
+
+def _takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
+    """Say whether dtypes agree, a floating mask's included, which would else be rounded."""
+    if not query.dtype == key.dtype == value.dtype:
+        return False
+    if mask is not None and mask.dtype.is_floating_point and mask.dtype != query.dtype:
+        return False
+    if query.ndim > 4 or key.ndim > 4 or value.ndim > 4:
+        return False
+    return bool(query.numel() and key.numel() and value.numel())
+
+
+def _with_causal(mask: Any, query: Any, key: Any, offset: Any) -> tuple[Any, bool]:
+    """Narrow a mask to key j for query i iff j <= i + offset, or leave it to the kernel: (_, True).
+
+    Where every key is allowed there is nothing to narrow.
+    """
+    q_len, k_len = query.shape[-2], key.shape[-2]
+    if isinstance(offset, int):
+        if offset >= k_len - 1:
+            return mask, False
+        if offset == 0 and mask is None:
+            return None, True
+    causal = causal_mask(q_len, k_len, offset=beside_heads(offset, query), like=query)
+    if mask is None:
+        return causal, False
+    narrowed = mask.where(causal, -math.inf) if mask.dtype.is_floating_point else mask & causal
+    return narrowed, False
+
+
+def _with_four_axes(query: Any, key: Any, value: Any, mask: Any, **options: Any) -> Any:
+    """Lend the arrays the leading axes that they lack."""
+    missing = 4 - max(query.ndim, key.ndim, value.ndim)
+    query, key, value = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))
+    return scaled_dot_product_attention(query, key, value, mask, **options)[(0,) * missing]
+
+
+def _with_mask(
+    query: Any, key: Any, value: Any, mask: Any, dropout_p: float, scale: Any, enable_gqa: bool
+) -> Any:
+    """Allow every key to the rows that have none, and throw these rows' output away.
+
+    What the kernel gives for a row without keys, and for its gradients, differs between devices and
+    versions of torch: it never gets one.
+    """
+    mask = mask[(None,) * (4 - mask.ndim)]
+    if mask.dtype.is_floating_point:
+        alive = (mask > -math.inf).any(-1, keepdim=True)
+        mask = mask.where(alive, 0.0)
+    else:
+        alive = mask.any(-1, keepdim=True)
+        mask = mask | ~alive
+    output = F.scaled_dot_product_attention(
+        query, key, value, mask, dropout_p, scale=scale, enable_gqa=enable_gqa
+    )
+    return output.where(alive, 0.0)
+
+
+def _side_by_side(query: Any, key: Any, value: Any, scale: float | None) -> Any:
+    """Put the queries of all the heads that share a key head in a row.
+
+    Nothing tells them apart where all may attend to every key, and the keys are read once for all
+    of them: in decoding that is most of the time.
+    """
+    b, h, q, d = query.shape
+    rows = query.reshape(b, key.shape[1], -1, d)
+    output = F.scaled_dot_product_attention(rows, key, value, scale=scale)
+    return output.reshape(b, h, q, -1)
