@@ -1,4 +1,4 @@
-"""What a Transformer computes at every place by itself, between its attentions."""
+"""What a Transformer computes at every position by itself, between its attentions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.arrays import check_flag, check_whole
-from companion.layers._checks import check_input, check_probability
+from companion.contracts import contract
 from companion.layers._joined import Joined
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
@@ -24,8 +23,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 """What an activation of each name computes."""
 
 
+@contract(embed_dim=">= 1", hidden_dim=">= 1", dropout_p=">= 0 and < 1")
 class FeedForward(nn.Module):
-    """Two projections with an activation between them, at every place (Vaswani et al., 2017).
+    """Two projections with an activation between them, at every position (Vaswani et al., 2017).
 
     Without a gate, down(activation(up(x))). With one, down(activation(gate(x)) * up(x)): "silu"
     makes it SwiGLU, "gelu" GEGLU, "relu" ReGLU (Shazeer, 2020). A gated layer has three matrices
@@ -38,10 +38,6 @@ class FeedForward(nn.Module):
         gated: multiply by a second projection.
         bias: give the projections biases.
         dropout_p: dropout before the last projection.
-
-    Raises:
-        TypeError: a width that is not whole, or a flag that is neither True nor False.
-        ValueError: a width below 1, another activation, or no probability.
 
     >>> import torch
     >>> feed_forward = FeedForward(embed_dim=3, hidden_dim=8, activation="silu", gated=True)
@@ -60,12 +56,6 @@ class FeedForward(nn.Module):
         dropout_p: float = 0.0,
     ) -> None:
         super().__init__()
-        check_whole(1, embed_dim=embed_dim, hidden_dim=hidden_dim)
-        check_probability(dropout_p=dropout_p)
-        check_flag(gated=gated, bias=bias)
-        if activation not in ACTIVATIONS:
-            known = ", ".join(map(repr, ACTIVATIONS))
-            raise ValueError(f"activation: got {activation!r}, wanted one of {known}")
         self.embed_dim = embed_dim
         self.activation = activation
         self.gate_proj = nn.Linear(embed_dim, hidden_dim, bias) if gated else None
@@ -76,20 +66,9 @@ class FeedForward(nn.Module):
         self.lay_out()
         self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
+    @contract(matching="up_proj.weight", x="... embed_dim")
     def forward(self, x: Tensor) -> Tensor:
-        """Compute (..., e) from (..., e).
-
-        Args:
-            x: (..., e).
-
-        Returns:
-            (..., e), in the dtype of x.
-
-        Raises:
-            TypeError: no floating tensor, or another dtype than the weights'.
-            ValueError: another width, or another device.
-        """
-        check_input(self.up_proj.weight, self.embed_dim, "embed_dim", "(..., e)", x=x)
+        """Compute (..., e) from (..., e), in the dtype of x."""
         activate = ACTIVATIONS[self.activation]
         if self.gate_proj is None:
             hidden = activate(self.up_proj(x))

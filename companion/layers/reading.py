@@ -62,20 +62,20 @@ def _read_padded(
     layer: nn.GRU, inputs: Tensor, lengths: Tensor
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     batch, n, _ = inputs.shape
-    places = torch.arange(n)
+    positions = torch.arange(n)
     sentences = n * torch.arange(batch)
-    # The words of each sentence in reverse, and so its padding: turned twice, all is as before.
-    reverse = (sentences[:, None] + (lengths[:, None] - 1 - places) % n).flatten()
+    # The words of each sentence in reverse, and so its padding: reversed twice, all is as before.
+    reverse = (sentences[:, None] + (lengths[:, None] - 1 - positions) % n).flatten()
     forward = _run(layer, "", inputs)
-    backward = _turned(_run(layer, "_reverse", _turned(inputs, reverse)), reverse)
+    backward = _reordered(_run(layer, "_reverse", _reordered(inputs, reverse)), reverse)
     last = forward.flatten(0, 1).index_select(0, sentences + lengths - 1)
-    padding = places >= lengths[:, None]
+    padding = positions >= lengths[:, None]
     states = torch.cat((forward, backward), -1).masked_fill(padding[..., None], 0)
     return states, (torch.stack((last, backward[:, 0])),)
 
 
 def _run(layer: nn.GRU, suffix: str, inputs: Tensor) -> Tensor:
-    """Run one direction of a layer over all places, from the first to the last."""
+    """Run one direction of a layer over all positions, from the first to the last."""
     start = inputs.new_zeros(1, inputs.shape[0], layer.hidden_size)
     states: Tensor
     states, _ = torch.gru(
@@ -84,5 +84,5 @@ def _run(layer: nn.GRU, suffix: str, inputs: Tensor) -> Tensor:
     return states
 
 
-def _turned(rows: Tensor, order: Tensor) -> Tensor:
+def _reordered(rows: Tensor, order: Tensor) -> Tensor:
     return rows.flatten(0, 1).index_select(0, order).view_as(rows)

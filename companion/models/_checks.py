@@ -1,17 +1,64 @@
-"""What models ask of the ids and lengths that they are called with."""
+"""What contracts cannot say: rules over the tensors inside of a batch, or of a decoder's state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from companion.arrays import is_number
+from companion.contracts import contract
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
     from companion.data.images import CaptionBatch
+
+
+def check_batch(given: Mapping[str, Any]) -> None:
+    """Refuse a batch whose target cannot be read beside its source."""
+    _check_readable(*attrgetter("source", "target_in")(given["batch"]))
+
+
+def check_targets(given: Mapping[str, Any]) -> None:
+    """Refuse a batch over whose target no loss can be averaged."""
+    target_in, target_out, mask = attrgetter("target_in", "target_out", "target_mask")(
+        given["batch"]
+    )
+    _check_answered(target_in, target_out, mask)
+    if not mask.any():
+        raise ValueError("target_mask: got no token, wanted at least one to average over")
+
+
+def one_each(argument: str, of: str) -> Callable[[Mapping[str, Any]], None]:
+    """Return a rule: the argument holds one number for every row of a tensor in `state`.
+
+    Args:
+        argument: its name.
+        of: the name of the tensor in the state, or of a tuple of tensors.
+    """
+
+    def rule(given: Mapping[str, Any]) -> None:
+        rows = getattr(given["state"], of)
+        wanted = len(rows[0] if isinstance(rows, tuple) else rows)
+        if len(given[argument]) != wanted:
+            raise ValueError(
+                f"{argument}: got b = {len(given[argument])} in shape "
+                f"{tuple(given[argument].shape)}, wanted {wanted} as in state"
+            )
+
+    return rule
+
+
+@contract(source="ids: b k", target_in="ids: b q", k="> 0", q="> 0")
+def _check_readable(source: Tensor, target_in: Tensor) -> None: ...
+
+
+@contract(target_in="ids: b q", target_out="ids: b q", target_mask="booleans: b q", q="> 0")
+def _check_answered(target_in: Tensor, target_out: Tensor, target_mask: Tensor) -> None: ...
+
 
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 

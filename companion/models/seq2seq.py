@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole, is_number
+from companion.contracts import contract
 from companion.layers import AdditiveAttention, LuongAttention
-from companion.layers.cells import Steps
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
-from companion.models._checks import (
-    check_asked,
-    check_ids,
-    check_one_each,
-    check_read,
-    checked_lengths,
-)
+from companion.models._checks import check_batch, check_targets, one_each
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -29,10 +20,11 @@ if TYPE_CHECKING:
 Recurrent = tuple[Tensor, ...]
 """State of a recurrent cell, each (b, hidden_dim): (h,) of a GRU, (h, c) of an LSTM."""
 
-Look = Callable[[Tensor], tuple[Tensor, Tensor | None]]
-"""What gives (b, q, hidden_dim) queries their contexts and their weights (b, q, k)."""
 
-
+@contract(
+    source_vocab=">= 1", target_vocab=">= 1", embed_dim=">= 1", hidden_dim=">= 2 and even",
+    dropout_p=">= 0 and < 1", window=">= 1",
+)  # fmt: skip
 @dataclass(frozen=True)
 class Seq2SeqConfig:
     """Shape of a recurrent encoder-decoder.
@@ -45,17 +37,13 @@ class Seq2SeqConfig:
             direction of the encoder gives half of an annotation.
         attention: "none" (the context is one vector a sentence), "additive" (Bahdanau et al.,
             2015), "dot", "general" (bilinear) or "concat" (all three Luong et al., 2015).
-        query: which decoder state looks: "previous", before the last word is read, and the context
-            then enters the cell; or "present", after it. None takes the paper's: "previous" for
-            additive attention, "present" for Luong's.
+        query: which decoder state is compared: "previous", before the last word is read, and the
+            context then enters the cell; or "present", after it. None takes the paper's:
+            "previous" for additive attention, "present" for Luong's.
         cell: "gru" or "lstm".
         dropout_p: dropout on the embeddings and on the attentional output.
-        window: D of Luong's predictive local attention ("local-p"), the places on either side of
-            one that the query predicts; None looks at the whole sentence.
-
-    Raises:
-        TypeError: a size that is not whole, or a dropout_p that is no number.
-        ValueError: a field is out of its range, or a window without Luong's attention.
+        window: D of Luong's predictive local attention ("local-p"), the words on either side of
+            the position that the query predicts; None looks at the whole sentence.
     """
 
     source_vocab: int
@@ -70,35 +58,15 @@ class Seq2SeqConfig:
 
     @property
     def feeds_context(self) -> bool:
-        """Whether the previous state looks, so that the context can enter the cell."""
-        if self.attention == "none":
-            return False
-        return (
-            self.query or ("previous" if self.attention == "additive" else "present")
-        ) == "previous"
+        """Whether the query is the previous state, so that the context can enter the cell."""
+        if self.query is None:
+            return self.attention == "additive"
+        return self.query == "previous" and self.attention != "none"
 
     def __post_init__(self) -> None:
-        for name in ("source_vocab", "target_vocab", "embed_dim", "hidden_dim"):
-            check_whole(1, **{name: getattr(self, name)})
-        if self.hidden_dim % 2:
-            raise ValueError(f"hidden_dim: got {self.hidden_dim}, wanted an even number")
-        for name, known in (
-            ("attention", ("none", "additive", "dot", "general", "concat")),
-            ("query", (None, "previous", "present")),
-            ("cell", ("gru", "lstm")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
-        if not is_number(self.dropout_p):
-            raise TypeError(f"dropout_p: got {type(self.dropout_p).__name__}, wanted a number")
-        if not 0 <= self.dropout_p < 1:
-            raise ValueError(f"dropout_p: got {self.dropout_p}, wanted at least 0 and below 1")
-        if self.window is not None:
-            check_whole(1, window=self.window)
-            if self.attention in ("none", "additive"):
-                raise ValueError(
-                    f"window: got {self.window}, wanted None for attention {self.attention!r}"
-                )
+        if self.window is not None and self.attention in ("none", "additive"):
+            wanted = f"None for attention {self.attention!r}"
+            raise ValueError(f"window: got {self.window}, wanted {wanted}")
 
 
 class Encoded(NamedTuple):
@@ -139,8 +107,9 @@ class Seq2Seq(nn.Module):
     the context. The kinds differ in `c` alone:
 
     - "none": `c` is one vector a sentence, the decoder's first state, at every step.
-    - "additive": the *previous* state looks, and `c` also enters the recurrent cell.
-    - "dot", "general", "concat": the *present* state looks; the cell reads only the last word.
+    - "additive": the query is the *previous* state, and `c` also enters the recurrent cell.
+    - "dot", "general", "concat": the query is the *present* state; the cell reads only the last
+      word.
 
     Args:
         config: the model's shape.
@@ -162,30 +131,23 @@ class Seq2Seq(nn.Module):
         if config.attention == "additive":
             self.attention = AdditiveAttention(h, h, h)
         elif config.attention != "none":
+            window = config.window
             self.attention = LuongAttention(
-                h,
-                h,
-                score=config.attention,
-                window=config.window,
-                predictive=config.window is not None,
+                h, h, score=config.attention, window=window, predictive=window is not None
             )
         self.combine = nn.Linear(2 * h, h, bias=False)
         self.output = nn.Linear(h, config.target_vocab)
         self.dropout = nn.Dropout(config.dropout_p)
 
+    @contract(source="ids: b k", lengths="lengths: b", k="> 0")
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
-        """Read the source once: annotations, keys, mask and the decoder's first state.
+        """Read the source: annotations, keys, mask and the decoder's first state.
 
         Args:
-            source: (b, k) ids, padded at the end. Padding changes nothing: it is never read.
-            lengths: (b,) number of tokens, each at least 1; best on the CPU, which reads them.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: not one length a sentence, or ids of another shape.
+            source: ids, padded at the end. Padding changes nothing: it is never read.
+            lengths: number of tokens, each at least 1; best on the CPU, which reads them.
         """
-        check_ids("(b, k)", source=source)
-        lengths = checked_lengths(lengths, len(source), "cpu")
+        lengths = lengths.to("cpu", torch.int64)
         embedded = self.dropout(self.source_embedding(source))
         memory, finals = read_both_ways(self.encoder, embedded, lengths)
         start = tuple(
@@ -202,6 +164,7 @@ class Seq2Seq(nn.Module):
     def forward(
         self, batch: Batch, *, need_weights: Literal[True]
     ) -> tuple[Tensor, Tensor | None]: ...
+    @contract(rule=check_batch)
     def forward(
         self, batch: Batch, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor | None]:
@@ -214,12 +177,7 @@ class Seq2Seq(nn.Module):
         Returns:
             (b, q, vocabulary) logits; with `need_weights` also (b, q, k) weights, None without
             attention.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: parts of the batch whose shapes do not fit.
         """
-        check_read(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         embedded = self.dropout(self.target_embedding(batch.target_in))
         if self.config.feeds_context:
@@ -231,40 +189,30 @@ class Seq2Seq(nn.Module):
         logits = self.output(self.dropout(attentional))
         return (logits, weights) if need_weights else logits
 
+    @contract(rule=check_targets)
     def loss(self, batch: Batch) -> Tensor:
         """Average the cross-entropy over the target tokens, in nats a token; padding is left out.
 
         Args:
-            batch: a padded batch.
-
-        Raises:
-            TypeError: ids or lengths that are no integers, or a mask that is not boolean.
-            ValueError: parts of the batch whose shapes do not fit, or no target token.
+            batch: a padded batch, with at least one target token.
         """
-        check_asked(batch)
         return nn.functional.cross_entropy(
             self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         )
 
+    @contract(source="ids: b k", lengths="lengths: b", k="> 0", max_len=">= 1", beam_size=">= 1")
     def start(
         self, source: Tensor, lengths: Tensor, *, max_len: int | None = None, beam_size: int = 1
     ) -> DecoderState:
         """Encode the source and return the state before the first target token.
 
         Args:
-            source: (b, k) ids, padded at the end.
-            lengths: (b,) number of tokens, as for `encode`.
+            source: ids, padded at the end.
+            lengths: number of tokens, as for `encode`.
             max_len: most steps that will be taken. A recurrent state does not grow: any number
                 will do.
             beam_size: rows a sentence; those of one sentence follow one another.
-
-        Raises:
-            TypeError: ids or lengths that are no integers, or a number that is not whole.
-            ValueError: not one length a sentence, ids of another shape, or a number below 1.
         """
-        check_whole(1, beam_size=beam_size)
-        if max_len is not None:
-            check_whole(1, max_len=max_len)
         memory, keys, mask, start = self.encode(source, lengths)
         encoded = Encoded(
             memory.repeat_interleave(beam_size, 0),
@@ -274,54 +222,39 @@ class Seq2Seq(nn.Module):
         )
         return DecoderState(encoded, encoded.start)
 
+    @contract(tokens="ids: b", rule=one_each("tokens", of="recurrent"))
     def step(self, tokens: Tensor, state: DecoderState) -> DecoderOutput:
         """Read one target token a sentence and score the next.
 
         Args:
-            tokens: (b,) ids of the last tokens.
+            tokens: ids of the last tokens.
             state: from `start` or from the step before.
-
-        Raises:
-            TypeError: tokens that are no integers.
-            ValueError: not one token a sentence.
         """
-        check_one_each(len(state.recurrent[0]), tokens=tokens)
         embedded = self.dropout(self.target_embedding(tokens))[:, None]
         attentional, weights, recurrent = self._advance(embedded, state.recurrent, state.encoded)
         logits = self.output(self.dropout(attentional))[:, 0]
         next_state = DecoderState(state.encoded, recurrent)
         return DecoderOutput(logits, next_state, None if weights is None else weights[:, 0])
 
+    @contract(indices="ids: b", rule=one_each("indices", of="recurrent"))
     def reorder(self, state: DecoderState, indices: Tensor) -> DecoderState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
         Args:
             state: from `step`.
-            indices: (b,) rows, each of the same sentence as the row that it replaces.
-
-        Raises:
-            TypeError: indices that are no integers.
-            ValueError: indices of another shape.
+            indices: rows, each of the same sentence as the row that it replaces.
         """
-        check_one_each(len(state.recurrent[0]), indices=indices)
         recurrent = tuple(part.index_select(0, indices) for part in state.recurrent)
         return DecoderState(state.encoded, recurrent)
 
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
-        """Go through the target word by word: each context depends on the state before.
-
-        What does not depend on it is computed for all words at once.
-        """
-        recurrent, contexts, states, rows = encoded.start, [], [], []
-        look, steps = self._looks(encoded), Steps(self.decoder, embedded)
-        for place in range(embedded.shape[1]):
-            context, weights = look(recurrent[0][:, None])
-            recurrent = steps(place, context.squeeze(1), recurrent)
-            contexts.append(context)
-            states.append(recurrent[0])
-            rows.append(weights)
-        attentional = self.attentional(torch.cat(contexts, 1), torch.stack(states, 1))
-        return attentional, torch.cat([row for row in rows if row is not None], 1)
+        """Go through the target word by word: each context depends on the state before."""
+        recurrent, attentional, weights = encoded.start, [], []
+        for word in torch.split(embedded, 1, 1):
+            output, row, recurrent = self._advance(word, recurrent, encoded)
+            attentional.append(output)
+            weights.append(row)
+        return torch.cat(attentional, 1), torch.cat([row for row in weights if row is not None], 1)
 
     def _advance(
         self, embedded: Tensor, recurrent: Recurrent, encoded: Encoded
@@ -335,20 +268,13 @@ class Seq2Seq(nn.Module):
             context, weights = self._look(states, encoded)
         return self.attentional(context, states), weights, recurrent
 
-    def _looks(self, encoded: Encoded) -> Look:
-        """Return what looks once a word, one word after the other."""
-        if isinstance(self.attention, AdditiveAttention) and encoded.keys is not None:
-            return self.attention.in_turn(encoded.keys, encoded.memory, mask=encoded.mask)
-        return partial(self._look, encoded=encoded)
-
     def _look(self, query: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
         if self.attention is None or encoded.keys is None:
             return encoded.start[0][:, None].expand_as(query), None
-        context, weights = self.attention(
+        return self.attention(
             query, encoded.keys, encoded.memory, mask=encoded.mask, need_weights=True
         )
-        return context, weights
 
     def attentional(self, context: Tensor, states: Tensor) -> Tensor:
         """Join (b, q, hidden_dim) contexts and states: tanh(W_c [c; s])."""

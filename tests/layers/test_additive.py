@@ -72,7 +72,7 @@ def make(kind: str) -> tuple[MemoryAttention, Tensor, Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_masked_places_change_nothing_and_get_no_gradient(kind: str) -> None:
+def test_masked_entries_change_nothing_and_get_no_gradient(kind: str) -> None:
     attention, query, memory, mask = make(kind)
     before = attention(query, attention.project(memory), memory, mask=mask)
     changed = torch.where(mask.mT, memory, 1e3).requires_grad_()
@@ -103,12 +103,12 @@ def test_gradients_are_those_of_finite_differences(kind: str) -> None:
     leaves = [query, memory, *(weight.detach() for weight in weights)]
 
     def call(query: Tensor, memory: Tensor, *weights: Tensor) -> Tensor:
-        found: Tensor = torch.func.functional_call(
+        context: Tensor = torch.func.functional_call(
             Whole(attention),
             {f"attention.{name}": weight for name, weight in zip(names, weights, strict=True)},
             (query, memory, mask),
         )
-        return found
+        return context
 
     leaves = [leaf.clone().requires_grad_() for leaf in leaves]
     assert torch.autograd.gradcheck(call, leaves, fast_mode=True)
@@ -191,62 +191,42 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "memory width": (
         lambda: additive.project(memory[..., :3]),
         ValueError,
-        "memory: got 3 on axis -1 of shape (2, 5, 3), wanted 11, key_dim",
+        "memory: got key_dim = 3 in shape (2, 5, 3), wanted 11 as in the AdditiveAttention",
     ),
     "a query a sentence": (
         lambda: additive(query[:, 0], keys, memory),
         ValueError,
-        "query: got shape (2, 7), wanted as many axes as keys have, 3: (b, q, query_dim)",
-    ),
-    "keys in turn": (
-        lambda: additive.in_turn(keys[..., :3], memory),
-        ValueError,
-        "keys: got 3 on axis -1 of shape (2, 5, 3), wanted 13, the width that `project` gives",
-    ),
-    "memory in turn": (
-        lambda: additive.in_turn(keys, memory[:1]),
-        ValueError,
-        "memory: got 1 on axis -3 of shape (1, 5, 11), wanted 2, the sentences of keys",
-    ),
-    "queries in turn": (
-        lambda: additive.in_turn(keys, memory)(query),
-        ValueError,
-        "query: got shape (2, 3, 7), wanted (2, 1, 7), one a sentence",
-    ),
-    "query dtype in turn": (
-        lambda: additive.in_turn(keys, memory)(query[:, :1].float()),
-        TypeError,
-        "query: got dtype torch.float32, wanted torch.float64, the layer's",
+        "query: got shape (2, 7), wanted (b, q, query_dim)",
     ),
     "query width": (
         lambda: additive(query[..., :3], keys, memory),
         ValueError,
-        "query: got 3 on axis -1 of shape (2, 3, 3), wanted 7, query_dim",
+        "query: got query_dim = 3 in shape (2, 3, 3), wanted 7 as in the AdditiveAttention",
     ),
     "not projected": (
         lambda: additive(query, memory, memory),
         ValueError,
-        "keys: got 11 on axis -1 of shape (2, 5, 11), wanted 13, the width that `project` gives",
+        "keys: got projected_dim = 11 in shape (2, 5, 11), wanted 13 as in the AdditiveAttention",
     ),
     "rank": (
         lambda: additive(query[0, 0], keys, memory),
         ValueError,
-        "query: got shape (7,), wanted at least 2 axes, (..., n, e)",
+        "query: got shape (7,), wanted (b, q, query_dim)",
     ),
     "keys": (
         lambda: additive(query, keys, memory[:, :3]),
         ValueError,
-        "memory: got 3 on axis -2 of shape (2, 3, 11), wanted 5, the keys of keys",
+        "memory: got k = 3 in shape (2, 3, 11), wanted 5 as in keys",
     ),
     "batch": (
         lambda: additive(query, draw(3, K, HIDDEN), draw(3, K, E)),
         ValueError,
-        "keys: got leading axes (3,), wanted ones that broadcast with (2,)",
+        "keys: got b = 3 in shape (3, 5, 13), wanted 2 as in query",
     ),
     "mask": (
         lambda: additive(query, keys, memory, mask=mask[..., :3]),
         ValueError,
-        "mask: got 3 keys in shape (2, 1, 3), wanted 5: a mask covers every key, cached ones too",
+        "mask: got k = 3 in shape (2, 1, 3), wanted 5 as in keys: a mask covers every key",
     ),
     "mask dtype": (
         lambda: additive(query, keys, memory, mask=mask.int()),
@@ -271,12 +251,27 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "library": (
         lambda: additive(query.numpy(), keys, memory),  # type: ignore[call-overload]
         TypeError,
-        "query: got an array of numpy, wanted one of torch like the layer",
+        "query: got an array of numpy, wanted a tensor",
     ),
     "list": (
         lambda: additive(query, keys, [1.0]),  # type: ignore[call-overload]
         TypeError,
-        "memory: got list, wanted an array of NumPy, torch or",
+        "memory: got list, wanted a tensor",
+    ),
+    "no query": (
+        lambda: additive(None, keys, memory),  # type: ignore[call-overload]
+        TypeError,
+        "query: got NoneType, wanted a tensor",
+    ),
+    "no memory": (
+        lambda: additive.project(None),  # type: ignore[arg-type]
+        TypeError,
+        "memory: got NoneType, wanted a tensor",
+    ),
+    "need_weights": (
+        lambda: additive(query, keys, memory, need_weights="no"),  # type: ignore[call-overload]
+        TypeError,
+        "need_weights: got 'no', wanted True or False",
     ),
 }
 
@@ -293,20 +288,3 @@ if TYPE_CHECKING:
     def overloads_tell_type_checkers_what_comes_back(x: Tensor, layer: AdditiveAttention) -> None:
         assert_type(layer(x, x, x), Tensor)
         assert_type(layer(x, x, x, mask=x, need_weights=True), tuple[Tensor, Tensor])
-
-
-def test_queries_in_turn_are_answered_as_all_at_once() -> None:
-    query, memory, mask = inputs()
-    attention = AdditiveAttention(D, E, HIDDEN).double()
-    given = [query.requires_grad_(), memory.requires_grad_(), *attention.parameters()]
-    keys = attention.project(memory)
-    look = attention.in_turn(keys, memory, mask=mask)
-    answers = [look(one) for one in torch.split(query, 1, 1)]
-    in_turn = tuple(torch.cat(parts, 1) for parts in zip(*answers, strict=True))
-    at_once = attention(query, keys, memory, mask=mask, need_weights=True)
-    results = [
-        (*both, *torch.autograd.grad(both, given, list(map(torch.cos, both)), retain_graph=True))
-        for both in (in_turn, at_once)
-    ]
-    for found, expected in zip(*results, strict=True):
-        torch.testing.assert_close(found, expected)

@@ -38,7 +38,7 @@ def make(activation: Any = "gelu", **options: Any) -> FeedForward:
 
 
 def linear(layer: Any, x: Any) -> list[float]:
-    """One place through one projection, a number at a time."""
+    """One position through one projection, a number at a time."""
     weight = as_numpy(layer.weight)
     bias = np.zeros(len(weight)) if layer.bias is None else as_numpy(layer.bias)
     return [math.fsum([*(row * x), b]) for row, b in zip(weight, bias, strict=True)]
@@ -47,7 +47,7 @@ def linear(layer: Any, x: Any) -> list[float]:
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("gated", [True, False])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_every_place_goes_through_the_formula(activation: str, gated: bool, bias: bool) -> None:
+def test_every_position_goes_through_the_formula(activation: str, gated: bool, bias: bool) -> None:
     layer, x = make(activation, gated=gated, bias=bias), draw(B, N, E)
     activate = ACTIVATIONS[activation]
     expected = np.zeros((B, N, E))
@@ -131,23 +131,25 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "activation": (
         lambda: make("swiglu"),
         ValueError,
-        "activation: got 'swiglu', wanted one of 'relu', 'gelu', 'gelu_tanh', 'silu'",
+        "activation: got 'swiglu', wanted one of ('relu', 'gelu', 'gelu_tanh', 'silu')",
     ),
     "dropout": (
         lambda: make(dropout_p=1.0),
         ValueError,
         "dropout_p: got 1.0, wanted at least 0 and below 1",
     ),
-    "no number": (lambda: make(dropout_p="1"), TypeError, "dropout_p: got str, wanted a number"),
+    "no number": (lambda: make(dropout_p="1"), TypeError, "dropout_p: got '1', wanted a finite"),
+    "true": (lambda: make(dropout_p=True), TypeError, "dropout_p: got bool, wanted a finite"),
+    "flag": (lambda: make(gated=None), TypeError, "gated: got NoneType, wanted True or False"),
     "width": (
         lambda: make()(x[..., :3]),
         ValueError,
-        "x: got 3 on axis -1 of shape (2, 3, 3), wanted 5, embed_dim",
+        "x: got embed_dim = 3 in shape (2, 3, 3), wanted 5 as in the FeedForward",
     ),
     "rank": (
         lambda: make()(x[0, 0, 0]),
         ValueError,
-        "x: got shape (), wanted at least 1 axis, (..., e)",
+        "x: got shape (), wanted (..., embed_dim)",
     ),
     "dtype": (
         lambda: make()(x.float()),
@@ -167,7 +169,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "library": (
         lambda: make()(as_numpy(x)),  # type: ignore[arg-type]
         TypeError,
-        "x: got an array of numpy, wanted one of torch like the layer",
+        "x: got an array of numpy, wanted a tensor",
     ),
 }
 

@@ -59,10 +59,10 @@ def check(
     """Hold a layer against loops that ask for every b, i, j whether it counts, and how much."""
     query, memory, mask = inputs(attention.query_dim, q)
     shape = B, q, K
-    near = np.array([allowed(*place) for place in np.ndindex(*shape)]).reshape(shape)
+    near = np.array([allowed(*position) for position in np.ndindex(*shape)]).reshape(shape)
     shares = None
     if factor is not None:
-        shares = np.array([factor(*place) for place in np.ndindex(*shape)]).reshape(shape)
+        shares = np.array([factor(*position) for position in np.ndindex(*shape)]).reshape(shape)
     expected = oracle.blend(
         logits(attention, query, memory),
         as_numpy(memory),
@@ -139,46 +139,46 @@ def test_local_m_step_by_step_is_one_pass() -> None:
 
 
 def predicted(attention: LuongAttention, lengths: list[int], q: int = Q) -> Any:
-    """Place = S sigmoid(v . tanh(W s)), one query at a time."""
+    """Position = S sigmoid(v . tanh(W s)), one query at a time."""
     assert attention.place_weight is not None
     assert attention.place_vector is not None
     query, _, _ = inputs(attention.query_dim, q)
     s, w, v = map(as_numpy, (query, attention.place_weight, attention.place_vector))
-    places = np.zeros((B, q))
+    positions = np.zeros((B, q))
     for b, i in np.ndindex(B, q):
         hidden = [math.tanh(math.fsum(s[b, i] * w[:, c])) for c in range(len(v))]
-        places[b, i] = lengths[b] / (1 + math.exp(-math.fsum(hidden * v)))
-    return places
+        positions[b, i] = lengths[b] / (1 + math.exp(-math.fsum(hidden * v)))
+    return positions
 
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("window", [1, 3, 99])
 @pytest.mark.parametrize("masked", [False, True])
-def test_local_p_predicts_a_place_and_favours_what_is_near(
+def test_local_p_predicts_a_position_and_favours_what_is_near(
     score: str, window: int, masked: bool
 ) -> None:
     attention = make(score, window=window, predictive=True)
     assert attention.place_vector is not None
     with torch.no_grad():
-        attention.place_vector.mul_(4)  # so that the places are spread
-    place = predicted(attention, LENGTHS if masked else [K, K], q=19)
-    assert place[0].max() - place[0].min() > 2
+        attention.place_vector.mul_(4)  # so that the positions are spread
+    position = predicted(attention, LENGTHS if masked else [K, K], q=19)
+    assert position[0].max() - position[0].min() > 2
     sigma = window / 2
     check(
         attention,
-        lambda b, i, j: abs(j - place[b, i]) <= window,
-        lambda b, i, j: math.exp(-((j - place[b, i]) ** 2) / (2 * sigma**2)),
+        lambda b, i, j: abs(j - position[b, i]) <= window,
+        lambda b, i, j: math.exp(-((j - position[b, i]) ** 2) / (2 * sigma**2)),
         q=19,
         masked=masked,
     )
 
 
-def test_the_predicted_place_can_be_asked_for() -> None:
+def test_the_predicted_position_can_be_asked_for() -> None:
     attention = make("general", window=2, predictive=True)
     query, _, _ = inputs()
-    place = attention.place(query, torch.tensor(LENGTHS)[:, None])
-    assert_matches(place, predicted(attention, LENGTHS))
-    half = attention.bfloat16().place(query.bfloat16(), 1000)
+    position = attention.aligned_position(query, torch.tensor(LENGTHS)[:, None])
+    assert_matches(position, predicted(attention, LENGTHS))
+    half = attention.bfloat16().aligned_position(query.bfloat16(), 1000)
     assert half.dtype == torch.float32
 
 
@@ -205,7 +205,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "score": (
         lambda: LuongAttention(3, 5, score="bilinear"),  # type: ignore[arg-type]
         ValueError,
-        "score: got 'bilinear', wanted 'dot', 'general' or 'concat'",
+        "score: got 'bilinear', wanted one of ('dot', 'general', 'concat')",
     ),
     "hidden_dim": (
         lambda: LuongAttention(3, 5, hidden_dim=7),
@@ -231,10 +231,25 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "wide prediction": (
         lambda: LuongAttention(3, 5, predictive=True),
         ValueError,
-        "window: got None, wanted a number of places for a prediction",
+        "window: got None, wanted at least 1 for a predicted position",
+    ),
+    "words for a flag": (
+        lambda: LuongAttention(3, 5, window=1, predictive="False"),  # type: ignore[arg-type]
+        TypeError,
+        "predictive: got 'False', wanted True or False",
+    ),
+    "no flag": (
+        lambda: LuongAttention(3, 5, window=1, predictive=None),  # type: ignore[arg-type]
+        TypeError,
+        "predictive: got NoneType, wanted True or False",
+    ),
+    "another dtype under dot": (
+        lambda: make("dot")(memory, memory.float(), memory),
+        TypeError,
+        "keys: got dtype torch.float32, wanted torch.float64",
     ),
     "no prediction": (
-        lambda: general.place(query, 5),
+        lambda: general.aligned_position(query, 5),
         TypeError,
         "predictive: got False, wanted a layer that was made with True",
     ),
@@ -251,22 +266,22 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "mask": (
         lambda: general(query, general.project(memory), memory, mask=mask[..., :3]),
         ValueError,
-        "mask: got 3 keys in shape (2, 1, 3), wanted 11",
+        "mask: got k = 3 in shape (2, 1, 3), wanted 11 as in keys",
     ),
     "memory": (
         lambda: general.project(memory[..., :3]),
         ValueError,
-        "memory: got 3 on axis -1 of shape (2, 11, 3), wanted 7, key_dim",
+        "memory: got key_dim = 3 in shape (2, 11, 3), wanted 7 as in the LuongAttention",
     ),
     "dot memory": (
         lambda: make("dot").project(memory[..., :3]),
         ValueError,
-        "memory: got 3 on axis -1 of shape (2, 11, 3), wanted 7, key_dim",
+        "memory: got key_dim = 3 in shape (2, 11, 3), wanted 7 as in the LuongAttention",
     ),
     "query": (
         lambda: general(memory, general.project(memory), memory),
         ValueError,
-        "query: got 7 on axis -1 of shape (2, 11, 7), wanted 5, query_dim",
+        "query: got query_dim = 7 in shape (2, 11, 7), wanted 5 as in the LuongAttention",
     ),
 }
 
