@@ -42,11 +42,12 @@ def check_absorb(absorb: Answer) -> None:
     powers = np.exp(old - highest[:, None])
     known = highest, powers.sum(1), powers @ first
     nothing = np.full(q, -np.inf), np.zeros(q), np.zeros((q, v))
+    wanted = "three: maximum, sum and unfinished output"
     for state, when in ((known, ""), (nothing, "at the first tile, ")):
+        given = *state, scores, values
         with np.errstate(all="ignore"):
-            got = called(absorb, *state, scores, values)
-        parts = _absorbed(*state, scores, values)
-        wanted = "three: maximum, sum and unfinished output"
+            got = called(absorb, *given)
+        parts = _absorbed(*given)
         compare_parts(got, parts, wanted, where=when, rtol=1e-9, atol=1e-9)
     print("Right.")
 

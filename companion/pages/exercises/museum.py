@@ -6,8 +6,10 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,15 @@ from torch import Tensor
 
 from companion.attention import scaled_dot_product_attention
 from companion.masks import causal_mask, document_mask, sliding_window_mask
-from companion.pages.exercises.answers import as_function, called, fail, named
+from companion.pages.exercises.answers import (
+    Answer,
+    as_function,
+    called,
+    compare,
+    fail,
+    named,
+    refuse,
+)
 
 Flags = NDArray[np.bool_]
 HEADS, SIZE = 2, 3
@@ -49,26 +59,24 @@ def check_reads(reads: Answer) -> None:
 
 
 def _compare_reads(
-    reads: Answer,
-    name: str,
-    allowed: Flags,
-    where: str,
-    inputs: tuple[Tensor, Tensor],
+    reads: Answer, name: str, allowed: Flags, where: str, inputs: tuple[Tensor, Tensor]
 ) -> None:
     given = [tensor.clone() for tensor in inputs]
-    got = called(reads, _reader(allowed, where), *given, why="Are the shapes (b, n, e)?")
+    # It gets these very tensors, not copies, to see whether it writes into them.
+    ask = partial(as_function(reads), _reader(allowed, where), *given)
+    got = called(ask, why="Are the shapes (b, n, e)?")
     if not all(torch.equal(*pair) for pair in zip(given, inputs, strict=True)):
         fail("your function writes into x or other: change a copy, or the next place sees it, too")
-    found = _flags(got)
-    if found.shape != allowed.shape:
-        fail(f"{name}: got shape {found.shape}, wanted (m, n), {allowed.shape}")
-    if np.array_equal(found, allowed):
+    flags = _flags(got)
+    if flags.shape != allowed.shape:
+        fail(f"{name}: got shape {flags.shape}, wanted (m, n), {allowed.shape}")
+    if np.array_equal(flags, allowed):
         return
-    if found.shape[0] == found.shape[1] and np.array_equal(found, allowed.T):
+    if np.array_equal(flags, allowed.T):
         fail("rows are outputs, columns are the places that they depend on: yours are exchanged")
-    if np.array_equal(found, ~allowed):
+    if np.array_equal(flags, ~allowed):
         fail("True where an output changes: yours is the opposite")
-    if where != "everywhere" and not found[allowed].any():
+    if where != "everywhere" and not flags[allowed].any():
         fail(f"a change {where} is a change, too: ask for any sequence and any feature")
     fail(f"{name}, to be seen {where}: the shape is right, the entries are not")
 
@@ -90,7 +98,7 @@ def check_diagnosis(diagnosis: Mapping[str, str]) -> None:
         diagnosis: one of `FAULTS` for every letter.
     """
     if not isinstance(diagnosis, Mapping):
-        fail(f"got {named(diagnosis)}, wanted a dictionary from letters to faults")
+        refuse(diagnosis, "a dictionary from letters to faults")
     hints = {
         "none": "it passes every check: causality, window, batch, scale",
         "future": "change a later place: does an earlier output change?",
@@ -120,33 +128,26 @@ def check_repaired(attention: Answer) -> None:
     draw = torch.Generator().manual_seed(5)
     for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
         x = torch.randn(b, n, h * d, generator=draw, dtype=torch.float64)
-        got = called(attention, x.clone(), h, why="Are the heads (b, h, n, d)?")
-        if not isinstance(got, Tensor):
-            fail(f"got {named(got)}, wanted a tensor")
-        right = _attention(x, h)
-        if got.shape != right.shape:
-            fail(f"got shape {tuple(got.shape)}, wanted (b, n, h * d), {tuple(right.shape)}")
-        if got.isnan().any():
+        got = called(attention, x, h, why="Are the heads (b, h, n, d)?")
+        if isinstance(got, Tensor) and got.shape == x.shape and got.isnan().any():
             fail("NaN: the mask leaves a query nothing, or the softmax runs over the queries")
-        _hint_at_what_is_left(got, x, h)
-        if not torch.allclose(got, right):
-            fail("more than one mistake is left: look at the cut, the scale, the mask, the axis")
+        mistakes = {
+            f"one mistake is left in {hint}": _attention(x, h, fault)
+            for fault, hint in LEFT_OVER.items()
+        }
+        otherwise = "more than one mistake is left: look at the cut, the scale, the mask, the axis"
+        compare(got, _attention(x, h), mistakes, axes="(b, n, h * d)", otherwise=otherwise)
     print("Right.")
 
 
-def _hint_at_what_is_left(got: Tensor, x: Tensor, h: int) -> None:
-    left = {
-        "view": "the cut: a view to (b, h, n, d) cuts the sentence, not the width",
-        "views": "the cut and the join: a view takes pieces of the sentence for heads",
-        "joined": "the join: transpose the heads back before you flatten them",
-        "scale": "the scale: a product has d terms, the width of one head",
-        "future": "the mask: True means may attend, and a query may see what came before it",
-        "axis": "the axis: the weights of a query sum to 1 over the keys, the last axis",
-    }
-    for fault, hint in left.items():
-        wrong = _attention(x, h, fault)
-        if torch.allclose(got, wrong) and not torch.allclose(wrong, _attention(x, h)):
-            fail(f"one mistake is left in {hint}")
+LEFT_OVER = {
+    "view": "the cut: a view to (b, h, n, d) cuts the sentence, not the width",
+    "views": "the cut and the join: a view takes pieces of the sentence for heads",
+    "joined": "the join: transpose the heads back before you flatten them",
+    "scale": "the scale: a product has d terms, the width of one head",
+    "future": "the mask: True means may attend, and a query may see what came before it",
+    "axis": "the axis: the weights of a query sum to 1 over the keys, the last axis",
+}
 
 
 def check_packed_test(test: Answer) -> None:
@@ -176,21 +177,24 @@ def check_packed_test(test: Answer) -> None:
         "documents that read only the others": (~own, True),
     }
     for name, (mask, broken) in cases.items():
-        try:
-            got = test(_masked(mask), x.clone(), other.clone(), ids.clone())
-        except AssertionError:
-            blamed = True
-        except Exception as error:
-            raise AssertionError(f"your function stops with: {error}") from error
-        else:
-            blamed = False
-            if got is not None:
-                fail(f"got {named(got)}: a check gives nothing, or raises an AssertionError")
+        blamed = _blames(test, _masked(mask), x, other, ids)
         if blamed and not broken:
             fail(f"{name}: yours blames them, and they are sound")
         if broken and not blamed:
             fail(f"{name}: yours lets them pass. Change every place, and look at all others")
     print("Right.")
+
+
+def _blames(test: Answer, *given: Any) -> bool:
+    try:
+        got = test(*copy.deepcopy(given))
+    except AssertionError:
+        return True
+    except Exception as error:
+        raise AssertionError(f"your function stops with: {error}") from error
+    if got is not None:
+        fail(f"got {named(got)}: a check gives nothing, or raises an AssertionError")
+    return False
 
 
 def _two() -> tuple[Tensor, Tensor]:
@@ -259,4 +263,4 @@ def _flags(got: Any) -> Flags:
     try:
         return np.asarray(got, dtype=bool)
     except (TypeError, ValueError):
-        fail(f"got {named(got)}, wanted an array of booleans")
+        refuse(got, "an array of booleans")

@@ -115,7 +115,7 @@ WRONG: list[tuple[Answer, Answer, str]] = [
     ),
     (check_again, lambda a: again(a, least=np.maximum), "the smaller of the two"),
     (check_again, lambda a: np.minimum(a, a.cumsum(1) - a).sum(1), "steps are rows"),
-    (check_again, lambda a: a, r"got shape \(3, 3\), wanted an array \(3,\)"),
+    (check_again, lambda a: a, r"got shape \(3, 3\), wanted \(3,\)"),
     (
         check_rouge_l,
         lambda s, r: 2 * shared(s, r) / (len(s) + len(r)),
