@@ -52,6 +52,11 @@ class Page:
         """What a link to a part of it may name."""
         return frozenset(str(tag["id"]) for tag in self.soup.find_all(id=True))
 
+    @property
+    def leads_on(self) -> bool:
+        """Whether it only opens another page."""
+        return 'http-equiv="refresh"' in self.text
+
     def article(self) -> Tag:
         """What its author wrote, without the menus around it."""
         found = self.soup.select_one("article.bd-article")

@@ -23,8 +23,8 @@ _PAGE = """<!doctype html>
 _REFRESH = '<meta http-equiv="refresh" content="0; url={address}">'
 # A link to a name of a moved module leads to that name; without scripts, to its module.
 _BY_NAME = """<script>
-const name = location.hash.replace("{old}", "{new}");
-location.replace(name ? "{page}" + name : "{address}");
+const anchor = location.hash.replace("{old}", "{new}");
+location.replace(anchor ? "{page}" + anchor : "{address}");
 </script>
 <noscript>{refresh}</noscript>"""
 

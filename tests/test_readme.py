@@ -1,0 +1,34 @@
+"""The examples of README.md print what README.md says.
+
+`test_wheel.py` runs the first one where NumPy alone is installed; this file also runs the one that
+needs PyTorch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+EXAMPLES = re.findall(
+    r"^```python\n(.*?)^```\n.*?^```text\n(.*?)^```$",
+    README.read_text(encoding="utf-8"),
+    flags=re.MULTILINE | re.DOTALL,
+)
+
+
+def test_there_is_an_example_for_each_library() -> None:
+    first_lines = [program.partition("\n")[0] for program, _ in EXAMPLES]
+    assert first_lines == ["import numpy as np", "import torch"]
+
+
+@pytest.mark.parametrize(("program", "expected"), EXAMPLES, ids=("numpy", "torch"))
+def test_examples_print_what_the_readme_says(program: str, expected: str) -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(program, {})
+    assert printed.getvalue() == expected
