@@ -6,26 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from companion.alignment import IBMModel1, diagonal_links, oracle_links
-from experiments.record import claim, fingerprint, measure, write_result
+from experiments.experiment import Claim, Experiment, Runs, on
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
+    UNITS,
     GrammarTask,
-    Kind,
     Setting,
-    cached,
     fit,
-    in_parallel,
     link_measures,
-    run_all,
-    runs_by_measure,
+    outcome,
     smoke_trace,
 )
 
-STUDY = "alignment"
 TASK = GrammarTask()
-WANTED = ("alignment_error", "link_accuracy", "determiner_errors", "exact_match/test")
-
-
 SMALL = GrammarTask(train_pairs=120, max_length=9, test_pairs=12, bin_pairs=4, bins=())
 
 
@@ -33,9 +26,9 @@ def smoke() -> list[float]:
     """Run the whole pipeline on a few sentences; see `smoke_trace`.
 
     The trace goes on with the weights of a translator that has just begun to train, and with what
-    the other aligners find.
+    the other aligners measure.
     """
-    settings = entries_of({kind: Setting(kind) for kind in ("additive", "dot")})
+    settings = variants({kind: Setting(kind) for kind in ("additive", "dot")})
     corpus = SMALL.corpus(seed=7)
     small = Setting("additive", steps=6, warmup_steps=2, hidden_dim=16, embed_dim=8, batch_size=16)
     weights = fit(small, corpus, seed=7).translator.forced_weights(corpus.tests["test"][:1])
@@ -46,7 +39,7 @@ def smoke() -> list[float]:
     ]
 
 
-def entries_of(settings: Mapping[Kind, Setting]) -> dict[str, Setting]:
+def variants(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     """Return the papers' translators, and each with the other's order of reading and looking."""
     return {name: settings[name] for name in ("additive", "dot")} | {
         "additive_present": replace(settings["additive"], query="present"),
@@ -71,87 +64,50 @@ def baselines(seed: int, task: GrammarTask = TASK) -> dict[str, float]:
     }
 
 
-def cached_baselines(seed: int) -> dict[str, float]:
-    """Return the baselines of a seed, computed once."""
-    return cached(
-        f"grammar/aligners-{seed}", {"task": repr(TASK), "seed": seed}, lambda: baselines(seed)
-    )
+def recorded(runs: Runs) -> Runs:
+    """Keep what is said about alignment, and the share of sentences that are right."""
+    wanted = ("alignment_error", "link_accuracy", "determiner_errors", "exact_match/test")
+    return {name: runs[name] for name in runs if name.partition("/")[2].startswith(wanted)}
 
 
-def main(workers: int = 2) -> None:
-    """Train every translator on every seed, align, and write the record."""
-    settings = entries_of(reported())
-    entries = {name: (setting, TASK) for name, setting in settings.items()}
-    runs = run_all("grammar", entries, REPORT_SEEDS, workers)
-    plain = runs_by_measure(
-        in_parallel(cached_baselines, [(seed,) for seed in REPORT_SEEDS], workers)
-    )
-    found = plain | {
-        f"{name}/{what}": values
-        for name, measures in runs.items()
-        for what, values in measures.items()
-        if what.startswith(WANTED)
-    }
-    write_result(
-        STUDY,
-        title="Is attention alignment?",
-        command="python -m experiments.alignment",
-        seeds=REPORT_SEEDS,
-        threads=1,
-        config={name: {"setting": setting, "task": TASK} for name, setting in settings.items()},
-        measures={name: measure(values, "%") for name, values in found.items()},
-        claims=claims(found),
-        fingerprint=fingerprint(smoke()),
-    )
+def better(sentence: str, first: str, second: str) -> Claim:
+    """Claim that one aligner has less error than another."""
+    both = f"{first}/alignment_error", f"{second}/alignment_error"
+    return Claim(sentence, *both, "points of alignment error", below=0)
 
 
-def claims(found: dict[str, list[float]]) -> dict[str, dict[str, object]]:
-    """Compare aligners seed by seed, as the page states it."""
+CLAIMS = {
+    "additive_beats_diagonal": better(
+        "The largest weights of additive attention align better than the diagonal.",
+        "additive", "diagonal"),
+    "additive_beats_model1": better(
+        "The largest weights of additive attention align better than IBM Model 1.",
+        "additive", "model1"),
+    "dot_beats_model1": better(
+        "The largest weights of dot attention align better than IBM Model 1.", "dot", "model1"),
+    "present_query_aligns_additive": better(
+        "Additive attention aligns better in Luong's order than in Bahdanau's.",
+        "additive_present", "additive"),
+    "present_query_aligns_dot": better(
+        "Dot attention aligns better in Luong's order than in Bahdanau's.",
+        "dot", "dot_previous"),
+    "wrong_determiners_point_at_their_noun": Claim(
+        "Most determiners that additive attention links wrongly are linked to their noun.",
+        "additive/determiner_errors/at_their_noun", unit="% of wrong determiners", above=50),
+}  # fmt: skip
 
-    def lower(text: str, first: str, second: str) -> dict[str, object]:
-        what = "alignment_error"
-        return claim(
-            text,
-            found[f"{first}/{what}"],
-            found[f"{second}/{what}"],
-            unit="points of alignment error",
-            side="below",
-        )
-
-    return {
-        "additive_beats_diagonal": lower(
-            "The largest weights of additive attention align better than the diagonal.",
-            "additive",
-            "diagonal",
-        ),
-        "additive_beats_model1": lower(
-            "The largest weights of additive attention align better than IBM Model 1.",
-            "additive",
-            "model1",
-        ),
-        "dot_beats_model1": lower(
-            "The largest weights of dot attention align better than IBM Model 1.", "dot", "model1"
-        ),
-        "present_query_aligns_additive": lower(
-            "Additive attention aligns better in Luong's order than in Bahdanau's.",
-            "additive_present",
-            "additive",
-        ),
-        "present_query_aligns_dot": lower(
-            "Dot attention aligns better in Luong's order than in Bahdanau's.",
-            "dot",
-            "dot_previous",
-        ),
-        "wrong_determiners_point_at_their_noun": claim(
-            "Most determiners that additive attention links wrongly are linked to their noun.",
-            found["additive/determiner_errors/at_their_noun"],
-            None,
-            unit="% of wrong determiners",
-            side="above",
-            threshold=50.0,
-        ),
-    }
-
+STUDY = Experiment(
+    name="alignment",
+    title="Is attention alignment?",
+    seeds=REPORT_SEEDS,
+    arms=lambda: on(TASK, variants(reported())),
+    outcome=outcome,
+    beside=baselines,
+    recorded=recorded,
+    units=UNITS,
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -2,9 +2,9 @@
 
 No attention, additive and dot attention were trained with these settings by
 `experiments.bottleneck`; their measures are read from its record. Luong's other forms, which are
-general, concat and local-p (general in a window around a predicted place), and the Transformer are
-trained here. What an update and a translated sentence cost, in seconds and in bytes, is measured
-here for all of them.
+general, concat and local-p (general in a window around a predicted position), and the Transformer
+are trained here. What an update and a translated sentence cost, in seconds and in bytes, is
+measured here for all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from statistics import median
 
 import torch
@@ -23,26 +23,21 @@ from companion.models.seq2seq import Seq2SeqConfig
 from companion.pages.notebook import load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
-from experiments import transformer
-from experiments.record import claim, fingerprint, measure, measure_all, ratios, write_result
+from experiments import transformer, translators
+from experiments.experiment import Experiment, Quantity, Runs, on
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.translators import (
+    UNITS,
     AnySetting,
     GrammarTask,
-    Runs,
     Setting,
     bin_name,
-    cached,
-    in_parallel,
+    outcome,
     parameter_count,
-    run_all,
-    runs_by_measure,
     smoke_trace,
-    unit_of,
 )
 from experiments.update_cost import update_seconds
 
-STUDY = "buys"
 TASK = GrammarTask()
 COST_TASK = replace(TASK, train_pairs=2000, test_pairs=100, bins=((26, 30),))
 """Where the sentences come from on which seconds and bytes are measured."""
@@ -55,7 +50,7 @@ RECORDED = "bottleneck"
 
 @dataclass(frozen=True)
 class LocalSetting(Setting):
-    """A translator that looks at a window around a place it predicts, and its training."""
+    """A translator that looks at a window around a position it predicts, and its training."""
 
     window: int = 5
 
@@ -83,7 +78,7 @@ def trained_here() -> dict[str, AnySetting]:
 
 def everyone() -> dict[str, AnySetting]:
     """Return the settings of all arms; the first has no attention."""
-    return {str(kind): setting for kind, setting in reported().items()} | trained_here()
+    return {**reported(), **trained_here()}
 
 
 def costs(settings: Mapping[str, AnySetting], seed: int, task: GrammarTask) -> dict[str, float]:
@@ -148,152 +143,41 @@ def decoding_mib(model: TranslationModel, batch: Batch) -> float:
     return float(kept / 2**20)
 
 
-def cached_costs(seed: int) -> dict[str, float]:
-    """Return the costs of a seed, measured once."""
-    settings = everyone()
-    key = {"settings": repr(settings), "task": repr(COST_TASK), "seed": seed}
-    return cached(f"{STUDY}/costs-{seed}", key, lambda: costs(settings, seed, COST_TASK))
-
-
-def cost_unit(what: str) -> str:
-    """Return the unit of a measure of `costs`, by the part behind the stroke."""
-    units = {"parameters": "weights", "update_cost": "× no attention"}
-    return units.get(what, "MiB" if what.endswith("mib") else "s")
-
-
-def smoke() -> list[float]:
-    """Run the whole pipeline on a few sentences; see `smoke_trace`."""
-    return smoke_trace(trained_here().values())
-
-
-def main(workers: int = 2) -> None:
-    """Train what no other study has, measure what all cost, and write the record."""
-    settings = trained_here()
-    entries = {name: (setting, TASK) for name, setting in settings.items()}
-    runs = run_all(STUDY, entries, REPORT_SEEDS, workers)
-    quality = {
-        arm: {what: values for what, values in found.items() if what != "parameters"}
-        for arm, found in runs.items()
-    }
-    spent = runs_by_measure(
-        in_parallel(cached_costs, [(seed,) for seed in REPORT_SEEDS], workers=1)
-    )
-    spent |= {
-        f"{arm}/update_cost": ratios(spent[f"{arm}/update_seconds"], spent["none/update_seconds"])
+def all_costs(seed: int) -> dict[str, float]:
+    """Return the costs of all arms, and each update's as a multiple of one without attention."""
+    spent = costs(everyone(), seed, COST_TASK)
+    return spent | {
+        f"{arm}/update_cost": spent[f"{arm}/update_seconds"] / spent["none/update_seconds"]
         for arm in everyone()
         if arm != "none"
     }
-    write_result(
-        STUDY,
-        title="What attention buys: seven mechanisms, the same sentences, updates and seeds",
-        command="python -m experiments.buys",
-        seeds=REPORT_SEEDS,
-        threads=1,
-        config={
-            "task": TASK,
-            "trained": settings,
-            "recorded": dict.fromkeys(reported(), RECORDED),
-            "cost_task": COST_TASK,
-            "sentences": SENTENCES,
-        },
-        measures=measure_all(quality, unit_of)
-        | {name: measure(values, cost_unit(name.split("/")[1])) for name, values in spent.items()},
-        claims=claims(recorded() | runs),
-        fingerprint=fingerprint(smoke()),
-    )
 
 
-def recorded() -> dict[str, Runs]:
+@cache
+def recorded() -> Runs:
     """Return the exact match and BLEU of what the other study trained.
 
     Raises:
         ValueError: it trained with other settings, sentences or seeds.
     """
     study = load_result(RECORDED)
-    found: dict[str, Runs] = {}
     for arm, setting in reported().items():
         wanted = json.loads(json.dumps({"setting": setting, "task": TASK}, default=vars))
         if study.config[arm] != wanted or study.seeds != REPORT_SEEDS:
             raise ValueError(f"{RECORDED}: its {arm} was not trained as {arm} is here")
-        found[arm] = {
-            key.removeprefix(f"{arm}/"): list(entry.runs)
-            for key, entry in study.measures.items()
-            if key.startswith((f"{arm}/exact_match", f"{arm}/bleu"))
-        }
-    return found
-
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Compare mechanisms seed by seed, as the page states it."""
-
-    def gain(text: str, more: str, less: str, where: str = "test") -> dict[str, object]:
-        what = f"exact_match/{where}"
-        return claim(
-            text, runs[more][what], runs[less][what], unit="points of exact match", side="above"
-        )
-
     return {
-        **{
-            f"{arm}_gain": gain(
-                f"More sentences come out right with {said} than without.", arm, "none"
-            )
-            for arm, said in NAMES.items()
-        },
-        "general_or_dot": gain(
-            "A learned matrix in the score (general) beats none (dot).", "general", "dot"
-        ),
-        "concat_or_additive": gain(
-            "The additive score does better after the word is read (Luong's concat) than before it "
-            "(Bahdanau).",
-            "concat",
-            "additive",
-        ),
-        "local_or_general": gain(
-            "Looking at eleven places around a predicted one beats looking at all.",
-            "local",
-            "general",
-        ),
-        "local_far_beyond": gain(
-            "On 36 to 40 words, more than in training, a window beats looking at all words.",
-            "local",
-            "general",
-            FAR_BEYOND,
-        ),
-        "transformer_or_additive": gain(
-            "After as many updates the Transformer gets more sentences right than the recurrent "
-            "translator with additive attention.",
-            "transformer",
-            "additive",
-        ),
-        "transformer_or_dot": gain(
-            "After as many updates the Transformer gets more sentences right than the recurrent "
-            "translator with dot attention.",
-            "transformer",
-            "dot",
-        ),
-        "transformer_beyond": gain(
-            "On 31 to 35 words, more than in training, the Transformer gets more right than "
-            "additive attention.",
-            "transformer",
-            "additive",
-            BEYOND,
-        ),
-        "transformer_far_beyond": gain(
-            "On 36 to 40 words, more than in training, the Transformer gets more right than no "
-            "attention.",
-            "transformer",
-            "none",
-            FAR_BEYOND,
-        ),
-        "transformer_new_pairs": gain(
-            "With word combinations never seen the Transformer gets more right than additive "
-            "attention.",
-            "transformer",
-            "additive",
-            "held_out",
-        ),
+        name: list(entry.runs)
+        for name, entry in study.measures.items()
+        if name.split("/")[0] in reported() and name.split("/")[1] in ("exact_match", "bleu")
     }
 
+
+def known(name: str) -> Quantity:
+    """Return a measure of this study, or of the one whose record is read."""
+    return lambda runs: runs[name] if name in runs else recorded()[name]
+
+
+gain = partial(translators.gain, of=known)
 
 NAMES = {
     "additive": "additive attention",
@@ -303,7 +187,57 @@ NAMES = {
     "local": "bilinear attention in a predicted window (local-p)",
     "transformer": "a Transformer",
 }
+CLAIMS = {
+    f"{arm}_gain": gain(f"More sentences come out right with {name} than without.", arm, "none")
+    for arm, name in NAMES.items()
+} | {
+    "general_or_dot": gain(
+        "A learned matrix in the score (general) beats none (dot).", "general", "dot"),
+    "concat_or_additive": gain(
+        "The additive score does better after the word is read (Luong's concat) than before it "
+        "(Bahdanau).", "concat", "additive"),
+    "local_or_general": gain(
+        "Looking at eleven places around a predicted one beats looking at all.",
+        "local", "general"),
+    "local_far_beyond": gain(
+        "On 36 to 40 words, more than in training, a window beats looking at all words.",
+        "local", "general", FAR_BEYOND),
+    "transformer_or_additive": gain(
+        "After as many updates the Transformer gets more sentences right than the recurrent "
+        "translator with additive attention.", "transformer", "additive"),
+    "transformer_or_dot": gain(
+        "After as many updates the Transformer gets more sentences right than the recurrent "
+        "translator with dot attention.", "transformer", "dot"),
+    "transformer_beyond": gain(
+        "On 31 to 35 words, more than in training, the Transformer gets more right than "
+        "additive attention.", "transformer", "additive", BEYOND),
+    "transformer_far_beyond": gain(
+        "On 36 to 40 words, more than in training, the Transformer gets more right than no "
+        "attention.", "transformer", "none", FAR_BEYOND),
+    "transformer_new_pairs": gain(
+        "With word combinations never seen the Transformer gets more right than additive "
+        "attention.", "transformer", "additive", "held_out"),
+}  # fmt: skip
 
+STUDY = Experiment(
+    name="buys",
+    title="What attention buys: seven mechanisms, the same sentences, updates and seeds",
+    seeds=REPORT_SEEDS,
+    arms=lambda: on(TASK, trained_here()),
+    outcome=outcome,
+    beside=all_costs,
+    timed=True,
+    config=lambda: {
+        "task": TASK,
+        "trained": trained_here(),
+        "recorded": dict.fromkeys(reported(), RECORDED),
+        "cost_task": COST_TASK,
+        "sentences": SENTENCES,
+    },
+    units={"*_seconds": "s", "*_mib": "MiB"} | UNITS,
+    claims=CLAIMS,
+    smoke=lambda: smoke_trace(trained_here().values()),
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -8,9 +8,10 @@ each from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from statistics import fmean
 from typing import get_args
 
@@ -25,12 +26,9 @@ from companion.metrics import exact_match, pointing_accuracy
 from companion.models.vision import Captioner, CaptionerConfig, Looks, Reinforce
 from companion.models.vision.captioner import Attention
 from companion.training import TrainingConfig, train
-from experiments.record import claim, fingerprint, measure_all, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, run_arms, unit_of
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.experiment import Claim, Experiment, Quantity, on
+from experiments.trials import Trials, tuned
 
-STUDY = "captioning"
 SEEDS = tuple(range(11, 16))
 LEARNING_RATES = (0.005, 0.008)
 REPORT_STEPS = 700
@@ -75,16 +73,14 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, trained for longer."""
-    settings = chosen(STUDY)
-    tuned = {name: Setting(**settings[name]) for name in arms()}
-    return {name: replace(setting, steps=REPORT_STEPS) for name, setting in tuned.items()}
+    return tuned("captioning", arms(), steps=REPORT_STEPS)
 
 
 @cache
 def drawn(count: int, seed: int, held_out: bool = False) -> tuple[list[Scene], CaptionBatch]:
-    """Draw scenes, once, and the batch of them all."""
-    found = scenes(count, seed=seed, combinations="held_out" if held_out else "seen")
-    return found, collate_scenes(found, VOCAB)
+    """Draw scenes, and the batch of them all."""
+    pictures = scenes(count, seed=seed, combinations="held_out" if held_out else "seen")
+    return pictures, collate_scenes(pictures, VOCAB)
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[Captioner, list[float]]:
@@ -92,11 +88,7 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Captioner, list[float]
 
     Arms of one seed see the same scenes in the same order, and begin with the same weights.
     """
-    config = CaptionerConfig(
-        len(VOCAB),
-        attention=setting.attention,
-        channels=setting.channels,
-    )
+    config = CaptionerConfig(len(VOCAB), attention=setting.attention, channels=setting.channels)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Captioner(config)
@@ -118,7 +110,7 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Captioner, list[float]
 @torch.no_grad()
 def captions(model: Captioner, images: Tensor, vocab: Vocabulary) -> list[tuple[str, ...]]:
     """Write captions, each word the most probable."""
-    found = greedy(
+    written = greedy(
         model.step,
         model.start(images),
         batch_size=len(images),
@@ -126,30 +118,30 @@ def captions(model: Captioner, images: Tensor, vocab: Vocabulary) -> list[tuple[
         eos_id=vocab.eos_id,
         max_len=12,
     )
-    return [vocab.decode(ids) for ids in found.sequences()]
+    return [vocab.decode(ids) for ids in written.sequences()]
 
 
 @torch.no_grad()
 def evaluate(model: Captioner, task: Task) -> dict[str, float]:
     """Return all measures of a captioner, in %, and the mean loss of the right captions."""
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     for name, held_out in (("seen", False), ("held_out", True)):
         pictures, batch = drawn(task.test, task.test_seed + held_out, held_out)
         said = captions(model, batch.images, VOCAB)
-        found[f"exact/{name}"] = exact_match(said, [scene.words for scene in pictures])
+        measures[f"exact/{name}"] = exact_match(said, [scene.words for scene in pictures])
         looks = model(batch.images, batch.target_in)
         maps = maps_of(looks, pictures, model.config.side)
         asked = [held_out_only(scene) for scene in pictures] if held_out else pictures
         for margin, game in ((task.margin, "pointing"), (0.0, "strict")):
             for kind, (share, _) in pointing_accuracy(maps, asked, margin=margin).items():
-                found[f"{game}/{name}/{kind}"] = share
+                measures[f"{game}/{name}/{kind}"] = share
         for kind, share in words_right(looks, batch, asked).items():
-            found[f"words/{name}/{kind}"] = share
+            measures[f"words/{name}/{kind}"] = share
         if held_out:
-            found |= wrong_words(looks, batch, asked, model.config.side, task.margin)
-            found |= with_other_colours(model, batch, asked)
-    found["loss"] = float(model.loss(drawn(task.test, task.test_seed)[1]))
-    return found
+            measures |= wrong_words(looks, batch, asked, model.config.side, task.margin)
+            measures |= with_other_colours(model, batch, asked)
+    measures["loss"] = float(model.loss(drawn(task.test, task.test_seed)[1]))
+    return measures
 
 
 def maps_of(looks: Looks, pictures: Sequence[Scene], side: int) -> list[Tensor]:
@@ -165,12 +157,8 @@ def held_out_only(scene: Scene) -> Scene:
 
     The others are "seen": of the other shape, or of both.
     """
-    places = [
-        place
-        for place in range(len(scene.words) - 1)
-        if (scene.words[place], scene.words[place + 1]) in HELD_OUT
-    ]
-    kept = {place + step for place in places for step in (-1, 0, 1)}
+    starts = [i for i, two in enumerate(pairwise(scene.words)) if two in HELD_OUT]
+    kept = {start + step for start in starts for step in (-1, 0, 1)}
     classes = tuple(c if i in kept else "seen" for i, c in enumerate(scene.classes))
     return replace(scene, classes=classes)
 
@@ -201,13 +189,13 @@ def wrong_words(
     asked = 0
     for row, scene in enumerate(pictures):
         pixels = len(scene.image) / side
-        for place, (kind, boxes) in enumerate(zip(scene.classes, scene.boxes, strict=True)):
+        for column, (kind, boxes) in enumerate(zip(scene.classes, scene.boxes, strict=True)):
             if kind in ("colour", "shape"):
-                down, across = divmod(cells[row][place], side)
+                down, across = divmod(cells[row][column], side)
                 centre = (down + 0.5) * pixels, (across + 0.5) * pixels
                 hit = any(box.is_near(centre, margin) for box in boxes)
                 where = "right_place" if hit else "wrong_place"
-                counts[where] += not said[row][place]
+                counts[where] += not said[row][column]
                 asked += 1
     return {f"wrong_word/{where}": 100.0 * count / asked for where, count in counts.items()}
 
@@ -221,38 +209,23 @@ def with_other_colours(
     The picture and the words before stay as they are. In %.
     """
     names = list(COLOURS)
-    tokens, places = batch.target_in.clone(), []
+    tokens, columns = batch.target_in.clone(), []
     for row, scene in enumerate(pictures):
-        place = scene.classes.index("shape")
-        colour, shape = scene.words[place - 1 : place + 1]
+        column = scene.classes.index("shape")
+        colour, shape = scene.words[column - 1 : column + 1]
         others = names[names.index(colour) + 1 :] + names
         other = next(one for one in others if (one, shape) not in HELD_OUT)
-        tokens[row, place] = VOCAB.encode([other])[0]
-        places.append(place)
+        tokens[row, column] = VOCAB.encode([other])[0]
+        columns.append(column)
     rows = torch.arange(len(pictures))
-    said = model(batch.images, tokens).logits.argmax(-1)[rows, places]
-    right = said == batch.target_out[rows, places]
+    said = model(batch.images, tokens).logits.argmax(-1)[rows, columns]
+    right = said == batch.target_out[rows, columns]
     return {"other_colour/shape": 100.0 * float(right.double().mean())}
 
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
-    """Train one captioner, or find that it was done before, and measure it."""
-    key = as_key(setting=setting, task=task, seed=seed)
-    way = f"{setting.attention}-{setting.learning_rate}-{setting.steps}"
-    name = f"{STUDY}/{way}-{task.test_seed}-{seed}"
-
-    def compute() -> dict[str, float]:
-        model, _ = fit(setting, task, seed)
-        return evaluate(model, task)
-
-    return cached(name, key, compute)
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, TUNING_TASK)
-    metric = "loss of the right captions of new scenes"
-    tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
+    """Train one captioner and measure it."""
+    return evaluate(fit(setting, task, seed)[0], task)
 
 
 # The record
@@ -266,93 +239,65 @@ def smoke() -> list[float]:
         setting = replace(arm, learning_rate=0.01, steps=4, batch_size=16, channels=8)
         model, losses = fit(setting, task, seed=7)
         trace += losses
-        found = evaluate(model, task)
-        trace += [found["loss"], fmean(found.values()) / 1000]
+        measures = evaluate(model, task)
+        trace += [measures["loss"], fmean(measures.values()) / 1000]
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
-    write_result(
-        STUDY,
-        title="Captions of scenes, with soft, hard and uniform attention",
-        command="python -m experiments.captioning",
-        seeds=SEEDS,
-        threads=1,
-        config={"task": TASK, "arms": settings},
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+def halves(measured: str) -> Quantity:
+    """Return the mean of a measure over colours and shapes, run by run."""
+    return lambda runs: [
+        fmean(pair)
+        for pair in zip(runs[f"{measured}/colour"], runs[f"{measured}/shape"], strict=True)
+    ]
 
 
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    soft, hard, uniform = (runs[kind] for kind in ("soft", "hard", "uniform"))
+CLAIMS = {
+    "soft_captions": Claim(
+        "With soft attention, more than 95 % of the captions of new scenes are exact.",
+        "soft/exact/seen", unit="%", above=95),
+    "soft_points": Claim(
+        "Before a colour or a shape, soft attention points into the right box in more than "
+        "95 % of the cases.",
+        halves("soft/pointing/seen"), unit="%", above=95),
+    "attention_is_needed": Claim(
+        "With soft attention, more captions are exact than with uniform attention.",
+        "soft/exact/seen", "uniform/exact/seen", "points", above=0),
+    "soft_beats_hard": Claim(
+        "With soft attention, more captions are exact than with hard attention.",
+        "soft/exact/seen", "hard/exact/seen", "points", above=0),
+    "right_place": Claim(
+        "On combinations never seen, soft attention points as well as on those seen, within 5 "
+        "points.",
+        halves("soft/pointing/seen"), halves("soft/pointing/held_out"), "points", below=5),
+    "wrong_word": Claim(
+        "On combinations never seen, a colour or a shape is wrong more than 10 points oftener "
+        "than on those seen.",
+        halves("soft/words/seen"), halves("soft/words/held_out"), "points", above=10),
+    "right_place_wrong_word": Claim(
+        "On combinations never seen, more colours and shapes are wrong with the right place "
+        "pointed at than with a wrong one.",
+        "soft/wrong_word/right_place", "soft/wrong_word/wrong_place", "points", above=0),
+    "shape_right_after_seen_colour": Claim(
+        "After a colour that training has seen with it, the shape of a combination never seen "
+        "is right more than 10 points oftener than after its own.",
+        "soft/other_colour/shape", "soft/words/held_out/shape", "points", above=10),
+}  # fmt: skip
 
-    def said(column: Runs, name: str) -> list[float]:
-        """Right words of colour and shape, half of each."""
-        return halves(column, f"words/{name}")
-
-    def pointed(column: Runs, name: str) -> list[float]:
-        return halves(column, f"pointing/{name}")
-
-    return {
-        "soft_captions": claim(
-            "With soft attention, more than 95 % of the captions of new scenes are exact.",
-            soft["exact/seen"], None, unit="%", side="above", threshold=95.0,
-        ),
-        "soft_points": claim(
-            "Before a colour or a shape, soft attention points into the right box in more than "
-            "95 % of the cases.",
-            pointed(soft, "seen"), None, unit="%", side="above", threshold=95.0,
-        ),
-        "attention_is_needed": claim(
-            "With soft attention, more captions are exact than with uniform attention.",
-            soft["exact/seen"], uniform["exact/seen"], unit="points", side="above",
-        ),
-        "soft_beats_hard": claim(
-            "With soft attention, more captions are exact than with hard attention.",
-            soft["exact/seen"], hard["exact/seen"], unit="points", side="above",
-        ),
-        "right_place": claim(
-            "On combinations never seen, soft attention points as well as on those seen, within 5 "
-            "points.",
-            pointed(soft, "seen"), pointed(soft, "held_out"), unit="points", side="below",
-            threshold=5.0,
-        ),
-        "wrong_word": claim(
-            "On combinations never seen, a colour or a shape is wrong more than 10 points oftener "
-            "than on those seen.",
-            said(soft, "seen"), said(soft, "held_out"), unit="points", side="above",
-            threshold=10.0,
-        ),
-        "right_place_wrong_word": claim(
-            "On combinations never seen, more colours and shapes are wrong with the right place "
-            "pointed at than with a wrong one.",
-            soft["wrong_word/right_place"], soft["wrong_word/wrong_place"], unit="points",
-            side="above",
-        ),
-        "shape_right_after_seen_colour": claim(
-            "After a colour that training has seen with it, the shape of a combination never seen "
-            "is right more than 10 points oftener than after its own.",
-            soft["other_colour/shape"], soft["words/held_out/shape"], unit="points", side="above",
-            threshold=10.0,
-        ),
-    }  # fmt: skip
-
-
-def halves(column: Runs, what: str) -> list[float]:
-    """Average a measure over colours and shapes, run by run.
-
-    >>> halves({"words/colour": [100.0, 90.0], "words/shape": [50.0, 90.0]}, "words")
-    [75.0, 90.0]
-    """
-    both = zip(column[f"{what}/colour"], column[f"{what}/shape"], strict=True)
-    return [fmean(pair) for pair in both]
-
+STUDY = Experiment(
+    name="captioning",
+    title="Captions of scenes, with soft, hard and uniform attention",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    trials=Trials(
+        arms, LEARNING_RATES, TUNING_TASK, "loss", "loss of the right captions of new scenes"
+    ),
+    config=lambda: {"task": TASK, "arms": reported()},
+    units={"*/loss": "nats", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

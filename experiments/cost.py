@@ -8,10 +8,9 @@ are CPU times of one thread. Bounds come from the same run as what is held again
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -44,10 +43,8 @@ from companion.models.transformer import Block, LanguageModel, TransformerConfig
 from companion.models.transformer.language_model import PromptState
 from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention
-from experiments.record import claim, fingerprint, measure, ratios, write_result
-from experiments.translators import cached, in_parallel, runs_by_measure
+from experiments.experiment import Claim, Experiment, Runs, in_parallel, ratio
 
-STUDY = "cost"
 SEEDS = (1, 2, 3, 4, 5)
 ROUNDS = 5
 """Readings in a run, two of an update; the least counts: what else the machine does only adds."""
@@ -347,16 +344,16 @@ def writing_of(
     return found
 
 
-def outcome(growth: Growth, writing: Writing, seed: int) -> dict[str, float]:
-    """Measure everything once."""
+def outcome(seed: int) -> dict[str, float]:
+    """Measure everything."""
     roof = measure_roofline()
     return {
         "roof/peak": roof.flops / 1e9,
         "roof/bandwidth": roof.bandwidth / 1e9,
         "roof/ridge": roof.ridge,
-        **growth_of(growth, seed),
-        **writing_of(writing, seed, roof),
-        **in_parallel(memory_of, [(growth, seed)], 1)[0],  # in a process without a past
+        **growth_of(GROWTH, seed),
+        **writing_of(WRITING, seed, roof),
+        **in_parallel(memory_of, [(GROWTH, seed)], 1)[0],  # in a process without a past
     }
 
 
@@ -385,129 +382,93 @@ def smoke() -> list[float]:
     return trace
 
 
-def main() -> None:
-    """Measure run by run, and write the record."""
-    torch.set_num_threads(1)
-    found = []
-    for seed in SEEDS:
-        key = {"growth": repr(GROWTH), "writing": repr(WRITING), "rounds": ROUNDS, "seed": seed}
-        run = cached(f"cost/{seed}", key, lambda seed=seed: outcome(GROWTH, WRITING, seed))  # type: ignore[misc]
-        found.append(run)
-        print(f"round {seed}: {run['roof/peak']:.0f} GFLOP/s, {run['roof/bandwidth']:.1f} GB/s")
-    runs = runs_by_measure(found)
-    write_result(
-        STUDY,
-        title="What attention costs",
-        command="python -m experiments.cost",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "growth": asdict(GROWTH),
-            "writing": asdict(WRITING),
-            "rounds": ROUNDS,
-            "counted_crossing": crossover_length(GROWTH.config, with_projections=False),
-        },
-        measures={name: measure(values, unit_of(name)) for name, values in runs.items()},
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
-
-
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    first, last = what.split("/")[0], what.split("/")[-1]
-    by_first = {"rate": "GFLOP/s", "crossing": "tokens", "peak": "MB"}
-    by_last = {
-        "time": "ms", "rate": "GFLOP/s", "of_peak": "%", "of_memory": "%", "of_roof": "%",
-        "peak": "GFLOP/s", "bandwidth": "GB/s", "ridge": "FLOP/byte", "exponent": "",
-        "matrices": "", "relative": "", "share": "", "to_decode": "",
-    }  # fmt: skip
-    if last in by_last:
-        return by_last[last]
-    return "ms" if first == "time" else by_first.get(first, "")
-
-
-def claims(runs: Mapping[str, Sequence[float]]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    relative = ratios(runs["time/window/4096"], runs["time/fused/4096"])
+def time_for_operations(runs: Runs) -> list[float]:
+    """Return a window's share of full attention's time, over its share of the operations."""
     counts = flops_of(GROWTH, 4096)
-    saved = counts["window"] / counts["fused"]
-    return {
-        "short_block_quadruples": claim(
-            "From 128 to 256 tokens, doubling the length multiplies the time of a Transformer "
-            "block by more than three.",
-            runs["doubling/block/128"], None, unit="", side="above", threshold=3.0,
-        ),
-        "long_block_quadruples": claim(
-            "From 2048 to 4096 tokens, doubling the length multiplies the time of a Transformer "
-            "block by more than three.",
-            runs["doubling/block/2048"], None, unit="", side="above", threshold=3.0,
-        ),
-        "long_attention_quadruples": claim(
-            "From 2048 to 4096 tokens, doubling the length multiplies the time of attention "
-            "itself by more than three and a half.",
-            runs["doubling/fused/2048"], None, unit="", side="above", threshold=3.5,
-        ),
-        "textbook_crosses_early": claim(
-            "Textbook attention takes longer than the feed-forward layer from less than half the "
-            "length at which their operations are equal.",
-            runs["crossing/textbook/relative"], None, unit="", side="below", threshold=0.5,
-        ),
-        "fused_crosses_early": claim(
-            "Fused attention takes longer than the feed-forward layer from a shorter length than "
-            "that at which their operations are equal.",
-            runs["crossing/fused/relative"], None, unit="", side="below", threshold=1.0,
-        ),
-        "flops_predict_time": claim(
-            "Textbook attention, which does the same operations as fused attention, takes less "
-            "than one and a half times as long (2048 tokens).",
-            ratios(runs["time/textbook/2048"], runs["time/fused/2048"]), None, unit="",
-            side="below", threshold=1.5,
-        ),
-        "window_saves_what_is_counted": claim(
-            "A window of 129 keys saves time as it saves operations: its share of full attention's "
-            "time is less than one and a half times its share of the operations (4096 tokens).",
-            [value / saved for value in relative], None, unit="", side="below", threshold=1.5,
-        ),
-        "textbook_memory_is_quadratic": claim(
-            "The memory that textbook attention takes grows with an exponent above 1.9.",
-            runs["peak/textbook/exponent"], None, unit="", side="above", threshold=1.9,
-        ),
-        "tiled_memory_is_small": claim(
-            "At 4096 tokens, tiled attention raises the resident size by less than a tenth of one "
-            "matrix of weights.",
-            runs["peak/tiled/matrices"], None, unit="", side="below", threshold=0.1,
-        ),
-        "decoding_is_far_from_peak": claim(
-            "Writing one sequence reaches less than a tenth of the processor's peak.",
-            runs["decode/128/1/of_peak"], None, unit="%", side="below", threshold=10.0,
-        ),
-        "decoding_is_near_memory": claim(
-            "Writing one sequence moves its bytes at more than half of the memory's bandwidth.",
-            runs["decode/128/1/of_memory"], None, unit="%", side="above", threshold=50.0,
-        ),
-        "training_is_near_peak": claim(
-            "Training reaches more than half of the processor's peak.",
-            runs["train/of_peak"], None, unit="%", side="above", threshold=50.0,
-        ),
-        "training_takes_less": claim(
-            "A token takes less time in training, with three times the operations, than in writing "
-            "one sequence.",
-            runs["train/to_decode"], None, unit="", side="below", threshold=1.0,
-        ),
-        "batch_helps": claim(
-            "With 128 tokens in the cache, writing 16 sequences at once takes less than a quarter "
-            "of the time for each token.",
-            runs["decode/128/16/share"], None, unit="", side="below", threshold=0.25,
-        ),
-        "batch_helps_with_long_caches": claim(
-            "With 2048 tokens in the cache, writing 16 sequences at once takes less than a quarter "
-            "of the time for each token.",
-            runs["decode/2048/16/share"], None, unit="", side="below", threshold=0.25,
-        ),
-    }  # fmt: skip
+    times = zip(runs["time/window/4096"], runs["time/fused/4096"], strict=True)
+    return [window / full / (counts["window"] / counts["fused"]) for window, full in times]
 
+
+CLAIMS = {
+    "short_block_quadruples": Claim(
+        "From 128 to 256 tokens, doubling the length multiplies the time of a Transformer "
+        "block by more than three.",
+        "doubling/block/128", above=3),
+    "long_block_quadruples": Claim(
+        "From 2048 to 4096 tokens, doubling the length multiplies the time of a Transformer "
+        "block by more than three.",
+        "doubling/block/2048", above=3),
+    "long_attention_quadruples": Claim(
+        "From 2048 to 4096 tokens, doubling the length multiplies the time of attention "
+        "itself by more than three and a half.",
+        "doubling/fused/2048", above=3.5),
+    "textbook_crosses_early": Claim(
+        "Textbook attention takes longer than the feed-forward layer from less than half the "
+        "length at which their operations are equal.",
+        "crossing/textbook/relative", below=0.5),
+    "fused_crosses_early": Claim(
+        "Fused attention takes longer than the feed-forward layer from a shorter length than "
+        "that at which their operations are equal.",
+        "crossing/fused/relative", below=1),
+    "flops_predict_time": Claim(
+        "Textbook attention, which does the same operations as fused attention, takes less "
+        "than one and a half times as long (2048 tokens).",
+        ratio("time/textbook/2048", "time/fused/2048"), below=1.5),
+    "window_saves_what_is_counted": Claim(
+        "A window of 129 keys saves time as it saves operations: its share of full attention's "
+        "time is less than one and a half times its share of the operations (4096 tokens).",
+        time_for_operations, below=1.5),
+    "textbook_memory_is_quadratic": Claim(
+        "The memory that textbook attention takes grows with an exponent above 1.9.",
+        "peak/textbook/exponent", above=1.9),
+    "tiled_memory_is_small": Claim(
+        "At 4096 tokens, tiled attention raises the resident size by less than a tenth of one "
+        "matrix of weights.",
+        "peak/tiled/matrices", below=0.1),
+    "decoding_is_far_from_peak": Claim(
+        "Writing one sequence reaches less than a tenth of the processor's peak.",
+        "decode/128/1/of_peak", unit="%", below=10),
+    "decoding_is_near_memory": Claim(
+        "Writing one sequence moves its bytes at more than half of the memory's bandwidth.",
+        "decode/128/1/of_memory", unit="%", above=50),
+    "training_is_near_peak": Claim(
+        "Training reaches more than half of the processor's peak.",
+        "train/of_peak", unit="%", above=50),
+    "training_takes_less": Claim(
+        "A token takes less time in training, with three times the operations, than in writing "
+        "one sequence.",
+        "train/to_decode", below=1),
+    "batch_helps": Claim(
+        "With 128 tokens in the cache, writing 16 sequences at once takes less than a quarter "
+        "of the time for each token.",
+        "decode/128/16/share", below=0.25),
+    "batch_helps_with_long_caches": Claim(
+        "With 2048 tokens in the cache, writing 16 sequences at once takes less than a quarter "
+        "of the time for each token.",
+        "decode/2048/16/share", below=0.25),
+}  # fmt: skip
+
+STUDY = Experiment(
+    name="cost",
+    title="What attention costs",
+    seeds=SEEDS,
+    beside=outcome,
+    timed=True,
+    config=lambda: {
+        "growth": GROWTH,
+        "writing": WRITING,
+        "rounds": ROUNDS,
+        "counted_crossing": crossover_length(GROWTH.config, with_projections=False),
+    },
+    units={
+        "*/exponent": "", "*/matrices": "", "*/relative": "",
+        "time/*": "ms", "*/time": "ms", "rate/*": "GFLOP/s", "*/rate": "GFLOP/s", "*/of_*": "%",
+        "roof/peak": "GFLOP/s", "roof/bandwidth": "GB/s", "roof/ridge": "FLOP/byte",
+        "crossing/*": "tokens", "peak/*": "MB", "*": "",
+    },
+    claims=CLAIMS,
+    smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    main()
+    STUDY.main(__doc__)

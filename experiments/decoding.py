@@ -7,7 +7,6 @@ on from two words, beside an exact search.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -26,10 +25,8 @@ from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded, beam, greedy, sample
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
-from experiments.record import claim, fingerprint, measure, write_result
-from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_measure
+from experiments.experiment import Claim, Experiment, Runs
 
-STUDY = "decoding"
 SEEDS = tuple(range(1, 11))
 TEMPERATURES = (0.25, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 1.0, 1.25)
 TOP_PS = (0.5, 0.75, 0.9)
@@ -37,7 +34,7 @@ TOP_KS = (2, 5, 10)
 WIDTHS = (1, 2, 5, 20)
 PENALTIES = (0.0, 0.6, 1.0)
 SAME = 1e-3
-"""Nats: two searches have found equally probable sentences if they differ by less."""
+"""Nats: two searches end with equally probable sentences if they differ by less."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +137,7 @@ def next_word_loss(model: LanguageModel, batch: Batch) -> Tensor:
 
 
 def choices() -> dict[str, Choice]:
-    """Return every way to draw a word that is reported."""
+    """Return every rule for drawing a word that is reported."""
     return {
         **{f"temperature/{t}": Choice(temperature=t) for t in TEMPERATURES},
         **{f"top_p/{p}": Choice(top_p=p) for p in TOP_PS},
@@ -187,19 +184,19 @@ def searched(written: Written, task: Task) -> dict[str, float]:
     model, vocab = written.model, written.vocab
     begins = dict.fromkeys(pair.source[: task.begin_with] for pair in unread(task))
     prompts = [[vocab.bos_id, *vocab.encode(words)] for words in [*begins][: task.beginnings]]
-    found = {}
+    searches = {}
     for width in WIDTHS:
-        found[f"beam/{width}"] = gone_on(model, vocab, prompts, task.limit, width, 0.0)
+        searches[f"beam/{width}"] = gone_on(model, vocab, prompts, task.limit, width, 0.0)
     for penalty in PENALTIES[1:]:
-        found[f"penalty/{penalty}"] = gone_on(model, vocab, prompts, task.limit, 5, penalty)
+        searches[f"penalty/{penalty}"] = gone_on(model, vocab, prompts, task.limit, 5, penalty)
     best = [
         most_probable(model, prompt, vocab.eos_id, task.limit, at_least=bound)
-        for prompt, bound in zip(prompts, found[f"beam/{WIDTHS[-1]}"].log_probs, strict=True)
+        for prompt, bound in zip(prompts, searches[f"beam/{WIDTHS[-1]}"].log_probs, strict=True)
     ]
-    found["exact"] = Continuations([words for words, _ in best], [total for _, total in best])
-    greedily = found["beam/1"].log_probs
+    searches["exact"] = Continuations([words for words, _ in best], [total for _, total in best])
+    greedily = searches["beam/1"].log_probs
     measures: dict[str, float] = {}
-    for name, (ids, totals) in found.items():
+    for name, (ids, totals) in searches.items():
         sentences = [
             tuple(vocab.tokens[i] for i in (*prompt[1:], *more))
             for prompt, more in zip(prompts, ids, strict=True)
@@ -269,77 +266,43 @@ def most_probable(
         The continuation without its end, and its log-probability.
     """
     rows = torch.tensor([prompt])
-    totals, best, found = torch.zeros(1), at_least - SAME / 2, list[int]()
+    totals, best, continuation = torch.zeros(1), at_least - SAME / 2, list[int]()
     for _ in range(limit):
         logits = torch.cat([model(part)[:, -1] for part in torch.split(rows, 2048)])
         given = totals[:, None] + logits.log_softmax(-1)
         end, row = given[:, eos_id].max(0)
         if end > best:
-            best, found = float(end), rows[row, len(prompt) :].tolist()
+            best, continuation = float(end), rows[row, len(prompt) :].tolist()
         given[:, eos_id] = -math.inf
         parents, words = (given > best).nonzero(as_tuple=True)
         if not len(parents):
             break
         rows = torch.cat((rows[parents], words[:, None]), 1)
         totals = given[parents, words]
-    return found, best
+    return continuation, best
 
 
 # The record
 
 
-def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
-    """Train one model, and measure what it writes and what is found in it."""
+def outcome(seed: int, setting: Setting = Setting(), task: Task = TASK) -> dict[str, float]:
+    """Train one model, and measure what it writes and what searches find in it."""
     written = fit(setting, task, seed)
-    found = {"final_loss": fmean(written.losses[-20:])}
+    measures = {"final_loss": fmean(written.losses[-20:])}
     for name, choice in choices().items():
-        measures = drawn(written, choice, task, seed)
-        found |= {f"{name}/{what}": value for what, value in measures.items()}
-    return {**found, **searched(written, task)}
-
-
-def run(setting: Setting, task: Task, seed: int) -> dict[str, float]:
-    """Do the work of one seed, or read it back if it was done before."""
-    key = as_key(setting=setting, task=task, choices=choices(), seed=seed)
-    return cached(f"{STUDY}/writes-{seed}", key, lambda: outcome(setting, task, seed))
+        shares = drawn(written, choice, task, seed)
+        measures |= {f"{name}/{what}": value for what, value in shares.items()}
+    return {**measures, **searched(written, task)}
 
 
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates, then all that is measured."""
     task = Task(sentences=150, max_length=6, samples=12, beginnings=3, limit=8)
     setting = Setting(steps=8, batch_size=16, embed_dim=16)
-    found = outcome(setting, task, seed=7)
+    measures = outcome(7, setting, task)
     # A model that has hardly begun may never end a sentence, whose log-probability is then -inf.
-    ended = [value for value in found.values() if math.isfinite(value)]
+    ended = [value for value in measures.values() if math.isfinite(value)]
     return [*fit(setting, task, seed=7).losses, *ended]
-
-
-def main(workers: int = 1) -> None:
-    """Train and measure on every seed, and write the record."""
-    runs = runs_by_measure(in_parallel(run, [(Setting(), TASK, seed) for seed in SEEDS], workers))
-    write_result(
-        STUDY,
-        title="What a small language model writes, and what searches find in it",
-        command="python -m experiments.decoding",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "setting": Setting(),
-            "task": TASK,
-            "choices": choices(),
-            "widths": WIDTHS,
-            "penalties": PENALTIES,
-        },
-        measures={name: measure(values, unit_of(name)) for name, values in runs.items()},
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
-
-
-def unit_of(name: str) -> str:
-    """Return the unit of a measure."""
-    what = name.rpartition("/")[2]
-    return {"final_loss": "nats", "log_prob": "nats", "words": "words"}.get(what, "%")
 
 
 def ahead_of_temperature(runs: Runs, cut: str) -> list[float]:
@@ -362,66 +325,64 @@ def ahead_of_temperature(runs: Runs, cut: str) -> list[float]:
     above = max(1, int(np.searchsorted(means, varied)))
     share = (varied - means[above - 1]) / (means[above] - means[above - 1])
     gap_distinct, gap_sound = (
-        np.array(runs[f"{cut}/{what}"]) - (1 - share) * found[above - 1] - share * found[above]
-        for what, found in (("distinct", distinct), ("grammatical", sound))
+        np.array(runs[f"{cut}/{what}"]) - (1 - share) * values[above - 1] - share * values[above]
+        for what, values in (("distinct", distinct), ("grammatical", sound))
     )
     rate = (sound[above] - sound[above - 1]).mean() / (means[above] - means[above - 1])
     return [float(gap) for gap in gap_sound - rate * gap_distinct]
 
 
-def claims(runs: Runs) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
+CLAIMS = {
+    "cold_is_sound": Claim(
+        "At temperature 0.5 the model writes more grammatical sentences than at 1.",
+        "temperature/0.5/grammatical", "temperature/1.0/grammatical", "points", above=0),
+    "cold_repeats": Claim(
+        "At temperature 0.5 the model writes fewer distinct sentences than at 1.",
+        "temperature/0.5/distinct", "temperature/1.0/distinct", "points", below=0),
+    "top_p_beats_temperature": Claim(
+        "With top-p 0.75 more sentences are grammatical than at the temperature at which as "
+        "many are distinct.",
+        lambda runs: ahead_of_temperature(runs, "top_p/0.75"), unit="points", above=0),
+    "top_k_beats_temperature": Claim(
+        "With top-k 10 more sentences are grammatical than at the temperature at which as many "
+        "are distinct.",
+        lambda runs: ahead_of_temperature(runs, "top_k/10"), unit="points", above=0),
+    "beam_finds_more": Claim(
+        "A beam of 5 finds more probable sentences than greedy decoding.",
+        "beam/5/log_prob", "beam/1/log_prob", "nats", above=0),
+    "beam_can_lose": Claim(
+        "For some beginnings a beam of 2 ends with a less probable sentence than greedy "
+        "decoding.",
+        "beam/2/below_greedy", unit="% of beginnings", above=0),
+    "five_are_enough": Claim(
+        "A beam of 5 finds the most probable sentence there is for more than nine in ten "
+        "beginnings.",
+        "beam/5/is_best", unit="% of beginnings", above=90),
+    "best_is_short": Claim(
+        "The most probable continuation is shorter than the greedy one.",
+        "exact/words", "beam/1/words", "words", below=0),
+    "best_is_sound": Claim(
+        "The most probable sentences are more often grammatical than the greedy ones.",
+        "exact/grammatical", "beam/1/grammatical", "points", above=0),
+}  # fmt: skip
 
-    def compared(first: str, second: str, what: str) -> tuple[list[float], list[float]]:
-        return runs[f"{first}/{what}"], runs[f"{second}/{what}"]
-
-    cold, plain = "temperature/0.5", "temperature/1.0"
-    wide, narrow = "beam/5", "beam/1"
-    return {
-        "cold_is_sound": claim(
-            "At temperature 0.5 the model writes more grammatical sentences than at 1.",
-            *compared(cold, plain, "grammatical"), unit="points", side="above",
-        ),
-        "cold_repeats": claim(
-            "At temperature 0.5 the model writes fewer distinct sentences than at 1.",
-            *compared(cold, plain, "distinct"), unit="points", side="below",
-        ),
-        "top_p_beats_temperature": claim(
-            "With top-p 0.75 more sentences are grammatical than at the temperature at which as "
-            "many are distinct.",
-            ahead_of_temperature(runs, "top_p/0.75"), None, unit="points", side="above",
-        ),
-        "top_k_beats_temperature": claim(
-            "With top-k 10 more sentences are grammatical than at the temperature at which as many "
-            "are distinct.",
-            ahead_of_temperature(runs, "top_k/10"), None, unit="points", side="above",
-        ),
-        "beam_finds_more": claim(
-            "A beam of 5 finds more probable sentences than greedy decoding.",
-            *compared(wide, narrow, "log_prob"), unit="nats", side="above",
-        ),
-        "beam_can_lose": claim(
-            "For some beginnings a beam of 2 ends with a less probable sentence than greedy "
-            "decoding.",
-            runs["beam/2/below_greedy"], None, unit="% of beginnings", side="above",
-        ),
-        "five_are_enough": claim(
-            "A beam of 5 finds the most probable sentence there is for more than nine in ten "
-            "beginnings.",
-            runs["beam/5/is_best"], None, unit="% of beginnings", side="above", threshold=90.0,
-        ),
-        "best_is_short": claim(
-            "The most probable continuation is shorter than the greedy one.",
-            *compared("exact", narrow, "words"), unit="words", side="below",
-        ),
-        "best_is_sound": claim(
-            "The most probable sentences are more often grammatical than the greedy ones.",
-            *compared("exact", narrow, "grammatical"), unit="points", side="above",
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="decoding",
+    title="What a small language model writes, and what searches find in it",
+    seeds=SEEDS,
+    beside=outcome,
+    workers=1,
+    config=lambda: {
+        "setting": Setting(),
+        "task": TASK,
+        "choices": choices(),
+        "widths": WIDTHS,
+        "penalties": PENALTIES,
+    },
+    units={"final_loss": "nats", "*/log_prob": "nats", "*/words": "words", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workers", type=int, default=1, help="processes of one thread each")
-    main(parser.parse_args().workers)
+    STUDY.main(__doc__)

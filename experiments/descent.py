@@ -1,53 +1,78 @@
-"""The training that studies of small models share: a warm-up under a cosine, and clipping."""
+"""The training that studies of small models share: fresh draws, and a warm-up under a cosine."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
+
+from companion.training import TrainingConfig, train
+
+Model = TypeVar("Model", bound=nn.Module)
+Batch = TypeVar("Batch")
+WARMUP = 20
+"""Updates over which the rate grows."""
+CLIP = 1.0
+"""The gradient's norm is cut to this."""
 
 
-def rate_at(step: int, steps: int, learning_rate: float, warmup: int) -> float:
-    """Return the rate of an update, counted from 0: a cosine from the first one, times a warm-up.
+class FromStart(TrainingConfig):
+    """A cosine that falls from the first update on, times a warm-up."""
 
-    >>> [round(rate_at(step, 8, 1.0, warmup=2), 2) for step in (0, 1, 4, 7)]
-    [0.5, 0.96, 0.5, 0.04]
-    """
-    cosine = (1 + math.cos(math.pi * step / steps)) / 2
-    return learning_rate * min(1, (step + 1) / warmup) * cosine
+    def rate(self, step: int) -> float:
+        """Return the learning rate of update `step`, counted from 0.
+
+        >>> config = FromStart(8, learning_rate=1.0, warmup_steps=2)
+        >>> [round(config.rate(step), 2) for step in (0, 1, 4, 7)]
+        [0.5, 0.96, 0.5, 0.04]
+        """
+        cosine = (1 + math.cos(math.pi * step / self.steps)) / 2
+        return self.learning_rate * min(1, (step + 1) / self.warmup_steps) * cosine
+
+
+class Draws(Generic[Batch]):
+    """Fresh batches, drawn one after the other."""
+
+    def __init__(self, draw: Callable[[], Batch]) -> None:
+        self.draw = draw
+
+    def __getitem__(self, step: int, /) -> Batch:
+        """Draw the next batch."""
+        return self.draw()
 
 
 def descend(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    loss_of: Callable[[], Tensor],
-    steps: int,
-    learning_rate: float,
+    make: Callable[[], Model],
+    draw: Callable[[Generator], Batch],
+    loss: Callable[[Any, Batch], Tensor],
+    setting: Any,
+    seed: int,
     *,
-    warmup: int,
-    clip: float,
-) -> list[float]:
-    """Train a model in place and return the loss of every update.
+    schedule: type[TrainingConfig] = FromStart,
+    clip: float = CLIP,
+) -> tuple[Model, list[float]]:
+    """Train a new model on fresh batches; return it and the loss of every update.
+
+    Torch's random numbers are afterwards what they were.
 
     Args:
-        model: what is trained.
-        optimizer: of the model's parameters; its rate is set before every update.
-        loss_of: draws a batch and gives the model's loss on it, a scalar.
-        steps: number of updates.
-        learning_rate: what the schedule is multiplied by.
-        warmup: updates over which the rate grows.
+        make: draws the model.
+        draw: draws a batch with the generator of the seed.
+        loss: of a model on a batch.
+        setting: has `steps`, which may be 0, and a `learning_rate`.
+        seed: of the model and of the batches.
+        schedule: says how the rate goes.
         clip: the gradient's norm is cut to this.
     """
-    losses: list[float] = []
-    for step in range(steps):
-        loss = loss_of()
-        losses.append(loss.item())
-        for group in optimizer.param_groups:
-            group["lr"] = rate_at(step, steps, learning_rate, warmup)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-    return losses
+    generator = Generator().manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = make()
+        if not setting.steps:
+            return model, []
+        config = schedule(setting.steps, setting.learning_rate, WARMUP, clip, seed=seed)
+        batches = Draws(lambda: draw(generator))
+        return model, train(model, batches, loss, config, progress=False)

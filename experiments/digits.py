@@ -1,6 +1,6 @@
-"""Can a Vision Transformer read digits, and does it need the places of its patches?
+"""Can a Vision Transformer read digits, and does it need the positions of its patches?
 
-Two arms: patches with learned places, and a bag of patches. Both are trained alike; `--tune`
+Two arms: patches with learned positions, and a bag of patches. Both are trained alike; `--tune`
 chooses a learning rate for each from one grid, on seeds of its own and on a part of the training
 digits. Then patches are wiped out, those with most attention or others by chance, to see whether
 attention says which of them count.
@@ -8,7 +8,6 @@ attention says which of them count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
@@ -21,12 +20,9 @@ from companion.data.digits import handwritten_digits
 from companion.data.images import LabelledImages, ShuffledBatches
 from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from companion.training import TrainingConfig, train
-from experiments.record import claim, fingerprint, measure_all, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, run_arms, unit_of
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.experiment import Claim, Experiment, on
+from experiments.trials import Trials, tuned
 
-STUDY = "digits"
 SEEDS = tuple(range(11, 16))
 LEARNING_RATES = (0.002, 0.004)
 REPORT_STEPS = 800
@@ -55,6 +51,7 @@ class Task:
     limit: int = 1797
 
 
+TASK = Task()
 TUNING_TASK = Task(validate=297)
 
 
@@ -65,9 +62,7 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, trained for longer."""
-    settings = chosen(STUDY)
-    tuned = {name: Setting(**settings[name]) for name in arms()}
-    return {name: replace(setting, steps=REPORT_STEPS) for name, setting in tuned.items()}
+    return tuned("digits", arms(), steps=REPORT_STEPS)
 
 
 @cache
@@ -108,8 +103,8 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[VisionTransformer, lis
 def evaluate(model: VisionTransformer, task: Task, seed: int) -> dict[str, float]:
     """Return right answers in %, with all patches and with some wiped out, and the loss."""
     learn, test = digits(task)
-    found = model(test.images, need_weights=True)
-    looked = found.weights[-1].mean(1)[:, 0, 1:]  # the class token's, over all heads
+    weights = model(test.images, need_weights=True).weights
+    looked = weights[-1].mean(1)[:, 0, 1:]  # the class token's, over all heads
     chance = torch.rand(looked.shape, generator=torch.Generator().manual_seed(seed))
     mean = learn.images.mean(0)
     return {
@@ -140,25 +135,15 @@ def wiped(images: Tensor, mean: Tensor, ranks: Tensor) -> Tensor:
         mean: (1, 8, 8).
         ranks: (b, 16), one a patch; the largest `WIPED` are wiped out.
     """
-    places = ranks.topk(WIPED, -1).indices
-    chosen = torch.zeros(ranks.shape, dtype=torch.bool).scatter(1, places, True)
+    highest = ranks.topk(WIPED, -1).indices
+    chosen = torch.zeros(ranks.shape, dtype=torch.bool).scatter(1, highest, True)
     pixels = chosen.reshape(-1, 1, 4, 4).repeat_interleave(2, 2).repeat_interleave(2, 3)
     return torch.where(pixels, mean, images)
 
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
-    """Train one model, or find that it was done before, and measure it."""
-    key = as_key(setting=setting, task=task, seed=seed)
-    way = f"{setting.positions}-{setting.learning_rate}-{setting.steps}"
-    name = f"{STUDY}/{way}-{task.validate}-{seed}"
-    return cached(name, key, lambda: evaluate(fit(setting, task, seed)[0], task, seed))
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, TUNING_TASK)
-    metric = "loss of training digits that were left out"
-    tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
+    """Train one model and measure it."""
+    return evaluate(fit(setting, task, seed)[0], task, seed)
 
 
 def smoke() -> list[float]:
@@ -168,57 +153,47 @@ def smoke() -> list[float]:
     for arm in arms().values():
         setting = replace(arm, learning_rate=0.004, steps=5, batch_size=20)
         model, losses = fit(setting, task, seed=7)
-        found = evaluate(model, task, seed=7)
-        trace += [*losses, found["loss"], fmean(found.values()) / 1000]
+        measures = evaluate(model, task, seed=7)
+        trace += [*losses, measures["loss"], fmean(measures.values()) / 1000]
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    runs = run_arms(outcome, settings, Task(), SEEDS, workers)
-    write_result(
-        STUDY,
-        title="A Vision Transformer on digits of 8 x 8 pixels",
-        command="python -m experiments.digits",
-        seeds=SEEDS,
-        threads=1,
-        config={"task": Task(), "wiped": WIPED, "arms": settings},
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        data={
-            "credit": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak (1998), "
-            "UCI Machine Learning Repository, as in scikit-learn",
-            "licence": "CC BY 4.0",
-        },
-        fingerprint=fingerprint(smoke()),
-    )
+CLAIMS = {
+    "digits_are_read": Claim(
+        "The Vision Transformer reads more than 96 % of new digits.",
+        "places/accuracy", unit="%", above=96),
+    "places_are_needed": Claim(
+        "With learned places, more digits are read than from a bag of patches.",
+        "places/accuracy", "bag/accuracy", "points", above=0),
+    "attention_finds_what_counts": Claim(
+        f"Wiping out the {WIPED} patches with most attention costs more right answers than "
+        f"wiping out {WIPED} by chance.",
+        "places/wiped/chance", "places/wiped/most", "points", above=0),
+    "attention_beats_ink": Claim(
+        f"It costs more than wiping out the {WIPED} patches that differ most from the mean "
+        "picture, which needs no model.",
+        "places/wiped/ink", "places/wiped/most", "points", above=0),
+}  # fmt: skip
 
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    places, bag = runs["places"], runs["bag"]
-    return {
-        "digits_are_read": claim(
-            "The Vision Transformer reads more than 96 % of new digits.",
-            places["accuracy"], None, unit="%", side="above", threshold=96.0,
-        ),
-        "places_are_needed": claim(
-            "With learned places, more digits are read than from a bag of patches.",
-            places["accuracy"], bag["accuracy"], unit="points", side="above",
-        ),
-        "attention_finds_what_counts": claim(
-            f"Wiping out the {WIPED} patches with most attention costs more right answers than "
-            f"wiping out {WIPED} by chance.",
-            places["wiped/chance"], places["wiped/most"], unit="points", side="above",
-        ),
-        "attention_beats_ink": claim(
-            f"It costs more than wiping out the {WIPED} patches that differ most from the mean "
-            "picture, which needs no model.",
-            places["wiped/ink"], places["wiped/most"], unit="points", side="above",
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="digits",
+    title="A Vision Transformer on digits of 8 x 8 pixels",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    trials=Trials(
+        arms, LEARNING_RATES, TUNING_TASK, "loss", "loss of training digits that were left out"
+    ),
+    config=lambda: {"task": TASK, "wiped": WIPED, "arms": reported()},
+    units={"*/loss": "nats", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+    data={
+        "credit": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak (1998), "
+        "UCI Machine Learning Repository, as in scikit-learn",
+        "licence": "CC BY 4.0",
+    },
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

@@ -52,27 +52,15 @@ from companion.models.classifier import AttentionClassifier, ClassifierConfig
 from companion.models.seq2seq import Seq2Seq
 from companion.models.transformer import Transformer
 from companion.training import TrainingConfig, train
-from experiments.record import Entry, claim, fingerprint, measure_all, write_result
-from experiments.settings import LIVE_SETTINGS, chosen
+from experiments.experiment import Arm, Claim, Experiment, on
+from experiments.settings import LIVE_SETTINGS
 from experiments.transformer import SMALL, TransformerSetting
 from experiments.transformer import tuned as tuned_transformer
-from experiments.translators import (
-    AnySetting,
-    Corpus,
-    GrammarTask,
-    Runs,
-    Trained,
-    as_key,
-    cached,
-    in_parallel,
-    run_arms,
-    runs_by_arm,
-)
+from experiments.translators import AnySetting, Corpus, GrammarTask, Trained
 from experiments.translators import Setting as TranslatorSetting
 from experiments.translators import fit as fit_translator
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.trials import Trials, tuned
 
-STUDY = "explanation"
 SEEDS = tuple(range(1, 6))
 TWIN = 1000
 """What is added to a seed for the second model, whose weights are compared with the first's."""
@@ -265,7 +253,7 @@ def searched(
 ) -> dict[str, float]:
     """Let an adversary choose the weights; return how far it gets from the model's own."""
     counts = torch.ones(own.shape[:-1], dtype=torch.bool) if counts is None else counts
-    found = adversarial_weights(
+    chosen = adversarial_weights(
         read,
         own,
         mask,
@@ -275,32 +263,25 @@ def searched(
         generator=Generator().manual_seed(seed),
     )
     return {
-        "adversary/divergence": float(jensen_shannon(found, own)[counts].mean()),
-        "adversary/other_top": percent((top_places(found) != top_places(own))[counts]),
+        "adversary/divergence": float(jensen_shannon(chosen, own)[counts].mean()),
+        "adversary/other_top": percent((top_places(chosen) != top_places(own))[counts]),
     }
 
 
-def percent(found: Tensor) -> float:
+def percent(flags: Tensor) -> float:
     """Return the share of what is true, in %."""
-    return 100.0 * float(found.double().mean())
+    return 100.0 * float(flags.double().mean())
 
 
-def outcome(setting: Setting, tests: Tests | None, seed: int) -> dict[str, float]:
-    """Train one classifier and test it; without `tests`, only its loss and accuracy are found."""
-    parts = (setting.task, setting.encoder, setting.attention, setting.learning_rate, setting.steps)
-    name = f"{STUDY}/{'-'.join(map(str, parts))}-{'trial-' if tests is None else ''}{seed}"
-    key = as_key(setting=setting, tests=tests, seed=seed)
-
-    def compute() -> dict[str, float]:
-        model, losses = fit(setting, seed)
-        examples = held_out(TASKS[setting.task], tests or TESTS)
-        found = {"final_loss": fmean(losses[-50:]), "accuracy": accuracy(model, examples)}
-        if tests is None or setting.attention == "uniform":
-            return found
-        twin, _ = fit(setting, TWIN + seed)
-        return found | explained(model, examples, seed, tests) | apart(model, twin, examples)
-
-    return cached(name, key, compute)
+def classified(setting: Setting, tests: Tests | None, seed: int) -> dict[str, float]:
+    """Train one classifier and test it; without `tests`, measure its loss and accuracy alone."""
+    model, losses = fit(setting, seed)
+    examples = held_out(TASKS[setting.task], tests or TESTS)
+    measures = {"final_loss": fmean(losses[-50:]), "accuracy": accuracy(model, examples)}
+    if tests is None or setting.attention == "uniform":
+        return measures
+    twin, _ = fit(setting, TWIN + seed)
+    return measures | explained(model, examples, seed, tests) | apart(model, twin, examples)
 
 
 @torch.no_grad()
@@ -319,19 +300,6 @@ def apart(
 
 
 # Translators
-
-
-def translator_outcome(kind: str, tests: Tests, seed: int) -> dict[str, float]:
-    """Train a recurrent translator, and put its weights to every test."""
-    setting = translator(kind)
-    key = as_key(setting=setting, task=SENTENCES, tests=tests, seed=seed)
-
-    def compute() -> dict[str, float]:
-        corpus = SENTENCES.corpus(seed)
-        trained = fit_translator(setting, corpus, seed)
-        return translated(trained, corpus.tests["test"], seed, tests)
-
-    return cached(f"{STUDY}/{kind}-{seed}", key, compute)
 
 
 def translated(
@@ -395,26 +363,14 @@ def by_place(flips: Tensor, own: Tensor, pairs: Sequence[Pair]) -> dict[str, flo
         own: (b, q, k) weights.
         pairs: with gold links and word classes.
     """
-    found: defaultdict[str, list[bool]] = defaultdict(list)
+    kinds: defaultdict[str, list[bool]] = defaultdict(list)
     for row, (links, pair) in enumerate(zip(links_of(own, pairs), pairs, strict=True)):
         for i, j in links:
             flip = bool(flips[row, i])
             hit = (i, j) in pair.sure | pair.possible
-            found[f"flips/top/{'hit' if hit else 'miss'}"].append(flip)
-            found[f"flips/top/class/{pair.classes[i]}"].append(flip)
-    return {name: 100.0 * fmean(values) for name, values in sorted(found.items())}
-
-
-def transformer_outcome(seed: int) -> dict[str, float]:
-    """Train the small Transformer; hold raw attention and rollout against the gold links."""
-    setting = transformer()
-    key = as_key(setting=setting, task=SENTENCES, seed=seed)
-
-    def compute() -> dict[str, float]:
-        corpus = SENTENCES.corpus(seed)
-        return rolled_out(fit_translator(setting, corpus, seed), corpus.tests["test"])
-
-    return cached(f"{STUDY}/transformer-{seed}", key, compute)
+            kinds[f"flips/top/{'hit' if hit else 'miss'}"].append(flip)
+            kinds[f"flips/top/class/{pair.classes[i]}"].append(flip)
+    return {name: 100.0 * fmean(values) for name, values in sorted(kinds.items())}
 
 
 @torch.no_grad()
@@ -422,10 +378,9 @@ def rolled_out(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
     """Return the alignment error of cross-attention by block, of its mean, and of rollout."""
     translator = trained.translator
     batch = collate(pairs, translator.source_vocab, translator.target_vocab)
-    found = cast(Transformer, translator.model).attention(batch)
+    maps = cast(Transformer, translator.model).attention(batch)
     encoder, decoder, cross = (
-        [weights.mean(1) for weights in kind]
-        for kind in (found.encoder, found.decoder, found.cross)
+        [weights.mean(1) for weights in kind] for kind in (maps.encoder, maps.decoder, maps.cross)
     )
     scores = {f"block_{number}": block for number, block in enumerate(cross, 1)} | {
         "mean": torch.stack(cross).mean(0),
@@ -449,8 +404,7 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned classifiers."""
-    settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
+    return tuned("explanation", arms())
 
 
 def longer() -> dict[str, Setting]:
@@ -471,11 +425,23 @@ def transformer() -> TransformerSetting:
     return replace(tuned_transformer(SMALL), steps=UPDATES, warmup_steps=WARMUP)
 
 
-def tune(workers: int) -> None:
-    """Try every learning rate on every classifier; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, None)
-    metric = "loss of the last 50 updates"
-    tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
+def outcome(
+    setting: Setting | TranslatorSetting | TransformerSetting, tests: Tests | None, seed: int
+) -> dict[str, float]:
+    """Train one model; put its weights to every test, or the Transformer's to rollout."""
+    if isinstance(setting, Setting):
+        return classified(setting, tests, seed)
+    corpus = SENTENCES.corpus(seed)
+    trained, pairs = fit_translator(setting, corpus, seed), corpus.tests["test"]
+    if isinstance(setting, TransformerSetting):
+        return rolled_out(trained, pairs)
+    return translated(trained, pairs, seed, tests or TESTS)
+
+
+def compared() -> dict[str, Arm]:
+    """Return every model that is reported."""
+    translators = {kind: translator(kind) for kind in TRANSLATORS}
+    return on(TESTS, reported() | longer() | translators | {"transformer": transformer()})
 
 
 # The record
@@ -508,120 +474,81 @@ def shrunk(setting: AnySetting, corpus: Corpus) -> Trained:
     return fit_translator(setting.shrunk(), corpus, seed=7)
 
 
-def shares(found: Mapping[str, float]) -> list[float]:
-    """Return what was found, scaled so that one tie broken otherwise stays within tolerance."""
-    return [value / 1000 for _, value in sorted(found.items())]
+def shares(measures: Mapping[str, float]) -> list[float]:
+    """Return measures, scaled so that one tie broken otherwise stays within tolerance."""
+    return [value / 1000 for _, value in sorted(measures.items())]
 
 
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    units = {"final_loss": "nats", "tau": "", "distance/permuted": ""}
-    return "nats" if what.endswith("divergence") else units.get(what, "%")
+CLAIMS = {
+    "majority_needs_none": Claim(
+        "Majority, biGRU: trained with uniform attention from the start, a model answers as "
+        "well, within 1 point.",
+        "majority/gru/additive/accuracy", "majority/gru/uniform/accuracy", "points", below=1),
+    "lookup_needs_attention": Claim(
+        "Look-up, biGRU: trained with uniform attention from the start, a model answers less "
+        "than 50 %.",
+        "lookup/gru/uniform/accuracy", unit="%", below=50),
+    "five_times_is_not_enough": Claim(
+        "Look-up, biGRU, uniform: with five times the updates, still less than 50 %.",
+        "lookup/gru/uniform_longer/accuracy", unit="%", below=50),
+    "tau_is_low": Claim(
+        "Marker, biGRU: tau between weights and deletion is below 0.5.",
+        "marker/gru/additive/tau", unit="tau", below=0.5),
+    "top_agrees": Claim(
+        "Marker, biGRU: weights and deletion put the same word first in more than 95 % of "
+        "sentences.",
+        "marker/gru/additive/top_agreement", unit="%", above=95),
+    "majority_survives_erasure": Claim(
+        "Majority, biGRU: zeroing the largest weight flips fewer than 5 % of the answers.",
+        "majority/gru/additive/flips/top", unit="%", below=5),
+    "adversary_by_need": Claim(
+        "The adversary gets farther where attention is not needed: majority against look-up, "
+        "biGRU.",
+        "majority/gru/additive/adversary/divergence", "lookup/gru/additive/adversary/divergence",
+        "nats", above=0),
+    "adversary_beyond_seeds": Claim(
+        "Marker, biGRU: the adversary gets farther from a model's weights than another seed "
+        "does.",
+        "marker/gru/additive/adversary/divergence", "marker/gru/additive/twin/divergence",
+        "nats", above=0),
+    "translators_need_the_top": Claim(
+        "Dot translator: zeroing the largest weight flips at least 30 points more words than "
+        "zeroing another one.",
+        "dot/flips/top", "dot/flips/other", "points", above=30),
+    "misses_matter_less": Claim(
+        "Additive translator: zeroing the largest weight flips fewer words where it misses "
+        "the gold link than where it hits.",
+        "additive/flips/top/miss", "additive/flips/top/hit", "points", below=0),
+    "deletion_aligns_better": Claim(
+        "Dot translator: the word whose deletion matters most is the gold word more often "
+        "than the word of the largest weight.",
+        "dot/alignment_error/deleted", "dot/alignment_error", "points of alignment error", below=0),
+    "rollout_aligns_better": Claim(
+        "Transformer: rollout aligns better than the last block's weights.",
+        "transformer/alignment_error/rollout", "transformer/alignment_error/block_2",
+        "points of alignment error", below=0),
+}  # fmt: skip
+UNITS = {"*final_loss": "nats", "*divergence": "nats", "*tau": "", "*/distance/*": "", "*": "%"}
 
-
-def main(workers: int = 2) -> None:
-    """Train every model on every seed, test it, and write the record."""
-    settings = reported() | longer()
-    runs = run_arms(outcome, settings, TESTS, SEEDS, workers)
-    others = [(kind, TESTS, seed) for seed in SEEDS for kind in TRANSLATORS]
-    runs |= runs_by_arm(TRANSLATORS, in_parallel(translator_outcome, others, workers))
-    runs |= runs_by_arm(
-        ("transformer",), in_parallel(transformer_outcome, [(s,) for s in SEEDS], workers)
-    )
-    write_result(
-        STUDY,
-        title="Is attention explanation?",
-        command="python -m experiments.explanation",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "arms": settings,
-            "tasks": TASKS,
-            "tests": TESTS,
-            "sentences": SENTENCES,
-            "translators": {kind: translator(kind) for kind in TRANSLATORS},
-            "transformer": transformer(),
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
-
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, Entry]:
-    """Decide every sentence that the page puts on the scale."""
-
-    def of(arm: str, what: str) -> list[float]:
-        return runs[arm if arm in runs else f"{arm}/additive"][what]
-
-    error = "points of alignment error"
-    return {
-        "majority_needs_none": claim(
-            "Majority, biGRU: trained with uniform attention from the start, a model answers as "
-            "well, within 1 point.",
-            of("majority/gru", "accuracy"), runs["majority/gru/uniform"]["accuracy"],
-            unit="points", side="below", threshold=1.0,
-        ),
-        "lookup_needs_attention": claim(
-            "Look-up, biGRU: trained with uniform attention from the start, a model answers less "
-            "than 50 %.",
-            runs["lookup/gru/uniform"]["accuracy"], None, unit="%", side="below", threshold=50.0,
-        ),
-        "five_times_is_not_enough": claim(
-            "Look-up, biGRU, uniform: with five times the updates, still less than 50 %.",
-            runs["lookup/gru/uniform_longer"]["accuracy"], None, unit="%", side="below",
-            threshold=50.0,
-        ),
-        "tau_is_low": claim(
-            "Marker, biGRU: tau between weights and deletion is below 0.5.",
-            of("marker/gru", "tau"), None, unit="tau", side="below", threshold=0.5,
-        ),
-        "top_agrees": claim(
-            "Marker, biGRU: weights and deletion put the same word first in more than 95 % of "
-            "sentences.",
-            of("marker/gru", "top_agreement"), None, unit="%", side="above", threshold=95.0,
-        ),
-        "majority_survives_erasure": claim(
-            "Majority, biGRU: zeroing the largest weight flips fewer than 5 % of the answers.",
-            of("majority/gru", "flips/top"), None, unit="%", side="below", threshold=5.0,
-        ),
-        "adversary_by_need": claim(
-            "The adversary gets farther where attention is not needed: majority against look-up, "
-            "biGRU.",
-            of("majority/gru", "adversary/divergence"), of("lookup/gru", "adversary/divergence"),
-            unit="nats", side="above",
-        ),
-        "adversary_beyond_seeds": claim(
-            "Marker, biGRU: the adversary gets farther from a model's weights than another seed "
-            "does.",
-            of("marker/gru", "adversary/divergence"), of("marker/gru", "twin/divergence"),
-            unit="nats", side="above",
-        ),
-        "translators_need_the_top": claim(
-            "Dot translator: zeroing the largest weight flips at least 30 points more words than "
-            "zeroing another one.",
-            of("dot", "flips/top"), of("dot", "flips/other"), unit="points", side="above",
-            threshold=30.0,
-        ),
-        "misses_matter_less": claim(
-            "Additive translator: zeroing the largest weight flips fewer words where it misses "
-            "the gold link than where it hits.",
-            of("additive", "flips/top/miss"), of("additive", "flips/top/hit"), unit="points",
-            side="below",
-        ),
-        "deletion_aligns_better": claim(
-            "Dot translator: the word whose deletion matters most is the gold word more often "
-            "than the word of the largest weight.",
-            of("dot", "alignment_error/deleted"), of("dot", "alignment_error"), unit=error,
-            side="below",
-        ),
-        "rollout_aligns_better": claim(
-            "Transformer: rollout aligns better than the last block's weights.",
-            of("transformer", "alignment_error/rollout"),
-            of("transformer", "alignment_error/block_2"), unit=error, side="below",
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="explanation",
+    title="Is attention explanation?",
+    seeds=SEEDS,
+    arms=compared,
+    outcome=outcome,
+    trials=Trials(arms, LEARNING_RATES, None, metric="loss of the last 50 updates"),
+    config=lambda: {
+        "arms": reported() | longer(),
+        "tasks": TASKS,
+        "tests": TESTS,
+        "sentences": SENTENCES,
+        "translators": {kind: translator(kind) for kind in TRANSLATORS},
+        "transformer": transformer(),
+    },
+    units=UNITS,
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

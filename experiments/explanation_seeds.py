@@ -14,11 +14,12 @@ from torch import Tensor
 from companion.data.classification import Examples
 from companion.interpret import classifier_read, leave_one_out, top_places
 from companion.models.classifier import AttentionClassifier
+from experiments.experiment import Claim, Experiment
 from experiments.explanation import (
     SMOKE,
     TASKS,
     TESTS,
-    Setting,
+    UNITS,
     accuracy,
     agreement,
     fit,
@@ -26,12 +27,8 @@ from experiments.explanation import (
     percent,
     replaced,
     reported,
-    unit_of,
 )
-from experiments.record import claim, fingerprint, measure, write_result
-from experiments.translators import as_key, cached, in_parallel, runs_by_measure
 
-STUDY = "explanation_seeds"
 SEEDS = tuple(range(11, 31))
 ARM = "marker/gru/additive"
 
@@ -58,15 +55,12 @@ def looked(model: AttentionClassifier, examples: Examples, seed: int) -> dict[st
     }
 
 
-def outcome(setting: Setting, seed: int) -> dict[str, float]:
+def outcome(seed: int) -> dict[str, float]:
     """Train the classifier on a seed, and look at its weights."""
-
-    def compute() -> dict[str, float]:
-        model, _ = fit(setting, seed)
-        examples = held_out(TASKS[setting.task], TESTS)
-        return {"accuracy": accuracy(model, examples), **looked(model, examples, seed)}
-
-    return cached(f"{STUDY}/{seed}", as_key(setting=setting, seed=seed), compute)
+    setting = reported()[ARM]
+    model, _ = fit(setting, seed)
+    examples = held_out(TASKS[setting.task], TESTS)
+    return {"accuracy": accuracy(model, examples), **looked(model, examples, seed)}
 
 
 def smoke() -> list[float]:
@@ -74,44 +68,30 @@ def smoke() -> list[float]:
     setting = replace(reported()[ARM], steps=4, warmup_steps=2, embed_dim=6)
     model, losses = fit(setting, seed=7)
     examples = held_out(TASKS[setting.task], SMOKE)
-    found = looked(model, examples, seed=7)
-    return [*losses, *(value / 1000 for value in found.values())]
+    return [*losses, *(value / 1000 for value in looked(model, examples, seed=7).values())]
 
 
-def main(workers: int = 1) -> None:
-    """Train on every seed, and write the record."""
-    setting = reported()[ARM]
-    runs = runs_by_measure(in_parallel(outcome, [(setting, seed) for seed in SEEDS], workers))
-    write_result(
-        STUDY,
-        title="One classifier, twenty seeds",
-        command="python -m experiments.explanation_seeds",
-        seeds=SEEDS,
-        threads=1,
-        config={"setting": setting, "task": TASKS[setting.task], "tests": TESTS},
-        measures={name: measure(values, unit_of(name)) for name, values in runs.items()},
-        claims={
-            "top_agrees": claim(
-                "Marker, biGRU, twenty seeds: weights and deletion put the same word first in "
-                "more than 95 % of sentences.",
-                runs["top_agreement"],
-                None,
-                unit="%",
-                side="above",
-                threshold=95.0,
-            ),
-            "tau_is_low": claim(
-                "Marker, biGRU, twenty seeds: tau between weights and deletion is below 0.5.",
-                runs["tau"],
-                None,
-                unit="tau",
-                side="below",
-                threshold=0.5,
-            ),
-        },
-        fingerprint=fingerprint(smoke()),
-    )
+CLAIMS = {
+    "top_agrees": Claim(
+        "Marker, biGRU, twenty seeds: weights and deletion put the same word first in more than "
+        "95 % of sentences.",
+        "top_agreement", unit="%", above=95),
+    "tau_is_low": Claim(
+        "Marker, biGRU, twenty seeds: tau between weights and deletion is below 0.5.",
+        "tau", unit="tau", below=0.5),
+}  # fmt: skip
 
+STUDY = Experiment(
+    name="explanation_seeds",
+    title="One classifier, twenty seeds",
+    seeds=SEEDS,
+    beside=outcome,
+    workers=1,
+    config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
+    units=UNITS,
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from operator import truediv
 from statistics import fmean
 
@@ -24,21 +23,10 @@ from companion.metrics import exact_match
 from companion.models.seq2seq import Seq2Seq
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
-from experiments.record import claim, fingerprint, measure, write_result
-from experiments.settings import tuned
-from experiments.translators import (
-    Corpus,
-    Kind,
-    Runs,
-    Setting,
-    as_key,
-    cached,
-    in_parallel,
-    runs_by_measure,
-)
-from experiments.trials import command_line, record_trials, tried
+from experiments.experiment import Arm, Claim, Experiment, Runs, on
+from experiments.translators import Corpus, Kind, Setting
+from experiments.trials import Trials, tuned
 
-STUDY = "founding"
 SEEDS = tuple(range(1, 6))
 ARMS: tuple[Kind, ...] = ("additive", "none")
 STEPS = 300
@@ -143,29 +131,25 @@ def weight_on_words(translator: Translator, pair: Pair) -> dict[str, float]:
     }
 
 
-def run(name: str, setting: Setting, task: PhraseTask, seed: int) -> dict[str, float]:
-    """Train and evaluate one translator, or read back what was found before."""
-    key = as_key(setting=setting, task=task, seed=seed)
-    return cached(f"{STUDY}/{name}-{seed}", key, lambda: outcome(setting, task.corpus(seed), seed))
-
-
-def outcome(setting: Setting, corpus: Corpus, seed: int) -> dict[str, float]:
+def outcome(setting: Setting, task: PhraseTask, seed: int) -> dict[str, float]:
     """Train and evaluate one translator."""
+    corpus = task.corpus(seed)
     translator, losses = fit(setting, corpus, seed)
-    found = {"final_loss": fmean(losses[-10:])}
+    measures = {"final_loss": fmean(losses[-10:])}
     for name, pairs in {"seen": corpus.train, **corpus.tests}.items():
         written = translator.translate([pair.source for pair in pairs], max_len=MAX_LEN)
-        found |= scores([translation.tokens for translation in written], pairs, name)
+        measures |= scores([translation.tokens for translation in written], pairs, name)
     if setting.attention != "none":
-        found |= weight_on_words(translator, phrase_book()[2])
-    return found
+        measures |= weight_on_words(translator, phrase_book()[2])
+    return measures
 
 
 def baseline(seed: int) -> dict[str, float]:
     """Evaluate looking up the most similar phrase."""
     corpus = TASK.corpus(seed)
     unseen = corpus.tests["unseen"]
-    return scores(looked_up(unseen, corpus.train), unseen, "unseen")
+    measures = scores(looked_up(unseen, corpus.train), unseen, "unseen")
+    return {f"lookup/{what}": value for what, value in measures.items()}
 
 
 def smoke() -> list[float]:
@@ -191,119 +175,82 @@ def smoke() -> list[float]:
     return [*trace, *baseline(seed=7).values()]
 
 
-def tune(workers: int = 2) -> None:
-    """Choose the setting of each translator by its errors on hidden phrases; record all trials.
-
-    The seeds are those of no reported run; the hidden phrases come from the same book.
-    """
-    grid = [
-        Setting(kind, learning_rate=rate, steps=STEPS, warmup_steps=50, hidden_dim=96,
-                batch_size=32)
-        for kind, rate in product(ARMS, LEARNING_RATES)
-    ]  # fmt: skip
-    metric = "letters_wrong/unseen"
-    trials = [(f"tune-{place}", setting, TASK) for place, setting in enumerate(grid)]
-    arms = [setting.attention for setting in grid]
-    record_trials(STUDY, metric, arms, grid, tried(run, trials, metric, workers), named=False)
+def tried() -> dict[str, Setting]:
+    """Return the translators that are tuned."""
+    setting = Setting("none", steps=STEPS, warmup_steps=50, hidden_dim=96, batch_size=32)
+    return {kind: replace(setting, attention=kind) for kind in ARMS}
 
 
-def main(workers: int = 2) -> None:
-    """Train every translator on every seed and write the record."""
-    settings = tuned(STUDY)
-    arms = {
-        "additive": (settings["additive"], TASK),
-        "none": (settings["none"], TASK),
-        "shuffled": (settings["additive"], SHUFFLED),
-    }
-    jobs = [(name, *arm, seed) for name, arm in arms.items() for seed in SEEDS]
-    outcomes = in_parallel(run, jobs, workers)
-    runs = {
-        name: runs_by_measure(outcomes[place : place + len(SEEDS)])
-        for name, place in zip(arms, range(0, len(outcomes), len(SEEDS)), strict=True)
-    }
-    runs["lookup"] = runs_by_measure([baseline(seed) for seed in SEEDS])
-    # What the shuffled book says of the founding phrases is wrong by design.
-    kept = {
-        f"{name}/{what}": values
-        for name, found in runs.items()
-        for what, values in found.items()
-        if name != "shuffled" or what.endswith(("/seen", "/unseen"))
-    }
-    write_result(
-        STUDY,
-        title="Does a phrase book teach Spanish?",
-        command="python -m experiments.founding",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            **{name: {"setting": setting, "task": task} for name, (setting, task) in arms.items()},
-            "cell": "lstm",
-            "max_len": MAX_LEN,
-        },
-        measures={name: measure(values, unit_of(name)) for name, values in kept.items()},
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+def arms() -> dict[str, Arm]:
+    """Return the tuned translators, and a twin that learns shuffled translations."""
+    settings = tuned("founding", tried())
+    return on(TASK, settings) | {"shuffled": Arm(settings["additive"], SHUFFLED)}
 
 
-def unit_of(name: str) -> str:
-    """Return the unit of a measure."""
-    if "character_errors" in name:
-        return "errors per 100 letters"
-    return "nats" if name.endswith("final_loss") else "%"
-
-
-def claims(runs: dict[str, Runs]) -> dict[str, dict[str, object]]:
-    """Compare translators seed by seed, as the page states it."""
-
-    def fewer_wrong(
-        text: str, first: str, second: str, what: str = "letters_wrong", unit: str = "points"
-    ) -> dict[str, object]:
-        name = f"{what}/unseen"
-        return claim(text, runs[first][name], runs[second][name], unit=unit, side="below")
-
-    def bound(text: str, name: str, what: str, **rest: object) -> dict[str, object]:
-        return claim(text, runs[name][what], None, **rest)  # type: ignore[arg-type]
-
-    good = 100.0 * len("good") / len("good morning")
+def recorded(runs: Runs) -> Runs:
+    """Leave out what the shuffled book says of the founding phrases: it is wrong by design."""
     return {
-        "memorised": bound(
-            "Of the phrases it learned, the translator gets more than 95 % exactly right.",
-            "additive", "exact_match/seen", unit="% exactly right", side="above", threshold=95.0,
-        ),
-        "unseen": bound(
-            "Of the phrases it never saw, the translator gets fewer than one in ten exactly right.",
-            "additive", "exact_match/unseen", unit="% exactly right", side="below", threshold=10.0,
-        ),
-        "shuffled_memorised": bound(
-            "With its translations shuffled, the book is learned as well: more than 95 % exactly.",
-            "shuffled", "exact_match/seen", unit="% exactly right", side="above", threshold=95.0,
-        ),
-        "looks_at_good": bound(
-            "While it writes “buenos”, more of its attention is on “good” than an even spread "
-            "would put there.",
-            "additive", "weight/buenos_on_good", unit="% of the weight", side="above",
-            threshold=round(good, 1),
-        ),
-        "beats_lookup": fewer_wrong(
-            "On phrases it never saw, the translator gets fewer letters wrong than looking up the "
-            "most similar phrase of the book.", "additive", "lookup",
-        ),
-        "beats_lookup_by_errors": fewer_wrong(
-            "On phrases it never saw, the translator makes fewer errors per letter than looking up "
-            "the most similar phrase of the book.", "additive", "lookup", "character_errors",
-            "errors per 100 letters",
-        ),
-        "beats_shuffled": fewer_wrong(
-            "On phrases it never saw, the translator gets fewer letters wrong than its twin that "
-            "learned shuffled translations.", "additive", "shuffled",
-        ),
-        "attention_gain": fewer_wrong(
-            "With attention, the translator gets fewer letters wrong on phrases it never saw.",
-            "additive", "none",
-        ),
-    }  # fmt: skip
+        name: values
+        for name, values in runs.items()
+        if not name.startswith("shuffled/") or name.endswith(("/seen", "/unseen"))
+    }
 
+
+def fewer(
+    sentence: str, other: str, what: str = "letters_wrong/unseen", unit: str = "points"
+) -> Claim:
+    """Claim that the translator with attention gets less wrong than another one."""
+    return Claim(sentence, f"additive/{what}", f"{other}/{what}", unit, below=0)
+
+
+CLAIMS = {
+    "memorised": Claim(
+        "Of the phrases it learned, the translator gets more than 95 % exactly right.",
+        "additive/exact_match/seen", unit="% exactly right", above=95),
+    "unseen": Claim(
+        "Of the phrases it never saw, the translator gets fewer than one in ten exactly right.",
+        "additive/exact_match/unseen", unit="% exactly right", below=10),
+    "shuffled_memorised": Claim(
+        "With its translations shuffled, the book is learned as well: more than 95 % exactly.",
+        "shuffled/exact_match/seen", unit="% exactly right", above=95),
+    "looks_at_good": Claim(
+        "While it writes “buenos”, more of its attention is on “good” than an even spread "
+        "would put there.",
+        "additive/weight/buenos_on_good", unit="% of the weight",
+        above=round(100 * len("good") / len("good morning"), 1)),
+    "beats_lookup": fewer(
+        "On phrases it never saw, the translator gets fewer letters wrong than looking up the "
+        "most similar phrase of the book.", "lookup"),
+    "beats_lookup_by_errors": fewer(
+        "On phrases it never saw, the translator makes fewer errors per letter than looking up "
+        "the most similar phrase of the book.",
+        "lookup", "character_errors/unseen", "errors per 100 letters"),
+    "beats_shuffled": fewer(
+        "On phrases it never saw, the translator gets fewer letters wrong than its twin that "
+        "learned shuffled translations.", "shuffled"),
+    "attention_gain": fewer(
+        "With attention, the translator gets fewer letters wrong on phrases it never saw.",
+        "none"),
+}  # fmt: skip
+
+STUDY = Experiment(
+    name="founding",
+    title="Does a phrase book teach Spanish?",
+    seeds=SEEDS,
+    arms=arms,
+    outcome=outcome,
+    beside=baseline,
+    recorded=recorded,
+    trials=Trials(tried, LEARNING_RATES, TASK, "letters_wrong/unseen", named=False),
+    config=lambda: {
+        **{name: arm._asdict() for name, arm in arms().items()},
+        "cell": "lstm",
+        "max_len": MAX_LEN,
+    },
+    units={"*/character_errors/*": "errors per 100 letters", "*/final_loss": "nats", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

@@ -1,17 +1,17 @@
 """Do silent mistakes still learn? A small Transformer with one wrong line in its attention.
 
-At every place of a sequence a key is named, and the model says the class that will be revealed for
-it at the next place; four times in five it is the class that belongs to the key in this sequence.
+At every position of a sequence a key is named, and the model says the class that will be revealed
+for it at the next one; four times in five it is the class that belongs to the key in this sequence.
 Every arm has one mistake that raises no error. An accuracy is measured twice: as the program itself
-reports it, on whole sequences, and in use, where a place comes with the places before it and with
+reports it, on whole sequences, and in use, where a position comes with those before it and with
 nothing else. `--tune` chooses a learning rate for every arm from one grid, on seeds of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
@@ -20,11 +20,10 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
-from experiments.descent import rate_at
-from experiments.record import claim, fingerprint, measure, write_result
-from experiments.settings import TUNING_SEEDS, chosen
-from experiments.translators import Runs, in_parallel
-from experiments.trials import command_line, record_trials
+from companion.training import train
+from experiments.descent import WARMUP, Draws, FromStart
+from experiments.experiment import Claim, Experiment, Runs, in_parallel, on
+from experiments.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
 Mistake = Literal[
     "none",
@@ -42,7 +41,6 @@ Mistake = Literal[
     "late",
 ]
 
-STUDY = "from_scratch"
 SEEDS = tuple(range(1, 11))
 MISTAKES: tuple[Mistake, ...] = get_args(Mistake)
 LEARNING_RATES = (0.001, 0.003, 0.01, 0.03, 0.1)
@@ -65,7 +63,7 @@ SENTENCES: dict[Mistake, str] = {
 
 @dataclass(frozen=True)
 class Task:
-    """A key is named at every place; what it stands for is revealed at the next one."""
+    """A key is named at every position; what it stands for is revealed at the next one."""
 
     places: int = 16
     keys: int = 4
@@ -76,7 +74,7 @@ class Task:
 
     @property
     def width(self) -> int:
-        """Features of a place: its key, the last place's key and class, and its number."""
+        """Features of a position: its key, the last one's key and class, and its number."""
         return 2 * self.keys + self.classes + self.places
 
     def batch(self, generators: Sequence[Generator], size: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -91,8 +89,8 @@ class Task:
             F.pad(F.one_hot(x, kinds)[..., :-1, :], (0, 0, 1, 0))
             for x, kinds in ((keys, self.keys), (answers, self.classes))
         ]
-        places = torch.eye(self.places).expand(*keys.shape, -1)
-        features = torch.cat([F.one_hot(keys, self.keys), *last, places], dim=-1)
+        numbers = torch.eye(self.places).expand(*keys.shape, -1)
+        features = torch.cat([F.one_hot(keys, self.keys), *last, numbers], dim=-1)
         earlier = causal_mask(self.places, offset=-1, like=keys)
         seen = ((keys[..., :, None] == keys[..., None, :]) & earlier).any(-1)
         return features, answers, seen
@@ -119,7 +117,6 @@ TASK = Task()
 EMBED_DIM = 32
 HEADS = 4
 HIDDEN = 64
-WARMUP = 20
 
 
 def weights_of(scores: Tensor, mistake: Mistake) -> Tensor:
@@ -207,33 +204,33 @@ def fit(setting: Setting, task: Task, seeds: Sequence[int]) -> tuple[Readers, Te
     """
     generators = [Generator().manual_seed(seed) for seed in seeds]
     models = Readers(setting.mistake, task, generators)
-    optimizer = torch.optim.Adam(models.parameters(), lr=0.0)
     trace = []
-    for step in range(setting.steps):
-        features, answers, seen = task.batch(generators, task.batch_size)
+
+    def loss_of(models: Readers, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        features, answers, seen = batch
         each = F.cross_entropy(models(features).permute(0, 3, 1, 2), answers, reduction="none")
         losses = (each * seen).sum((1, 2)) / seen.sum((1, 2))
         trace.append(losses.detach())
-        rate = rate_at(step, setting.steps, setting.learning_rate, WARMUP)
-        optimizer.param_groups[0]["lr"] = rate
-        optimizer.zero_grad()
-        losses.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        optimizer.step()
+        return losses.sum()
+
+    batches = Draws(lambda: task.batch(generators, task.batch_size))
+    config = FromStart(setting.steps, setting.learning_rate, WARMUP, clip_norm=math.inf)
+    train(models, batches, loss_of, config, progress=False)
     return models, torch.stack(trace)
 
 
 @torch.no_grad()
 def examined(models: Readers, task: Task, seeds: Sequence[int]) -> Runs:
-    """Measure accuracies on whole sequences, and place by place without what comes later."""
+    """Measure accuracies on whole sequences, and position by position without what comes later."""
     generators = [Generator().manual_seed(90_000 + seed) for seed in seeds]
     features, answers, seen = task.batch(generators, task.test_size)
-    steps = [models(features[:, :, : place + 1])[:, :, -1] for place in range(task.places)]
-    found = {"reported": models(features), "in_use": torch.stack(steps, dim=2)}
-    return {name: accuracies(logits, answers, seen) for name, logits in found.items()}
+    steps = [models(features[:, :, :n])[:, :, -1] for n in range(1, task.places + 1)]
+    both = {"reported": models(features), "in_use": torch.stack(steps, dim=2)}
+    return {name: accuracies(logits, answers, seen) for name, logits in both.items()}
 
 
 def accuracies(logits: Tensor, answers: Tensor, asked: Tensor) -> list[float]:
-    """Return the share of right answers at the asked places in %, one a seed.
+    """Return the share of right answers at the asked positions in %, one a seed.
 
     Args:
         logits: (s, b, n, c).
@@ -248,9 +245,9 @@ def accuracies(logits: Tensor, answers: Tensor, asked: Tensor) -> list[float]:
 def outcome(setting: Setting, task: Task, seeds: Sequence[int]) -> Runs:
     """Train one arm on every seed: its own loss at the end, what it reports, and its use."""
     models, losses = fit(setting, task, seeds)
-    found = examined(models, task, seeds)
-    difference = [a - b for a, b in zip(found["reported"], found["in_use"], strict=True)]
-    return {"final_loss": losses[-20:].double().mean(0).tolist(), **found, "illusion": difference}
+    both = examined(models, task, seeds)
+    difference = [a - b for a, b in zip(both["reported"], both["in_use"], strict=True)]
+    return {"final_loss": losses[-20:].double().mean(0).tolist(), **both, "illusion": difference}
 
 
 def arms() -> dict[str, Setting]:
@@ -260,8 +257,7 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms."""
-    settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
+    return tuned("from_scratch", arms())
 
 
 def tune(workers: int) -> None:
@@ -269,18 +265,14 @@ def tune(workers: int) -> None:
 
     What counts is the arm's own training loss: who does not know of a mistake sees no other.
     """
-    trials = [
-        (name, replace(arm, learning_rate=rate))
-        for name, arm in arms().items()
-        for rate in LEARNING_RATES
-    ]
-    jobs = [(setting, TASK, TUNING_SEEDS) for _, setting in trials]
+    rows = Trials(arms, LEARNING_RATES, TASK).rows()
+    jobs = [(setting, task, TUNING_SEEDS) for _, setting, task in rows]
     record_trials(
-        STUDY,
+        "from_scratch",
         "loss of the last 20 updates",
-        [name for name, _ in trials],
-        [setting for _, setting in trials],
-        [found["final_loss"] for found in in_parallel(outcome, jobs, workers)],
+        [name for name, *_ in rows],
+        [setting for _, setting, _ in rows],
+        [runs["final_loss"] for runs in in_parallel(outcome, jobs, workers)],
         digits=".6g",
     )
 
@@ -301,55 +293,49 @@ def smoke() -> list[float]:
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    jobs = [(setting, TASK, SEEDS) for setting in settings.values()]
-    runs = dict(zip(settings, in_parallel(outcome, jobs, workers), strict=True))
-    write_result(
-        STUDY,
-        title="Causal attention with one silent mistake: what is reported, and what is so in use",
-        command="python -m experiments.from_scratch",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "task": TASK,
-            "embed_dim": EMBED_DIM,
-            "heads": HEADS,
-            "hidden": HIDDEN,
-            "warmup": WARMUP,
-            "cheap": CHEAP,
-            "arms": settings,
-        },
-        measures={
-            f"{name}/{what}": measure(values, UNITS[what])
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
+class SideBySide(Experiment):
+    """A study that trains the models of all seeds of an arm at the same time."""
+
+    def run(self, workers: int) -> Runs:
+        """Run every arm."""
+        arms = self.arms()
+        jobs = [(*arm, self.seeds) for arm in arms.values()]
+        return {
+            f"{name}/{what}": values
+            for name, runs in zip(arms, in_parallel(outcome, jobs, workers), strict=True)
+            for what, values in runs.items()
+        }
+
+
+CLAIMS = {
+    f"{mistake}/{what}": Claim(
+        f"{sentence}, {ending}.", f"none/{what}", f"{mistake}/{what}", "points", below=CHEAP
     )
-
-
-UNITS = {"final_loss": "nats", "reported": "%", "in_use": "%", "illusion": "points"}
-
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide for every mistake whether it is cheap: as reported, and in use."""
-    right = runs["none"]
-    what = {
+    for mistake, sentence in SENTENCES.items()
+    for what, ending in {
         "reported": "the program reports less than 2 points below the right one",
         "in_use": "the accuracy in use is less than 2 points below that of the right one",
-    }
-    return {
-        f"{mistake}/{name}": claim(
-            f"{sentence}, {ending}.",
-            right[name], runs[mistake][name], unit="points", side="below", threshold=CHEAP,
-        )
-        for mistake, sentence in SENTENCES.items()
-        for name, ending in what.items()
-    }  # fmt: skip
+    }.items()
+}
 
+STUDY = SideBySide(
+    name="from_scratch",
+    title="Causal attention with one silent mistake: what is reported, and what is so in use",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    config=lambda: {
+        "task": TASK,
+        "embed_dim": EMBED_DIM,
+        "heads": HEADS,
+        "hidden": HIDDEN,
+        "warmup": WARMUP,
+        "cheap": CHEAP,
+        "arms": reported(),
+    },
+    units={"*/final_loss": "nats", "*/illusion": "points", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__, tune)

@@ -1,6 +1,6 @@
 """Does it help to split one width into several heads? One layer that answers several questions.
 
-Twelve places, each with a class and four pointers to places. Every place is asked for the classes
+Twelve positions, each with a class and four pointers to positions. Each is asked for the classes
 that its first one, two or four pointers lead to. The layer has the same matrices for every number
 of heads, so more heads are narrower ones. Afterwards heads are removed from the trained layers.
 `--tune` chooses a learning rate for every arm from one grid, on seeds of its own.
@@ -9,7 +9,6 @@ of heads, so more heads are narrower ones. Afterwards heads are removed from the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -18,13 +17,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
-from experiments.descent import descend
-from experiments.record import claim, fingerprint, measure_all, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, run_arms
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.descent import CLIP, WARMUP, descend
+from experiments.experiment import Claim, Experiment, distance, on
+from experiments.trials import Trials, tuned
 
-STUDY = "heads"
 SEEDS = tuple(range(1, 6))
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 LEARNING_RATES = (0.005, 0.01, 0.02, 0.04)
@@ -36,7 +32,7 @@ SPARE = 1.0
 
 @dataclass(frozen=True)
 class Task:
-    """Places that point to places, and what a place is asked about them."""
+    """Positions that point to positions, and what each is asked about them."""
 
     places: int = 12
     classes: int = 4
@@ -46,7 +42,7 @@ class Task:
 
     @property
     def width(self) -> int:
-        """Features of a place: its name, its class and its pointers, each one-hot."""
+        """Features of a position: its name, its class and its pointers, each one-hot."""
         return self.places + self.classes + self.pointers * self.places
 
     def batch(self, generator: Generator, size: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -83,8 +79,6 @@ class Setting:
 
 TASK = Task()
 HIDDEN = 128
-WARMUP = 20
-CLIP = 1.0
 
 
 class Answerer(nn.Module):
@@ -99,7 +93,7 @@ class Answerer(nn.Module):
         self.output = nn.Linear(e, task.pointers * task.classes)
 
     def read(self, attended: Tensor) -> Tensor:
-        """Return the logits (b, n, m, c) that follow from what attention found, (b, n, e)."""
+        """Return the logits (b, n, m, c) that follow from the layer's output, (b, n, e)."""
         return torch.unflatten(self.output(self.feed_forward(attended)), -1, self.shape)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -112,21 +106,17 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Answerer, list[float]]
 
     Arms of one seed see the same data, and those of one total width start from the same weights.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Answerer(setting, task)
-    generator = Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate)
+    asked = setting.questions
 
-    def loss_of() -> Tensor:
-        features, answers, _ = task.batch(generator, task.batch_size)
-        logits = model(features)[:, :, : setting.questions]
-        return F.cross_entropy(logits.flatten(0, 2), answers[..., : setting.questions].flatten())
+    def draw(generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
+        return task.batch(generator, task.batch_size)
 
-    losses = descend(
-        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
-    )
-    return model, losses
+    def loss(model: Answerer, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        features, answers, _ = batch
+        logits = model(features)[:, :, :asked]
+        return F.cross_entropy(logits.flatten(0, 2), answers[..., :asked].flatten())
+
+    return descend(lambda: Answerer(setting, task), draw, loss, setting, seed)
 
 
 def contributions(attention: MultiHeadAttention, features: Tensor) -> tuple[Tensor, Tensor]:
@@ -158,14 +148,14 @@ def examined(model: Answerer, setting: Setting, task: Task, seed: int) -> dict[s
 
     def right(attended: Tensor) -> Tensor:
         """Return the share of right answers to every question, (m,) in %."""
-        found = model.read(attended).argmax(-1) == answers
-        return 100 * found[..., :m].double().mean((0, 1))
+        hits = model.read(attended).argmax(-1) == answers
+        return 100 * hits[..., :m].double().mean((0, 1))
 
     whole = parts.sum(0)
     by_question = right(whole)
     share = looked_at(weights, pointers)[:, :m].amax(0)
     order = share.argsort(descending=True).tolist()
-    found = {
+    measures = {
         "accuracy": float(by_question.mean()),
         **{f"share/{rank + 1}": float(share[q]) for rank, q in enumerate(order)},
         **{f"right/{rank + 1}": float(by_question[q]) for rank, q in enumerate(order)},
@@ -174,14 +164,14 @@ def examined(model: Answerer, setting: Setting, task: Task, seed: int) -> dict[s
         alone = by_question.mean() - torch.stack([right(whole - part).mean() for part in parts])
         least = alone.argsort()[: setting.num_heads // 2]
         without_half = right(whole - parts[least].sum(0)).mean()
-        found |= {
+        measures |= {
             "removed/least": float(alone.min()),
             "removed/median": float(alone.median()),
             "removed/most": float(alone.max()),
             "removed/half": float(by_question.mean() - without_half),
             "spare": 100.0 * float((alone < SPARE).double().mean()),
         }
-    return found
+    return measures
 
 
 def looked_at(weights: Tensor, pointers: Tensor) -> Tensor:
@@ -208,24 +198,9 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, and a single head that trains for longer, at the rate it had."""
-    settings = chosen(STUDY)
-    found = {name: Setting(**settings[name]) for name in arms()}
-    single = found["four/1"]
-    return {**found, "patient/1": replace(single, steps=PATIENCE * single.steps)}
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, TASK)
-    tune_rates(
-        STUDY,
-        trials,
-        outcome,
-        "final_loss",
-        workers,
-        metric="loss of the last 20 updates",
-        digits=".6g",
-    )
+    settings = tuned("heads", arms())
+    single = settings["four/1"]
+    return {**settings, "patient/1": replace(single, steps=PATIENCE * single.steps)}
 
 
 # The record
@@ -238,100 +213,71 @@ def smoke() -> list[float]:
     for num_heads, questions, head_dim in ((1, 2, None), (3, 1, None), (9, 2, 4)):
         setting = Setting(num_heads, questions, head_dim, learning_rate=0.01, steps=8)
         trace += fit(setting, task, seed=7)[1]
-        found = outcome(setting, task, seed=7)
-        trace += [value for name, value in found.items() if name.startswith(("final", "share"))]
+        measures = outcome(setting, task, seed=7)
+        trace += [value for name, value in measures.items() if name.startswith(("final", "share"))]
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
-    write_result(
-        STUDY,
-        title="Self-attention that answers several questions, by number of heads",
-        command="python -m experiments.heads",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "task": TASK,
-            "hidden": HIDDEN,
-            "warmup": WARMUP,
-            "clip": CLIP,
-            "spare": SPARE,
-            "arms": settings,
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+CLAIMS = {
+    "four_beat_one": Claim(
+        "Where each place asks four questions, four heads answer more of them than one head of "
+        "the same parameters.",
+        "four/4/accuracy", "four/1/accuracy", "points", above=0),
+    "one_cannot_do_two": Claim(
+        "A single head answers fewer of two questions than two heads do, by more than 5 "
+        "points.",
+        "two/2/accuracy", "two/1/accuracy", "points", above=5),
+    "one_question_needs_one": Claim(
+        "Where each place asks one question, four heads and one differ by less than 1 point.",
+        distance("one/4/accuracy", "one/1/accuracy"), unit="points", below=1),
+    "patience_suffices": Claim(
+        "Trained four times as long, a single head comes within 5 points of four heads.",
+        "four/4/accuracy", "patient/1/accuracy", "points", below=5),
+    "rank_limit_bites": Claim(
+        "Sixteen heads of width 4, a third of the number of keys, answer fewer of four "
+        "questions than four heads of width 16.",
+        "four/16/accuracy", "four/4/accuracy", "points", below=0),
+    "narrowest_lose": Claim(
+        "Sixty-four heads of width 1 answer fewer of four questions than four heads of "
+        "width 16.",
+        "four/64/accuracy", "four/4/accuracy", "points", below=0),
+    "width_is_the_cause": Claim(
+        "Sixty-four heads of width 4, with four times the parameters in attention, answer more "
+        "than sixty-four of width 1.",
+        "wide/64/accuracy", "four/64/accuracy", "points", above=0),
+    "most_heads_spare": Claim(
+        "Of sixteen heads, more than half can be removed, each alone, for less than 1 point.",
+        "four/16/spare", unit="% of the heads", above=50),
+    "half_together": Claim(
+        "The eight of sixteen heads that matter least alone can be removed together for less "
+        "than 5 points.",
+        "four/16/removed/half", unit="points", below=5),
+}  # fmt: skip
 
-
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    kind = what.partition("/")[0]
-    return {
-        "accuracy": "%",
-        "right": "%",
-        "final_loss": "nats",
-        "removed": "points",
-        "spare": "% of the heads",
-    }.get(kind, "")
-
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-
-    def right(name: str) -> list[float]:
-        return runs[name]["accuracy"]
-
-    sixteen = runs["four/16"]
-    return {
-        "four_beat_one": claim(
-            "Where each place asks four questions, four heads answer more of them than one head of "
-            "the same parameters.",
-            right("four/4"), right("four/1"), unit="points", side="above",
-        ),
-        "one_cannot_do_two": claim(
-            "A single head answers fewer of two questions than two heads do, by more than 5 "
-            "points.",
-            right("two/2"), right("two/1"), unit="points", side="above", threshold=5.0,
-        ),
-        "one_question_needs_one": claim(
-            "Where each place asks one question, four heads and one differ by less than 1 point.",
-            [abs(a - b) for a, b in zip(right("one/4"), right("one/1"), strict=True)], None,
-            unit="points", side="below", threshold=1.0,
-        ),
-        "patience_suffices": claim(
-            "Trained four times as long, a single head comes within 5 points of four heads.",
-            right("four/4"), right("patient/1"), unit="points", side="below", threshold=5.0,
-        ),
-        "rank_limit_bites": claim(
-            "Sixteen heads of width 4, a third of the number of keys, answer fewer of four "
-            "questions than four heads of width 16.",
-            right("four/16"), right("four/4"), unit="points", side="below",
-        ),
-        "narrowest_lose": claim(
-            "Sixty-four heads of width 1 answer fewer of four questions than four heads of "
-            "width 16.",
-            right("four/64"), right("four/4"), unit="points", side="below",
-        ),
-        "width_is_the_cause": claim(
-            "Sixty-four heads of width 4, with four times the parameters in attention, answer more "
-            "than sixty-four of width 1.",
-            right("wide/64"), right("four/64"), unit="points", side="above",
-        ),
-        "most_heads_spare": claim(
-            "Of sixteen heads, more than half can be removed, each alone, for less than 1 point.",
-            sixteen["spare"], None, unit="% of the heads", side="above", threshold=50.0,
-        ),
-        "half_together": claim(
-            "The eight of sixteen heads that matter least alone can be removed together for less "
-            "than 5 points.",
-            sixteen["removed/half"], None, unit="points", side="below", threshold=5.0,
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="heads",
+    title="Self-attention that answers several questions, by number of heads",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    trials=Trials(
+        arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates", digits=".6g"
+    ),
+    config=lambda: {
+        "task": TASK,
+        "hidden": HIDDEN,
+        "warmup": WARMUP,
+        "clip": CLIP,
+        "spare": SPARE,
+        "arms": reported(),
+    },
+    units={
+        "*/accuracy": "%", "*/right/*": "%", "*/final_loss": "nats", "*/removed/*": "points",
+        "*/spare": "% of the heads", "*": "",
+    },
+    claims=CLAIMS,
+    smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

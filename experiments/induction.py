@@ -1,14 +1,13 @@
 """When does a model learn to copy what came before? Two layers of attention, and one.
 
 A block of random symbols is repeated. Attention alone, no feed-forward layer: a head that looks at
-the previous place and one that uses it, in the layer above, can predict every repetition; heads of
-one layer cannot work together. Their scores are measured while they train, and then what each
-attention has found is taken away.
+the previous position and one that uses it, in the layer above, can predict every repetition; heads
+of one layer cannot work together. Their scores are measured while they train, and then what each
+layer looks at is taken away.
 """
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -18,10 +17,8 @@ from torch import Generator, Tensor
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
-from experiments.record import claim, fingerprint, measure, write_result
-from experiments.translators import Runs, as_key, cached, in_parallel, runs_by_arm
+from experiments.experiment import Claim, Experiment, Runs, on
 
-STUDY = "induction"
 SEEDS = tuple(range(1, 6))
 TEST_SEED = 80_001
 WITHIN = 100
@@ -43,8 +40,8 @@ class Task:
         """Draw sequences (b, n) and the lengths of their blocks (b,)."""
         lengths = torch.randint(self.shortest, self.longest + 1, (size,), generator=generator)
         blocks = torch.randint(self.symbols, (size, self.longest), generator=generator)
-        places = torch.arange(self.length) % lengths[:, None]
-        return blocks.take_along_dim(places, 1), lengths
+        positions = torch.arange(self.length) % lengths[:, None]
+        return blocks.take_along_dim(positions, 1), lengths
 
     def test(self) -> tuple[Tensor, Tensor]:
         """Draw the test set, the same for every seed."""
@@ -108,11 +105,11 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, dict[st
     torch.manual_seed(seed)
     model = attention_only(setting, task)
     sequences, lengths = task.test()
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
 
     def look(step: int) -> None:
         for name, value in looked_at(model, sequences, lengths).items():
-            found[f"{name}/{step:04d}"] = value
+            measures[f"{name}/{step:04d}"] = value
 
     def loss(model: LanguageModel, batch: tuple[int, Tensor]) -> Tensor:
         step, tokens = batch
@@ -123,7 +120,7 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, dict[st
     config = TrainingConfig(setting.steps, setting.learning_rate, min(50, setting.steps), seed=seed)
     losses = train(model, _Numbered(Batches(task, seed)), loss, config, progress=False)
     look(setting.steps)
-    return model, found | {"final_loss": fmean(losses[-20:])}
+    return model, measures | {"final_loss": fmean(losses[-20:])}
 
 
 @dataclass(frozen=True)
@@ -140,9 +137,9 @@ class _Numbered:
 def looked_at(model: LanguageModel, sequences: Tensor, lengths: Tensor) -> dict[str, float]:
     """Measure accuracy in percent, and the best heads' mean weight where it would be of use.
 
-    "previous" is the weight of a first-layer head on the previous place; "induction" is that of a
-    last-layer head on the place after the symbol's last occurrence. Both are those of the head
-    that has most of it, and are means over the places from the second copy on.
+    "previous" is the weight of a first-layer head on the previous position; "induction" is that of
+    a last-layer head on the position after the symbol's last occurrence. Both are those of the head
+    that has most of it, and are means over the positions from the second copy on.
 
     Args:
         model: the model.
@@ -150,10 +147,10 @@ def looked_at(model: LanguageModel, sequences: Tensor, lengths: Tensor) -> dict[
         lengths: (b,) of their blocks.
     """
     logits, weights = model(sequences, need_weights=True)
-    places = torch.arange(sequences.shape[1])
-    known = places >= lengths[:, None]
-    previous = (places - 1).clamp(min=0).expand_as(sequences)
-    after = (places - lengths[:, None] + 1).clamp(min=0)
+    positions = torch.arange(sequences.shape[1])
+    known = positions >= lengths[:, None]
+    previous = (positions - 1).clamp(min=0).expand_as(sequences)
+    after = (positions - lengths[:, None] + 1).clamp(min=0)
     return {
         "accuracy": accuracy(logits, sequences, lengths),
         "previous": _best_head(weights[0], previous, known),
@@ -168,9 +165,9 @@ def accuracy(logits: Tensor, sequences: Tensor, lengths: Tensor) -> float:
     return 100 * float(hits[known].double().mean())
 
 
-def _best_head(weights: Tensor, places: Tensor, known: Tensor) -> float:
-    """Return the largest mean weight of a head (b, h, n, n) on a place (b, n) for every query."""
-    at = weights.take_along_dim(places[:, None, :, None], -1)[..., 0].transpose(0, 1)
+def _best_head(weights: Tensor, positions: Tensor, known: Tensor) -> float:
+    """Return the largest mean weight of a head (b, h, n, n) on every query's position (b, n)."""
+    at = weights.take_along_dim(positions[:, None, :, None], -1)[..., 0].transpose(0, 1)
     return max(float(head[known].double().mean()) for head in at)
 
 
@@ -178,14 +175,14 @@ def _best_head(weights: Tensor, places: Tensor, known: Tensor) -> float:
 def accuracy_without(
     model: LanguageModel, sequences: Tensor, lengths: Tensor, layer: int, what: str
 ) -> float:
-    """Return the accuracy when one layer may not look at one place of every query.
+    """Return the accuracy when one layer may not look at one position of every query.
 
     Args:
         model: the model.
         sequences: (b, n).
         lengths: (b,) of their blocks.
         layer: which layer.
-        what: "previous" forbids the previous place; "after" the places after every earlier
+        what: "previous" forbids the previous position; "after" those after every earlier
             occurrence.
     """
     n = sequences.shape[1]
@@ -206,29 +203,23 @@ def accuracy_without(
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one model, watch it, and take away what its layers look at."""
-    model, found = fit(setting, task, seed)
+    model, measures = fit(setting, task, seed)
     for layer in range(setting.num_layers):
         for what in ("previous", "after"):
-            found[f"without/{what}/{layer + 1}"] = accuracy_without(
-                model, *task.test(), layer, what
-            )
+            right = accuracy_without(model, *task.test(), layer, what)
+            measures[f"without/{what}/{layer + 1}"] = right
     steps = range(0, setting.steps + 1, setting.every)
-    gains = [
-        found[f"accuracy/{step + WITHIN:04d}"] - found[f"accuracy/{step:04d}"]
-        for step in steps
-        if step + WITHIN <= setting.steps
-    ]
-    found["largest_gain"] = max(gains, default=0.0)
-    for name in ("accuracy", "previous", "induction"):
-        half = found[f"{name}/{setting.steps:04d}"] / 2
-        found[f"half/{name}"] = next(step for step in steps if found[f"{name}/{step:04d}"] >= half)
-    return found
-
-
-def run(name: str, setting: Setting, task: Task, seed: int) -> dict[str, float]:
-    """Do one run, or read it back if it was done before."""
-    key = as_key(setting=setting, task=task, seed=seed)
-    return cached(f"{STUDY}/{name}-{seed}", key, lambda: outcome(setting, task, seed))
+    curves = {
+        name: {step: measures[f"{name}/{step:04d}"] for step in steps}
+        for name in ("accuracy", "previous", "induction")
+    }
+    right_at = curves["accuracy"]
+    gains = [right_at[n + WITHIN] - right_at[n] for n in steps if n + WITHIN <= setting.steps]
+    measures["largest_gain"] = max(gains, default=0.0)
+    for name, curve in curves.items():
+        half = curve[setting.steps] / 2
+        measures[f"half/{name}"] = next(step for step in steps if curve[step] >= half)
+    return measures
 
 
 # The record
@@ -244,67 +235,48 @@ def smoke() -> list[float]:
     return trace
 
 
-def main(workers: int = 1) -> None:
-    """Train both models on every seed, and write the record."""
-    jobs = [(name, setting, TASK, seed) for seed in SEEDS for name, setting in ARMS.items()]
-    found = in_parallel(run, jobs, workers)
-    runs = runs_by_arm(ARMS, found)
-    write_result(
-        STUDY,
-        title="Copying what came before, by number of attention layers",
-        command="python -m experiments.induction",
-        seeds=SEEDS,
-        threads=1,
-        config={"task": TASK, "arms": ARMS, "within": WITHIN},
-        measures={
-            f"{name}/{what}": measure(values, unit_of(what))
-            for name, column in runs.items()
-            for what, values in column.items()
-        },
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+LAST = f"accuracy/{ARMS['two'].steps:04d}"
 
 
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    kind = what.partition("/")[0]
-    units = {
-        "final_loss": "nats", "accuracy": "%", "without": "%", "largest_gain": "points",
-        "half": "updates",
-    }  # fmt: skip
-    return units.get(kind, "")
+def steepest(runs: Runs) -> list[float]:
+    """Return the largest gain of two layers within `WITHIN` updates, in % of what they end with."""
+    both = zip(runs["two/largest_gain"], runs[f"two/{LAST}"], strict=True)
+    return [100 * gain / end for gain, end in both]
 
 
-def claims(runs: dict[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    one, two = runs["one"], runs["two"]
-    last = f"accuracy/{ARMS['two'].steps:04d}"
-    return {
-        "two_copy": claim(
-            "Two layers predict more of the repetition than one, by more than 50 points.",
-            two[last], one[last], unit="points", side="above", threshold=50.0,
-        ),
-        "half_within_a_sixth": claim(
-            "Two layers gain more than half of their final accuracy within some 100 of the 600 "
-            "updates.",
-            [100 * gain / end for gain, end in zip(two["largest_gain"], two[last], strict=True)],
-            None, unit="% of the final accuracy", side="above", threshold=50.0,
-        ),
-        "previous_comes_first": claim(
-            "The previous-token head reaches half of its final score before the induction head "
-            "does.",
-            two["half/previous"], two["half/induction"], unit="updates", side="below",
-        ),
-        "previous_is_needed": claim(
-            "When the first layer may not look at the previous place, two layers lose more than "
-            "50 points.",
-            two[last], two["without/previous/1"], unit="points", side="above", threshold=50.0,
-        ),
-    }  # fmt: skip
+CLAIMS = {
+    "two_copy": Claim(
+        "Two layers predict more of the repetition than one, by more than 50 points.",
+        f"two/{LAST}", f"one/{LAST}", "points", above=50),
+    "half_within_a_sixth": Claim(
+        "Two layers gain more than half of their final accuracy within some 100 of the 600 "
+        "updates.",
+        steepest, unit="% of the final accuracy", above=50),
+    "previous_comes_first": Claim(
+        "The previous-token head reaches half of its final score before the induction head "
+        "does.",
+        "two/half/previous", "two/half/induction", "updates", below=0),
+    "previous_is_needed": Claim(
+        "When the first layer may not look at the previous place, two layers lose more than "
+        "50 points.",
+        f"two/{LAST}", "two/without/previous/1", "points", above=50),
+}  # fmt: skip
 
+STUDY = Experiment(
+    name="induction",
+    title="Copying what came before, by number of attention layers",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, ARMS),
+    outcome=outcome,
+    workers=1,
+    config=lambda: {"task": TASK, "arms": ARMS, "within": WITHIN},
+    units={
+        "*/half/*": "updates", "*/final_loss": "nats", "*/accuracy/*": "%", "*/without/*": "%",
+        "*/largest_gain": "points", "*": "",
+    },
+    claims=CLAIMS,
+    smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workers", type=int, default=1, help="processes of one thread each")
-    main(parser.parse_args().workers)
+    STUDY.main(__doc__)

@@ -9,7 +9,7 @@ a cache of fixed size: the last words alone, or the first words and the last one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -31,13 +31,10 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.positions import rotate
 from companion.tiled import merge_attention
-from experiments.descent import descend
-from experiments.record import claim, fingerprint, measure_all, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, run_arms
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.descent import CLIP, WARMUP, descend
+from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.trials import Trials, tuned
 
-STUDY = "kv_heads"
 SEEDS = tuple(range(1, 6))
 LEARNING_RATES = (0.005, 0.015)
 TEST_SEED = 80_001
@@ -76,8 +73,8 @@ def _joined(pairs: Iterable[Pair], words: Vocabulary) -> Tensor:
 
 def rows_of(text: Tensor, length: int, starts: Tensor, bos_id: int) -> Tensor:
     """Return rows (b, length + 1): the mark, and the text from each start (b,) on."""
-    places = (starts[:, None] + torch.arange(length)) % len(text)
-    return F.pad(text[places], (1, 0), value=bos_id)
+    positions = (starts[:, None] + torch.arange(length)) % len(text)
+    return F.pad(text[positions], (1, 0), value=bos_id)
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,6 @@ WIDTH = 64
 HEADS = 8
 BLOCKS = 2
 HIDDEN = 128
-WARMUP = 20
-CLIP = 1.0
 
 
 def make(setting: Setting, words: int) -> LanguageModel:
@@ -120,29 +115,21 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[fl
     Arms of one seed see the same rows.
     """
     text, _, words = texts(task, seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = make(setting, len(words))
-    generator = Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
 
-    def loss_of() -> Tensor:
+    def draw(generator: Generator) -> Tensor:
         starts = torch.randint(len(text), (task.batch_size,), generator=generator)
-        return model.loss(rows_of(text, task.length, starts, words.bos_id))
+        return rows_of(text, task.length, starts, words.bos_id)
 
-    losses = descend(
-        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
-    )
-    return model, losses
+    return descend(lambda: make(setting, len(words)), draw, LanguageModel.loss, setting, seed)
 
 
 def streaming_attention(
     query: Tensor, key: Tensor, value: Tensor, *_: object, recent: int, kept: int, **__: object
 ) -> Tensor:
-    """Attend to the last `recent` keys, the own place among them, and to the first `kept`.
+    """Attend to the last `recent` keys, the query's own among them, and to the first `kept`.
 
-    Places are those within the cache, as Xiao et al. (2024) count them: a query is never further
-    from the first keys than the cache is long. Heads come rotated by their places in the text.
+    Positions are those within the cache, as Xiao et al. (2024) count them: a query is never further
+    from the first keys than the cache is long. Heads come rotated by their positions in the text.
     """
     n = query.shape[-2]
     near = torch.as_tensor(sliding_window_mask(n, left=recent - 1))
@@ -199,24 +186,25 @@ def loss_at_the_end(model: LanguageModel, rows: Tensor, words: int) -> float:
 def streamed(model: LanguageModel, unread: Tensor, bos_id: int, task: Task) -> dict[str, float]:
     """Measure the loss at the end of long rows: with all keys, a small cache, and read afresh.
 
-    Every way is asked for the same words. "afresh" reads the last words as a row of their own, as
-    long as those of training.
+    All are asked for the same words. "afresh" reads the last words as a row of their own, as long
+    as those of training.
     """
     far, count = task.length * task.stretch, task.length - task.cache
     starts = torch.arange(task.rows) * len(unread) // task.rows
     rows = rows_of(unread, far, starts, bos_id)
     short = rows_of(unread, task.length, starts + far - task.length, bos_id)
-    found = {
+    measures = {
         "stream/afresh": loss_at_the_end(model, short, count),
         "stream/all": loss_at_the_end(model, rows, count),
     }
     for name, function in caches(task).items():
         with attending(model, function):
-            found[f"stream/{name}"] = loss_at_the_end(model, rows, count)
+            measures[f"stream/{name}"] = loss_at_the_end(model, rows, count)
     _, weights = model(short[:, :-1], need_weights=True)
     later = [layer[:, :, task.cache :, 0].double().mean((0, 2)) for layer in weights]
-    found |= {f"first/{n + 1}": 100 * float(heads.mean()) for n, heads in enumerate(later)}
-    return found
+    return measures | {
+        f"first/{number}": 100 * float(heads.mean()) for number, heads in enumerate(later, 1)
+    }
 
 
 @torch.no_grad()
@@ -240,31 +228,28 @@ def sound(model: LanguageModel, unread: Tensor, words: Vocabulary, task: Task, s
     return 100 * fmean(verdicts or [False])
 
 
-def outcome(setting: Setting, task: Task, seed: int, thorough: bool = True) -> dict[str, float]:
+def trial(setting: Setting, task: Task, seed: int) -> dict[str, float]:
+    """Train one arm, for its loss alone."""
+    return {"final_loss": fmean(fit(setting, task, seed)[1][-50:])}
+
+
+def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm; measure its loss on unread sentences, and beyond the lengths of training."""
-    name = f"{STUDY}/{setting.num_kv_heads}-{setting.hidden_dim}-{setting.learning_rate}-{seed}"
-    key = as_key(setting=setting, task=task, seed=seed, thorough=thorough)
-
-    def compute() -> dict[str, float]:
-        model, losses = fit(setting, task, seed)
-        found = {"final_loss": fmean(losses[-50:])}
-        if not thorough:
-            return found
-        _, unread, words = texts(task, seed)
-        starts = torch.arange(4 * task.rows) * len(unread) // (4 * task.rows)
-        rows = rows_of(unread, task.length, starts, words.bos_id)
-        found |= {
-            "loss": loss_at_the_end(model, rows, task.length),
-            "parameters": sum(weight.numel() for weight in model.parameters()),
-            **streamed(model, unread, words.bos_id, task),
-        }
-        if setting.hidden_dim == HIDDEN and setting.num_kv_heads in (1, HEADS):
-            for way in ("evicted", "kept/4"):
-                with attending(model, caches(task)[way]):
-                    found[f"sound/{way}"] = sound(model, unread, words, task, seed)
-        return found
-
-    return cached(name, key, compute)
+    model, losses = fit(setting, task, seed)
+    _, unread, words = texts(task, seed)
+    starts = torch.arange(4 * task.rows) * len(unread) // (4 * task.rows)
+    rows = rows_of(unread, task.length, starts, words.bos_id)
+    measures = {
+        "final_loss": fmean(losses[-50:]),
+        "loss": loss_at_the_end(model, rows, task.length),
+        "parameters": sum(weight.numel() for weight in model.parameters()),
+        **streamed(model, unread, words.bos_id, task),
+    }
+    if setting.hidden_dim == HIDDEN and setting.num_kv_heads in (1, HEADS):
+        for name in ("evicted", "kept/4"):
+            with attending(model, caches(task)[name]):
+                measures[f"sound/{name}"] = sound(model, unread, words, task, seed)
+    return measures
 
 
 def matched(num_kv_heads: int) -> int:
@@ -287,20 +272,7 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms."""
-    settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, TASK)
-    metric = "loss of the last 50 updates"
-    tune_rates(STUDY, trials, trial, "final_loss", workers, metric=metric)
-
-
-def trial(setting: Setting, task: Task, seed: int) -> dict[str, float]:
-    """Train one arm, for its loss alone."""
-    return outcome(setting, task, seed, thorough=False)
+    return tuned("kv_heads", arms())
 
 
 # The record
@@ -315,90 +287,77 @@ def smoke() -> list[float]:
     trace: list[float] = []
     for arm in (Setting(8, 16), Setting(2, 24)):
         model, losses = fit(replace(arm, learning_rate=0.01, steps=6), task, seed=7)
-        found = streamed(model, unread, words.bos_id, task)
-        trace += [*losses, *(v / 100 if k[:5] == "first" else v for k, v in found.items())]
+        measures = streamed(model, unread, words.bos_id, task)
+        trace += [*losses, *(v / 100 if k[:5] == "first" else v for k, v in measures.items())]
         trace.append(sound(model, unread, words, task, seed=7) / 100)
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
-    for column in runs.values():
-        pairs = zip(column["loss"], runs["8"]["loss"], strict=True)
-        column["above_eight"] = [loss - eight for loss, eight in pairs]
-    write_result(
-        STUDY,
-        title="A language model with fewer key and value heads, and with a cache of fixed size",
-        command="python -m experiments.kv_heads",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "task": TASK,
-            "width": WIDTH,
-            "heads": HEADS,
-            "blocks": BLOCKS,
-            "warmup": WARMUP,
-            "clip": CLIP,
-            "cache_bytes": {name: bytes_a_word(arm) for name, arm in settings.items()},
-            "arms": settings,
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+def recorded(runs: Runs) -> Runs:
+    """Add by how much the loss of every arm is above that of eight heads."""
+    above = {
+        f"{name}/above_eight": [
+            loss - eight for loss, eight in zip(runs[f"{name}/loss"], runs["8/loss"], strict=True)
+        ]
+        for name in arms()
+    }
+    return runs | above
 
 
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    kind = what.partition("/")[0]
-    return {"parameters": "weights", "first": "%", "sound": "%"}.get(kind, "nats a word")
+def differ(sentence: str, treatment: str, control: str, **side: float) -> Claim:
+    """Claim a difference of losses."""
+    return Claim(sentence, treatment, control, "nats a word", **side)
 
 
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    return {
-        "one_head_loses": claim(
-            "One head of keys and values instead of eight costs more than 0.02 nats a word.",
-            runs["1"]["loss"], runs["8"]["loss"], unit="nats a word", side="above",
-            threshold=0.02,
-        ),
-        "two_are_close": claim(
-            "Two heads of keys and values instead of eight cost less than 0.02 nats a word.",
-            runs["2"]["loss"], runs["8"]["loss"], unit="nats a word", side="below",
-            threshold=0.02,
-        ),
-        "two_beat_one": claim(
-            "Two heads of keys and values predict better than one.",
-            runs["2"]["loss"], runs["1"]["loss"], unit="nats a word", side="below",
-        ),
-        "width_makes_up": claim(
-            "With the parameters of eight heads, given to wider feed-forward layers, one head "
-            "costs less than 0.02 nats a word.",
-            runs["1-wide"]["loss"], runs["8"]["loss"], unit="nats a word", side="below",
-            threshold=0.02,
-        ),
-        "eight_need_the_first": claim(
-            "With eight heads, a cache that drops the first words predicts worse than one that "
-            "keeps four of them, by more than 0.02 nats a word.",
-            runs["8"]["stream/evicted"], runs["8"]["stream/kept/4"], unit="nats a word",
-            side="above", threshold=0.02,
-        ),
-        "one_needs_the_first": claim(
-            "With one head, a cache that drops the first words predicts worse than one that keeps "
-            "four of them, by more than 0.02 nats a word.",
-            runs["1"]["stream/evicted"], runs["1"]["stream/kept/4"], unit="nats a word",
-            side="above", threshold=0.02,
-        ),
-        "first_and_last_suffice": claim(
-            "With one head, the first four words and the last twenty predict within 0.02 nats a "
-            "word of what reading the text afresh does.",
-            runs["1"]["stream/kept/4"], runs["1"]["stream/afresh"], unit="nats a word",
-            side="below", threshold=0.02,
-        ),
-    }  # fmt: skip
+CLAIMS = {
+    "one_head_loses": differ(
+        "One head of keys and values instead of eight costs more than 0.02 nats a word.",
+        "1/loss", "8/loss", above=0.02),
+    "two_are_close": differ(
+        "Two heads of keys and values instead of eight cost less than 0.02 nats a word.",
+        "2/loss", "8/loss", below=0.02),
+    "two_beat_one": differ(
+        "Two heads of keys and values predict better than one.", "2/loss", "1/loss", below=0),
+    "width_makes_up": differ(
+        "With the parameters of eight heads, given to wider feed-forward layers, one head "
+        "costs less than 0.02 nats a word.",
+        "1-wide/loss", "8/loss", below=0.02),
+    "eight_need_the_first": differ(
+        "With eight heads, a cache that drops the first words predicts worse than one that "
+        "keeps four of them, by more than 0.02 nats a word.",
+        "8/stream/evicted", "8/stream/kept/4", above=0.02),
+    "one_needs_the_first": differ(
+        "With one head, a cache that drops the first words predicts worse than one that keeps "
+        "four of them, by more than 0.02 nats a word.",
+        "1/stream/evicted", "1/stream/kept/4", above=0.02),
+    "first_and_last_suffice": differ(
+        "With one head, the first four words and the last twenty predict within 0.02 nats a "
+        "word of what reading the text afresh does.",
+        "1/stream/kept/4", "1/stream/afresh", below=0.02),
+}  # fmt: skip
 
+STUDY = Experiment(
+    name="kv_heads",
+    title="A language model with fewer key and value heads, and with a cache of fixed size",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    recorded=recorded,
+    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 50 updates", outcome=trial),
+    config=lambda: {
+        "task": TASK,
+        "width": WIDTH,
+        "heads": HEADS,
+        "blocks": BLOCKS,
+        "warmup": WARMUP,
+        "clip": CLIP,
+        "cache_bytes": {name: bytes_a_word(arm) for name, arm in reported().items()},
+        "arms": reported(),
+    },
+    units={"*/parameters": "weights", "*/first/*": "%", "*/sound/*": "%", "*": "nats a word"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

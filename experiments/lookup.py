@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -18,9 +18,8 @@ import torch
 from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax
-from experiments.record import Entry, claim, fingerprint, measure, write_result
+from experiments.experiment import Claim, Experiment, Quantity, Runs
 
-STUDY = "lookup"
 SEEDS = tuple(range(1, 11))
 
 Vector = NDArray[np.float64]
@@ -79,9 +78,9 @@ def curve(x: Vector) -> Vector:
     return 2 * x + np.sin(2 * np.pi * x)
 
 
-def error(found: Vector, where: Any = slice(None)) -> float:
+def error(estimate: Vector, where: Any = slice(None)) -> float:
     """Return the mean squared distance from the curve, on the grid or a part of it."""
-    return float(np.mean((found - curve(GRID))[..., where] ** 2))
+    return float(np.mean((estimate - curve(GRID))[..., where] ** 2))
 
 
 # The methods: queries (q,), keys and values (k,) -> (q,), for each of the candidates in turn
@@ -192,9 +191,10 @@ def compare(design: Design, names: tuple[str, ...], seed: int) -> dict[str, floa
     for key, value in zip(*design.draw(seed), strict=True):
         row: dict[str, float] = {}
         for name in names:
-            row[f"{name}_choice"], found = tuned(name, key, value)
-            row |= {name: error(found)}
-            row |= {f"{name}_ends": error(found, ENDS), f"{name}_middle": error(found, MIDDLE)}
+            row[f"{name}_choice"], estimate = tuned(name, key, value)
+            row[name] = error(estimate)
+            row[f"{name}_ends"] = error(estimate, ENDS)
+            row[f"{name}_middle"] = error(estimate, MIDDLE)
         row["nearest"] = error(neighbours_mean(GRID, key, value, np.ones(1)))
         row["mean"] = error(np.full_like(GRID, value.mean()))
         row["rule"] = error(soft(GRID, key, value, rule_of_thumb(key)))
@@ -212,22 +212,22 @@ def learn_bandwidths(
     logarithm = torch.full((len(keys), 1, 1), math.log(descent.start), dtype=torch.float64)
     logarithm.requires_grad_()
     for _ in range(descent.steps):
-        found = soft(keys, keys, values, logarithm.exp(), others)
-        loss = ((found - values) ** 2).mean(-1).sum()  # no set shares its bandwidth
+        estimate = soft(keys, keys, values, logarithm.exp(), others)
+        loss = ((estimate - values) ** 2).mean(-1).sum()  # no set shares its bandwidth
         (gradient,) = torch.autograd.grad(loss, logarithm)
         logarithm = (logarithm - descent.rate * gradient).detach().requires_grad_()
     return np.asarray(logarithm.detach().exp().flatten())
 
 
 def descend(design: Design, descent: Descent, seed: int) -> dict[str, float]:
-    """Return what gradient descent finds with each sample left out of its own prediction, or in."""
+    """Return the error after gradient descent, each sample left out of its own prediction or in."""
     key, value = design.draw(seed)
-    found = {}
+    measures = {}
     for name, leave_one_out in (("learned", True), ("collapsed", False)):
         h = learn_bandwidths(key, value, descent, leave_one_out=leave_one_out)
-        found[f"{name}_choice"] = float(np.median(h))
-        found[name] = error(soft(GRID[None], key, value, h[:, None, None]))
-    return found
+        measures[f"{name}_choice"] = float(np.median(h))
+        measures[name] = error(soft(GRID[None], key, value, h[:, None, None]))
+    return measures
 
 
 def against_bandwidth(design: Design, seed: int) -> dict[str, list[float]]:
@@ -239,16 +239,16 @@ def against_bandwidth(design: Design, seed: int) -> dict[str, list[float]]:
     key, value = design.draw(seed)
     others = ~np.eye(design.samples, dtype=bool)
     parts = ("bias", "variance", "error", "left_out", "itself")
-    found: dict[str, list[float]] = {name: [] for name in parts}
+    curves: Runs = {name: [] for name in parts}
     for h in DRAWN:
         alpha = weights(GRID[None], key, h)
-        found["bias"].append(error(attend(alpha, curve(key)[..., None])[..., 0]))
-        found["variance"].append(design.noise**2 * float(np.mean(np.sum(alpha**2, -1))))
-        found["error"].append(error(attend(alpha, value[..., None])[..., 0]))
+        curves["bias"].append(error(attend(alpha, curve(key)[..., None])[..., 0]))
+        curves["variance"].append(design.noise**2 * float(np.mean(np.sum(alpha**2, -1))))
+        curves["error"].append(error(attend(alpha, value[..., None])[..., 0]))
         for name, mask in (("left_out", others), ("itself", None)):
             residual = soft(key, key, value, h, mask) - value
-            found[name].append(float(np.mean(residual**2)))
-    return found
+            curves[name].append(float(np.mean(residual**2)))
+    return curves
 
 
 def exponent(errors: dict[int, float]) -> float:
@@ -264,119 +264,98 @@ def run(
     descent: Descent = Descent(),
 ) -> dict[str, float]:
     """Return everything that one seed measures, by name."""
-    everything, found = tuple(METHODS), {}
+    everything, measures = tuple(METHODS), {}
     for n in sizes:
         names = everything if n == plain.samples else RIVALS
-        found[str(n)] = compare(replace(plain, samples=n), names, seed)
+        measures[str(n)] = compare(replace(plain, samples=n), names, seed)
     for n in descended:
-        found[f"{n}"] |= descend(replace(plain, samples=n), descent, seed)
-    found["noiseless"] = compare(replace(plain, noise=0.0), RIVALS, seed)
-    found["uneven"] = compare(replace(plain, crowding=3.0), everything, seed)
+        measures[str(n)] |= descend(replace(plain, samples=n), descent, seed)
+    measures["noiseless"] = compare(replace(plain, noise=0.0), RIVALS, seed)
+    measures["uneven"] = compare(replace(plain, crowding=3.0), everything, seed)
     large = [n for n in sizes if n >= plain.samples]
-    found["exponent"] = {
-        name: exponent({n: found[str(n)][name] for n in large}) for name in (*RIVALS, "oracle")
+    measures["exponent"] = {
+        name: exponent({n: measures[str(n)][name] for n in large}) for name in (*RIVALS, "oracle")
     }
     for name, numbers in against_bandwidth(plain, seed).items():
-        found[f"bandwidth/{name}"] = {f"{place:02d}": n for place, n in enumerate(numbers)}
-    return {f"{where}/{name}": n for where, row in found.items() for name, n in row.items()}
+        measures[f"bandwidth/{name}"] = {f"{i:02d}": n for i, n in enumerate(numbers)}
+    return {f"{where}/{name}": n for where, row in measures.items() for name, n in row.items()}
 
 
 def smoke() -> list[float]:
     """Run the whole pipeline on a few small sets of samples."""
     small = Design(samples=13, datasets=2)
-    found = run(0, (8, 13, 21), (13,), small, Descent(steps=20))
-    return [found[name] for name in sorted(found)]
+    measures = run(0, (8, 13, 21), (13,), small, Descent(steps=20))
+    return [measures[name] for name in sorted(measures)]
+
+
+def percent(first: str, second: str) -> Quantity:
+    """Return by how many percent one error is above another."""
+    return lambda runs: [100 * (a / b - 1) for a, b in zip(runs[first], runs[second], strict=True)]
+
+
+def less(sentence: str, first: str, second: str) -> Claim:
+    """Claim that one error is less than another; the methods are tuned alike, where tuned."""
+    return Claim(sentence, percent(first, second), unit="%", below=0)
 
 
 CLAIMS = {
-    "learned_beats_rule": (
+    "learned_beats_rule": less(
         "With 64 samples, a learned bandwidth has less error than the rule of thumb.",
-        "64/learned < 64/rule",
-    ),
-    "learned_beats_rule_16": (
+        "64/learned", "64/rule"),
+    "learned_beats_rule_16": less(
         "With 16 samples, too, a learned bandwidth has less error than the rule of thumb.",
-        "16/learned < 16/rule",
-    ),
-    "collapsed_is_worse_than_rule": (
+        "16/learned", "16/rule"),
+    "collapsed_is_worse_than_rule": Claim(
         "Learned without leaving one out, a bandwidth has more error than the rule of thumb.",
-        "64/collapsed > 64/rule",
-    ),
-    "soft_beats_nearest": (
+        percent("64/collapsed", "64/rule"), unit="%", above=0),
+    "soft_beats_nearest": less(
         "Soft lookup has less error than the nearest neighbour on noisy samples.",
-        "64/soft < 64/nearest",
-    ),
-    "soft_beats_nearest_noiseless": (
+        "64/soft", "64/nearest"),
+    "soft_beats_nearest_noiseless": less(
         "Soft lookup has less error than the nearest neighbour on samples without noise.",
-        "noiseless/soft < noiseless/nearest",
-    ),
-    "soft_beats_k_nearest": (
+        "noiseless/soft", "noiseless/nearest"),
+    "soft_beats_k_nearest": less(
         "Soft lookup has less error than the mean of the k nearest neighbours, tuned alike.",
-        "64/soft < 64/k_nearest",
-    ),
-    "soft_beats_k_nearest_uneven": (
+        "64/soft", "64/k_nearest"),
+    "soft_beats_k_nearest_uneven": less(
         "Also where the keys crowd, soft lookup has less error than the mean of the k nearest.",
-        "uneven/soft < uneven/k_nearest",
-    ),
-    "softness_at_fixed_width": (
+        "uneven/soft", "uneven/k_nearest"),
+    "softness_at_fixed_width": less(
         "At a fixed width, weights that fade out have less error than equal weights in a box.",
-        "64/soft < 64/box",
-    ),
-    "softness_at_k": (
+        "64/soft", "64/box"),
+    "softness_at_k": less(
         "With k neighbours, weights that fade out have less error than equal weights.",
-        "64/k_soft < 64/k_nearest",
-    ),
-    "width_per_query_uneven": (
+        "64/k_soft", "64/k_nearest"),
+    "width_per_query_uneven": less(
         "Where the keys crowd, a bandwidth for every query has less error than one for all.",
-        "uneven/k_soft < uneven/soft",
-    ),
-    "line_at_the_ends": (
+        "uneven/k_soft", "uneven/soft"),
+    "line_at_the_ends": less(
         "Near the ends, a line fitted with such weights has less error than soft lookup.",
-        "64/line_ends < 64/soft_ends",
-    ),
-    "line_in_the_middle": (
+        "64/line_ends", "64/soft_ends"),
+    "line_in_the_middle": less(
         "In the middle, a line fitted with such weights has less error than soft lookup.",
-        "64/line_middle < 64/soft_middle",
-    ),
-}
-"""A sentence, and which error it says is less (or more) than which; tuned alike, where tuned."""
+        "64/line_middle", "64/soft_middle"),
+}  # fmt: skip
 
-
-def claims(runs: dict[str, list[float]]) -> dict[str, Entry]:
-    """Decide every sentence by how many percent one error is below or above the other."""
-    entries = {}
-    for name, (text, comparison) in CLAIMS.items():
-        one, sign, other = comparison.split()
-        percent = [100 * (a / b - 1) for a, b in zip(runs[one], runs[other], strict=True)]
-        side: Any = {"<": "below", ">": "above"}[sign]
-        entries[name] = claim(text, percent, None, unit="%", side=side)
-    return entries
-
-
-def main() -> None:
-    """Run every seed and write the record."""
-    torch.set_num_threads(1)
-    found = [run(seed) for seed in SEEDS]
-    runs = {name: [one[name] for one in found] for name in found[0]}
-    write_result(
-        STUDY,
-        title="Soft lookup on a curve: bandwidth, samples, neighbours",
-        command="python -m experiments.lookup",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "curve": "2 x + sin(2 pi x)",
-            "design": asdict(PLAIN),
-            "descent": asdict(Descent()),
-            "widths": WIDTHS.tolist(),
-            "drawn": DRAWN.tolist(),
-            "sizes": SIZES,
-            "grid": len(GRID),
-        },
-        measures={name: measure(numbers, "") for name, numbers in runs.items()},
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke(), tolerance=1e-6),
-    )
-
+STUDY = Experiment(
+    name="lookup",
+    title="Soft lookup on a curve: bandwidth, samples, neighbours",
+    seeds=SEEDS,
+    beside=run,
+    config=lambda: {
+        "curve": "2 x + sin(2 pi x)",
+        "design": PLAIN,
+        "descent": Descent(),
+        "widths": WIDTHS.tolist(),
+        "drawn": DRAWN.tolist(),
+        "sizes": SIZES,
+        "grid": len(GRID),
+    },
+    units={"*": ""},
+    claims=CLAIMS,
+    smoke=smoke,
+    tolerance=1e-6,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

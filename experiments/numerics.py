@@ -1,10 +1,10 @@
 """What do a wrong mask, padding and narrow numbers do to attention, and who would notice?
 
 Masks: a language model of one block is trained with the causal mask, with one that is open by a
-place, and with one that is upside down; all are judged by the loss, and by what they generate. By
-one of two rules the right letter is as easy to find as the leaked one, by the other it is harder.
-Padding: how far places that nobody masks move the output for the words. Precision: errors of four
-ways to compute a softmax in narrow numbers, by length and by the spread of the scores. `--tune`
+position, and with one that is upside down; all are judged by the loss, and by what they generate.
+By one of two rules the right letter is as easy to find as the leaked one, by the other it is
+harder. Padding: how far positions that nobody masks move the output for the words. Precision:
+errors of four softmaxes in narrow numbers, by length and by the spread of the scores. `--tune`
 chooses a learning rate for every mask from one grid, on seeds of its own.
 """
 
@@ -25,15 +25,14 @@ from companion.attention import attend, masked_softmax, scaled_dot_product_atten
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure_all, ratios, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, runs_by_arm, runs_by_measure
-from experiments.trials import command_line, tune_rates
+from companion.training import TrainingConfig
+from experiments.descent import WARMUP, descend
+from experiments.experiment import Claim, Experiment, on, ratio
+from experiments.trials import Trials, tuned
 
 Mask = Literal["causal", "leak", "inverted"]
 Rule = Literal["same", "next"]
 
-STUDY = "numerics"
 SEEDS = tuple(range(1, 11))
 LEARNING_RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
 
@@ -77,18 +76,17 @@ TASKS: dict[Rule, Copying] = {"same": Copying("same"), "next": Copying("next")}
 GUESS = 100 / TASKS["next"].letters
 """Per cent of letters that a guess gets right."""
 MASKS: tuple[Mask, ...] = ("causal", "leak", "inverted")
-WARMUP = 20
 
 
 def mask_of(kind: Mask, length: int) -> Tensor:
-    """Return the mask (q, k) of an arm: right, open by one place, or upside down."""
+    """Return the mask (q, k) of an arm: right, open by one position, or upside down."""
     like = torch.empty(0)
     mask: Tensor = causal_mask(length, offset=1 if kind == "leak" else 0, like=like)
     return ~mask if kind == "inverted" else mask
 
 
 class LanguageModel(nn.Module):
-    """One block of a Transformer, with a norm before each part and learned places."""
+    """One block of a Transformer, with a norm before each part and learned positions."""
 
     def __init__(self, setting: Setting, task: Copying) -> None:
         super().__init__()
@@ -118,22 +116,25 @@ def loss_of(model: nn.Module, sequences: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), sequences[:, 1:].flatten())
 
 
+class Constant(TrainingConfig):
+    """A rate that stays what it is after the warm-up."""
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of update `step`, counted from 0."""
+        return self.learning_rate * min(1, (step + 1) / self.warmup_steps)
+
+
 def fit(setting: Setting, task: Copying, seed: int) -> tuple[LanguageModel, list[float]]:
     """Train on fresh sequences; arms of one seed start alike and see the same letters."""
-    torch.manual_seed(seed)
-    model = LanguageModel(setting, task)
-    generator = Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate)
-    losses: list[float] = []
-    for step in range(setting.steps):
-        for group in optimizer.param_groups:
-            group["lr"] = setting.learning_rate * min(1, (step + 1) / WARMUP)
-        loss = loss_of(model, task.draw(task.batch_size, generator))
-        losses.append(loss.item())
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        optimizer.step()
-    return model, losses
+    return descend(
+        lambda: LanguageModel(setting, task),
+        lambda generator: task.draw(task.batch_size, generator),
+        loss_of,
+        setting,
+        seed,
+        schedule=Constant,
+        clip=math.inf,
+    )
 
 
 @torch.no_grad()
@@ -145,19 +146,20 @@ def generate(model: nn.Module, prompt: Tensor, letters: int) -> Tensor:
     return prompt
 
 
-def outcome(setting: Setting, task: Copying, seed: int) -> dict[str, float]:
-    """Train one arm, and judge it by the loss and by the letters that it finds."""
+def outcome(setting: Setting, tasks: Mapping[Rule, Copying], seed: int) -> dict[str, float]:
+    """Train one arm, and judge it by the loss and by the letters that it says."""
+    task = tasks[setting.rule]
     model, losses = fit(setting, task, seed)
     sequences = task.draw(task.held_out, Generator().manual_seed(10_000 + seed))
     with torch.no_grad():
         held_out_loss = loss_of(model, sequences).item()
-        found = model(sequences[:, :-1]).argmax(-1) == sequences[:, 1:]
+        forced = model(sequences[:, :-1]).argmax(-1) == sequences[:, 1:]
     said = generate(model, sequences[:, : task.half], task.half)
     copied = said[:, task.half :] == sequences[:, task.half :]
     return {
         "training_loss": fmean(losses[-20:]),
         "held_out_loss": held_out_loss,
-        "teacher_forced": 100.0 * float(found[:, task.half - 1 :].double().mean()),
+        "teacher_forced": 100.0 * float(forced[:, task.half - 1 :].double().mean()),
         "generated": 100.0 * float(copied.double().mean()),
     }
 
@@ -169,18 +171,7 @@ def arms() -> dict[str, Setting]:
 
 def reported() -> dict[str, Setting]:
     """Return the arms with the learning rates that tuning chose."""
-    settings = chosen(STUDY)
-    return {name: Setting(**settings[name]) for name in arms()}
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm, by the loss on held-out letters; record all."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASKS[setting.rule])
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES
-    ]
-    tune_rates(STUDY, trials, outcome, "held_out_loss", workers, digits=".5f")
+    return tuned("numerics", arms())
 
 
 # Padding
@@ -212,26 +203,26 @@ def padding_moves(padding: Padding, seed: int) -> dict[str, float]:
     query, key, value = (words @ weight for weight in weights)
     alone = scaled_dot_product_attention(query, key, value)
     fillers = {"zeros": torch.zeros(e), "vector": torch.randn(e, generator=generator)}
-    found = {"masked": 0.0}
+    moves = {"masked": 0.0}
     for (name, filler), pads in product(fillers.items(), padding.pads):
         padded = torch.cat([words, filler.expand(b, pads, e)], dim=1)
         query, key, value = (padded @ weight for weight in weights)
         moved = scaled_dot_product_attention(query[:, :n], key, value)
-        found[f"{name}/{pads}"] = 100 * distance(moved, alone)
+        moves[f"{name}/{pads}"] = 100 * distance(moved, alone)
         mask = padding_mask(torch.tensor([n]), n + pads)
         masked = scaled_dot_product_attention(query[:, :n], key, value, mask)
-        found["masked"] = max(found["masked"], 100 * distance(masked, alone))
-    return found
+        moves["masked"] = max(moves["masked"], 100 * distance(masked, alone))
+    return moves
 
 
-def distance(found: Tensor, wanted: Tensor) -> float:
+def distance(output: Tensor, wanted: Tensor) -> float:
     """Return the root mean square of the difference over that of what is wanted.
 
     >>> distance(torch.tensor([1.0, 5.0]), torch.tensor([1.0, 4.0])) ** 2 * 17
     1.0
     """
-    found, wanted = found.double(), wanted.double()
-    return float(((found - wanted).square().sum() / wanted.square().sum()).sqrt())
+    output, wanted = output.double(), wanted.double()
+    return float(((output - wanted).square().sum() / wanted.square().sum()).sqrt())
 
 
 # Precision
@@ -252,7 +243,7 @@ TYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.
 
 
 def errors(draws: Draws, dtype: str, length: int, spread: float, seed: int) -> dict[str, float]:
-    """Measure the error of each way to compute attention in one type, against float64.
+    """Measure the error of each computation of attention in one type, against float64.
 
     All get the same numbers, rounded to the type beforehand. `rounding` is the least possible
     error: the float64 output, rounded to the type once. `lost` is the share of rows for which the
@@ -266,7 +257,7 @@ def errors(draws: Draws, dtype: str, length: int, spread: float, seed: int) -> d
     exact, _ = scaled_dot_product_attention(
         q.double(), k.double(), v.double(), scale=1.0, need_lse=True
     )
-    found = {
+    outputs = {
         "rounding": exact.to(kind),
         "companion": scaled_dot_product_attention(q, k, v, scale=1.0),
         "definition": scaled_dot_product_attention(q, k, v, scale=1.0, need_lse=True)[0],
@@ -276,13 +267,11 @@ def errors(draws: Draws, dtype: str, length: int, spread: float, seed: int) -> d
     textbook = stepwise(q, k, v, safe=False)
     kept = textbook.isfinite().all(-1) & (textbook != 0).any(-1)
     lost = 100.0 * float((~kept).double().mean())
-    percent = {name: 100 * distance(output, exact) for name, output in found.items()}
-    above_floor = {
-        f"{name}/ratio": percent[name] / percent["rounding"] for name in found if name != "rounding"
-    }
+    percent = {name: 100 * distance(output, exact) for name, output in outputs.items()}
+    floor = percent["rounding"]
     return {
         **{f"{name}/error": error for name, error in percent.items()},
-        **above_floor,
+        **{f"{name}/ratio": error / floor for name, error in percent.items() if name != "rounding"},
         "lost": lost,
     }
 
@@ -341,9 +330,15 @@ CAPS = (5.0, 10.0, 20.0, 30.0, 50.0)
 FORBIDDEN = (16, 1024, 16384)
 
 
-def leaks(seed: int) -> dict[str, float]:
-    """Measure the leak for every cap and number of forbidden keys."""
-    return {f"{cap:g}/{n}": leaked(cap, n, seed) for cap, n in product(CAPS, FORBIDDEN)}
+def untrained(seed: int) -> dict[str, float]:
+    """Measure padding, the leak of a late softcap, and the errors of narrow numbers."""
+    measures = {f"padding/{what}": value for what, value in padding_moves(PADDING, seed).items()}
+    for cap, n in product(CAPS, FORBIDDEN):
+        measures[f"softcap/{cap:g}/{n}"] = leaked(cap, n, seed)
+    for dtype, length, spread in product(TYPES, DRAWS.lengths, DRAWS.spreads):
+        for what, value in errors(DRAWS, dtype, length, spread, seed).items():
+            measures[f"{dtype}/{length}/{spread:g}/{what}"] = value
+    return measures
 
 
 # The record
@@ -356,144 +351,92 @@ def smoke() -> list[float]:
         task = Copying(first.rule, letters=5, half=3, batch_size=8, held_out=20)
         setting = replace(first, learning_rate=0.01, steps=8, embed_dim=12)
         trace += fit(setting, task, seed=7)[1]
-        trace.append(outcome(setting, task, seed=7)["held_out_loss"])
+        trace.append(outcome(setting, {first.rule: task}, seed=7)["held_out_loss"])
     trace += padding_moves(Padding(sentences=5, words=3, embed_dim=8, pads=(1, 7)), 7).values()
     draws = Draws(queries=20, width=8)
     for dtype, spread in product(("float16", "bfloat16"), (1.0, 8.0)):
-        found = errors(draws, dtype, 300, spread, seed=7)
-        trace += [found[name] for name in ("stepwise/error", "running/error", "lost")]
+        measures = errors(draws, dtype, 300, spread, seed=7)
+        trace += [measures[name] for name in ("stepwise/error", "running/error", "lost")]
     return [*trace, leaked(3.0, 30, 7, queries=20)]
 
 
-def main(workers: int = 2) -> None:
-    """Measure masks, padding, precision and leaks on every seed, and write the record."""
-    settings = reported()
-    trained = in_parallel(
-        outcome,
-        [(arm, TASKS[arm.rule], seed) for seed in SEEDS for arm in settings.values()],
-        workers,
-    )
-    cases = list(product(TYPES, DRAWS.lengths, DRAWS.spreads))
-    jobs = [(DRAWS, *case, seed) for seed in SEEDS for case in cases]
-    computed = in_parallel(errors, jobs, workers)
-    runs = runs_by_arm(settings, trained)
-    runs["padding"] = runs_by_measure([padding_moves(PADDING, seed) for seed in SEEDS])
-    runs["softcap"] = runs_by_measure([leaks(seed) for seed in SEEDS])
-    names = [f"{dtype}/{length}/{spread:g}" for dtype, length, spread in cases]
-    runs |= runs_by_arm(names, computed)
-    write_result(
-        STUDY,
-        title="Masks, padding and narrow numbers",
-        command="python -m experiments.numerics",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "tasks": TASKS,
-            "warmup": WARMUP,
-            "arms": settings,
-            "padding": PADDING,
-            "draws": DRAWS,
-            "caps": CAPS,
-            "forbidden": FORBIDDEN,
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+CLAIMS = {
+    "leak_looks_better": Claim(
+        "A causal mask that is open by one place gives a lower loss on held-out text than the "
+        "right one.",
+        "next/leak/held_out_loss", "next/causal/held_out_loss", "nats", below=0),
+    "inverted_looks_better": Claim(
+        "A causal mask that is upside down gives a lower loss on held-out text than the right "
+        "one.",
+        "next/inverted/held_out_loss", "next/causal/held_out_loss", "nats", below=0),
+    "leak_generates_worse": Claim(
+        "The model that was trained with a mask open by one place generates fewer right "
+        "letters.",
+        "next/leak/generated", "next/causal/generated", "points", below=0),
+    "inverted_generates_worse": Claim(
+        "The model that was trained with a mask upside down generates fewer right letters.",
+        "next/inverted/generated", "next/causal/generated", "points", below=0),
+    "leak_is_a_guess": Claim(
+        "What the model with the leak generates is right less than twice as often as a guess.",
+        "next/leak/generated", unit="%", below=2 * GUESS),
+    "leak_spoils_copies": Claim(
+        "Where the right letter is as easy to find as the leaked one, the model with the leak "
+        "still generates fewer than half of the letters.",
+        "same/leak/generated", unit="%", below=50),
+    "padding_moves": Claim(
+        "As many places of zero padding as words move the output by more than a quarter.",
+        "padding/zeros/8", unit="%", above=25),
+    "statistics_in_float32": Claim(
+        "In bfloat16, a softmax whose every step is rounded makes more than twice the error of "
+        "float32 statistics (4096 keys, scores of spread 1).",
+        ratio("bfloat16/4096/1/stepwise/error", "bfloat16/4096/1/companion/error"), above=2),
+    "running_sum_drowns": Claim(
+        "In bfloat16, a denominator added up key by key makes more than ten times the error of "
+        "float32 statistics (4096 keys, scores of spread 1).",
+        ratio("bfloat16/4096/1/running/error", "bfloat16/4096/1/companion/error"), above=10),
+    "length_hurts_stepwise": Claim(
+        "The error of the rounded steps grows with the length: at 4096 keys it is more than "
+        "twice that at 64 (bfloat16, spread 1).",
+        ratio("bfloat16/4096/1/stepwise/error", "bfloat16/64/1/stepwise/error"), above=2),
+    "spread_hurts_stepwise": Claim(
+        "The error of the rounded steps grows with the scores: at spread 16 it is more than "
+        "twice that at spread 1 (bfloat16, 1024 keys).",
+        ratio("bfloat16/1024/16/stepwise/error", "bfloat16/1024/1/stepwise/error"), above=2),
+    "float16_is_finer": Claim(
+        "Where nothing overflows, float16 makes less than a quarter of bfloat16's error "
+        "(rounded steps, 1024 keys, spread 4).",
+        ratio("float16/1024/4/stepwise/error", "bfloat16/1024/4/stepwise/error"), below=0.25),
+    "textbook_overflows": Claim(
+        "In float16, the formula as it stands loses more than half of the rows "
+        "(1024 keys, spread 4).",
+        "float16/1024/4/lost", unit="%", above=50),
+    "companion_is_near_the_floor": Claim(
+        "float32 statistics come within 1.5 times the error of rounding the exact output "
+        "(bfloat16, 4096 keys, spread 1).",
+        "bfloat16/4096/1/companion/ratio", below=1.5),
+}  # fmt: skip
 
-
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    if what.endswith("ratio"):
-        return ""
-    return "nats" if what.endswith("loss") else "%"
-
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    causal, leak, inverted = (runs[f"next/{mask}"] for mask in MASKS)
-    wide, narrow = runs["bfloat16/4096/1"], runs["bfloat16/64/1"]
-    return {
-        "leak_looks_better": claim(
-            "A causal mask that is open by one place gives a lower loss on held-out text than the "
-            "right one.",
-            leak["held_out_loss"], causal["held_out_loss"], unit="nats", side="below",
-        ),
-        "inverted_looks_better": claim(
-            "A causal mask that is upside down gives a lower loss on held-out text than the right "
-            "one.",
-            inverted["held_out_loss"], causal["held_out_loss"], unit="nats", side="below",
-        ),
-        "leak_generates_worse": claim(
-            "The model that was trained with a mask open by one place generates fewer right "
-            "letters.",
-            leak["generated"], causal["generated"], unit="points", side="below",
-        ),
-        "inverted_generates_worse": claim(
-            "The model that was trained with a mask upside down generates fewer right letters.",
-            inverted["generated"], causal["generated"], unit="points", side="below",
-        ),
-        "leak_is_a_guess": claim(
-            "What the model with the leak generates is right less than twice as often as a guess.",
-            leak["generated"], None, unit="%", side="below", threshold=2 * GUESS,
-        ),
-        "leak_spoils_copies": claim(
-            "Where the right letter is as easy to find as the leaked one, the model with the leak "
-            "still generates fewer than half of the letters.",
-            runs["same/leak"]["generated"], None, unit="%", side="below", threshold=50.0,
-        ),
-        "padding_moves": claim(
-            "As many places of zero padding as words move the output by more than a quarter.",
-            runs["padding"]["zeros/8"], None, unit="%", side="above", threshold=25.0,
-        ),
-        "statistics_in_float32": claim(
-            "In bfloat16, a softmax whose every step is rounded makes more than twice the error of "
-            "float32 statistics (4096 keys, scores of spread 1).",
-            ratios(wide["stepwise/error"], wide["companion/error"]), None, unit="",
-            side="above", threshold=2.0,
-        ),
-        "running_sum_drowns": claim(
-            "In bfloat16, a denominator added up key by key makes more than ten times the error of "
-            "float32 statistics (4096 keys, scores of spread 1).",
-            ratios(wide["running/error"], wide["companion/error"]), None, unit="",
-            side="above", threshold=10.0,
-        ),
-        "length_hurts_stepwise": claim(
-            "The error of the rounded steps grows with the length: at 4096 keys it is more than "
-            "twice that at 64 (bfloat16, spread 1).",
-            ratios(wide["stepwise/error"], narrow["stepwise/error"]), None, unit="",
-            side="above", threshold=2.0,
-        ),
-        "spread_hurts_stepwise": claim(
-            "The error of the rounded steps grows with the scores: at spread 16 it is more than "
-            "twice that at spread 1 (bfloat16, 1024 keys).",
-            ratios(
-                runs["bfloat16/1024/16"]["stepwise/error"],
-                runs["bfloat16/1024/1"]["stepwise/error"],
-            ),
-            None, unit="", side="above", threshold=2.0,
-        ),
-        "float16_is_finer": claim(
-            "Where nothing overflows, float16 makes less than a quarter of bfloat16's error "
-            "(rounded steps, 1024 keys, spread 4).",
-            ratios(
-                runs["float16/1024/4"]["stepwise/error"],
-                runs["bfloat16/1024/4"]["stepwise/error"],
-            ),
-            None, unit="", side="below", threshold=0.25,
-        ),
-        "textbook_overflows": claim(
-            "In float16, the formula as it stands loses more than half of the rows "
-            "(1024 keys, spread 4).",
-            runs["float16/1024/4"]["lost"], None, unit="%", side="above", threshold=50.0,
-        ),
-        "companion_is_near_the_floor": claim(
-            "float32 statistics come within 1.5 times the error of rounding the exact output "
-            "(bfloat16, 4096 keys, spread 1).",
-            wide["companion/ratio"], None, unit="", side="below", threshold=1.5,
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="numerics",
+    title="Masks, padding and narrow numbers",
+    seeds=SEEDS,
+    arms=lambda: on(TASKS, reported()),
+    outcome=outcome,
+    beside=untrained,
+    trials=Trials(arms, LEARNING_RATES, TASKS, "held_out_loss", digits=".5f"),
+    config=lambda: {
+        "tasks": TASKS,
+        "warmup": WARMUP,
+        "arms": reported(),
+        "padding": PADDING,
+        "draws": DRAWS,
+        "caps": CAPS,
+        "forbidden": FORBIDDEN,
+    },
+    units={"*ratio": "", "*loss": "nats", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

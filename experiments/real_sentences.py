@@ -10,29 +10,28 @@ from __future__ import annotations
 
 import argparse
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
-from experiments.record import claim, fingerprint, measure_all, write_result
+from experiments.experiment import Claim, Experiment, on
 from experiments.settings import REPORT_SEEDS
 from experiments.translators import (
     KINDS,
+    UNITS,
     Corpus,
     Kind,
-    Runs,
     Setting,
     bin_name,
     equal_parameters,
+    outcome,
     parameter_count,
-    run_all,
     smoke_trace,
-    unit_of,
 )
 from experiments.tune import LEARNING_RATES, tune
 
-STUDY = "real_sentences"
 BINS = ((1, 4), (5, 6), (7, 8), (9, 11), (12, 20))
 BUDGETS = {"small": 800, "large": 2400}
 WIDTH = 192
@@ -43,7 +42,7 @@ class FileTask:
     """How a file of pairs becomes training, validation and test sentences.
 
     No English sentence of the validation or the test set is trained on. An English sentence with
-    several translations is tested once, against the first of them in the file. Every seed sees the
+    several translations is tested against the first of them in the file. Every seed sees the
     same sentences.
     """
 
@@ -75,12 +74,7 @@ def _by_length(pairs: list[Pair]) -> dict[str, list[Pair]]:
         bin_name(low, high): [pair for pair in pairs if low <= len(pair.source) <= high]
         for low, high in BINS
     }
-    return {"test": pairs} | {name: found for name, found in bins.items() if found}
-
-
-def smoke() -> list[float]:
-    """Run the pipeline on a few sentences of the grammar; see `smoke_trace`."""
-    return smoke_trace(Setting(kind) for kind in KINDS)
+    return {"test": pairs} | {name: some for name, some in bins.items() if some}
 
 
 def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
@@ -91,71 +85,63 @@ def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
     )
 
 
-def main(path: str, credit: str, licence: str, workers: int = 2) -> None:
-    """Tune, train every translator on every seed and budget, and write the record."""
-    tuning, task = FileTask(path, validation=True), FileTask(path)
-    vocabularies = task.corpus(0).vocabularies
+CLAIMS = {
+    f"{kind}_gain_{budget}_{name}": Claim(
+        f"With {kind} attention, BLEU on {sentences} is higher after {steps} steps.",
+        f"{kind}_{budget}/bleu/{what}",
+        f"none_{budget}/bleu/{what}",
+        "BLEU",
+        above=0,
+    )
+    for kind in ("dot", "additive")
+    for budget, steps in BUDGETS.items()
+    for name, what, sentences in (
+        ("all", "test", "all real sentences"),
+        ("short", bin_name(*BINS[0]), "real sentences of at most 4 words"),
+        ("long", bin_name(*BINS[-1]), "real sentences of 12 words or more"),
+    )
+}
+
+STUDY = Experiment(
+    name="real_sentences",
+    title="Real sentences: three translators with equal weights and equal steps",
+    arguments=" PAIRS --credit CREDIT --licence LICENCE",
+    seeds=REPORT_SEEDS,
+    outcome=outcome,
+    units=UNITS,
+    claims=CLAIMS,
+    smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
+)
+
+
+def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
+    """Tune on a file of pairs, and return the study of it."""
+    task = FileTask(path)
+    corpus = task.corpus(0)
     grid = [
-        replace(sized(kind, vocabularies), learning_rate=rate, steps=BUDGETS["small"])
+        replace(sized(kind, corpus.vocabularies), learning_rate=rate, steps=BUDGETS["small"])
         for kind in KINDS
         for rate in LEARNING_RATES
     ]
-    chosen = tune(STUDY, grid, tuning, "bleu/test", workers)
-    entries = {
-        f"{kind}_{budget}": (replace(chosen[kind], steps=steps), task)
+    chosen = tune(STUDY.name, grid, replace(task, validation=True), "bleu/test", workers)
+    settings = {
+        f"{kind}_{budget}": replace(chosen[kind], steps=steps)
         for budget, steps in BUDGETS.items()
         for kind in KINDS
     }
-    runs = run_all(STUDY, entries, REPORT_SEEDS, workers)
-    counts = {name: len(pairs) for name, pairs in task.corpus(0).tests.items()}
-    write_result(
-        STUDY,
-        title="Real sentences: three translators with equal weights and equal steps",
-        command="python -m experiments.real_sentences PAIRS --credit CREDIT --licence LICENCE",
-        seeds=REPORT_SEEDS,
-        threads=1,
-        config={
-            "settings": {name: setting for name, (setting, _) in entries.items()},
-            "file": Path(path).name,
-            "training_pairs": len(task.corpus(0).train),
-            "test_sentences": counts,
-            "vocabularies": vocabularies,
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        data={"credit": credit, "licence": licence},
-        fingerprint=fingerprint(smoke()),
-    )
-
-
-def claims(runs: dict[str, Runs]) -> dict[str, dict[str, object]]:
-    """Compare dot attention with none, seed by seed, at both budgets and at both ends of length."""
-    short, long = bin_name(*BINS[0]), bin_name(*BINS[-1])
-
-    def gain(text: str, more: str, budget: str, what: str) -> dict[str, object]:
-        return claim(
-            text,
-            runs[f"{more}_{budget}"][f"bleu/{what}"],
-            runs[f"none_{budget}"][f"bleu/{what}"],
-            unit="BLEU",
-            side="above",
-        )
-
-    return {
-        f"{kind}_gain_{budget}_{name}": gain(
-            f"With {kind} attention, BLEU on {text} is higher after {steps} steps.",
-            kind,
-            budget,
-            what,
-        )
-        for kind in ("dot", "additive")
-        for budget, steps in BUDGETS.items()
-        for name, what, text in (
-            ("all", "test", "all real sentences"),
-            ("short", short, "real sentences of at most 4 words"),
-            ("long", long, "real sentences of 12 words or more"),
-        )
+    config: Mapping[str, object] = {
+        "settings": settings,
+        "file": Path(path).name,
+        "training_pairs": len(corpus.train),
+        "test_sentences": {name: len(pairs) for name, pairs in corpus.tests.items()},
+        "vocabularies": corpus.vocabularies,
     }
+    return replace(
+        STUDY,
+        arms=lambda: on(task, settings),
+        config=lambda: config,
+        data={"credit": credit, "licence": licence},
+    )
 
 
 if __name__ == "__main__":
@@ -164,5 +150,5 @@ if __name__ == "__main__":
     parser.add_argument("--credit", required=True, help="whom the sentences are owed to")
     parser.add_argument("--licence", required=True, help="the licence of the sentences")
     parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
-    main(arguments.path, arguments.credit, arguments.licence, arguments.workers)
+    options = parser.parse_args()
+    on_file(options.path, options.credit, options.licence, options.workers).record(options.workers)

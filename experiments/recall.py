@@ -1,6 +1,6 @@
 """What does a state of fixed size forget? Associative recall, against the number of pairs.
 
-A text shows pairs of a key and a value, and then asks for every key once (Arora et al., 2024). One
+A text shows pairs of a key and a value, and then asks for each key (Arora et al., 2024). One
 layer must find the values: softmax attention keeps all keys, a window the last ones, and the linear
 forms a state of d x v numbers, into which they add, forget, or write by the delta rule. `--tune`
 chooses a learning rate for every arm from one grid, on seeds of its own.
@@ -8,7 +8,6 @@ chooses a learning rate for every arm from one grid, on seeds of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal, get_args
@@ -20,13 +19,10 @@ from torch import Generator, Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
-from experiments.descent import descend
-from experiments.record import claim, fingerprint, measure_all, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, run_arms
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.descent import CLIP, WARMUP, descend
+from experiments.experiment import Claim, Experiment, Runs, distance, on
+from experiments.trials import Trials, tuned
 
-STUDY = "recall"
 SEEDS = tuple(range(1, 6))
 LEARNING_RATES = (0.01, 0.03)
 
@@ -35,7 +31,7 @@ Mixer = Literal["softmax", "window", "features", "sum", "decay", "delta"]
 
 @dataclass(frozen=True)
 class Task:
-    """Pairs of a key and a value, then every key once more, in another order.
+    """Pairs of a key and a value, then every key again, in another order.
 
     Ids are keys first, and then values; no key occurs in two pairs of a text.
     """
@@ -71,8 +67,6 @@ WIDTH = 32
 KEY_WIDTH = 8
 VALUE_WIDTH = 8
 WINDOW = 24
-WARMUP = 20
-CLIP = 1.0
 PATIENCE = 3
 """How many times as long the patient arms train."""
 KEPT = 4.0
@@ -80,10 +74,10 @@ KEPT = 4.0
 
 
 class Recaller(nn.Module):
-    """Every place reads its token and the one before; one mixer looks back; logits of values.
+    """Every position reads its token and the one before; one mixer looks back; logits of values.
 
     Args:
-        mixer: which way to look back.
+        mixer: how to look back.
         task: gives the numbers of keys and values.
     """
 
@@ -101,7 +95,7 @@ class Recaller(nn.Module):
         self.output = nn.Linear(VALUE_WIDTH, task.values)
 
     def read(self, tokens: Tensor) -> Tensor:
-        """Return what every place is made of, its token and the one before it, (b, n, e)."""
+        """Return what every position is made of, its token and the one before, (b, n, e)."""
         now = self.embedding(tokens)
         before = F.pad(now[:, :-1], (0, 0, 1, 0))
         read: Tensor = self.reading(torch.cat((now, before), -1))
@@ -119,7 +113,7 @@ class Recaller(nn.Module):
 def mixed_by(
     mixer: Mixer, query: Tensor, key: Tensor, value: Tensor, gate: Tensor | None
 ) -> Tensor:
-    """Look back from every place, (b, n, d), (b, n, d), (b, n, v) -> (b, n, v).
+    """Look back from every position, (b, n, d), (b, n, d), (b, n, v) -> (b, n, v).
 
     Args:
         mixer: "softmax" and "window" attend; "features" is linear attention with elu + 1 and a
@@ -148,22 +142,17 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]
 
     Arms of one seed see the same texts.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Recaller(setting.mixer, task)
-    generator = Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate, fused=True)
 
-    def loss_of() -> Tensor:
+    def draw(generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
         pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
-        tokens, answers, _ = task.draw(task.batch_size, pairs, generator)
-        logits = model(tokens)[:, 2 * pairs :]
+        return task.draw(task.batch_size, pairs, generator)
+
+    def loss(model: Recaller, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        tokens, answers, _ = batch
+        logits = model(tokens)[:, -answers.shape[1] :]
         return F.cross_entropy(logits.flatten(0, 1), answers.flatten())
 
-    losses = descend(
-        model, optimizer, loss_of, setting.steps, setting.learning_rate, warmup=WARMUP, clip=CLIP
-    )
-    return model, losses
+    return descend(lambda: Recaller(setting.mixer, task), draw, loss, setting, seed)
 
 
 @torch.no_grad()
@@ -173,26 +162,26 @@ def measured(model: Recaller, task: Task, seed: int) -> dict[str, float]:
     Age 1 is the oldest quarter. A model with a gate is also asked for its mean where keys, values
     and questions stand.
     """
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     for pairs in task.pairs:
         generator = Generator().manual_seed(90_000 + seed)
         tokens, answers, asked = task.draw(task.test_size, pairs, generator)
         right = (model(tokens)[:, 2 * pairs :].argmax(-1) == answers).double()
-        found[f"accuracy/{pairs}"] = 100 * float(right.mean())
+        measures[f"accuracy/{pairs}"] = 100 * float(right.mean())
         if model.mixer == "window":
-            found[f"reach/{pairs}"] = 100 * float(in_reach(asked).double().mean())
+            measures[f"reach/{pairs}"] = 100 * float(in_reach(asked).double().mean())
     for quarter in range(4):
         there = asked // (pairs // 4) == quarter
-        found[f"age/{quarter + 1}"] = 100 * float(right[there].mean())
+        measures[f"age/{quarter + 1}"] = 100 * float(right[there].mean())
     if model.gate is not None:
         gates = torch.sigmoid(model.gate(model.read(tokens))[..., 0]).double()
         shown = torch.unflatten(gates[:, : 2 * pairs], 1, (pairs, 2))
-        found |= {
+        measures |= {
             "gate/keys": float(shown[..., 0].mean()),
             "gate/values": float(shown[..., 1].mean()),
             "gate/questions": float(gates[:, 2 * pairs :].mean()),
         }
-    return found
+    return measures
 
 
 def in_reach(asked: Tensor) -> Tensor:
@@ -207,48 +196,33 @@ def in_reach(asked: Tensor) -> Tensor:
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm: its loss, its right answers, and what its gate does."""
-    name = f"{STUDY}/{setting.mixer}-{setting.learning_rate}-{setting.steps}-{seed}"
-    key = as_key(setting=setting, task=task, seed=seed)
-
-    def compute() -> dict[str, float]:
-        model, losses = fit(setting, task, seed)
-        return {"final_loss": fmean(losses[-50:]), **measured(model, task, seed)}
-
-    return cached(name, key, compute)
+    model, losses = fit(setting, task, seed)
+    return {"final_loss": fmean(losses[-50:]), **measured(model, task, seed)}
 
 
 def arms() -> dict[str, Setting]:
-    """Return every arm that is tuned: all ways to look back."""
+    """Return every arm that is tuned: everything that looks back."""
     return {mixer: Setting(mixer) for mixer in get_args(Mixer)}
 
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, and two that train for longer, at the rates they had."""
-    settings = chosen(STUDY)
-    found = {name: Setting(**settings[name]) for name in arms()}
-    patient = {
-        f"{name}-long": replace(found[name], steps=PATIENCE * found[name].steps)
+    settings = tuned("recall", arms())
+    return settings | {
+        f"{name}-long": replace(settings[name], steps=PATIENCE * settings[name].steps)
         for name in ("sum", "delta")
     }
-    return found | patient
 
 
-def numbers_kept(mixer: str, places: int) -> int:
-    """Return how many numbers a way to look back keeps after so many places.
+def numbers_kept(mixer: str, length: int) -> int:
+    """Return how many numbers are kept to look back on so many tokens.
 
     >>> [numbers_kept(mixer, 64) for mixer in ("softmax", "window", "features", "delta")]
     [1024, 384, 72, 64]
     """
     if mixer in ("softmax", "window"):
-        return (places if mixer == "softmax" else min(places, WINDOW)) * (KEY_WIDTH + VALUE_WIDTH)
+        return (length if mixer == "softmax" else min(length, WINDOW)) * (KEY_WIDTH + VALUE_WIDTH)
     return KEY_WIDTH * (VALUE_WIDTH + (mixer == "features"))
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, TASK)
-    metric = "loss of the last 50 updates"
-    tune_rates(STUDY, trials, outcome, "final_loss", workers, metric=metric)
 
 
 # The record
@@ -263,92 +237,73 @@ def smoke() -> list[float]:
         tokens, _, asked = task.draw(task.test_size, 16, Generator().manual_seed(7))
         with torch.no_grad():
             trace += [*losses, float(model(tokens).square().mean())]
-        found = measured(model, task, seed=7)
-        trace += [fmean(v for k, v in found.items() if k[:4] == "accu") / 1000]
-        trace += [v for k, v in found.items() if k[:4] == "gate"]
+        measures = measured(model, task, seed=7)
+        trace += [fmean(v for k, v in measures.items() if k[:4] == "accu") / 1000]
+        trace += [v for k, v in measures.items() if k[:4] == "gate"]
         trace.append(float(in_reach(asked).double().mean()))
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    runs = run_arms(outcome, settings, TASK, SEEDS, workers)
-    write_result(
-        STUDY,
-        title="Associative recall by ways to look back, against the number of pairs",
-        command="python -m experiments.recall",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "task": TASK,
-            "width": WIDTH,
-            "key_width": KEY_WIDTH,
-            "value_width": VALUE_WIDTH,
-            "window": WINDOW,
-            "warmup": WARMUP,
-            "clip": CLIP,
-            "kept": KEPT,
-            "patience": PATIENCE,
-            "numbers": {name: numbers_kept(name, 2 * max(TASK.pairs)) for name in arms()},
-            "arms": settings,
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+ROWS, MOST = KEY_WIDTH, max(TASK.pairs)
 
 
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    return {"final_loss": "nats", "gate": ""}.get(what.partition("/")[0], "%")
+def answered(runs: Runs) -> list[float]:
+    """Return how many of the most pairs the delta rule answers."""
+    return [share * MOST / 100 for share in runs[f"delta/accuracy/{MOST}"]]
 
 
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    few, most = KEY_WIDTH, max(TASK.pairs)
+CLAIMS = {
+    "softmax_keeps": Claim(
+        f"Softmax attention answers more than 95 % of {MOST} pairs, four times the width of "
+        f"its keys.",
+        f"softmax/accuracy/{MOST}", unit="%", above=95),
+    "state_forgets": Claim(
+        f"Linear attention with elu + 1, whose state has {ROWS} rows, answers less than half of "
+        f"{MOST} pairs.",
+        f"features/accuracy/{MOST}", unit="%", below=50),
+    "delta_beats_sum": Claim(
+        f"With {ROWS} pairs, as many as its state has rows, the delta rule answers more than "
+        f"adding does.",
+        f"delta/accuracy/{ROWS}", f"sum/accuracy/{ROWS}", "points", above=0),
+    "decay_helps": Claim(
+        f"With {MOST} pairs, a state that forgets answers more than one that only adds.",
+        f"decay/accuracy/{MOST}", f"sum/accuracy/{MOST}", "points", above=0),
+    "patient_delta_beats_sum": Claim(
+        f"With {ROWS} pairs, and three times the updates for both, the delta rule answers more "
+        f"than adding does.",
+        f"delta-long/accuracy/{ROWS}", f"sum-long/accuracy/{ROWS}", "points", above=0),
+    "more_than_rows": Claim(
+        f"Of {MOST} pairs, the delta rule answers more than {ROWS}, the rows of its state.",
+        answered, unit="pairs", above=float(ROWS)),
+    "window_is_its_reach": Claim(
+        f"Of {MOST} pairs, a window answers what it still holds, within 5 points.",
+        distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5),
+}  # fmt: skip
 
-    def right(name: str, pairs: int) -> list[float]:
-        return runs[name][f"accuracy/{pairs}"]
-
-    return {
-        "softmax_keeps": claim(
-            f"Softmax attention answers more than 95 % of {most} pairs, four times the width of "
-            f"its keys.",
-            right("softmax", most), None, unit="%", side="above", threshold=95.0,
-        ),
-        "state_forgets": claim(
-            f"Linear attention with elu + 1, whose state has {few} rows, answers less than half of "
-            f"{most} pairs.",
-            right("features", most), None, unit="%", side="below", threshold=50.0,
-        ),
-        "delta_beats_sum": claim(
-            f"With {few} pairs, as many as its state has rows, the delta rule answers more than "
-            f"adding does.",
-            right("delta", few), right("sum", few), unit="points", side="above",
-        ),
-        "decay_helps": claim(
-            f"With {most} pairs, a state that forgets answers more than one that only adds.",
-            right("decay", most), right("sum", most), unit="points", side="above",
-        ),
-        "patient_delta_beats_sum": claim(
-            f"With {few} pairs, and three times the updates for both, the delta rule answers more "
-            f"than adding does.",
-            right("delta-long", few), right("sum-long", few), unit="points", side="above",
-        ),
-        "more_than_rows": claim(
-            f"Of {most} pairs, the delta rule answers more than {few}, the rows of its state.",
-            [share * most / 100 for share in right("delta", most)], None, unit="pairs",
-            side="above", threshold=float(few),
-        ),
-        "window_is_its_reach": claim(
-            f"Of {most} pairs, a window answers what it still holds, within 5 points.",
-            [abs(a - b) for a, b in zip(right("window", most), runs["window"][f"reach/{most}"],
-                                        strict=True)],
-            None, unit="points", side="below", threshold=5.0,
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="recall",
+    title="Associative recall by ways to look back, against the number of pairs",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 50 updates"),
+    config=lambda: {
+        "task": TASK,
+        "width": WIDTH,
+        "key_width": KEY_WIDTH,
+        "value_width": VALUE_WIDTH,
+        "window": WINDOW,
+        "warmup": WARMUP,
+        "clip": CLIP,
+        "kept": KEPT,
+        "patience": PATIENCE,
+        "numbers": {name: numbers_kept(name, 2 * MOST) for name in arms()},
+        "arms": reported(),
+    },
+    units={"*/final_loss": "nats", "*/gate/*": "", "*": "%"},
+    claims=CLAIMS,
+    smoke=smoke,
+)
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

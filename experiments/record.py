@@ -8,7 +8,8 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -86,25 +87,6 @@ def measure(runs: Sequence[float], unit: str, *, decimals: int | None = None) ->
         "mean": _rounded(fmean(kept)),
     }
     return entry if decimals is None else {**entry, "decimals": decimals}
-
-
-def measure_all(
-    runs: Mapping[str, Mapping[str, Sequence[float]]], unit_of: Callable[[str], str]
-) -> dict[str, Entry]:
-    """Return the entries of all measures of all arms, as "arm/measure".
-
-    Args:
-        runs: by arm and measure, one number a seed.
-        unit_of: gives the unit of a measure.
-
-    >>> list(measure_all({"dot": {"bleu": [1.0, 3.0], "loss": [2.0, 2.5]}}, str.upper))
-    ['dot/bleu', 'dot/loss']
-    """
-    return {
-        f"{arm}/{what}": measure(values, unit_of(what))
-        for arm, found in runs.items()
-        for what, values in found.items()
-    }
 
 
 def claim(
@@ -189,13 +171,11 @@ def versions() -> dict[str, str]:
     >>> sorted(versions())[:2]
     ['companion', 'numpy']
     """
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name, distribution in _PACKAGES.items():
-        try:
-            found[name] = version(distribution).partition("+")[0]
-        except PackageNotFoundError:
-            continue
-    return found
+        with suppress(PackageNotFoundError):
+            installed[name] = version(distribution).partition("+")[0]
+    return installed
 
 
 def processor() -> str:
@@ -208,8 +188,8 @@ def processor() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         text = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    name = found.group(1) if found else platform.processor() or platform.machine()
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    name = model.group(1) if model else platform.processor() or platform.machine()
     return " ".join(re.sub(r"\((R|TM)\)", "", name, flags=re.IGNORECASE).split())
 
 
@@ -272,8 +252,8 @@ def write_result(
     )
     _check_statistics(record)
     read_study(record, name=study)
-    place = directory or Path(companion.__file__).parent / "results"
-    return replace_file(layout(record) + "\n", place / f"{study}.json")
+    folder = directory or Path(companion.__file__).parent / "results"
+    return replace_file(layout(record) + "\n", folder / f"{study}.json")
 
 
 def _t_interval(runs: Sequence[float], variances: float) -> Interval:

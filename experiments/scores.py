@@ -9,7 +9,8 @@ every arm from one grid, on seeds of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
@@ -21,16 +22,14 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
-from experiments.record import claim, fingerprint, measure_all, ratios, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, in_parallel, run_arms, runs_by_arm
-from experiments.trials import command_line, tune_rates
+from experiments.descent import WARMUP
+from experiments.experiment import Claim, Experiment, Quantity, distance, on, ratio
+from experiments.trials import Trials, tuned
 
 Scale = Literal["none", "root", "width"]
 Size = Literal["plain", "small"]
 Optimizer = Literal["adam", "momentum"]
 
-STUDY = "scores"
 SEEDS = tuple(range(1, 11))
 SCALES: dict[Scale, Callable[[int], float]] = {
     "none": lambda width: 1.0,
@@ -67,18 +66,18 @@ def before_training(width: int, start: Start, seed: int) -> dict[str, float]:
     The gradient that comes from above has length 1 and a random direction for each query.
     """
     generator = Generator().manual_seed(seed)
-    found: dict[str, list[Tensor]] = {}
+    parts: defaultdict[str, list[Tensor]] = defaultdict(list)
     for _ in range(start.queries // start.at_once):
         for name, values in _measured_at_once(width, start, generator):
-            found.setdefault(name, []).append(values)
-    columns = {name: torch.cat(parts).double() for name, parts in found.items()}
-    outcome = {"variance": float(columns.pop("dot").var())}
+            parts[name].append(values)
+    columns = {name: torch.cat(values).double() for name, values in parts.items()}
+    measures = {"variance": float(columns.pop("dot").var())}
     for name, values in columns.items():
-        outcome[f"{name}/mean"] = float(values.mean())
-        outcome[f"{name}/median"] = float(values.median())
+        measures[f"{name}/mean"] = float(values.mean())
+        measures[f"{name}/median"] = float(values.median())
         if name.endswith("query_gradient"):
-            outcome[f"{name}/busy"] = busy_share(values)
-    return outcome
+            measures[f"{name}/busy"] = busy_share(values)
+    return measures
 
 
 def _measured_at_once(
@@ -133,11 +132,11 @@ class Task:
         keys = F.normalize(torch.randn(shape, generator=generator), dim=-1)
         keys = keys * math.sqrt(self.embed_dim)
         classes = torch.randint(self.classes, shape[:2], generator=generator)
-        place = torch.randint(self.keys, (self.batch_size, self.queries), generator=generator)
-        exact = keys.take_along_dim(place[..., None], 1)
+        asked = torch.randint(self.keys, (self.batch_size, self.queries), generator=generator)
+        exact = keys.take_along_dim(asked[..., None], 1)
         queries = exact + self.noise * torch.randn(exact.shape, generator=generator)
         values = F.one_hot(classes, self.classes).float()
-        return queries, keys, values, classes.take_along_dim(place, 1)
+        return queries, keys, values, classes.take_along_dim(asked, 1)
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,6 @@ class Setting:
 TASK = Task()
 HIDDEN = 32
 MOMENTUM = 0.9
-WARMUP = 20
 CEILING = 10.0
 """Nats: the loss of every update after a training has blown up."""
 
@@ -265,35 +263,33 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
 
 def arms() -> dict[str, Setting]:
     """Return every arm that is tuned: optimizers, widths and scales, and the scale taken apart."""
-    found = {
+    settings = {
         f"{optimizer}/{width}/{scale}": Setting(optimizer, width, scale)
         for optimizer, width, scale in product(LEARNING_RATES, WIDTHS, SCALES)
     }
     for optimizer in LEARNING_RATES:
         plain = Setting(optimizer, WIDEST, "none")
-        found[f"{optimizer}/{WIDEST}/small_start"] = replace(plain, start="small")
-        found[f"{optimizer}/{WIDEST}/small_rate"] = replace(plain, rate="small")
-    return found
+        settings[f"{optimizer}/{WIDEST}/small_start"] = replace(plain, start="small")
+        settings[f"{optimizer}/{WIDEST}/small_rate"] = replace(plain, rate="small")
+    return settings
 
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, and two that share one learning rate."""
-    settings = chosen(STUDY)
-    found = {name: Setting(**settings[name]) for name in arms()}
+    settings = tuned("scores", arms())
     for scale in ("none", "root"):
-        setting = replace(found[f"momentum/{WIDEST}/{scale}"], learning_rate=SAME_RATE)
-        found[f"same_rate/{WIDEST}/{scale}"] = setting
-    return found
+        setting = replace(settings[f"momentum/{WIDEST}/{scale}"], learning_rate=SAME_RATE)
+        settings[f"same_rate/{WIDEST}/{scale}"] = setting
+    return settings
 
 
-def tune(workers: int) -> None:
-    """Try every learning rate of an optimizer on every arm; record all, and the best of each."""
-    trials = [
-        (name, replace(setting, learning_rate=rate), TASK)
-        for name, setting in arms().items()
-        for rate in LEARNING_RATES[setting.optimizer]
-    ]
-    tune_rates(STUDY, trials, outcome, "mean_loss", workers)
+def starts(seed: int) -> dict[str, float]:
+    """Measure every width before training."""
+    return {
+        f"start/{width}/{what}": value
+        for width in START_WIDTHS
+        for what, value in before_training(width, Start(), seed).items()
+    }
 
 
 # The record
@@ -320,145 +316,92 @@ def smoke() -> list[float]:
     return trace
 
 
-def main(workers: int = 2) -> None:
-    """Measure every width and train every arm on every seed, and write the record."""
-    start = Start()
-    jobs = [(width, start, seed) for seed in SEEDS for width in START_WIDTHS]
-    found = in_parallel(before_training, jobs, workers)
-    settings = reported()
-    trained = run_arms(outcome, settings, TASK, SEEDS, workers)
-    starts = [f"start/{width}" for width in START_WIDTHS]
-    runs = runs_by_arm(starts, found) | trained
-    write_result(
-        STUDY,
-        title="Scores, and what the square root does to training",
-        command="python -m experiments.scores",
-        seeds=SEEDS,
-        threads=1,
-        config={
-            "start": start,
-            "task": TASK,
-            "hidden": HIDDEN,
-            "momentum": MOMENTUM,
-            "warmup": WARMUP,
-            "arms": settings,
-        },
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+def loss(arm: str, factor: float = 1.0) -> Quantity:
+    """Return by how many nats an arm is slower without the scale than with it, times a factor."""
+    without, scaled = f"{arm}/none/mean_loss", f"{arm}/root/mean_loss"
+    return lambda runs: [factor * (a - b) for a, b in zip(runs[without], runs[scaled], strict=True)]
 
 
-def unit_of(what: str) -> str:
-    """Return the unit of a measure."""
-    units = {"updates_to_half": "updates", "mean_loss": "nats", "final_loss": "nats"}
-    if what.endswith("/busy"):
-        return "% of the queries"
-    return "nats" if "entropy" in what else units.get(what, "")
+def slower(sentence: str, first: str, second: str, **side: float) -> Claim:
+    """Claim a difference between the mean losses of two arms."""
+    return Claim(sentence, f"{first}/mean_loss", f"{second}/mean_loss", "nats", **side)
 
 
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-    return {**start_claims(runs), **training_claims(runs)}
+CLAIMS = {
+    "softmax_saturates": Claim(
+        "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at "
+        "width 1024.",
+        "start/1024/none/trace/mean", below=0.1),
+    "query_gradient_vanishes": Claim(
+        "Without the scale, the mean gradient at the query is smaller at width 1024 than at "
+        "width 16.",
+        "start/1024/none/query_gradient/mean", "start/16/none/query_gradient/mean", below=0),
+    "typical_query_starves": Claim(
+        "Without the scale, the median gradient at the query is, at width 1024, less than a "
+        "tenth of that with it.",
+        ratio("start/1024/none/query_gradient/median", "start/1024/root/query_gradient/median"),
+        below=0.1),
+    "few_queries_learn": Claim(
+        "Without the scale, fewer than a quarter of the queries have nine tenths of the "
+        "gradient, at width 1024.",
+        "start/1024/none/query_gradient/busy", unit="% of the queries", below=25),
+    "value_gradient_grows": Claim(
+        "Without the scale, the gradient at the values is larger than with it, at width 1024.",
+        "start/1024/none/value_gradient/mean", "start/1024/root/value_gradient/mean", above=0),
+    "slower_at_256": slower(
+        "Without the scale, training at width 256 is slower (Adam).",
+        "adam/256/none", "adam/256/root", above=0),
+    "no_difference_at_4": Claim(
+        "At width 4 the scale makes less than 0.05 nats of difference (Adam).",
+        distance("adam/4/none/mean_loss", "adam/4/root/mean_loss"), unit="nats", below=0.05),
+    "adam_hides": Claim(
+        "Adam hides more than half of what the missing scale costs momentum at width 256.",
+        loss("adam/256"), loss("momentum/256", 0.5), "nats", below=0),
+    "over_width_is_faster": slower(
+        "At width 256 the scale 1/d trains faster than 1/√d (Adam).",
+        "adam/256/width", "adam/256/root", below=0),
+    "slower_at_same_rate": slower(
+        "At one small learning rate for both, training without the scale is slower at width "
+        "256 (momentum).",
+        "same_rate/256/none", "same_rate/256/root", above=0),
+    "smaller_start_suffices": slower(
+        "With first weights four times smaller, training without the scale costs less than "
+        "0.05 nats at width 256 (Adam).",
+        "adam/256/small_start", "adam/256/root", below=0.05),
+    "scores_shrink": Claim(
+        "Without the scale, training at width 256 makes the scores smaller (Adam).",
+        "adam/256/none/spread_after", "adam/256/none/spread_before", below=0),
+    "scales_meet": Claim(
+        "After training at width 256, the scores without the scale are less than twice as "
+        "spread as those with it (Adam).",
+        ratio("adam/256/none/spread_after", "adam/256/root/spread_after"), below=2),
+}  # fmt: skip
 
-
-def start_claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide the sentences about scores before training."""
-    narrow, wide = (runs[f"start/{width}"] for width in (16, 1024))
-    gradient = "query_gradient"
-    return {
-        "softmax_saturates": claim(
-            "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at "
-            "width 1024.",
-            wide["none/trace/mean"], None, unit="", side="below", threshold=0.1,
-        ),
-        "query_gradient_vanishes": claim(
-            "Without the scale, the mean gradient at the query is smaller at width 1024 than at "
-            "width 16.",
-            wide[f"none/{gradient}/mean"], narrow[f"none/{gradient}/mean"], unit="", side="below",
-        ),
-        "typical_query_starves": claim(
-            "Without the scale, the median gradient at the query is, at width 1024, less than a "
-            "tenth of that with it.",
-            ratios(wide[f"none/{gradient}/median"], wide[f"root/{gradient}/median"]), None,
-            unit="", side="below", threshold=0.1,
-        ),
-        "few_queries_learn": claim(
-            "Without the scale, fewer than a quarter of the queries have nine tenths of the "
-            "gradient, at width 1024.",
-            wide[f"none/{gradient}/busy"], None, unit="% of the queries", side="below",
-            threshold=25.0,
-        ),
-        "value_gradient_grows": claim(
-            "Without the scale, the gradient at the values is larger than with it, at width 1024.",
-            wide["none/value_gradient/mean"], wide["root/value_gradient/mean"], unit="",
-            side="above",
-        ),
-    }  # fmt: skip
-
-
-def training_claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide the sentences about training."""
-
-    def more(text: str, first: str, second: str, **rest: object) -> dict[str, object]:
-        side = rest.pop("side", "above")
-        return claim(
-            text, runs[first]["mean_loss"], runs[second]["mean_loss"], unit="nats",
-            side=side, **rest,  # type: ignore[arg-type]
-        )  # fmt: skip
-
-    cost = {
-        (optimizer, width): _differences(
-            runs[f"{optimizer}/{width}/none"], runs[f"{optimizer}/{width}/root"]
-        )
-        for optimizer, width in product(LEARNING_RATES, WIDTHS)
-    }
-    plain = runs[f"adam/{WIDEST}/none"]
-    return {
-        "slower_at_256": more(
-            "Without the scale, training at width 256 is slower (Adam).",
-            "adam/256/none", "adam/256/root",
-        ),
-        "no_difference_at_4": claim(
-            "At width 4 the scale makes less than 0.05 nats of difference (Adam).",
-            [abs(difference) for difference in cost["adam", 4]], None,
-            unit="nats", side="below", threshold=0.05,
-        ),
-        "adam_hides": claim(
-            "Adam hides more than half of what the missing scale costs momentum at width 256.",
-            cost["adam", WIDEST], [0.5 * value for value in cost["momentum", WIDEST]],
-            unit="nats", side="below",
-        ),
-        "over_width_is_faster": more(
-            "At width 256 the scale 1/d trains faster than 1/√d (Adam).",
-            "adam/256/width", "adam/256/root", side="below",
-        ),
-        "slower_at_same_rate": more(
-            "At one small learning rate for both, training without the scale is slower at width "
-            "256 (momentum).",
-            "same_rate/256/none", "same_rate/256/root",
-        ),
-        "smaller_start_suffices": more(
-            "With first weights four times smaller, training without the scale costs less than "
-            "0.05 nats at width 256 (Adam).",
-            "adam/256/small_start", "adam/256/root", side="below", threshold=0.05,
-        ),
-        "scores_shrink": claim(
-            "Without the scale, training at width 256 makes the scores smaller (Adam).",
-            plain["spread_after"], plain["spread_before"], unit="", side="below",
-        ),
-        "scales_meet": claim(
-            "After training at width 256, the scores without the scale are less than twice as "
-            "spread as those with it (Adam).",
-            ratios(plain["spread_after"], runs[f"adam/{WIDEST}/root"]["spread_after"]), None,
-            unit="", side="below", threshold=2.0,
-        ),
-    }  # fmt: skip
-
-
-def _differences(first: Runs, second: Runs) -> list[float]:
-    return [a - b for a, b in zip(first["mean_loss"], second["mean_loss"], strict=True)]
-
+STUDY = Experiment(
+    name="scores",
+    title="Scores, and what the square root does to training",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    beside=starts,
+    trials=Trials(
+        arms, lambda setting: LEARNING_RATES[setting.optimizer], TASK, "mean_loss"
+    ),
+    config=lambda: {
+        "start": Start(),
+        "task": TASK,
+        "hidden": HIDDEN,
+        "momentum": MOMENTUM,
+        "warmup": WARMUP,
+        "arms": reported(),
+    },
+    units={
+        "*/busy": "% of the queries", "*entropy*": "nats", "*_loss": "nats",
+        "*/updates_to_half": "updates", "*": "",
+    },
+    claims=CLAIMS,
+    smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

@@ -12,10 +12,10 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -29,12 +29,9 @@ from companion.models.pointer import PointerGenerator, coverage_loss
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
-from experiments.record import claim, fingerprint, measure_all, write_result
-from experiments.settings import chosen
-from experiments.translators import Runs, as_key, cached, run_arms, split_off
-from experiments.trials import command_line, each_rate, tune_rates
+from experiments.experiment import Claim, Experiment, on, split_off
+from experiments.trials import Trials, tuned
 
-STUDY = "summarization"
 SEEDS = tuple(range(1, 6))
 LEARNING_RATES = (0.005, 0.01, 0.02, 0.04)
 MISTAKES = ("reversed", "winner", "loser", "scores", "player", "form")
@@ -185,10 +182,8 @@ def go_on(trained: Trained, setting: Setting, task: Task, seed: int, *, cover: b
         assert isinstance(model, PointerGenerator)
         model = model.covered()
     batches = Later(batches_of(setting, task, trained.vocab, seed), setting.steps)
-    config = TrainingConfig(
-        setting.more_steps, LOWER * setting.learning_rate, min(10, setting.more_steps // 2),
-        seed=seed,
-    )  # fmt: skip
+    rate, warmup = LOWER * setting.learning_rate, min(10, setting.more_steps // 2)
+    config = TrainingConfig(setting.more_steps, rate, warmup, seed=seed)
     began = time.process_time()
     losses = train(model, batches, loss_of, config, progress=False)
     seconds = trained.seconds + time.process_time() - began
@@ -203,8 +198,8 @@ def written(trained: Trained, pairs: Sequence[Pair]) -> list[Translation]:
     if trained.kind != "characters":
         return trained.translator.translate([pair.source for pair in pairs], max_len=12)
     spelled = as_characters(pairs)
-    found = trained.translator.translate([pair.source for pair in spelled], max_len=60)
-    return [one._replace(tokens=tuple("".join(one.tokens).split())) for one in found]
+    texts = trained.translator.translate([pair.source for pair in spelled], max_len=60)
+    return [one._replace(tokens=tuple("".join(one.tokens).split())) for one in texts]
 
 
 def quality(summaries: Sequence[Sequence[str]], pairs: Sequence[Pair]) -> dict[str, float]:
@@ -234,8 +229,8 @@ def sources_of_words(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float
 
     Returns:
         For names, digits and other words p_gen and the share that is copied, from 0 to 1; of names
-        and digits how often the largest weight is on their place in the report, in percent; and
-        the mean coverage loss.
+        and digits how often the largest weight is on them in the report, in percent; and the mean
+        coverage loss.
     """
     model = trained.model
     assert isinstance(model, PointerGenerator)
@@ -245,16 +240,16 @@ def sources_of_words(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float
     looked = mixture.weights.argmax(-1)
     values: dict[str, list[float]] = {}
     for row, pair in enumerate(pairs):
-        place_of = dict(pair.sure)
+        links = dict(pair.sure)
         for column, name in enumerate(pair.classes):
             group = group_of(name)
             values.setdefault(f"p_gen/{group}", []).append(float(mixture.p_gen[row, column]))
             values.setdefault(f"copied/{group}", []).append(float(share[row, column]))
-            if column in place_of:
-                hit = 100.0 * (int(looked[row, column]) == place_of[column])
+            if column in links:
+                hit = 100.0 * (int(looked[row, column]) == links[column])
                 values.setdefault(f"pointing/{group}", []).append(hit)
     again = coverage_loss(mixture.weights)[batch.target_mask]
-    return {**{key: fmean(found) for key, found in values.items()}, "again": float(again.mean())}
+    return {**{key: fmean(runs) for key, runs in values.items()}, "again": float(again.mean())}
 
 
 def group_of(name: str) -> str:
@@ -270,22 +265,22 @@ def group_of(name: str) -> str:
 
 def measures_of(trained: Trained, task: Task) -> dict[str, float]:
     """Measure a model on reports with names never seen, and on others."""
-    found: dict[str, float] = {"seconds": trained.seconds}
+    measures: dict[str, float] = {"seconds": trained.seconds}
     for where, pairs in task.testing().items():
         summaries = written(trained, pairs)
         tokens = [one.tokens for one in summaries]
-        found |= {f"{where}/{what}": value for what, value in quality(tokens, pairs).items()}
+        measures |= {f"{where}/{what}": value for what, value in quality(tokens, pairs).items()}
         if trained.kind == "attention":
             replaced = []
             for one, pair in zip(summaries, pairs, strict=True):
                 assert one.weights is not None
                 replaced.append(replace_unknown(one.tokens, pair.source, one.weights))
-            measured = quality(replaced, pairs)
-            found |= {f"replaced/{where}/{what}": value for what, value in measured.items()}
+            for what, value in quality(replaced, pairs).items():
+                measures[f"replaced/{where}/{what}"] = value
     if trained.kind == "pointer":
-        found |= sources_of_words(trained, task.testing()["unseen"])
-    found["parameters"] = sum(parameter.numel() for parameter in trained.model.parameters())
-    return found
+        measures |= sources_of_words(trained, task.testing()["unseen"])
+    measures["parameters"] = sum(parameter.numel() for parameter in trained.model.parameters())
+    return measures
 
 
 @torch.no_grad()
@@ -301,48 +296,28 @@ def validation_loss(trained: Trained, task: Task) -> float:
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     """Train one arm and measure it; a pointer-generator after both parts, and with coverage."""
-    key = as_key(setting=setting, task=task, seed=seed)
-
-    def compute() -> dict[str, float]:
-        first = fit(setting, task, seed)
-        last = go_on(first, setting, task, seed, cover=False)
-        if task.validation:
-            return {"loss": validation_loss(last, task)}
-        found = measures_of(last, task)
-        if setting.kind == "pointer":
-            covered = go_on(first, setting, task, seed, cover=True)
-            for name, model in (("first", first), ("coverage", covered)):
-                measured = measures_of(model, task)
-                found |= {f"{name}/{what}": value for what, value in measured.items()}
-        return found
-
-    name = f"{STUDY}/{setting.kind}-{setting.learning_rate}-{setting.steps}-{seed}"
-    return cached(name, key, compute)
+    first = fit(setting, task, seed)
+    last = go_on(first, setting, task, seed, cover=False)
+    if task.validation:
+        return {"loss": validation_loss(last, task)}
+    measures = measures_of(last, task)
+    if setting.kind == "pointer":
+        covered = go_on(first, setting, task, seed, cover=True)
+        for name, model in (("first", first), ("coverage", covered)):
+            for what, value in measures_of(model, task).items():
+                measures[f"{name}/{what}"] = value
+    return measures
 
 
 def arms() -> dict[str, Setting]:
     """Return every arm that is tuned."""
-    return {
-        "pointer": Setting("pointer"),
-        "attention": Setting("attention"),
-        "characters": Setting("characters"),
-    }
+    return {kind: Setting(kind) for kind in get_args(Kind)}
 
 
 def reported() -> dict[str, Setting]:
     """Return the tuned arms, trained for longer."""
     steps, more = REPORT_STEPS
-    return {
-        name: replace(Setting(**found), steps=steps, more_steps=more)
-        for name, found in chosen(STUDY).items()
-    }
-
-
-def tune(workers: int) -> None:
-    """Try every learning rate on every arm; record all, and the best of each."""
-    trials = each_rate(arms(), LEARNING_RATES, replace(TASK, tests=300, validation=True))
-    metric = "validation loss, nats a token"
-    tune_rates(STUDY, trials, outcome, "loss", workers, metric=metric)
+    return tuned("summarization", arms(), steps=steps, more_steps=more)
 
 
 # The record
@@ -363,85 +338,65 @@ def smoke() -> list[float]:
             models.append(go_on(first, setting, task, seed=7, cover=True))
         for model in models:
             trace += [*model.losses, validation_loss(model, task)]
-            found = measures_of(model, task)
-            trace += [found[key] for key in ("unseen/exact", "again") if key in found]
+            measures = measures_of(model, task)
+            trace += [measures[key] for key in ("unseen/exact", "again") if key in measures]
     pairs = match_reports(40, seed=3, names=made_up_names(9, seed=3))
     shifted = [pair.target for pair in (*pairs[1:], *pairs[:1])]
     return [*trace, *(value / 1000 for value in quality(shifted, pairs).values())]
 
 
-def main(workers: int = 1) -> None:
-    """Train every arm on every seed, and write the record."""
-    settings = reported()
-    found = run_arms(outcome, settings, TASK, SEEDS, workers)
-    runs = split_off(found, ("first", "coverage", "replaced"))
-    write_result(
-        STUDY,
-        title="Names that nobody has seen: copied, replaced or spelled",
-        command="python -m experiments.summarization",
-        seeds=SEEDS,
-        threads=1,
-        config={"task": TASK, "arms": settings, "lower": LOWER, "warmup": WARMUP},
-        measures=measure_all(runs, unit_of),
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+CLAIMS = {
+    "new_names_are_copied": Claim(
+        "The pointer-generator sums up more than 90 % of the reports with names never seen "
+        "exactly.",
+        "pointer/unseen/exact", unit="%", above=90),
+    "copying_beats_replacing": Claim(
+        "On names never seen, the pointer-generator is exact more often than attention whose "
+        "unknown words are replaced.",
+        "pointer/unseen/exact", "replaced/unseen/exact", "points", above=0),
+    "copying_beats_spelling": Claim(
+        "On names never seen, the pointer-generator is exact more often than the model of "
+        "characters.",
+        "pointer/unseen/exact", "characters/unseen/exact", "points", above=0),
+    "spelling_knows_names": Claim(
+        "The model of characters is exact more often on names of training than on names never "
+        "seen.",
+        "characters/seen/exact", "characters/unseen/exact", "points", above=0),
+    "coverage_helps": Claim(
+        "With coverage, the pointer-generator is exact more often than without.",
+        "coverage/unseen/exact", "pointer/unseen/exact", "points", above=0),
+    "coverage_looks_elsewhere": Claim(
+        "With coverage, words look less at places that words before looked at.",
+        "coverage/again", "pointer/again", "weight", below=0),
+    "working_out_is_harder": Claim(
+        "The pointer-generator is exact more often where the report says who won than where "
+        "the score alone does.",
+        "pointer/unseen/exact_told", "pointer/unseen/exact_worked_out", "points", above=0),
+}  # fmt: skip
 
-
-def unit_of(what: str) -> str:
-    """Return the unit of a measure.
-
-    >>> unit_of("unseen/exact"), unit_of("p_gen/name"), unit_of("seconds")
-    ('%', '', 's')
-    """
-    first = what.partition("/")[0]
-    units = {"seconds": "s", "parameters": "weights", "p_gen": "", "copied": "", "again": ""}
-    return units.get(first, "%")
-
-
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Decide every sentence that the page puts on the scale."""
-
-    def right(name: str, what: str = "exact", where: str = "unseen") -> list[float]:
-        return runs[name][f"{where}/{what}"]
-
-    return {
-        "new_names_are_copied": claim(
-            "The pointer-generator sums up more than 90 % of the reports with names never seen "
-            "exactly.",
-            right("pointer"), None, unit="%", side="above", threshold=90.0,
-        ),
-        "copying_beats_replacing": claim(
-            "On names never seen, the pointer-generator is exact more often than attention whose "
-            "unknown words are replaced.",
-            right("pointer"), right("replaced"), unit="points", side="above",
-        ),
-        "copying_beats_spelling": claim(
-            "On names never seen, the pointer-generator is exact more often than the model of "
-            "characters.",
-            right("pointer"), right("characters"), unit="points", side="above",
-        ),
-        "spelling_knows_names": claim(
-            "The model of characters is exact more often on names of training than on names never "
-            "seen.",
-            right("characters", where="seen"), right("characters"), unit="points", side="above",
-        ),
-        "coverage_helps": claim(
-            "With coverage, the pointer-generator is exact more often than without.",
-            right("coverage"), right("pointer"), unit="points", side="above",
-        ),
-        "coverage_looks_elsewhere": claim(
-            "With coverage, words look less at places that words before looked at.",
-            runs["coverage"]["again"], runs["pointer"]["again"], unit="weight", side="below",
-        ),
-        "working_out_is_harder": claim(
-            "The pointer-generator is exact more often where the report says who won than where "
-            "the score alone does.",
-            right("pointer", "exact_told"), right("pointer", "exact_worked_out"), unit="points",
-            side="above",
-        ),
-    }  # fmt: skip
-
+STUDY = Experiment(
+    name="summarization",
+    title="Names that nobody has seen: copied, replaced or spelled",
+    seeds=SEEDS,
+    arms=lambda: on(TASK, reported()),
+    outcome=outcome,
+    workers=1,
+    recorded=split_off(["first", "coverage", "replaced"]),
+    trials=Trials(
+        arms,
+        LEARNING_RATES,
+        replace(TASK, tests=300, validation=True),
+        "loss",
+        "validation loss, nats a token",
+    ),
+    config=lambda: {"task": TASK, "arms": reported(), "lower": LOWER, "warmup": WARMUP},
+    units={
+        "*/seconds": "s", "*/parameters": "weights", "*/p_gen/*": "", "*/copied/*": "",
+        "*/again": "", "*": "%",
+    },
+    claims=CLAIMS,
+    smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__)

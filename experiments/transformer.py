@@ -7,8 +7,8 @@ first. What a variant would reach with a rate of its own is not shown here.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -19,25 +19,23 @@ from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.models.transformer import Transformer, TransformerConfig
-from experiments.record import claim, fingerprint, measure, measure_all, write_result
-from experiments.settings import LIVE_TASK, REPORT_SEEDS, TUNED, reported
+from experiments import trials
+from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.settings import LIVE_TASK, REPORT_SEEDS, reported
 from experiments.translators import (
+    UNITS,
     AnySetting,
     GrammarTask,
-    Runs,
     Trained,
     alignment,
-    bin_name,
-    in_parallel,
-    run_all,
+    gain,
+    outcome,
     smoke_trace,
-    unit_of,
 )
-from experiments.trials import command_line
 from experiments.tune import tune as tune_settings
 from experiments.update_cost import update_costs
 
-STUDY = "transformer"
+LARGE = "transformer"
 SMALL = "transformer_small"
 TASK = GrammarTask()
 VALIDATION = GrammarTask(bins=(), test_pairs=500, test_seed=80_001, apart_from=TASK)
@@ -117,7 +115,7 @@ def head_errors(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
 
 def cross_weights(trained: Trained, pairs: Sequence[Pair]) -> dict[str, list[Tensor]]:
     """Return (q, k) weights a pair for "block.head" and for "block", the mean of its heads."""
-    found: dict[str, list[Tensor]] = {}
+    by_name: defaultdict[str, list[Tensor]] = defaultdict(list)
     translator = trained.translator
     model = cast(Transformer, translator.model)
     for start in range(0, len(pairs), 250):
@@ -126,22 +124,21 @@ def cross_weights(trained: Trained, pairs: Sequence[Pair]) -> dict[str, list[Ten
         for block, weights in enumerate(model.attention(batch).cross, 1):
             heads = {f"{block}.{head}": one for head, one in enumerate(weights.unbind(1), 1)}
             for name, maps in {f"{block}": weights.mean(1), **heads}.items():
-                found.setdefault(name, []).extend(
+                by_name[name].extend(
                     matrix[: len(pair.target), : len(pair.source)]
                     for matrix, pair in zip(maps, some, strict=True)
                 )
-    return found
+    return by_name
 
 
 def tuned(name: str) -> TransformerSetting:
-    """Return what `tune` chose for the whole grammar (`STUDY`) or the small task (`SMALL`)."""
-    chosen = json.loads((TUNED / f"{name}.json").read_text(encoding="utf8"))["chosen"]
-    return TransformerSetting(**chosen["transformer"])
+    """Return what `tune` chose for the whole grammar (`LARGE`) or the small task (`SMALL`)."""
+    return trials.tuned(name, {"transformer": TransformerSetting()})["transformer"]
 
 
 def large() -> dict[str, TransformerSetting]:
     """Return what is trained on the whole grammar: both kinds of positions."""
-    sinusoidal = replace(tuned(STUDY), steps=STEPS)
+    sinusoidal = replace(tuned(LARGE), steps=STEPS)
     return {"sinusoidal": sinusoidal, "rotary": replace(sinusoidal, positions="rotary")}
 
 
@@ -163,8 +160,8 @@ def details() -> dict[str, TransformerSetting]:
 def tune(workers: int = 2) -> None:
     """Choose the learning rate, then dropout at the best rate, on seeds that are not reported."""
     rates = [TransformerSetting(learning_rate=rate) for rate in LEARNING_RATES]
-    best = choose(STUDY, rates, VALIDATION, workers)
-    best = choose(STUDY, [*rates, replace(best, dropout_p=0.0)], VALIDATION, workers)
+    best = choose(LARGE, rates, VALIDATION, workers)
+    best = choose(LARGE, [*rates, replace(best, dropout_p=0.0)], VALIDATION, workers)
     small = replace(best, steps=LIVE_STEPS, embed_dim=64, hidden_dim=128)
     rates = [replace(small, learning_rate=rate) for rate in SMALL_RATES]
     choose(SMALL, rates, LIVE_VALIDATION, workers)
@@ -184,83 +181,52 @@ def smoke() -> list[float]:
     return smoke_trace([base, *changed])
 
 
-def main(workers: int = 2) -> None:
-    """Train every variant on every seed and write the record."""
-    entries: dict[str, tuple[AnySetting, GrammarTask]] = {
-        **{name: (setting, TASK) for name, setting in large().items()},
-        **{name: (setting, LIVE_TASK) for name, setting in details().items()},
-    }
-    runs = run_all(STUDY, entries, REPORT_SEEDS, workers)
-    rivals: dict[str, AnySetting] = {str(kind): setting for kind, setting in reported().items()}
-    rivals["transformer"] = tuned(STUDY)
-    costs = in_parallel(update_costs, [(rivals, TASK, seed) for seed in REPORT_SEEDS], workers=1)
-    write_result(
-        STUDY,
-        title="The Transformer on the grammar, and the details of its training",
-        command="python -m experiments.transformer",
-        seeds=REPORT_SEEDS,
-        threads=1,
-        config={
-            name: {"setting": setting, "task": task} for name, (setting, task) in entries.items()
-        },
-        measures=measure_all(runs, unit_of)
-        | {
-            f"update_cost/{name}": measure([cost[name] for cost in costs], "× no attention")
-            for name in rivals
-            if name != "none"
-        },
-        claims=claims(runs),
-        fingerprint=fingerprint(smoke()),
-    )
+def update_cost(seed: int) -> dict[str, float]:
+    """Return what an update costs, as a multiple of the recurrent one without attention."""
+    rivals: dict[str, AnySetting] = {**reported(), "transformer": tuned(LARGE)}
+    costs = update_costs(rivals, TASK, seed)
+    return {f"update_cost/{name}": cost for name, cost in costs.items() if name != "none"}
 
 
-def claims(runs: Mapping[str, Runs]) -> dict[str, dict[str, object]]:
-    """Compare variants seed by seed, as the page states it."""
-
-    def gain(text: str, more: str, less: str, what: str = "exact_match/test") -> dict[str, object]:
-        return claim(
-            text, runs[more][what], runs[less][what], unit="points of exact match", side="above"
-        )
-
-    longer = f"exact_match/{bin_name(31, 35)}"
-    return {
-        "mostly_right": claim(
-            "After 1,200 updates at least 95 % of sentences of at most 30 words come out right.",
-            runs["sinusoidal"]["exact_match/test"],
-            None,
-            unit="% exact match",
-            side="above",
-            threshold=95.0,
-        ),
-        "rotary_reaches_farther": gain(
-            "With rotary positions, more sentences longer than any in training come out right.",
-            "rotary",
-            "sinusoidal",
-            longer,
-        ),
-        "pre_or_post": gain("Norms before the sub-layers beat norms after them.", "base", "post"),
-        "warmup_pre": gain("With norms before, warm-up helps.", "base", "no_warmup"),
-        "warmup_post": gain("With norms after, warm-up helps.", "post", "post_no_warmup"),
-        "smoothing": gain("Label smoothing helps.", "smoothing", "base"),
-        "dropout": gain("Dropout helps.", "dropout", "base"),
-        "scale": gain("Scaling the embeddings by the root of e helps.", "base", "no_scale"),
-        "tied": gain("Tying the output to the target embedding helps.", "base", "untied"),
-        "heads_specialise": claim(
-            "The best head aligns better than the mean of its block.",
-            best_head(runs["sinusoidal"]),
-            runs["sinusoidal"]["alignment_error"],
-            unit="points of alignment error",
-            side="below",
-        ),
-    }
-
-
-def best_head(found: Runs) -> list[float]:
+def best_head(runs: Runs) -> list[float]:
     """Return the lowest alignment error of the last block's heads, seed by seed."""
-    last = max(name.split("/")[1].split(".")[0] for name in found if "alignment_error/" in name)
-    heads = [runs for name, runs in found.items() if name.startswith(f"alignment_error/{last}.")]
+    start = "sinusoidal/alignment_error/"
+    last = max(name.removeprefix(start).split(".")[0] for name in runs if name.startswith(start))
+    heads = [values for name, values in runs.items() if name.startswith(f"{start}{last}.")]
     return [min(errors) for errors in zip(*heads, strict=True)]
 
 
+CLAIMS = {
+    "mostly_right": Claim(
+        "After 1,200 updates at least 95 % of sentences of at most 30 words come out right.",
+        "sinusoidal/exact_match/test", unit="% exact match", above=95),
+    "rotary_reaches_farther": gain(
+        "With rotary positions, more sentences longer than any in training come out right.",
+        "rotary", "sinusoidal", "31-35"),
+    "pre_or_post": gain("Norms before the sub-layers beat norms after them.", "base", "post"),
+    "warmup_pre": gain("With norms before, warm-up helps.", "base", "no_warmup"),
+    "warmup_post": gain("With norms after, warm-up helps.", "post", "post_no_warmup"),
+    "smoothing": gain("Label smoothing helps.", "smoothing", "base"),
+    "dropout": gain("Dropout helps.", "dropout", "base"),
+    "scale": gain("Scaling the embeddings by the root of e helps.", "base", "no_scale"),
+    "tied": gain("Tying the output to the target embedding helps.", "base", "untied"),
+    "heads_specialise": Claim(
+        "The best head aligns better than the mean of its block.",
+        best_head, "sinusoidal/alignment_error", "points of alignment error", below=0),
+}  # fmt: skip
+
+STUDY = Experiment(
+    name="transformer",
+    title="The Transformer on the grammar, and the details of its training",
+    seeds=REPORT_SEEDS,
+    arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()),
+    outcome=outcome,
+    beside=update_cost,
+    timed=True,
+    units=UNITS,
+    claims=CLAIMS,
+    smoke=smoke,
+)
+
 if __name__ == "__main__":
-    command_line(__doc__, tune, main)
+    STUDY.main(__doc__, tune)

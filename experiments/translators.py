@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -24,18 +20,22 @@ from companion.metrics import alignment_error_rate, bleu, exact_match, link_accu
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
+from experiments.experiment import RUNS, Claim, Quantity, as_key, digest
 
-Outcome = TypeVar("Outcome")
 Kind = Literal["none", "additive", "dot", "general", "concat"]
-Runs = dict[str, list[float]]
-"""One list of runs, in the order of the seeds, for every measure."""
 
 KINDS: tuple[Kind, ...] = ("none", "additive", "dot")
 BINS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 40))
 STRIDE = 100
 """Updates over which a point of a loss curve is averaged."""
-RUNS = Path("runs")
-"""Checkpoints of finished and interrupted trainings; a study that is run again goes on there."""
+UNITS = {
+    "*/bleu/*": "BLEU",
+    "*/parameters": "weights",
+    "*loss*": "nats",
+    "*update_cost*": "× no attention",
+    "*": "%",
+}
+"""Units of what `outcome` and `update_costs` measure."""
 
 
 @dataclass(frozen=True)
@@ -245,31 +245,31 @@ def fit(setting: AnySetting, corpus: Corpus, seed: int, checkpoint: Path | None 
 
 def quality(trained: Trained, tests: dict[str, list[Pair]]) -> dict[str, float]:
     """Translate every test set: exact match and BLEU in percent, and sentences cut short."""
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     for name, pairs in tests.items():
         written = trained.translator.translate([pair.source for pair in pairs])
         tokens = [translation.tokens for translation in written]
         references = [pair.target for pair in pairs]
-        found[f"exact_match/{name}"] = exact_match(tokens, references)
-        found[f"bleu/{name}"] = bleu(tokens, references)
-    return found
+        measures[f"exact_match/{name}"] = exact_match(tokens, references)
+        measures[f"bleu/{name}"] = bleu(tokens, references)
+    return measures
 
 
 def alignment(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
     """Compare the largest weight of every target word with the gold links."""
     weights = trained.translator.forced_weights(pairs)
-    links = [argmax_links(matrix) for matrix in weights]
-    return link_measures(links, pairs)
+    return link_measures([argmax_links(matrix) for matrix in weights], pairs)
 
 
 def link_measures(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
     """Alignment error, accuracy by word class, and where wrong determiners point."""
-    found = {"alignment_error": alignment_error_rate(links, pairs)}
-    for name, (accuracy, _) in link_accuracy(links, pairs).items():
-        found[f"link_accuracy/{name}"] = accuracy
     wrong, at_noun = determiner_errors(links, pairs)
-    found["determiner_errors/at_their_noun"] = 100.0 * at_noun / max(1, wrong)
-    return found
+    by_class = link_accuracy(links, pairs).items()
+    return {
+        "alignment_error": alignment_error_rate(links, pairs),
+        **{f"link_accuracy/{name}": accuracy for name, (accuracy, _) in by_class},
+        "determiner_errors/at_their_noun": 100.0 * at_noun / max(1, wrong),
+    }
 
 
 def determiner_errors(links: Sequence[Links], pairs: Sequence[Pair]) -> tuple[int, int]:
@@ -287,150 +287,50 @@ def determiner_errors(links: Sequence[Links], pairs: Sequence[Pair]) -> tuple[in
     return wrong, at_noun
 
 
-def _next_noun(pair: Pair, place: int) -> int:
-    return next((i for i in range(place, len(pair.classes)) if pair.classes[i] == "noun"), -1)
+def _next_noun(pair: Pair, start: int) -> int:
+    return next((i for i in range(start, len(pair.classes)) if pair.classes[i] == "noun"), -1)
 
 
-def as_key(**parts: object) -> dict[str, object]:
-    """Return what tells one run from another, as JSON reads it back."""
-    return dict(json.loads(json.dumps(parts, default=vars)))
-
-
-def cached(
-    name: str, key: dict[str, object], compute: Callable[[], dict[str, float]]
-) -> dict[str, float]:
-    """Return the outcome of a run that was done before with the same key, else compute it."""
-    path = RUNS / f"{name}.json"
-    if path.exists():
-        saved = json.loads(path.read_text(encoding="utf8"))
-        if saved["key"] == key:
-            return dict(saved["outcome"])
-    outcome = compute()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps({"key": key, "outcome": outcome}), encoding="utf8")
-    partial.replace(path)
-    return outcome
-
-
-def run(name: str, setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
+def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
     """Train and evaluate one translator: every number that a study may want."""
-    key = as_key(setting=setting, task=task, seed=seed)
-    digest = zlib.crc32(json.dumps(key, sort_keys=True).encode())
-
-    def compute() -> dict[str, float]:
-        corpus = task.corpus(seed)
-        checkpoint = RUNS / f"{name}-{seed}-{digest:08x}.safetensors"
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        trained = fit(setting, corpus, seed, checkpoint)
-        found = quality(trained, corpus.tests)
-        if task.has_gold_links:
-            found |= setting.links(trained, corpus.tests["test"])
-        found |= {
-            "parameters": trained.parameters,
-            "final_loss": fmean(trained.losses[-50:]),
-            **{
-                f"loss/{done:04d}": fmean(trained.losses[done - STRIDE : done])
-                for done in range(STRIDE, len(trained.losses) + 1, STRIDE)
-            },
-        }
-        checkpoint.unlink()
-        return found
-
-    return cached(f"{name}-{seed}", key, compute)
-
-
-def in_parallel(
-    work: Callable[..., Outcome], jobs: Iterable[tuple[object, ...]], workers: int
-) -> list[Outcome]:
-    """Do jobs in fresh processes of one thread each; the order of the outcomes is theirs."""
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
-        futures = [pool.submit(work, *job) for job in jobs]
-        return [future.result() for future in futures]
-
-
-def unit_of(what: str) -> str:
-    """Return the unit of a measure of `run`, which the part before the stroke tells."""
-    units = {"bleu": "BLEU", "parameters": "weights", "final_loss": "nats", "loss": "nats"}
-    return units.get(what.split("/")[0], "%")
-
-
-def runs_by_measure(outcomes: Sequence[dict[str, float]]) -> Runs:
-    """Turn one dictionary a seed into one list of runs a measure."""
-    return {name: [outcome[name] for outcome in outcomes] for name in outcomes[0]}
-
-
-def runs_by_arm(names: Collection[str], outcomes: Sequence[dict[str, float]]) -> dict[str, Runs]:
-    """Sort outcomes, which come seed by seed and within a seed in the order of the names.
-
-    >>> runs_by_arm("ab", [{"loss": 1.0}, {"loss": 2.0}, {"loss": 3.0}, {"loss": 4.0}])
-    {'a': {'loss': [1.0, 3.0]}, 'b': {'loss': [2.0, 4.0]}}
-    """
+    corpus = task.corpus(seed)
+    checkpoint = RUNS / f"{digest(as_key(setting=setting, task=task, seed=seed))}.safetensors"
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    trained = fit(setting, corpus, seed, checkpoint)
+    losses = trained.losses
+    measures = quality(trained, corpus.tests)
+    if task.has_gold_links:
+        measures |= setting.links(trained, corpus.tests["test"])
+    checkpoint.unlink()
     return {
-        name: runs_by_measure(outcomes[place :: len(names)]) for place, name in enumerate(names)
+        **measures,
+        "parameters": trained.parameters,
+        "final_loss": fmean(losses[-50:]),
+        **{
+            f"loss/{done:04d}": fmean(losses[done - STRIDE : done])
+            for done in range(STRIDE, len(losses) + 1, STRIDE)
+        },
     }
 
 
-def run_arms(
-    outcome: Callable[..., dict[str, float]],
-    settings: Mapping[str, object],
-    task: object,
-    seeds: Sequence[int],
-    workers: int,
-) -> dict[str, Runs]:
-    """Run every arm on every seed, and sort what was measured.
+def gain(
+    sentence: str,
+    more: str,
+    less: str,
+    where: str = "test",
+    of: Callable[[str], Quantity] = str,
+) -> Claim:
+    """Claim that one arm gets more sentences exactly right than another.
 
     Args:
-        outcome: takes a setting, the task and a seed, and gives what it measured.
-        settings: the arms, by name.
-        task: the same for all.
-        seeds: the seeds, in the order of the runs.
-        workers: processes of one thread each.
+        sentence: what is claimed.
+        more: one arm.
+        less: the other.
+        where: which test set.
+        of: gives the quantity that a measure's name stands for.
     """
-    jobs = [(setting, task, seed) for seed in seeds for setting in settings.values()]
-    return runs_by_arm(settings, in_parallel(outcome, jobs, workers))
-
-
-def split_off(runs: Mapping[str, Runs], names: Collection[str]) -> dict[str, Runs]:
-    """Give what was measured beside an arm, under one of some names, that name as its own.
-
-    >>> split_off({"pointer": {"coverage/seconds": [1.0], "seconds": [2.0]}}, ["coverage"])
-    {'pointer': {'seconds': [2.0]}, 'coverage': {'seconds': [1.0]}}
-    """
-    found: dict[str, Runs] = {name: {} for name in runs}
-    for name, column in runs.items():
-        for what, values in column.items():
-            first, _, rest = what.partition("/")
-            if first in names:
-                found.setdefault(first, {})[rest] = values
-            else:
-                found[name][what] = values
-    return found
-
-
-def run_all(
-    folder: str,
-    entries: Mapping[str, tuple[AnySetting, Task]],
-    seeds: Sequence[int],
-    workers: int,
-) -> dict[str, Runs]:
-    """Train and evaluate every entry on every seed; what was done before is read back.
-
-    Args:
-        folder: where below `RUNS` the outcomes are kept.
-        entries: a setting and a task for every name.
-        seeds: the seeds, in the order of the runs.
-        workers: processes of one thread each.
-    """
-    jobs = [
-        (f"{folder}/{name}", setting, task, seed)
-        for seed in seeds
-        for name, (setting, task) in entries.items()
-    ]
-    outcomes = in_parallel(run, jobs, workers)
-    return runs_by_arm(entries, outcomes)
+    first, second = (of(f"{arm}/exact_match/{where}") for arm in (more, less))
+    return Claim(sentence, first, second, "points of exact match", above=0)
 
 
 def equal_parameters(setting: Setting, wanted: int, vocabularies: tuple[int, int]) -> Setting:

@@ -2,101 +2,66 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar, cast
 
 from experiments.record import processor, versions
-from experiments.settings import TUNED, TUNING_SEEDS
-from experiments.translators import in_parallel
 
-Arm = TypeVar("Arm", bound=str)
-Setting = TypeVar("Setting")
+ArmT = TypeVar("ArmT", bound=str)
+SettingT = TypeVar("SettingT")
+
+TUNING_SEEDS = (101, 102)
+TUNED = Path(__file__).parent / "tuned"
 
 
-def each_rate(
-    arms: Mapping[str, Setting], rates: Sequence[float], task: object
-) -> list[tuple[str, Setting, object]]:
-    """Return a trial of every learning rate for every arm: its name, its setting and the task.
+@dataclass(frozen=True)
+class Trials:
+    """What is tried before a study: every arm with every learning rate.
 
-    Args:
-        arms: settings by name, dataclasses with a learning_rate.
-        rates: the learning rates, the same for all.
+    Attributes:
+        arms: gives the settings by name, dataclasses with a learning_rate.
+        rates: the learning rates, the same for all arms, or a function of the setting.
         task: on which they are tried.
-    """
-    return [
-        (name, replace(cast(Any, setting), learning_rate=rate), task)
-        for name, setting in arms.items()
-        for rate in rates
-    ]
-
-
-def tune_rates(
-    study: str,
-    trials: Sequence[tuple[str, Setting, object]],
-    outcome: Callable[..., Mapping[str, float]],
-    measure: str,
-    workers: int,
-    *,
-    metric: str | None = None,
-    digits: str = ".4f",
-) -> None:
-    """Run every trial on the tuning seeds; record all, and the one with the least mean of each arm.
-
-    Args:
-        study: the file in `experiments/tuned/`, without its suffix.
-        trials: arm, setting and task of each.
-        outcome: takes a setting, a task and a seed, and gives what it measured.
-        measure: which of that decides.
-        workers: processes of one thread each.
+        measure: whose least mean over the tuning seeds decides.
         metric: what the measure is called in the file; by default as it is here.
+        outcome: gives that measure; by default what the study runs.
+        named: whether the arm's name is written beside the setting, which otherwise tells it.
         digits: how runs are rounded, as a format.
     """
-    runs = tried(outcome, [(setting, task) for _, setting, task in trials], measure, workers)
-    record_trials(
-        study,
-        metric or measure,
-        [arm for arm, *_ in trials],
-        [setting for _, setting, _ in trials],
-        runs,
-        digits=digits,
-    )
 
+    arms: Callable[[], Mapping[str, Any]]
+    rates: Sequence[float] | Callable[[Any], Sequence[float]]
+    task: object
+    measure: str = "final_loss"
+    metric: str | None = None
+    outcome: Callable[..., Mapping[str, float]] | None = None
+    named: bool = True
+    digits: str = ".4f"
 
-def tried(
-    work: Callable[..., Mapping[str, float]],
-    trials: Sequence[tuple[object, ...]],
-    measure: str,
-    workers: int,
-) -> list[list[float]]:
-    """Do every trial with every tuning seed; return what it measured, one list of runs a trial.
-
-    Args:
-        work: takes what is in a trial and then a seed, and gives what it measured.
-        trials: all arguments but the seed.
-        measure: which measure is returned.
-        workers: processes of one thread each.
-    """
-    jobs = [(*trial, seed) for trial in trials for seed in TUNING_SEEDS]
-    values = [found[measure] for found in in_parallel(work, jobs, workers)]
-    count = len(TUNING_SEEDS)
-    return [values[n : n + count] for n in range(0, len(values), count)]
+    def rows(self) -> list[tuple[str, Any, object]]:
+        """Return arm, setting and task of every trial."""
+        return [
+            (name, replace(setting, learning_rate=rate), self.task)
+            for name, setting in self.arms().items()
+            for rate in (self.rates(setting) if callable(self.rates) else self.rates)
+        ]
 
 
 def record_trials(
     study: str,
     metric: str,
-    arms: Sequence[Arm],
-    settings: Sequence[Setting],
+    arms: Sequence[ArmT],
+    settings: Sequence[SettingT],
     runs: Sequence[Sequence[float]],
     *,
     lower_is_better: bool = True,
     named: bool = True,
     digits: str = ".4f",
-) -> dict[Arm, Setting]:
+) -> dict[ArmT, SettingT]:
     """Write all trials and the best setting of every arm, by the mean of the runs as written.
 
     Args:
@@ -112,8 +77,8 @@ def record_trials(
     Returns:
         The best setting of every arm.
     """
-    kept = [[float(format(run, digits)) for run in found] for found in runs]
-    means = [fmean(found) for found in kept]
+    rounded = [[float(format(run, digits)) for run in values] for values in runs]
+    means = [fmean(values) for values in rounded]
     best = min if lower_is_better else max
     chosen = {
         arm: settings[
@@ -131,9 +96,9 @@ def record_trials(
             {
                 **({"name": arm} if named else {}),
                 "setting": asdict(cast(Any, setting)),
-                "runs": found,
+                "runs": values,
             }
-            for arm, setting, found in zip(arms, settings, kept, strict=True)
+            for arm, setting, values in zip(arms, settings, rounded, strict=True)
         ],
     }
     TUNED.mkdir(exist_ok=True)
@@ -141,18 +106,17 @@ def record_trials(
     return chosen
 
 
-def command_line(
-    description: str | None, tune: Callable[[int], None], main: Callable[[int], None]
-) -> None:
-    """Run the trials of a study, if asked for, or else the study.
+def tuned(study: str, arms: Mapping[ArmT, SettingT], **changes: object) -> dict[str, SettingT]:
+    """Return every arm with the setting that tuning chose for it.
 
     Args:
-        description: what the study asks.
-        tune: runs the trials; takes the number of workers.
-        main: runs the study; takes the number of workers.
+        study: name of a file in `experiments/tuned/`.
+        arms: settings by name.
+        changes: fields that differ in the report, for every arm.
     """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--tune", action="store_true", help="choose the settings, and stop there")
-    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    options = parser.parse_args()
-    (tune if options.tune else main)(options.workers)
+    text = (TUNED / f"{study}.json").read_text(encoding="utf8")
+    chosen: dict[str, dict[str, Any]] = json.loads(text)["chosen"]
+    return {
+        name: replace(cast(Any, setting), **{**chosen[name], **changes})
+        for name, setting in arms.items()
+    }

@@ -11,8 +11,9 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeVar
 
-from experiments.translators import KINDS, AnySetting, GrammarTask, Setting, Task, run
-from experiments.trials import record_trials, tried
+from experiments.experiment import in_parallel, run_cached
+from experiments.translators import KINDS, AnySetting, GrammarTask, Setting, Task, outcome
+from experiments.trials import TUNING_SEEDS, record_trials
 
 SettingT = TypeVar("SettingT", bound=AnySetting)
 
@@ -32,13 +33,19 @@ def tune(
         metric: the measure whose mean decides, higher is better.
         workers: processes of one thread each.
     """
-    trials = [(f"tune-{name}/{number}", setting, task) for number, setting in enumerate(settings)]
+    jobs = [
+        (f"{name}/trials", None, outcome, setting, task, seed)
+        for setting in settings
+        for seed in TUNING_SEEDS
+    ]
+    values = [measures[metric] for measures in in_parallel(run_cached, jobs, workers)]
+    count = len(TUNING_SEEDS)
     return record_trials(
         name,
         metric,
         [setting.attention for setting in settings],
         settings,
-        tried(run, trials, metric, workers),
+        [values[n : n + count] for n in range(0, len(values), count)],
         lower_is_better=False,
         named=False,
     )

@@ -24,7 +24,7 @@ def update_costs(
     """
     seconds = update_seconds(settings, task, seed, rounds=rounds, updates=updates)
     first = next(iter(seconds.values()))
-    return {name: found / first for name, found in seconds.items()}
+    return {name: spent / first for name, spent in seconds.items()}
 
 
 def update_seconds(
@@ -37,14 +37,14 @@ def update_seconds(
 ) -> dict[str, float]:
     """Return the seconds of CPU time that an update of every translator takes.
 
-    The translators take turns, so that what else the machine does strikes all of them alike.
+    The translators are interleaved, so that what else the machine does strikes all of them alike.
 
     Args:
         settings: one translator a name; their batches are the same.
         task: where the training pairs come from.
         seed: of the pairs, the batches and the weights.
-        rounds: turns of each translator; the median counts.
-        updates: in a turn.
+        rounds: readings of each translator; the median counts.
+        updates: in a reading.
     """
     corpus = task.corpus(seed)
     config = TrainingConfig(updates, warmup_steps=1, seed=seed)

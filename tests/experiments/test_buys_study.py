@@ -29,19 +29,20 @@ def test_all_arms_have_one_budget_and_the_recurrent_ones_one_width() -> None:
 
 
 def test_what_the_other_study_trained_is_read_from_its_record() -> None:
-    found = buys.recorded()
-    assert set(found) == {"none", "additive", "dot"}
-    for runs in found.values():
-        assert {len(values) for values in runs.values()} == {len(REPORT_SEEDS)}
-        assert {"bleu/36-40", "exact_match/held_out"} <= set(runs)
+    runs = buys.recorded()
+    assert {name.split("/")[0] for name in runs} == {"none", "additive", "dot"}
+    assert {len(values) for values in runs.values()} == {len(REPORT_SEEDS)}
+    for arm in ("none", "additive", "dot"):
+        assert {f"{arm}/bleu/36-40", f"{arm}/exact_match/held_out"} <= set(runs)
     dot = load_result("bottleneck")["dot/exact_match/test"]
-    assert found["dot"]["exact_match/test"] == list(dot.runs)
+    assert runs["dot/exact_match/test"] == list(dot.runs)
 
 
 def test_a_record_of_other_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = reported()
     longer = {**settings, "dot": replace(settings["dot"], steps=3000)}
     monkeypatch.setattr("experiments.buys.reported", lambda: longer)
+    buys.recorded.cache_clear()
     with pytest.raises(ValueError, match="its dot was not trained as dot is here"):
         buys.recorded()
 
@@ -67,12 +68,23 @@ def test_a_variant_has_the_settings_of_the_arm_it_varies() -> None:
 
 def test_costs_are_of_every_arm() -> None:
     settings = {name: setting.shrunk() for name, setting in buys.everyone().items()}
-    found = buys.costs(settings, 3, SMALL)
-    assert len(found) == 5 * len(settings)
-    assert all(value > 0 for value in found.values())
-    assert found["dot/parameters"] == found["none/parameters"]
-    assert found["local/parameters"] > found["general/parameters"] > found["dot/parameters"]
-    assert found["concat/training_mib"] > found["dot/training_mib"] > found["none/training_mib"]
+    costs = buys.costs(settings, 3, SMALL)
+    assert len(costs) == 5 * len(settings)
+    assert all(value > 0 for value in costs.values())
+    assert costs["dot/parameters"] == costs["none/parameters"]
+    assert costs["local/parameters"] > costs["general/parameters"] > costs["dot/parameters"]
+    assert costs["concat/training_mib"] > costs["dot/training_mib"] > costs["none/training_mib"]
+
+
+def test_an_update_is_compared_with_one_without_attention(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spent = {f"{arm}/update_seconds": 2.0 + n for n, arm in enumerate(buys.everyone())}
+    monkeypatch.setattr(buys, "costs", lambda *_: spent)
+    costs = buys.all_costs(1)
+    assert costs["additive/update_cost"] == 1.5
+    assert "none/update_cost" not in costs
+    assert len(costs) == 2 * len(spent) - 1
 
 
 def test_decoding_reads_every_right_word_once() -> None:

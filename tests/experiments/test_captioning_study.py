@@ -15,7 +15,7 @@ from companion.data.scenes import HELD_OUT, Scene, scenes
 from companion.models.vision import Looks
 from companion.pages.notebook import load_result
 from experiments import captioning
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 SCENES = scenes(12, seed=9, combinations="held_out")
 BATCH = collate_scenes(SCENES, captioning.VOCAB)

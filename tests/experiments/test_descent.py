@@ -3,39 +3,80 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
-from experiments.descent import descend
-
-STEPS, WARMUP, RATE, SLOPE = 6, 3, 0.5, 4.0
-
-
-@pytest.mark.parametrize("clip", [1.0, 2 * SLOPE])
-def test_every_step_is_the_rate_times_the_clipped_slope(clip: float) -> None:
-    """Losses are those before the step; no gradient of an earlier step is left in a later one."""
-    line = nn.Linear(1, 1, bias=False).double()
-    nn.init.constant_(line.weight, 2.0)
-    optimizer = torch.optim.SGD(line.parameters(), lr=99.0)
-
-    def loss() -> Tensor:
-        return SLOPE * line.weight.sum()
-
-    losses = descend(line, optimizer, loss, STEPS, RATE, warmup=WARMUP, clip=clip)
-    weights = [2.0]
-    for step in range(STEPS):
-        grown = min(step + 1, WARMUP) / WARMUP
-        rate = RATE * grown * math.cos(math.pi * step / STEPS / 2) ** 2
-        weights.append(weights[-1] - rate * min(SLOPE, clip))
-    assert losses == pytest.approx([SLOPE * weight for weight in weights[:-1]], rel=1e-5)
-    assert line.weight.item() == pytest.approx(weights[-1], rel=1e-5)
+from companion.training import TrainingConfig
+from experiments.descent import CLIP, WARMUP, Draws, FromStart, descend
 
 
-def test_no_steps_leave_the_model_as_it_was() -> None:
-    line = nn.Linear(1, 1)
-    before = line.weight.clone()
-    optimizer = torch.optim.SGD(line.parameters(), lr=1.0)
-    assert descend(line, optimizer, lambda: line.weight.sum(), 0, 1.0, warmup=1, clip=1.0) == []
-    assert torch.equal(line.weight, before)
+@dataclass(frozen=True)
+class Setting:
+    steps: int
+    learning_rate: float = 0.5
+
+
+class Line(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(1, dtype=torch.float64))
+
+
+def loss(line: Line, slope: Tensor) -> Tensor:
+    return (slope * line.weight).sum()
+
+
+def slopes(generator: Generator) -> Tensor:
+    return 1 + torch.rand(1, dtype=torch.float64, generator=generator)
+
+
+@pytest.mark.parametrize("schedule", [FromStart, TrainingConfig])
+@pytest.mark.parametrize("clip", [0.5, math.inf])
+def test_losses_are_those_of_adam_on_fresh_draws(
+    schedule: type[TrainingConfig], clip: float
+) -> None:
+    """Every update draws anew; the rate is the schedule's, and the slope is clipped."""
+    setting = Setting(30)
+    _, losses = descend(Line, slopes, loss, setting, 7, schedule=schedule, clip=clip)
+    torch.manual_seed(7)
+    weight = Line().weight.item()
+    generator = Generator().manual_seed(7)
+    config = schedule(30, 0.5, WARMUP)
+    first = second = 0.0
+    for step, given in enumerate(losses, start=1):
+        slope = slopes(generator).item()
+        assert given == pytest.approx(slope * weight, rel=1e-5)
+        slope = min(slope, clip)
+        first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
+        size = (first / (1 - 0.9**step)) / (math.sqrt(second / (1 - 0.999**step)) + 1e-8)
+        weight -= config.rate(step - 1) * size
+
+
+def test_the_rate_grows_under_a_cosine_that_falls_from_the_first_update() -> None:
+    config = FromStart(6, learning_rate=0.5, warmup_steps=3)
+    for step in range(6):
+        grown = min(step + 1, 3) / 3
+        assert config.rate(step) == pytest.approx(0.5 * grown * math.cos(math.pi * step / 12) ** 2)
+
+
+def test_no_steps_draw_the_model_alone() -> None:
+    before = torch.get_rng_state()
+    line, losses = descend(Line, slopes, loss, Setting(0), 3)
+    assert losses == []
+    descend(Line, slopes, loss, Setting(2), 3)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(3)
+    assert torch.equal(line.weight, Line().weight)
+
+
+def test_draws_follow_one_another() -> None:
+    numbers = iter(range(5))
+    draws = Draws(lambda: next(numbers))
+    assert [draws[0], draws[1], draws[2]] == [0, 1, 2]
+
+
+def test_gradients_are_clipped_to_one_unless_told_otherwise() -> None:
+    assert CLIP == 1.0

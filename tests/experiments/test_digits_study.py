@@ -13,7 +13,7 @@ from companion.data.digits import handwritten_digits
 from companion.models.vision import to_patches
 from companion.pages.notebook import load_result
 from experiments import digits
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 
 def test_tuning_never_sees_the_test_digits() -> None:

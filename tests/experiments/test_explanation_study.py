@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from companion.data.pairs import Pair
 from companion.pages.notebook import load_result
 from experiments import explanation, explanation_seeds
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
 OWN = torch.tensor(

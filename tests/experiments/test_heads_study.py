@@ -13,7 +13,7 @@ from torch import Generator
 from companion.layers import MultiHeadAttention
 from companion.pages.notebook import load_result
 from experiments import heads
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 SMALL = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
 

@@ -16,7 +16,7 @@ from companion.models.transformer import LanguageModel
 from companion.pages.notebook import load_result
 from companion.positions import rotate
 from experiments import kv_heads
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 SMALL = kv_heads.Task(
     sentences=40, unread=20, max_length=8, length=10, batch_size=3, rows=2, cache=6, written=2

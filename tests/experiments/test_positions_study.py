@@ -14,7 +14,7 @@ from companion.models.transformer import LanguageModel
 from companion.pages.notebook import load_result
 from companion.positions import Yarn
 from experiments import positions
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 SMALL = positions.Task(letters=5, back=2, length=12, batch_size=4, test_size=6)
 

@@ -7,24 +7,21 @@ import importlib
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import companion
 from companion.data.pairs import Pair
 from companion.pages.notebook import load_result
-from experiments import translators
-from experiments.settings import REPORT_SEEDS, TUNED, TUNING_SEEDS, reported
+from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     GrammarTask,
     Setting,
-    cached,
     determiner_errors,
     equal_parameters,
     parameter_count,
-    run_arms,
 )
+from experiments.trials import TUNED, TUNING_SEEDS
 
 RESULTS = sorted((Path(companion.__file__).parent / "results").glob("*.json"))
 STUDIES = [path.stem for path in RESULTS]
@@ -40,7 +37,7 @@ def test_the_smoke_run_gives_the_recorded_numbers(name: str) -> None:
     study = load_result(name)
     module = importlib.import_module(study.command.split()[2])
     began = time.process_time()
-    trace = module.smoke()
+    trace = list(module.STUDY.smoke())
     assert time.process_time() - began < 15, "a smoke run should take at most 5 s"
     assert study.fingerprint is not None
     assert trace == pytest.approx(study.fingerprint["losses"], abs=study.fingerprint["tolerance"])
@@ -124,8 +121,8 @@ def test_a_file_is_split_by_its_sources(tmp_path: Path) -> None:
 def test_equal_parameters_are_equal_within_two_percent() -> None:
     sizes = (100, 190)
     wanted = parameter_count(Setting("none", hidden_dim=192), sizes)
-    found = equal_parameters(Setting("additive"), wanted, sizes)
-    assert abs(parameter_count(found, sizes) / wanted - 1) < 0.02
+    setting = equal_parameters(Setting("additive"), wanted, sizes)
+    assert abs(parameter_count(setting, sizes) / wanted - 1) < 0.02
 
 
 def test_determiner_errors_know_their_noun() -> None:
@@ -141,27 +138,3 @@ def test_determiner_errors_know_their_noun() -> None:
     assert determiner_errors([at_noun], [pair]) == (1, 1)
     assert determiner_errors([elsewhere], [pair]) == (1, 0)
     assert determiner_errors([right], [pair]) == (0, 0)
-
-
-def test_an_outcome_is_reused_only_for_the_same_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("experiments.translators.RUNS", tmp_path)
-    assert cached("a/run", {"seed": 1}, lambda: {"loss": 1.0}) == {"loss": 1.0}
-    assert cached("a/run", {"seed": 1}, lambda: {"loss": 2.0}) == {"loss": 1.0}
-    assert cached("a/run", {"seed": 2}, lambda: {"loss": 3.0}) == {"loss": 3.0}
-
-
-def test_every_arm_runs_on_every_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def at_once(work: Any, jobs: Any, workers: int) -> list[dict[str, float]]:
-        assert workers == 3
-        return [work(*job) for job in jobs]
-
-    def outcome(setting: float, task: float, seed: float) -> dict[str, float]:
-        return {"sum": setting + task + seed, "seed": seed}
-
-    monkeypatch.setattr(translators, "in_parallel", at_once)
-    assert run_arms(outcome, {"a": 100.0, "b": 200.0}, 10.0, (1, 2), 3) == {
-        "a": {"sum": [111.0, 112.0], "seed": [1, 2]},
-        "b": {"sum": [211.0, 212.0], "seed": [1, 2]},
-    }

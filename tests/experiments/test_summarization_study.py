@@ -13,7 +13,7 @@ from companion.data.vocabulary import Vocabulary
 from companion.models.pointer import PointerGenerator
 from companion.pages.notebook import load_result
 from experiments import summarization as study
-from experiments.settings import TUNED
+from experiments.trials import TUNED
 
 SMALL = study.Task(reports=40, names=20, tests=30, test_names=12)
 TINY = {"learning_rate": 0.01, "steps": 3, "more_steps": 2, "batch_size": 4, "hidden_dim": 8}

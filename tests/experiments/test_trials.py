@@ -13,6 +13,7 @@ import pytest
 from experiments import (
     captioning,
     digits,
+    experiment,
     explanation,
     founding,
     heads,
@@ -25,7 +26,7 @@ from experiments import (
     trials,
     tune,
 )
-from experiments.settings import TUNED, TUNING_SEEDS
+from experiments.trials import TUNED, TUNING_SEEDS
 
 
 def every_measure(value: float) -> Mapping[str, float]:
@@ -36,18 +37,18 @@ def every_measure(value: float) -> Mapping[str, float]:
 @pytest.mark.parametrize(
     ("study", "run"),
     [
-        ("captioning", captioning.tune),
-        ("digits", digits.tune),
-        ("explanation", explanation.tune),
-        ("founding", founding.tune),
+        ("captioning", captioning.STUDY.tune),
+        ("digits", digits.STUDY.tune),
+        ("explanation", explanation.STUDY.tune),
+        ("founding", founding.STUDY.tune),
         ("grammar", tune.main),
-        ("heads", heads.tune),
-        ("kv_heads", kv_heads.tune),
-        ("numerics", numerics.tune),
-        ("positions", positions.tune),
-        ("recall", recall.tune),
-        ("scores", scores.tune),
-        ("summarization", summarization.tune),
+        ("heads", heads.STUDY.tune),
+        ("kv_heads", kv_heads.STUDY.tune),
+        ("numerics", numerics.STUDY.tune),
+        ("positions", positions.STUDY.tune),
+        ("recall", recall.STUDY.tune),
+        ("scores", scores.STUDY.tune),
+        ("summarization", summarization.STUDY.tune),
     ],
 )
 def test_the_same_runs_write_the_same_file(
@@ -64,17 +65,18 @@ def test_the_same_runs_write_the_same_file(
         work: object, jobs: Iterable[tuple[object, ...]], workers: int
     ) -> list[Mapping[str, float]]:
         assert workers == 3
-        found = []
+        outcomes = []
         for *trial, seed in jobs:
             setting = next(
                 asdict(part) for part in trial if is_dataclass(part) and not isinstance(part, type)
             )
             runs = next(old["runs"] for old in record["trials"] if old["setting"] == setting)
             # What rounding has to take away again.
-            found.append(every_measure(runs[TUNING_SEEDS.index(seed)] * (1 + 1e-9)))
-        return found
+            outcomes.append(every_measure(runs[TUNING_SEEDS.index(seed)] * (1 + 1e-9)))
+        return outcomes
 
-    monkeypatch.setattr(trials, "in_parallel", read_back)
+    for module in (experiment, tune):
+        monkeypatch.setattr(module, "in_parallel", read_back)
     monkeypatch.setattr(trials, "processor", lambda: record["processor"])
     monkeypatch.setattr(trials, "versions", lambda: record["versions"])
     monkeypatch.setattr(trials, "TUNED", tmp_path)
@@ -99,19 +101,3 @@ def test_the_best_mean_is_chosen(
         "toy", "loss", ["a"] * 4, settings, runs, lower_is_better=lower_is_better
     )
     assert chosen == {"a": Rate(best)}
-
-
-@pytest.mark.parametrize(
-    ("words", "done"), [([], ("main", 2)), (["--tune", "--workers", "5"], ("tune", 5))]
-)
-def test_the_command_line_tunes_or_runs(
-    words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", ["study", *words])
-    calls: list[tuple[str, int]] = []
-    trials.command_line(
-        "A study.",
-        lambda workers: calls.append(("tune", workers)),
-        lambda workers: calls.append(("main", workers)),
-    )
-    assert calls == [done]

@@ -1,0 +1,314 @@
+"""What every study is, as data: arms, a task, measures and claims; and what runs it.
+
+A study is a module with `STUDY = Experiment(...)`. `python -m experiments.NAME` runs every arm on
+every seed and writes the record; with `--tune` it first chooses the settings of the arms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+
+from experiments.record import Entry, claim, fingerprint, measure, ratios, write_result
+from experiments.trials import TUNING_SEEDS, Trials, record_trials
+
+Outcome = TypeVar("Outcome")
+Name = TypeVar("Name", bound=str)
+Runs = dict[str, list[float]]
+"""One list of runs, in the order of the seeds, for every measure, as "arm/measure"."""
+Quantity = str | Callable[[Runs], Sequence[float]]
+"""A measure, or what is computed of several."""
+
+RUNS = Path("runs")
+"""Outcomes of finished runs, and checkpoints: a study that is started again goes on there."""
+
+
+class Arm(NamedTuple):
+    """One side of a comparison: a setting, and the task that it is trained for."""
+
+    setting: Any
+    task: Any
+
+
+def on(task: object, settings: Mapping[Name, object]) -> dict[str, Arm]:
+    """Return the arms that share a task."""
+    return {name: Arm(setting, task) for name, setting in settings.items()}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, and the number that decides it, one a seed: treatment - control.
+
+    Attributes:
+        sentence: what is claimed.
+        treatment: the number that the sentence is about.
+        control: what it is compared with, seed by seed; None for a bound alone.
+        unit: of the difference.
+        above: the difference lies above this if the sentence is true.
+        below: the difference lies below this; exactly one of the two is given.
+    """
+
+    sentence: str
+    treatment: Quantity
+    control: Quantity | None = None
+    unit: str = ""
+    above: float | None = None
+    below: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.above is None) == (self.below is None):
+            raise ValueError(f"above, below: got {self.above}, {self.below}, wanted one number")
+
+    def decide(self, runs: Runs) -> Entry:
+        """Return the entry of a record."""
+        control = None if self.control is None else computed(self.control, runs)
+        both = computed(self.treatment, runs), control
+        if self.above is not None:
+            return claim(self.sentence, *both, self.unit, "above", self.above)
+        assert self.below is not None
+        return claim(self.sentence, *both, self.unit, "below", self.below)
+
+
+def computed(quantity: Quantity, runs: Runs) -> Sequence[float]:
+    """Return a measure, or what is computed of several, one number a seed."""
+    return runs[quantity] if isinstance(quantity, str) else quantity(runs)
+
+
+def ratio(first: str, second: str) -> Quantity:
+    """Return the quotient of two measures, run by run."""
+    return lambda runs: ratios(runs[first], runs[second])
+
+
+def distance(first: str, second: str) -> Quantity:
+    """Return the absolute difference of two measures, run by run."""
+    return lambda runs: [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A study of several seeds.
+
+    Attributes:
+        name: of the module and of the record.
+        title: what is studied.
+        seeds: those that are reported, none of which any setting was chosen on.
+        arms: gives what is compared.
+        outcome: takes an arm's setting, its task and a seed, and gives its measures.
+        beside: takes a seed and gives measures of no single arm, by their whole names.
+        timed: whether `beside` measures times, so that its runs follow one another.
+        recorded: turns the runs into those that are recorded and that claims speak of.
+        units: of the measures, by patterns of their names; the first that matches counts.
+        claims: by name.
+        config: gives what was fixed beforehand; by default setting and task of every arm.
+        smoke: runs the whole pipeline in seconds and gives the losses that tell a change.
+        tolerance: by how much these may differ from the recorded ones.
+        trials: how the settings of the arms are chosen.
+        workers: processes of one thread each.
+        arguments: of the command, where it takes any.
+        data: "credit" and "licence" of data that others made.
+    """
+
+    name: str
+    title: str
+    seeds: Sequence[int]
+    smoke: Callable[[], Sequence[float]]
+    units: Mapping[str, str]
+    arms: Callable[[], Mapping[str, Arm]] = dict
+    outcome: Callable[..., Mapping[str, float]] | None = None
+    beside: Callable[[int], Mapping[str, float]] | None = None
+    timed: bool = False
+    recorded: Callable[[Runs], Runs] = dict
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+    config: Callable[[], Mapping[str, object]] | None = None
+    tolerance: float = 1e-3
+    trials: Trials | None = None
+    workers: int = 2
+    arguments: str = ""
+    data: Mapping[str, str] | None = None
+
+    @property
+    def command(self) -> str:
+        """What runs the study."""
+        return f"python -m experiments.{self.name}{self.arguments}"
+
+    def fixed(self) -> Mapping[str, object]:
+        """Return what was fixed before the runs."""
+        if self.config is not None:
+            return self.config()
+        return {name: arm._asdict() for name, arm in self.arms().items()}
+
+    def unit(self, measured: str) -> str:
+        """Return the unit of a measure."""
+        return next(unit for name, unit in self.units.items() if fnmatchcase(measured, name))
+
+    def decide(self, runs: Runs) -> dict[str, Entry]:
+        """Decide every claim."""
+        return {name: one.decide(runs) for name, one in self.claims.items()}
+
+    def run(self, workers: int) -> Runs:
+        """Run every arm on every seed, and what is measured beside them."""
+        smoke, arms = fingerprint(self.smoke()), self.arms()
+        runs: Runs = defaultdict(list)
+        pairs = list(product(self.seeds, arms))
+        jobs = [(self.name, smoke, self.outcome, *arms[name], seed) for seed, name in pairs]
+        for (_, name), measures in zip(pairs, in_parallel(run_cached, jobs, workers), strict=True):
+            for what, value in measures.items():
+                runs[f"{name}/{what}"].append(value)
+        if self.beside is not None:
+            key = smoke, as_key(**self.fixed())
+            work = [(self.name, key, self.beside, seed) for seed in self.seeds]
+            outcomes = in_parallel(run_cached, work, 1 if self.timed else workers)
+            runs |= {name: [measures[name] for measures in outcomes] for name in outcomes[0]}
+        return dict(runs)
+
+    def record(self, workers: int) -> Path:
+        """Run the study, and write its record."""
+        runs = self.recorded(self.run(workers))
+        return write_result(
+            self.name,
+            title=self.title,
+            command=self.command,
+            seeds=self.seeds,
+            threads=1,
+            config=self.fixed(),
+            measures={name: measure(values, self.unit(name)) for name, values in runs.items()},
+            claims=self.decide(runs),
+            data=self.data,
+            fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
+        )
+
+    def tune(self, workers: int) -> None:
+        """Do every trial on the tuning seeds; record all, and the best setting of each arm."""
+        assert self.trials is not None
+        smoke, rows = fingerprint(self.smoke()), self.trials.rows()
+        outcome = self.trials.outcome or self.outcome
+        jobs = [
+            (f"{self.name}/trials", smoke, outcome, setting, task, seed)
+            for _, setting, task in rows
+            for seed in TUNING_SEEDS
+        ]
+        values = [one[self.trials.measure] for one in in_parallel(run_cached, jobs, workers)]
+        count = len(TUNING_SEEDS)
+        record_trials(
+            self.name,
+            self.trials.metric or self.trials.measure,
+            [name for name, *_ in rows],
+            [setting for _, setting, _ in rows],
+            [values[n : n + count] for n in range(0, len(values), count)],
+            named=self.trials.named,
+            digits=self.trials.digits,
+        )
+
+    def main(self, about: str | None, tune: Callable[[int], object] | None = None) -> None:
+        """Do what the command line asks for: run the study, or its trials first.
+
+        Args:
+            about: what the study asks.
+            tune: chooses the settings, where `trials` cannot say how; takes the workers.
+        """
+        parser = argparse.ArgumentParser(description=about)
+        if tune is not None or self.trials is not None:
+            say = "choose the settings, and stop there"
+            parser.add_argument("--tune", action="store_true", help=say)
+        parser.add_argument(
+            "--workers", type=int, default=self.workers, help="processes of one thread each"
+        )
+        options = vars(parser.parse_args())
+        (tune or self.tune if options.get("tune") else self.record)(options["workers"])
+
+
+def without(*parts: str) -> Callable[[Runs], Runs]:
+    """Return what leaves out measures whose first part begins like this.
+
+    >>> without("link")({"dot/links/noun": [1.0], "dot/loss": [2.0]})
+    {'dot/loss': [2.0]}
+    """
+    return lambda runs: {
+        name: values
+        for name, values in runs.items()
+        if not name.partition("/")[2].startswith(parts)
+    }
+
+
+def split_off(names: Collection[str]) -> Callable[[Runs], Runs]:
+    """Return what makes arms of their own of what was measured beside an arm, under these names.
+
+    >>> split_off(["coverage"])({"pointer/coverage/loss": [1.0], "pointer/loss": [2.0]})
+    {'coverage/loss': [1.0], 'pointer/loss': [2.0]}
+    """
+    return lambda runs: {
+        name.partition("/")[2] if name.split("/")[1] in names else name: values
+        for name, values in runs.items()
+    }
+
+
+# Running
+
+
+def in_parallel(
+    work: Callable[..., Outcome], jobs: Iterable[tuple[object, ...]], workers: int
+) -> list[Outcome]:
+    """Do jobs in fresh processes of one thread each; return their outcomes in order."""
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
+    ) as pool:
+        futures = [pool.submit(work, *job) for job in jobs]
+        return [future.result() for future in futures]
+
+
+def as_key(**parts: object) -> dict[str, object]:
+    """Return what tells one run from another, as JSON reads it back."""
+    return dict(json.loads(json.dumps(parts, default=vars)))
+
+
+def digest(key: Mapping[str, object]) -> str:
+    """Return a short name for a key.
+
+    >>> digest({"seed": 1})
+    '12d1e005'
+    """
+    return f"{zlib.crc32(json.dumps(key, sort_keys=True).encode()):08x}"
+
+
+def run_cached(
+    folder: str, code: object, work: Callable[..., Mapping[str, float]], *arguments: object
+) -> dict[str, float]:
+    """Do one run, or read back what it gave before.
+
+    Args:
+        folder: where below `RUNS` outcomes are kept.
+        code: what changes when the computation does; an outcome of other code is not read back.
+        work: gives the outcome.
+        arguments: of `work`.
+    """
+    key = as_key(code=code, work=work.__name__, arguments=arguments)
+    return cached(f"{folder}/{digest(key)}", key, lambda: dict(work(*arguments)))
+
+
+def cached(
+    name: str, key: dict[str, object], compute: Callable[[], dict[str, float]]
+) -> dict[str, float]:
+    """Return the outcome of a run that was done before with the same key, else compute it."""
+    path = RUNS / f"{name}.json"
+    if path.exists():
+        saved = json.loads(path.read_text(encoding="utf8"))
+        if saved["key"] == key:
+            return dict(saved["outcome"])
+    outcome = compute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps({"key": key, "outcome": outcome}), encoding="utf8")
+    partial.replace(path)
+    return outcome

@@ -1,0 +1,247 @@
+"""What studies share: claims, units, the runner; and every study's tables against its record."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import companion
+from companion.pages.notebook import load_result
+from experiments import experiment
+from experiments.experiment import (
+    Arm,
+    Claim,
+    Experiment,
+    Runs,
+    cached,
+    distance,
+    on,
+    ratio,
+    run_cached,
+)
+from experiments.trials import Trials
+
+RESULTS = Path(companion.__file__).parent / "results"
+STUDIES = sorted(path.stem for path in RESULTS.glob("*.json"))
+ON_A_FILE = "real_sentences"
+"""The study whose sentences, and with them its configuration, come from the command line."""
+
+
+def code_of(name: str) -> Experiment:
+    study: Experiment = importlib.import_module(f"experiments.{name}").STUDY
+    return study
+
+
+def record_of(name: str) -> dict[str, Any]:
+    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf8")))
+
+
+def test_every_study_has_a_record_and_every_record_a_study() -> None:
+    folder = Path(experiment.__file__).parent
+    modules = {p.stem for p in folder.glob("*.py") if "\nSTUDY = " in p.read_text("utf8")}
+    assert modules == set(STUDIES)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_record_is_of_what_the_code_says(name: str) -> None:
+    code, record = code_of(name), record_of(name)
+    assert code.name == record["study"] == name
+    assert code.title == record["title"]
+    assert code.command == record["command"]
+    assert list(code.seeds) == record["seeds"]
+    if name != ON_A_FILE:
+        assert json.loads(json.dumps(code.fixed(), default=vars)) == record["config"]
+        assert code.data == record["data"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_measure_has_its_recorded_unit(name: str) -> None:
+    code = code_of(name)
+    for measured, entry in record_of(name)["measures"].items():
+        assert code.unit(measured) == entry["unit"], measured
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_claim_is_decided_by_the_recorded_measures(name: str) -> None:
+    """Key, sentence, unit, side and threshold are equal; so are the runs, but for rounding."""
+    record = record_of(name)
+    runs = {measured: entry["runs"] for measured, entry in record["measures"].items()}
+    decided: dict[str, dict[str, Any]] = code_of(name).decide(runs)
+    assert sorted(decided) == sorted(record["claims"])
+    for key, entry in record["claims"].items():
+        mine = decided[key]
+        assert sorted(mine) == sorted(entry)
+        for part in ("claim", "unit", "side", "threshold"):
+            assert mine[part] == entry[part], (key, part)
+        for part in ("runs", "mean", "interval", "prediction"):
+            assert mine[part] == pytest.approx(entry[part], rel=1e-5, abs=1e-5), (key, part)
+
+
+def test_a_claim_is_of_a_difference_or_of_a_bound() -> None:
+    runs: Runs = {"a/right": [5.0, 7.0], "b/right": [4.0, 5.0]}
+    entry = Claim("A beats B.", "a/right", "b/right", "points", above=0.5).decide(runs)
+    assert entry["runs"] == [1.0, 2.0]
+    assert (entry["side"], entry["threshold"], entry["unit"]) == ("above", 0.5, "points")
+    entry = Claim("A is low.", "a/right", below=9).decide(runs)
+    assert entry["runs"] == [5.0, 7.0]
+    assert (entry["side"], entry["threshold"], entry["unit"]) == ("below", 9, "")
+
+
+@pytest.mark.parametrize("bounds", [{}, {"above": 1.0, "below": 2.0}])
+def test_a_claim_has_one_bound(bounds: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
+        Claim("", "a", **bounds)  # type: ignore[arg-type]
+
+
+def test_a_claim_of_what_nobody_measured_is_no_claim() -> None:
+    with pytest.raises(KeyError, match="b/left"):
+        Claim("", "a/right", "b/left", above=0).decide({"a/right": [1.0, 2.0]})
+
+
+def test_quantities_are_computed_run_by_run() -> None:
+    runs: Runs = {"a": [6.0, 1.0], "b": [2.0, 4.0]}
+    for quantity, wanted in ((ratio("a", "b"), [3.0, 0.25]), (distance("a", "b"), [4.0, 3.0])):
+        assert not isinstance(quantity, str)
+        assert quantity(runs) == wanted
+
+
+def outcome(setting: float, task: float, seed: int) -> dict[str, float]:
+    return {"sum": setting + task + seed, "half/seed": seed / 2}
+
+
+def beside(seed: int) -> dict[str, float]:
+    return {"other/sum": 3.0 * seed}
+
+
+def toy(**changes: Any) -> Experiment:
+    given: dict[str, Any] = {
+        "name": "toy",
+        "title": "A toy",
+        "seeds": (1, 2, 3, 4, 5),
+        "arms": lambda: on(10.0, {"a": 100.0, "b/c": 200.0}),
+        "outcome": outcome,
+        "beside": beside,
+        "units": {"*/seed": "seeds", "*": "points"},
+        "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", above=50)},
+        "smoke": lambda: [1.0, 2.0],
+    }
+    return Experiment(**{**given, **changes})
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """Run in this process, keep outcomes elsewhere, and note how many workers are asked for."""
+    workers: list[int] = []
+
+    def run(work: Callable[..., Any], jobs: Iterable[tuple[object, ...]], count: int) -> list[Any]:
+        workers.append(count)
+        return [work(*job) for job in jobs]
+
+    monkeypatch.setattr(experiment, "in_parallel", run)
+    monkeypatch.setattr(experiment, "RUNS", tmp_path)
+    return workers
+
+
+def test_every_arm_runs_on_every_seed(at_once: list[int]) -> None:
+    assert toy().run(3) == {
+        "a/sum": [111.0, 112.0, 113.0, 114.0, 115.0],
+        "a/half/seed": [0.5, 1.0, 1.5, 2.0, 2.5],
+        "b/c/sum": [211.0, 212.0, 213.0, 214.0, 215.0],
+        "b/c/half/seed": [0.5, 1.0, 1.5, 2.0, 2.5],
+        "other/sum": [3.0, 6.0, 9.0, 12.0, 15.0],
+    }
+    assert at_once == [3, 3]
+
+
+def test_what_measures_times_runs_alone(at_once: list[int]) -> None:
+    toy(timed=True).run(3)
+    assert at_once == [3, 1]
+
+
+def test_a_record_is_written(
+    at_once: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(companion, "__file__", str(tmp_path / "__init__.py"))
+    toy(recorded=lambda runs: {name: runs[name] for name in runs if "half" not in name}).record(2)
+    study = load_result("toy", directory=tmp_path / "results")
+    assert set(study.measures) == {"a/sum", "b/c/sum", "other/sum"}
+    assert study["a/sum"].unit == "points"
+    assert study.claim("more").verdict == "holds"
+    assert study.command == "python -m experiments.toy"
+    assert study.config == {
+        "a": {"setting": 100.0, "task": 10.0},
+        "b/c": {"setting": 200.0, "task": 10.0},
+    }
+
+
+def test_a_unit_is_that_of_the_first_pattern() -> None:
+    assert toy().unit("a/half/seed") == "seeds"
+    assert toy().unit("a/sum") == "points"
+
+
+def test_an_outcome_is_read_back_for_the_same_arguments_and_code(
+    at_once: list[int],
+) -> None:
+    calls: list[float] = []
+
+    def work(setting: float) -> dict[str, float]:
+        calls.append(setting)
+        return {"calls": len(calls)}
+
+    first = run_cached("toy", "code", work, 1.0)
+    assert run_cached("toy", "code", work, 1.0) == first
+    assert run_cached("toy", "code", work, 2.0)["calls"] == 2
+    assert run_cached("toy", "other code", work, 1.0)["calls"] == 3
+
+
+def test_an_outcome_is_reused_only_for_the_same_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "RUNS", tmp_path)
+    assert cached("a/run", {"seed": 1}, lambda: {"loss": 1.0}) == {"loss": 1.0}
+    assert cached("a/run", {"seed": 1}, lambda: {"loss": 2.0}) == {"loss": 1.0}
+    assert cached("a/run", {"seed": 2}, lambda: {"loss": 3.0}) == {"loss": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("words", "done"),
+    [([], ("record", 2)), (["--tune", "--workers", "5"], ("tune", 5))],
+)
+def test_the_command_line_tunes_or_runs(
+    words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, int]] = []
+    monkeypatch.setattr("sys.argv", ["study", *words])
+    for name in ("record", "tune"):
+        monkeypatch.setattr(
+            Experiment, name, lambda _, workers, name=name: calls.append((name, workers))
+        )
+    toy(trials=Trials(dict, (), None)).main("A study.")
+    assert calls == [done]
+
+
+def test_a_study_may_choose_its_settings_by_a_function_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr("sys.argv", ["study", "--tune"])
+    toy(workers=4).main("A study.", calls.append)
+    assert calls == [4]
+
+
+def test_only_a_study_with_trials_can_be_tuned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["study", "--tune"])
+    with pytest.raises(SystemExit):
+        toy().main("A study.")
+    assert "--tune" in capsys.readouterr().err
+
+
+def test_arms_share_a_task() -> None:
+    assert on("task", {"a": 1, "b": 2}) == {"a": Arm(1, "task"), "b": Arm(2, "task")}
