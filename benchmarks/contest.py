@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -82,13 +83,13 @@ def hold(contest: Contest, protocol: Protocol) -> Iterator[Found]:
     held = contest.prepare()
     ours, *_ = held.entrants
     absent = dict(held.absent)
-    errors = _errors(held, absent)
+    errors, first = _checked(held, absent)
     _assert_right(contest.setting, held, errors)
     for name, off in errors.items():
         if not off <= SAME_WITHIN and name != ours:
             absent[name] = f"computes something else: error {off:.1e}"
     calls = {name: entrant.call for name, entrant in held.entrants.items() if name not in absent}
-    seconds = interleave(calls, protocol)
+    seconds = interleave(calls, protocol, first)
     for name, values in seconds.items():
         yield Reading(
             contest.setting, name, contest.length, "s", values, *spread(values), errors[name]
@@ -149,20 +150,23 @@ def growth(
         )
 
 
-def _errors(held: Field, absent: dict[str, str]) -> dict[str, float]:
-    """Call everyone once; a peer that raises is absent, with what it said."""
-    ours, *peers = held.entrants.items()
-    errors = {ours[0]: _error_of(ours[1])}
-    for name, entrant in peers:
+def _checked(held: Field, absent: dict[str, str]) -> tuple[dict[str, float], dict[str, float]]:
+    """Call everyone, and return their errors and seconds; a peer that raises is absent."""
+    ours, *_ = held.entrants
+    errors: dict[str, float] = {}
+    seconds: dict[str, float] = {}
+    for name, entrant in held.entrants.items():
+        began = time.process_time()
         try:
-            errors[name] = _error_of(entrant)
+            values = entrant.call()
         except (MemoryError, RuntimeError) as problem:  # torch says with the latter what is too big
+            if name == ours:
+                raise
             absent[name] = f"fails: {str(problem).splitlines()[0][:80]}"
-    return errors
-
-
-def _error_of(entrant: Entrant) -> float:
-    return error(entrant.seen(entrant.call()), entrant.truth)
+            continue
+        seconds[name] = time.process_time() - began
+        errors[name] = error(entrant.seen(values), entrant.truth)
+    return errors, seconds
 
 
 def _assert_right(setting: str, held: Field, errors: Mapping[str, float]) -> None:

@@ -1,15 +1,16 @@
-"""CPU time of calls that take turns, and what is made of it: medians and ratios."""
+"""CPU time of calls that alternate, and what is made of it: medians and ratios."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from operator import truediv
 from statistics import median, quantiles
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from companion.cost.timing import Call, take_turns
+from companion.cost.timing import Call, repeats_of, rounds_of
 
 
 @dataclass(frozen=True)
@@ -18,20 +19,27 @@ class Protocol:
 
     Attributes:
         least: rounds, at least.
+        least_long: rounds, at least, where one takes longer than `long`.
         most: rounds, at most.
-        seconds: of CPU time after which no round begins, once there were enough.
+        long: seconds of a round that is long, whose readings need no median of many.
+        seconds: of CPU time after which no round begins, when there were enough.
         shortest: seconds that one reading lasts at least: a short call is repeated in it. The first
             of these finds the caches full of what another left there; not all of a reading should.
     """
 
     least: int = 5
+    least_long: int = 3
     most: int = 25
-    seconds: float = 20.0
+    long: float = 10.0
+    seconds: float = 10.0
     shortest: float = 0.1
 
 
-QUICK = Protocol(least=2, most=2, seconds=0.0, shortest=0.0)
+QUICK = Protocol(least=2, least_long=2, most=2, seconds=0.0, shortest=0.0)
 """To see that everything runs; the times mean nothing."""
+
+WARM = 1.0
+"""Seconds of a call that warms up by itself, and need not be repeated to be read."""
 
 
 class Spread(NamedTuple):
@@ -42,20 +50,42 @@ class Spread(NamedTuple):
     high: float
 
 
-def interleave(calls: Mapping[str, Call], protocol: Protocol) -> dict[str, list[float]]:
+def interleave(
+    calls: Mapping[str, Call], protocol: Protocol, first: Mapping[str, float] | None = None
+) -> dict[str, list[float]]:
     """Return the CPU seconds of every call, round by round: A B A B.
 
     What else the machine does then strikes all of them alike. CPU time counts all threads of the
-    process, so that nobody gains by taking a second one. A call before the first round warms up.
+    process, so that nobody gains by taking a second one. Two calls before the first round warm up.
+
+    Args:
+        calls: what is timed, by name.
+        protocol: how often.
+        first: seconds of a call that was made before; where it was long it has warmed up enough.
     """
-    rounds = take_turns(calls, protocol.shortest)
-    found: list[dict[str, float]] = []
+    first = first or {}
+    repeats = {
+        name: 1 if first.get(name, 0.0) > WARM else repeats_of(call, protocol.shortest)
+        for name, call in calls.items()
+    }
+    rounds: list[dict[str, float]] = []
     began = time.process_time()
-    while len(found) < protocol.most:
-        if len(found) >= protocol.least and time.process_time() - began > protocol.seconds:
+    for one_round in islice(rounds_of(calls, repeats), protocol.most):
+        rounds.append(one_round)
+        is_long = sum(one_round.values()) > protocol.long
+        enough = protocol.least_long if is_long else protocol.least
+        if len(rounds) >= enough and time.process_time() - began > protocol.seconds:
             break
-        found.append(next(rounds))
-    return {name: [seconds[name] for seconds in found] for name in calls}
+    return {name: [seconds[name] for seconds in rounds] for name in calls}
+
+
+def reading(function: Callable[..., object], arguments: Iterable[Sequence[Any]]) -> float:
+    """Return the CPU seconds of a call: the mean over calls with these arguments, one by one."""
+    arguments = list(arguments)
+    began = time.process_time()
+    for given in arguments:
+        function(*given)
+    return (time.process_time() - began) / len(arguments)
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -941,12 +941,12 @@ MUTANTS = [
         "test_a_step_reads_its_weights_once and llama",
     ),
     Mutant(
-        "a short call that is timed once",
+        "a short call that is read alone",
         "cost/timing.py",
         "_reading(call, repeats[name])",
         "_reading(call, 1)",
         "cost/test_timing_of_calls.py",
-        "test_calls_take_turns",
+        "test_calls_alternate",
     ),
     Mutant(
         "checking local attention whose bell curve is twice as wide",

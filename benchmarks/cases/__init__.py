@@ -6,6 +6,7 @@ NAMES = (
     "precision",
     "window",
     "arrays",
+    "overhead",
     "modules",
     "recurrent",
     "training",

@@ -24,53 +24,58 @@ PEER, OURS = "Hugging Face", "with a cache"
 
 
 class Size(NamedTuple):
-    """Shape of a Llama with 8 heads, 2 of them of keys and values."""
+    """Shape of a Llama with 8 heads, 2 of them of keys and values, and how much it writes."""
 
     width: int
     layers: int
     hidden: int
     vocab: int
+    tokens: int
 
     def __str__(self) -> str:
         return f"width {self.width}, {self.layers} layers"
 
 
-SIZES = (Size(128, 4, 352, 1000), Size(256, 4, 704, 1000))
-BATCHES, PROMPT, TOKENS = (1, 8), 8, 512
-QUICK_SIZES, QUICK_TOKENS = (Size(16, 2, 24, 11),), 6
+SMALL, STEPPED = Size(128, 4, 352, 1000, 512), Size(256, 4, 704, 1000, 512)
+GOALS = {
+    SMALL: Goal(1.8, aim=2.5),
+    STEPPED: Goal(1.8, aim=2.0),
+    Size(512, 6, 1408, 1000, 128): Goal(1.0),
+    Size(1024, 8, 2816, 1000, 32): Goal(0.9, aim=1.0),
+}
+"""By size: Python's share of a step shrinks with the width, and with it what can be gained."""
+BATCHES, PROMPT = (1, 8), 8
+QUICK = Size(16, 2, 24, 11, 6)
 SOME = 8
 """Steps at either end that one reading is the median of."""
 
 SETTINGS: dict[str, object] = {
-    "heads": [8, 2], "prompt": PROMPT, "tokens": TOKENS, "vocabulary": 1000, "dtype": "float32",
+    "heads": [8, 2], "prompt": PROMPT, "vocabulary": 1000, "dtype": "float32",
 }  # fmt: skip
-GOAL = Goal(2.0, aim=3.0)
 RECOMPUTING = Goal(30.0)
 GROWTH = Goal(1.6, side="at most")
 
 
 def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
     """Time whole generations, then the first and the last steps of one."""
-    count = QUICK_TOKENS if quick else TOKENS
-    sizes = QUICK_SIZES if quick else SIZES
-    for size in sizes:
+    for size in [QUICK] if quick else GOALS:
         for batch in BATCHES:
             contest = Contest(
-                f"{count} tokens, batch {batch}, {size}",
-                partial(prepare, size, batch, count),
-                {PEER: GOAL},
+                f"{size.tokens} tokens, batch {batch}, {size}",
+                partial(prepare, size, batch),
+                {PEER: GOALS.get(size)},
             )
             yield from hold(contest, protocol)
-    yield from steps(sizes[-1], count, rounds=protocol.least)
+    yield from steps(QUICK if quick else STEPPED, rounds=protocol.least)
 
 
-def prepare(size: Size, batch: int, count: int) -> Field:
+def prepare(size: Size, batch: int) -> Field:
     """Make both models of the same weights; Hugging Face's tokens are what ours must be."""
     theirs, ours = models(size)
     prompt = prompts(size, batch)
     calls = {
-        OURS: partial(generated, ours, prompt, count),
-        PEER: partial(generated_by_peer, theirs, prompt, count),
+        OURS: partial(generated, ours, prompt, size.tokens),
+        PEER: partial(generated_by_peer, theirs, prompt, size.tokens),
     }
     true = (calls[PEER](),)
     return Field({name: Entrant(call, true) for name, call in calls.items()})
@@ -88,7 +93,7 @@ def models(size: Size) -> tuple[Any, LanguageModel]:
         num_hidden_layers=size.layers,
         num_attention_heads=8,
         num_key_value_heads=2,
-        max_position_embeddings=2 * TOKENS,
+        max_position_embeddings=2 * (PROMPT + size.tokens),
         initializer_range=0.2,  # so that no two words score so alike that rounding decides
         bos_token_id=None,
         eos_token_id=None,
@@ -124,9 +129,10 @@ def generated_by_peer(model: Any, prompt: Tensor, count: int) -> Tensor:
     return written[:, prompt.shape[1] :]
 
 
-def steps(size: Size, count: int, rounds: int) -> Iterator[Found]:
+def steps(size: Size, rounds: int) -> Iterator[Found]:
     """Compare the last steps with the first, and with the same ones when nothing is kept."""
-    batch, some = BATCHES[-1], min(SOME, count // 2)
+    batch, count = BATCHES[-1], size.tokens
+    some = min(SOME, count // 2)
     _, model = models(size)
     prompt = prompts(size, batch)
     text = torch.cat((prompt, generated(model, prompt, count)), 1)

@@ -42,10 +42,12 @@ def full_and_causal(
             )
 
 
-def inputs(n: int, *, dtype: torch.dtype = torch.float32, count: int = 3) -> list[Tensor]:
+def inputs(
+    n: int, *, dtype: torch.dtype = torch.float32, count: int = 3, width: int = WIDTH
+) -> list[Tensor]:
     """Return query, key, value and, of four, the gradient of the output: (1, h, n, d)."""
     generator = torch.Generator().manual_seed(n)
-    return [torch.randn(1, HEADS, n, WIDTH, generator=generator).to(dtype) for _ in range(count)]
+    return [torch.randn(1, HEADS, n, width, generator=generator).to(dtype) for _ in range(count)]
 
 
 def attentions(n: int, is_causal: bool) -> dict[str, Callable[..., Tensor]]:

@@ -1,4 +1,4 @@
-"""CPU time of calls that take turns."""
+"""CPU time of calls that alternate, A B A B."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ def cpu_seconds(
         rounds: readings of each.
         shortest: seconds that one reading lasts at least: a short call is repeated in it.
 
-    >>> found = cpu_seconds({"short": lambda: sum(range(10)), "long": lambda: sum(range(10**5))})
-    >>> min(found["long"]) > min(found["short"]), len(found["long"])
+    >>> seconds = cpu_seconds({"short": lambda: sum(range(10)), "long": lambda: sum(range(10**5))})
+    >>> min(seconds["long"]) > min(seconds["short"]), len(seconds["long"])
     (True, 5)
     """
-    found = list(islice(take_turns(calls, shortest), rounds))
-    return {name: [seconds[name] for seconds in found] for name in calls}
+    repeats = {name: repeats_of(call, shortest) for name, call in calls.items()}
+    readings = list(islice(rounds_of(calls, repeats), rounds))
+    return {name: [seconds[name] for seconds in readings] for name in calls}
 
 
-def take_turns(calls: Mapping[str, Call], shortest: float) -> Iterator[dict[str, float]]:
-    """Warm every call up; return rounds without end, each the CPU seconds of one reading a call.
+def repeats_of(call: Call, shortest: float) -> int:
+    """Warm a call up, and return how often it must be repeated to last so many seconds."""
+    call()
+    return math.ceil(shortest / max(_reading(call, 1), 1e-9)) or 1
+
+
+def rounds_of(calls: Mapping[str, Call], repeats: Mapping[str, int]) -> Iterator[dict[str, float]]:
+    """Return rounds without end, each the CPU seconds of one reading of every call.
 
     Args:
         calls: what is timed, by name.
-        shortest: seconds that one reading lasts at least: a short call is repeated in it.
+        repeats: calls that a reading is the mean of.
 
-    >>> rounds = take_turns({"a": lambda: None, "b": lambda: None}, shortest=0.0)
+    >>> rounds = rounds_of({"a": lambda: None, "b": lambda: None}, {"a": 1, "b": 3})
     >>> sorted(next(rounds)), sorted(next(rounds))
     (['a', 'b'], ['a', 'b'])
     """
-    repeats = {name: _repeats(call, shortest) for name, call in calls.items()}
     return ({name: _reading(call, repeats[name]) for name, call in calls.items()} for _ in count())
-
-
-def _repeats(call: Call, shortest: float) -> int:
-    call()
-    return math.ceil(shortest / max(_reading(call, 1), 1e-9)) or 1
 
 
 def _reading(call: Call, repeats: int) -> float:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.timing import Protocol, Spread, interleave, speed, spread
+from benchmarks.timing import Protocol, Spread, interleave, reading, speed, spread
 
 
 def test_the_spread_is_numpys_quartiles() -> None:
@@ -38,7 +38,7 @@ def recorded(protocol: Protocol, cost: float, monkeypatch: pytest.MonkeyPatch) -
     return "".join(order)
 
 
-def test_calls_take_turns_after_a_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_alternate_after_a_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     protocol = Protocol(least=2, most=3, seconds=100.0, shortest=0.0)
     assert recorded(protocol, 1.0, monkeypatch) == "aabb" + "ab" * 3
 
@@ -63,3 +63,26 @@ def test_what_is_counted_is_cpu_time() -> None:
         {"asleep": lambda: time.sleep(0.02), "awake": lambda: math.factorial(8000)}, protocol
     )
     assert spread(found["asleep"]).median < spread(found["awake"]).median
+
+
+def test_long_rounds_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = Protocol(least=4, least_long=2, most=9, long=3.0, seconds=1.0, shortest=0.0)
+    assert recorded(protocol, 1.0, monkeypatch) == "aabb" + "ab" * 4
+    assert recorded(protocol, 2.0, monkeypatch) == "aabb" + "ab" * 2
+
+
+def test_what_was_called_for_long_needs_no_other_call_to_warm_up() -> None:
+    order: list[str] = []
+    calls = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
+    interleave(calls, Protocol(least=1, most=1, shortest=0.0), {"a": 2.0, "b": 0.5})
+    assert "".join(order) == "bb" + "ab"
+
+
+def test_a_reading_is_the_mean_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    def call(cost: float) -> None:
+        clock[0] += cost
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    assert reading(call, [(1.0,), (2.0,), (6.0,)]) == 3.0

@@ -1,4 +1,4 @@
-"""CPU seconds of calls that take turns, on a clock that the test turns."""
+"""CPU seconds of calls that alternate, on a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(time, "process_time", lambda: found.now)
-    return found
+    made = Clock()
+    monkeypatch.setattr(time, "process_time", lambda: made.now)
+    return made
 
 
-def test_calls_take_turns_and_a_short_one_is_repeated(clock: Clock) -> None:
+def test_calls_alternate_and_a_short_one_is_repeated(clock: Clock) -> None:
     calls = {"a": clock.call("a", 0.25), "b": clock.call("b", 1.0)}
     found = cpu_seconds(calls, rounds=3, shortest=0.5)
     assert found == {"a": [0.25] * 3, "b": [1.0] * 3}
