@@ -19,7 +19,7 @@ from book_site.docstring import render
 from book_site.fonts import cut, math_source, narrow_roots, read_font
 from book_site.formulas import FormulaError, Temml
 from book_site.node import find_node
-from book_site.page import image_size, place_images
+from book_site.page import image_size, size_images
 from book_site.redirect import redirect, redirect_module
 from book_site.reference import Reference
 from book_site.repository import Repository, find_repository, parse_address, theme_options
@@ -216,7 +216,7 @@ def test_images_have_a_size_in_css_pixels(tmp_path: Path) -> None:
 def test_images_are_placed_and_all_but_the_first_wait(tmp_path: Path) -> None:
     files = {"a.png": png(tmp_path / "a.png", 30, 20)}
     one, two = '<img alt="x" src="../_images/a.png" />', '<img src="a.png" style="width: 50%">'
-    assert place_images(one + two + '<img src="other.png">', files) == (
+    assert size_images(one + two + '<img src="other.png">', files) == (
         '<img alt="x" src="../_images/a.png" width="30" height="20">'
         '<img src="a.png" style="width: 50%" loading="lazy">'
         '<img src="other.png" loading="lazy">'

@@ -1,4 +1,4 @@
-"""The book on paper: one document of all pages, nothing cut, every link led to its place."""
+"""The book on paper: one document of all pages, nothing cut, every link led to its target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from book_print import __main__ as command
 from book_print.browser import laid_out, print_book
-from book_print.document import BrokenLinkError, assemble, place
+from book_print.document import BrokenLinkError, assemble, full_id
 from book_print.offer import NAME, offer
 from book_print.sheets import sheets
 from book_site.contents import Chapter, chapters, read_contents
@@ -172,7 +172,7 @@ def test_the_whole_book_is_in_it(site: Site, whole: str) -> None:
     assert re.findall(r'<span class="eqno">(\([\d.]+\))', whole) == numbers
 
 
-def test_every_link_of_the_whole_book_has_its_place(whole: str) -> None:
+def test_every_link_of_the_whole_book_has_its_target(whole: str) -> None:
     ids = re.findall(r'\sid="([^"]+)"', whole)
     links = set(re.findall(r'href="#([^"]*)"', whole))
     assert len(ids) == len(set(ids))
@@ -199,7 +199,7 @@ def test_a_page_of_the_book_fits_its_sheets(site: Site, browser: Browser) -> Non
     assert list(map(int, numbers)) == sorted(map(int, numbers))
     for part in (b"/Outlines", b"/StructTreeRoot", b"/Lang"):
         assert part in pdf
-    assert {place(name) for name in names} <= sheets(pdf).keys()
+    assert {full_id(name) for name in names} <= sheets(pdf).keys()
 
 
 @pytest.mark.browser

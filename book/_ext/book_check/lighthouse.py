@@ -82,7 +82,7 @@ def middle(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def run(program: Path, browser: str, address: str) -> dict[str, Any]:
-    """Run Lighthouse once, as on a slow phone; return its report."""
+    """Run Lighthouse as on a slow phone; return its report."""
     with TemporaryDirectory() as folder:
         target = Path(folder, "report.json")
         command = ["node", str(program / "node_modules/lighthouse/cli/index.js"), address]

@@ -65,7 +65,7 @@ def running() -> Iterator[Browser]:
 def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page, list[str]]]:
     """Lay a document out on paper and make it fit; yield it, and what sticks out or is missing.
 
-    Its own scripts do not run: what they draw has a picture in its place.
+    Its own scripts do not run: a picture stands for what they draw.
 
     Args:
         browser: a running Chromium.

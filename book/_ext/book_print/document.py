@@ -55,7 +55,7 @@ class Entry:
     """A line of the table of contents.
 
     Attributes:
-        target: the name of the place that it leads to.
+        target: the id that it leads to.
         title: its words, as HTML.
         level: 0 a part, which leads nowhere; 1 a chapter, 2 a section.
     """
@@ -85,16 +85,16 @@ def assemble(
 
     Raises:
         FileNotFoundError: a page was not built.
-        BrokenLinkError: a link leads to a place that its page lacks.
+        BrokenLinkError: a link leads to an id that its page lacks.
     """
     pages = {
         chapter.name: BeautifulSoup(_page(site, chapter.name), "html.parser")
         for chapter in chapters
     }
     articles = {name: _article(page, name) for name, page in pages.items()}
-    places = {name: _rename(article, name) for name, article in articles.items()}
+    known = {name: _rename(article, name) for name, article in articles.items()}
     for name, article in articles.items():
-        _lead_links(article, name, places, address)
+        _lead_links(article, name, known, address)
         _lead_files(article, name)
         _open(article)
     return _DOCUMENT.format(
@@ -124,10 +124,10 @@ def _article(page: BeautifulSoup, name: str) -> Tag:
     return article
 
 
-def place(name: str, anchor: str = "") -> str:
-    """Return the id that a page, or a place on it, has in the document.
+def full_id(name: str, anchor: str = "") -> str:
+    """Return the id in the document of a page, or of an id on it.
 
-    >>> place("history/align"), place("history/align", "eq-1")
+    >>> full_id("history/align"), full_id("history/align", "eq-1")
     ('history-align', 'history-align--eq-1')
     """
     page = name.replace("/", "-")
@@ -142,16 +142,16 @@ def _rename(article: Tag, name: str) -> set[str]:
             del tag["id"]  # a link leads to the first of them
             continue
         known.add(str(tag["id"]))
-        tag["id"] = place(name, str(tag["id"]))
+        tag["id"] = full_id(name, str(tag["id"]))
 
     def full(match: re.Match[str]) -> str:
-        return f"#{place(name, match[1])}" if match[1] in known else match[0]
+        return f"#{full_id(name, match[1])}" if match[1] in known else match[0]
 
     for tag in article.find_all(True):
         for key, value in list(tag.attrs.items()):
             if key in _NAMES:
                 ids = value if isinstance(value, list) else str(value).split()
-                tag[key] = " ".join(place(name, one) if one in known else one for one in ids)
+                tag[key] = " ".join(full_id(name, one) if one in known else one for one in ids)
             elif "#" in value and (tag.name != "a" or key != "href"):
                 tag[key] = _USED.sub(full, str(value))
     for style in article.find_all("style"):
@@ -159,7 +159,7 @@ def _rename(article: Tag, name: str) -> set[str]:
     return known
 
 
-def _lead_links(article: Tag, name: str, places: dict[str, set[str]], address: str) -> None:
+def _lead_links(article: Tag, name: str, known: dict[str, set[str]], address: str) -> None:
     for link in article.find_all("a", href=True):
         href = str(link["href"])
         if _OUTSIDE.match(href) or href.startswith("//"):
@@ -167,10 +167,10 @@ def _lead_links(article: Tag, name: str, places: dict[str, set[str]], address: s
         path, anchor = urldefrag(href)
         file = _within(name, unquote(path)) if path else f"{name}.html"
         target, anchor = file.removesuffix(".html"), unquote(anchor)
-        if target in places:
-            if anchor and anchor not in places[target]:
-                raise BrokenLinkError(f"{name}.html: no place for the link {href!r}")
-            link["href"] = f"#{place(target, anchor)}"
+        if target in known:
+            if anchor and anchor not in known[target]:
+                raise BrokenLinkError(f"{name}.html: nothing has the id of the link {href!r}")
+            link["href"] = f"#{full_id(target, anchor)}"
         elif address:
             link["href"] = address + file + (f"#{anchor}" if anchor else "")
         else:
@@ -197,7 +197,7 @@ def _lead_files(article: Tag, name: str) -> None:
 
 
 def _open(article: Tag) -> None:
-    """Show what a reader would unfold, and what stands there in place of a script's work."""
+    """Show what a reader would unfold, and what stands there for a script's work."""
     for part in article.select("noscript"):
         part.unwrap()
     for part in article.select("details"):
@@ -216,7 +216,7 @@ def _open(article: Tag) -> None:
 
 
 def _styles(pages: dict[str, BeautifulSoup]) -> Iterator[str]:
-    """Yield the style sheets that the pages load, and the styles in their heads, each once."""
+    """Yield the style sheets that the pages load, and the styles in their heads."""
     seen: set[str] = set()
     for name, page in pages.items():
         for tag in page.select("head link[rel=stylesheet], head style"):
@@ -238,7 +238,7 @@ def _entries(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[
             part = chapter.part
             yield Entry("", html.escape(part), 0)
         article = articles[chapter.name]
-        yield Entry(place(chapter.name), _heading(article, "h1"), 1)
+        yield Entry(full_id(chapter.name), _heading(article, "h1"), 1)
         for section in article.select("section[id]"):
             if section.find("h2", recursive=False):
                 yield Entry(str(section["id"]), _heading(section, "h2"), 2)
@@ -246,12 +246,12 @@ def _entries(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[
 
 def _heading(part: Tag, name: str) -> str:
     """Return what a heading says, without its links: it is going to stand in one."""
-    found = copy.copy(part.find(name))
-    if not isinstance(found, Tag):
+    heading = copy.copy(part.find(name))
+    if not isinstance(heading, Tag):
         return ""
-    for link in found.find_all("a"):
+    for link in heading.find_all("a"):
         link.unwrap()
-    return found.decode_contents().strip()
+    return heading.decode_contents().strip()
 
 
 def _running_heads(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> str:
@@ -279,7 +279,7 @@ def _quoted(text: str) -> str:
 def _chapter(chapter: Chapter, article: Tag, number: int) -> str:
     kicker = f'<p class="am-kicker">{html.escape(chapter.part)}</p>' if chapter.part else ""
     return (
-        f'<div class="am-chapter" id="{place(chapter.name)}" style="page: c{number}">'
+        f'<div class="am-chapter" id="{full_id(chapter.name)}" style="page: c{number}">'
         f"{kicker}{article.decode_contents()}</div>"
     )
 

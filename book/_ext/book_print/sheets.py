@@ -1,4 +1,4 @@
-"""On which sheet of a PDF its places are, read from what Chromium writes: no library is needed."""
+"""On which sheet of a PDF its anchors are, read from what Chromium writes: no library is needed."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import re
 from collections.abc import Iterator
 
 _BRANCH = re.compile(rb"(\d+) 0 obj\s*<<\s*/Type /Pages\b(.*?)endobj", re.DOTALL)
-_PLACE = re.compile(rb"/([^\s/\[\]<>()]+)\s*\[(\d+) 0 R")
+_ANCHOR = re.compile(rb"/([^\s/\[\]<>()]+)\s*\[(\d+) 0 R")
 
 
 def sheets(pdf: bytes) -> dict[str, int]:
-    """Return the number of the sheet, from 1, for every place in a PDF that a link leads to.
+    """Return the number of the sheet, from 1, for every anchor in a PDF that a link leads to.
 
     Args:
         pdf: a file of Chromium's: its objects lie open, only their streams are packed.
     """
     named = re.search(rb"/Dests (\d+) 0 R", pdf)
-    places = _object(pdf, int(named[1])) if named else b""
+    anchors = _object(pdf, int(named[1])) if named else b""
     order = {sheet: number for number, sheet in enumerate(_sheets(pdf), start=1)}
     return {
         _plain(name): order[int(sheet)]
-        for name, sheet in _PLACE.findall(places)
+        for name, sheet in _ANCHOR.findall(anchors)
         if int(sheet) in order
     }
 
 
 def _object(pdf: bytes, number: int) -> bytes:
-    found = re.search(rb"(?:^|\s)%d 0 obj(.*?)endobj" % number, pdf, re.DOTALL)
-    return found[1] if found else b""
+    match = re.search(rb"(?:^|\s)%d 0 obj(.*?)endobj" % number, pdf, re.DOTALL)
+    return match[1] if match else b""
 
 
 def _sheets(pdf: bytes) -> Iterator[int]:

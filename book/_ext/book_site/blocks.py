@@ -1,4 +1,4 @@
-"""Blocks of a page that wait until they are near the screen: a phone need not lay out all at once.
+"""Blocks that wait until they are near the screen: a phone need not lay out the whole page.
 
 A block is a paragraph, list, table, formula or cell that stands in a section by itself. It tells
 how many lines high it will be, roughly; the rest is `.am-wait` in the style sheet. Images do not

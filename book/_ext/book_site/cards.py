@@ -44,8 +44,8 @@ def draw(path: Path, title: str, description: str, kicker: str, book: str) -> No
         below += round(font.size * 1.15)
     font = _font(34)
     lines = list(_wrap(description, font))
-    room = max(0, (SIZE[1] - 130 - below - 16) // 46)
-    shown = lines[: min(3, room)]
+    free = max(0, (SIZE[1] - 130 - below - 16) // 46)  # lines above the mark
+    shown = lines[: min(3, free)]
     if shown and len(shown) < len(lines):
         shown[-1] = shown[-1].rstrip(" ,;:.") + " …"
     for number, line in enumerate(shown):
@@ -57,13 +57,13 @@ def draw(path: Path, title: str, description: str, kicker: str, book: str) -> No
 
 def _write(
     pen: ImageDraw.ImageDraw,
-    place: tuple[float, float],
+    corner: tuple[float, float],
     line: str,
     colour: str,
     font: ImageFont.FreeTypeFont,
 ) -> None:
     """Draw a line, signs that the book's font lacks in another."""
-    x, y = place[0], place[1] + font.getmetrics()[0]
+    x, y = corner[0], corner[1] + font.getmetrics()[0]
     signs = ImageFont.truetype(_SIGNS, font.size)
     for known, run in groupby(line, lambda sign: ord(sign) in _known()):
         text, face = "".join(run), font if known else signs

@@ -1,4 +1,4 @@
-"""The way back from the bibliography: every entry names the pages that cite it, and leads there."""
+"""Links back from the bibliography: every entry names the pages that cite it, and leads there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _lead_back(app: Sphinx, doctree: nodes.document, page: str) -> None:
     entries = {name: entry for entry in doctree.findall(nodes.citation) for name in entry["ids"]}
     if not entries:
         return
-    citing = citing_places(app.env)
+    citing = first_citations(app.env)
     for citation in _bibliography(app.env).citations:
         entry = entries.get(citation.citation_id)
         if entry is not None and citation.key in citing:
@@ -29,8 +29,8 @@ def _bibliography(env: BuildEnvironment) -> BibtexDomain:
     return cast(BibtexDomain, env.get_domain("cite"))
 
 
-def citing_places(env: BuildEnvironment) -> dict[str, dict[str, str]]:
-    """Return for every key where each page cites it first: places by page, as the book goes."""
+def first_citations(env: BuildEnvironment) -> dict[str, dict[str, str]]:
+    """Return for every key the anchor of its first citation on each page, as the book goes."""
     order = {page: number for number, page in enumerate(_in_order(env, env.config.root_doc))}
     citing: dict[str, dict[str, str]] = {}
     references = _bibliography(env).citation_refs
@@ -46,10 +46,10 @@ def _in_order(env: BuildEnvironment, page: str) -> list[str]:
     return [page, *below]
 
 
-def _line(app: Sphinx, page: str, places: dict[str, str]) -> nodes.paragraph:
+def _line(app: Sphinx, page: str, anchors: dict[str, str]) -> nodes.paragraph:
     line = nodes.paragraph("", "Cited in ", classes=["am-cited"])
-    for number, (citing, place) in enumerate(places.items()):
-        address = f"{app.builder.get_relative_uri(page, citing)}#{place}"
+    for number, (citing, anchor) in enumerate(anchors.items()):
+        address = f"{app.builder.get_relative_uri(page, citing)}#{anchor}"
         title = app.env.titles[citing].astext()
         line += nodes.Text(", " if number else "")
         line += nodes.reference("", title, refuri=address, internal=True)

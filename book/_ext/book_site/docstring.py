@@ -32,21 +32,21 @@ def literal(code: str) -> nodes.Node:
 def render(doc: str, link: Link = literal) -> list[nodes.Node]:
     r"""Turn a docstring without its indentation into nodes.
 
-    >>> found = render("Add.\n\nArgs:\n    a: left\n\n>>> 1 + 1\n2")
-    >>> [type(node).__name__ for node in found]
+    >>> rendered = render("Add.\n\nArgs:\n    a: left\n\n>>> 1 + 1\n2")
+    >>> [type(node).__name__ for node in rendered]
     ['paragraph', 'field_list', 'literal_block']
     """
-    found: list[nodes.Node] = []
+    rendered: list[nodes.Node] = []
     fields = nodes.field_list()
     for block in _blocks(doc):
         head = _HEAD.match(block)
         if head:
             if not fields.children:
-                found.append(fields)
+                rendered.append(fields)
             fields += _field(_SECTIONS[head[1]], _dedent(block[head.end() :]), link)
         else:
-            found.append(_block(block, link))
-    return found
+            rendered.append(_block(block, link))
+    return rendered
 
 
 def _blocks(doc: str) -> Iterator[str]:
@@ -121,9 +121,9 @@ def _definitions(items: list[tuple[str, str]], link: Link) -> nodes.definition_l
 def _paragraph(text: str, link: Link) -> nodes.paragraph:
     """Make a paragraph; what stands between backticks is code."""
     paragraph = nodes.paragraph(support_smartquotes=False)  # (..., q, k) keeps its dots
-    for place, part in enumerate(re.split(r"`+", text)):
+    for number, part in enumerate(re.split(r"`+", text)):
         if part:
-            paragraph += link(part) if place % 2 else nodes.Text(part.replace("->", "→"))
+            paragraph += link(part) if number % 2 else nodes.Text(part.replace("->", "→"))
     return paragraph
 
 

@@ -79,7 +79,7 @@ def math_source() -> Path:
 def narrow_roots(font: TTFont) -> None:
     """Draw the tall root signs of a font as wide as the smallest.
 
-    Chromium keeps room for the widest of them behind every root, however low: 0.4 em of nothing.
+    Chromium keeps space for the widest of them behind every root, however low: 0.4 em of nothing.
     """
     variants, widths = font["MATH"].table.MathVariants, font["hmtx"]
     base = font.getBestCmap()[_ROOT]

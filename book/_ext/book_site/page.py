@@ -1,4 +1,4 @@
-"""Small corrections to every page: images that keep their place, names for what has none."""
+"""Small corrections to every page: images that say their size, names for what has none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def image_size(path: Path) -> tuple[int, int] | None:
     return round(width * scale), round(height * scale)
 
 
-def place_images(body: str, files: Mapping[str, Path]) -> str:
+def size_images(body: str, files: Mapping[str, Path]) -> str:
     """Give images their size, so that nothing moves when they come, and load them when needed.
 
     Args:
@@ -37,7 +37,7 @@ def place_images(body: str, files: Mapping[str, Path]) -> str:
     """
     first = True
 
-    def place(match: re.Match[str]) -> str:
+    def sized_tag(match: re.Match[str]) -> str:
         nonlocal first
         tag = match[0].removesuffix(">").removesuffix("/").rstrip()
         source = re.search(r'\bsrc="([^"?#]+)', tag)
@@ -50,7 +50,7 @@ def place_images(body: str, files: Mapping[str, Path]) -> str:
         first = False
         return f"{tag}>"
 
-    return re.sub(r"<img\b[^>]*>", place, body)
+    return re.sub(r"<img\b[^>]*>", sized_tag, body)
 
 
 def make_accessible(body: str) -> str:
@@ -106,7 +106,7 @@ def _correct(
 ) -> None:
     images: dict[str, str] = app.builder.images
     files = {name: Path(app.srcdir, source) for source, name in images.items()}
-    body = make_accessible(plain_code(place_images(context.get("body", ""), files)))
+    body = make_accessible(plain_code(size_images(context.get("body", ""), files)))
     if body:
         context["body"] = body
     context["has_formulas"] = "<math" in body

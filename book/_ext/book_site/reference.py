@@ -123,9 +123,9 @@ class ModuleDirective(SphinxDirective):
 
 
 class FloorsDirective(SphinxDirective):
-    """`companion-floors`: the rooms of the package with a line each, as CONTRIBUTING lists them.
+    """`companion-floors`: the modules of the package with a line each, as CONTRIBUTING lists them.
 
-    A line of the list is `title: room room ...`.
+    A line of the list is `title: module module ...`.
     """
 
     def run(self) -> list[nodes.Node]:
@@ -152,7 +152,7 @@ class FloorsDirective(SphinxDirective):
 
 
 def floors(text: str) -> list[tuple[str, list[str]]]:
-    """Read the list of rooms out of the text of CONTRIBUTING: titles, each with its rooms."""
+    """Read the list of modules out of the text of CONTRIBUTING: titles, each with its modules."""
     _, _, rest = text.partition("```floors\n")
     lines = (line.partition(":") for line in rest.partition("```")[0].splitlines())
     return [(title, names.split()) for title, _, names in lines]

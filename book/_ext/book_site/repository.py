@@ -1,4 +1,4 @@
-"""Where the book's repository is: the one place that every link to it, Binder and Colab uses.
+"""Where the book's repository is: every link to it, Binder and Colab asks here.
 
 A fork gets its own links, because nothing here is written down: the address comes from the
 environment or from git. Where it cannot be known there are no buttons, rather than dead ones.
@@ -81,8 +81,8 @@ def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | No
         environ.get("GITHUB_REF_NAME") if environ.get("GITHUB_REF_TYPE") == "branch" else None
     )
     if address := environ.get("BOOK_REPOSITORY_URL"):
-        if found := parse_address(address, branch or "main"):
-            return found
+        if repository := parse_address(address, branch or "main"):
+            return repository
         raise ConfigError(
             f"BOOK_REPOSITORY_URL: got {address!r}, wanted https://host/owner/name"
             f" on {', '.join(_PROVIDERS)}"

@@ -45,11 +45,11 @@ def describe(body: str) -> str:
         At most 200 characters; nothing if the page has no paragraph of its own.
     """
     listed = body.find('class="citation"')
-    found = _PARAGRAPH.search(body)
-    if found is None or 0 <= listed < found.start():
+    paragraph = _PARAGRAPH.search(body)
+    if paragraph is None or 0 <= listed < paragraph.start():
         return ""
     said = ""
-    for sentence in _SENTENCE.findall(plain(found[1])):
+    for sentence in _SENTENCE.findall(plain(paragraph[1])):
         if said and (len(said) >= _LEAST or len(said) + len(sentence) > _MOST):
             break
         said = f"{said} {sentence.strip()}".strip()
@@ -127,20 +127,20 @@ def split_number(title: str) -> tuple[str, str]:
     >>> split_number("4. Scores"), split_number("Bibliography")
     (('4', 'Scores'), ('', 'Bibliography'))
     """
-    found = re.fullmatch(r"(?:(\d+)\. )?(.*)", title)
-    assert found is not None
-    return found[1] or "", found[2]
+    match = re.fullmatch(r"(?:(\d+)\. )?(.*)", title)
+    assert match is not None
+    return match[1] or "", match[2]
 
 
 def _card(app: Sphinx, page: str, title: str, number: str, description: str) -> str:
-    """Draw the card of a page, or the book's for what is there to look up; return its place."""
+    """Draw the card of a page, or the book's for what is there to look up; return its path."""
     chapter: Chapter | None = app.book_chapters.get(page)  # type: ignore[attr-defined]
     book = str(app.config.html_title)
-    place = f"{_FOLDER}/{page if chapter else _BOOK}.png"
-    path = Path(app.outdir, place)
+    card = f"{_FOLDER}/{page if chapter else _BOOK}.png"
+    path = Path(app.outdir, card)
     if chapter:
         kicker = " · ".join(filter(None, (chapter.part, number)))
         draw(path, title, description, kicker, book)
     elif not path.exists():
         draw(path, book, MOTTO, "", book)
-    return place
+    return card

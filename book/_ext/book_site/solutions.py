@@ -24,7 +24,7 @@ PAGE = "appendices/solutions"
 EXERCISES = (exercise_enumerable_node, exercise_node)
 
 
-class Place(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
+class Exercises(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
     """Where the exercises of a page, the attribute `chapter`, will stand."""
 
 
@@ -32,7 +32,7 @@ class SolutionsDirective(SphinxDirective):
     """`book-solutions`: a section for every page that has exercises, in the book's order."""
 
     def run(self) -> list[nodes.Node]:
-        found: list[nodes.Node] = []
+        sections: list[nodes.Node] = []
         for chapter in chapters(self.env):
             source = Path(self.env.doc2path(chapter))
             self.env.note_dependency(str(source))
@@ -40,15 +40,15 @@ class SolutionsDirective(SphinxDirective):
             if "\n```{exercise}" in text:
                 title = re.search(r"^# (.+)$", text, re.MULTILINE)
                 heading = title[1] if title else chapter
-                found.append(
+                sections.append(
                     nodes.section(
                         "",
                         nodes.title(heading, heading),
-                        Place(chapter=chapter),
+                        Exercises(chapter=chapter),
                         ids=[section_id(chapter)],
                     )
                 )
-        return found
+        return sections
 
 
 def chapters(env: BuildEnvironment) -> list[str]:
@@ -89,14 +89,14 @@ class Collect(SphinxPostTransform):
     default_priority = 1
 
     def run(self, **_: Any) -> None:
-        for place in list(self.document.findall(Place)):
-            chapter = place["chapter"]
-            title = place.parent.next_node(nodes.title)
+        for marker in list(self.document.findall(Exercises)):
+            chapter = marker["chapter"]
+            title = marker.parent.next_node(nodes.title)
             assert title is not None
             link = self._link(chapter, "", title.astext())
             title.clear()
             title += link
-            place.replace_self(list(self._sections(chapter)))
+            marker.replace_self(list(self._sections(chapter)))
 
     def _link(self, chapter: str, anchor: str, text: str) -> nodes.reference:
         child = nodes.inline(text, text)
@@ -142,9 +142,9 @@ class Collect(SphinxPostTransform):
 def _until_solution(exercise: nodes.Element) -> tuple[Sequence[nodes.Node], nodes.Element]:
     """Return what stands between an exercise and its solution, and the solution."""
     behind = exercise.parent.children[exercise.parent.index(exercise) + 1 :]
-    for place, node in enumerate(behind):
+    for index, node in enumerate(behind):
         if isinstance(node, solution_node):
-            return behind[:place], node
+            return behind[:index], node
     message = f"the exercise {exercise['label']} has no solution"
     raise ValueError(message)
 
@@ -171,7 +171,7 @@ class PointBack(SphinxPostTransform):
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(Place)
+    app.add_node(Exercises)
     app.add_directive("book-solutions", SolutionsDirective)
     app.add_post_transform(Collect)
     app.add_post_transform(PointBack)

@@ -27,8 +27,8 @@ def describe_run(run: dict[str, Any]) -> str:
     versions = run["versions"]
     parts = [f"{name} {versions[key]}" for key, name in _NAMES.items() if key in versions]
     listed = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
-    place = f", on {run['processor']}" if run.get("processor") else ""
-    return f"Last run on {shown} with {html.escape(listed + place, quote=False)}."
+    where = f", on {run['processor']}" if run.get("processor") else ""
+    return f"Last run on {shown} with {html.escape(listed + where, quote=False)}."
 
 
 def setup(app: Sphinx) -> None:
