@@ -10,9 +10,8 @@ from companion.cache import KVCache
 from companion.checks import check_cached, check_reach
 from companion.layers import MultiHeadAttention
 from companion.masks import sliding_window_mask
-from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs
+from companion.pages.museum.exhibit import Exhibit, Variant, attend_causally, seeded, two_inputs
 
-ROOM = "caches"
 SIZE = 3
 
 
@@ -23,7 +22,7 @@ class FirstKeyCorner:
         self.seen = torch.zeros(2, 0, 8, dtype=torch.float64)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return the outputs of the next places."""
+        """Return the outputs of the next words."""
         self.seen = torch.cat((self.seen, x), 1)
         return scaled_dot_product_attention(x, self.seen, self.seen, is_causal=True)
 
@@ -37,12 +36,11 @@ class LastKeyCorner:
         )
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return the outputs of the next places."""
+        """Return the outputs of the next words."""
         offset, heads = self.cache.offset, x[:, None]
         keys, values = self.cache.update(heads, heads)
-        return scaled_dot_product_attention(heads, keys, values, is_causal=True, offset=offset)[
-            :, 0
-        ]
+        output = scaled_dot_product_attention(heads, keys, values, is_causal=True, offset=offset)
+        return output[:, 0]
 
 
 class KeepsTheLastText(LastKeyCorner):
@@ -57,25 +55,20 @@ class KeepsTheLastText(LastKeyCorner):
         self.cache = KeepsTheLastText.kept
 
 
-def at_once(x: Tensor) -> Tensor:
-    """Attend causally, without a cache."""
-    return scaled_dot_product_attention(x, x, x, is_causal=True)
-
-
 def check_pieces(start: Variant) -> None:
-    """Check that a text in pieces gives what it gives at once."""
+    """Check that a text in pieces gives what it gives as a whole."""
     KeepsTheLastText.kept = None
-    check_cached(at_once, start, two_inputs()[0])
+    check_cached(attend_causally, start, two_inputs()[0])
 
 
 def one_more(x: Tensor) -> Tensor:
-    """Attend to a window of three: three places back, and the own one."""
+    """Attend to a window of three: three positions back, and the own one."""
     mask = sliding_window_mask(x.shape[1], left=SIZE, like=x)
     return scaled_dot_product_attention(x, x, x, mask)
 
 
 def window_of_three(x: Tensor) -> Tensor:
-    """Attend to a window of three, the own place among them."""
+    """Attend to a window of three, their own position among them."""
     layer = seeded(lambda: MultiHeadAttention(x.shape[-1], 2, window=SIZE))
     output: Tensor = layer(x, is_causal=True)
     return output
@@ -90,7 +83,6 @@ CACHES = (
     Exhibit(
         "first-key corner",
         "With keys in a cache, the causal mask begins at the wrong one",
-        ROOM,
         broken=FirstKeyCorner,
         sound=LastKeyCorner,
         check=check_pieces,
@@ -100,7 +92,6 @@ CACHES = (
     Exhibit(
         "not emptied",
         "The second text is read behind the first",
-        ROOM,
         broken=KeepsTheLastText,
         sound=LastKeyCorner,
         check=check_pieces,
@@ -110,7 +101,6 @@ CACHES = (
     Exhibit(
         "w or w + 1",
         "A window of three that reaches four",
-        ROOM,
         broken=one_more,
         sound=window_of_three,
         check=check_window_of_three,

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from companion.attention import scaled_dot_product_attention
+
 Variant = Callable[..., Any]
 _THREAD = re.compile(r"([\w.-]+/[\w.-]+) #(\d+)")
 
@@ -21,7 +23,6 @@ class Exhibit:
     Attributes:
         name: one or two words, as a key.
         title: what the mistake does.
-        room: the family it belongs to.
         broken: the wrong variant.
         sound: the same by the package.
         check: takes a variant; raises an AssertionError on the broken one, passes on the sound one.
@@ -41,7 +42,6 @@ class Exhibit:
 
     name: str
     title: str
-    room: str
     broken: Variant
     sound: Variant
     check: Callable[[Variant], None]
@@ -76,15 +76,20 @@ def normal_numbers(*shape: int, seed: int = 0) -> Tensor:
 
 
 def two_inputs(b: int = 2, n: int = 6, e: int = 8) -> tuple[Tensor, Tensor]:
-    """Return two batches of features (b, n, e), different at every place."""
+    """Return two batches of features (b, n, e), different at every position."""
     return normal_numbers(b, n, e, seed=1), normal_numbers(b, n, e, seed=2)
 
 
 def two_texts(b: int = 2, n: int = 7, vocabulary: int = 11) -> tuple[Tensor, Tensor]:
-    """Return two batches of ids (b, n), different at every place."""
+    """Return two batches of ids (b, n), different at every position."""
     draw = torch.Generator().manual_seed(3)
     ids = torch.randint(0, vocabulary, (b, n), generator=draw)
     return ids, (ids + torch.randint(1, vocabulary, (b, n), generator=draw)) % vocabulary
+
+
+def attend_causally(x: Tensor) -> Tensor:
+    """Attend causally, (b, n, e) to itself, without a cache."""
+    return scaled_dot_product_attention(x, x, x, is_causal=True)
 
 
 def seeded(make: Callable[[], Any]) -> Any:

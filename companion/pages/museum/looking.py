@@ -9,12 +9,11 @@ from companion.checks import check_influence
 from companion.layers import AdditiveAttention
 from companion.pages.museum.exhibit import Exhibit, Variant, normal_numbers, seeded
 
-ROOM = "looking"
 PLACES = 16
 
 
 class WeightsFromTheQuery(nn.Module):
-    """Score the places of the source by the query alone: the memory is blended, never compared.
+    """Score the positions of the source by the query alone: the memory is blended, never compared.
 
     Args:
         query_dim: width of a query.
@@ -69,7 +68,7 @@ class AdditiveWeights(nn.Module):
 
 
 def check_memory(make: Variant) -> None:
-    """Check that every weight depends on every place of the source."""
+    """Check that every weight depends on every position of the source."""
     weigh, query = seeded(lambda: make(5, 8)), normal_numbers(2, 3, 5)
     every = torch.ones(3, 6, dtype=torch.bool)
     memories = normal_numbers(2, 6, 8, seed=1), normal_numbers(2, 6, 8, seed=2)
@@ -87,7 +86,6 @@ LOOKING = (
     Exhibit(
         "never reads",
         "Attention whose weights never depend on the source",
-        ROOM,
         broken=WeightsFromTheQuery,
         sound=AdditiveWeights,
         check=check_memory,
@@ -102,7 +100,6 @@ LOOKING = (
     Exhibit(
         "one column",
         "A map of attention that is stuck on one token",
-        ROOM,
         broken=WithoutTanh,
         sound=AdditiveWeights,
         check=check_query,

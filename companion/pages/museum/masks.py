@@ -13,9 +13,14 @@ from companion.checks import check_agree, check_causal, check_mask
 from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
-from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs, two_texts
-
-ROOM = "masks"
+from companion.pages.museum.exhibit import (
+    Exhibit,
+    Variant,
+    attend_causally,
+    seeded,
+    two_inputs,
+    two_texts,
+)
 
 
 def hidden_for_allowed(x: Tensor) -> Tensor:
@@ -23,11 +28,6 @@ def hidden_for_allowed(x: Tensor) -> Tensor:
     n = x.shape[1]
     hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
     return nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=hidden)
-
-
-def attend_causally(x: Tensor) -> Tensor:
-    """Attend causally."""
-    return scaled_dot_product_attention(x, x, x, is_causal=True)
 
 
 def check_future(attend: Variant) -> None:
@@ -70,7 +70,7 @@ def small_language_model() -> LanguageModel:
 
 
 def all_at_once(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> Tensor:
-    """Attend to the own place and to all after it: what the causal mask was to hide."""
+    """Attend to the own position and to all after it: what the causal mask was to hide."""
     upside_down = causal_mask(query.shape[-2], like=query).mT
     return scaled_dot_product_attention(query, key, value, upside_down)
 
@@ -111,7 +111,6 @@ MASKS = (
     Exhibit(
         "upside down",
         "A mask of what is hidden, given to a function that asks what may be seen",
-        ROOM,
         broken=hidden_for_allowed,
         sound=attend_causally,
         check=check_future,
@@ -121,7 +120,6 @@ MASKS = (
     Exhibit(
         "two libraries",
         "One mask, two libraries, two meanings",
-        ROOM,
         broken=mask_of_another_library,
         sound=mask_of_this_library,
         check=check_polarity,
@@ -135,7 +133,6 @@ MASKS = (
     Exhibit(
         "too good",
         "A model that is right too often, because it reads the answer",
-        ROOM,
         broken=peeking_model,
         sound=small_language_model,
         check=check_decoder,
@@ -145,7 +142,6 @@ MASKS = (
     Exhibit(
         "the fast path",
         "A trained model that is wrong on one backend only",
-        ROOM,
         broken=fast_path,
         sound=attend_causally,
         check=check_paths,

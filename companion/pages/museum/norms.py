@@ -10,8 +10,6 @@ from companion.models.transformer.blocks import Block
 from companion.models.transformer.config import NormOrder
 from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs
 
-ROOM = "norms"
-
 
 def block_of(order: NormOrder, e: int = 8) -> Block:
     """Make a block whose weights do not depend on the order of its norms."""
@@ -41,7 +39,6 @@ NORMS = (
     Exhibit(
         "before or after",
         "The text normalises after the sum, the code before the sub-layer",
-        ROOM,
         broken=said_post_is_pre,
         sound=said_post_is_post,
         check=check_post,

@@ -12,7 +12,6 @@ from companion.masks import padding_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs, two_texts
 
-ROOM = "padding"
 LENGTHS = torch.tensor([6, 3])
 
 
@@ -40,17 +39,17 @@ def check_state(encode: Variant) -> None:
 
 
 def looks_at_padding(x: Tensor, lengths: Tensor) -> Tensor:
-    """Attend to all places of the batch."""
+    """Attend to all positions of the batch."""
     return nn.functional.scaled_dot_product_attention(x, x, x)
 
 
 def looks_at_words(x: Tensor, lengths: Tensor) -> Tensor:
-    """Attend to the places of the sentence."""
+    """Attend to the positions of the sentence."""
     return scaled_dot_product_attention(x, x, x, padding_mask(lengths, x.shape[1]))
 
 
 def check_look(attend: Variant) -> None:
-    """Check self-attention (b, n, e) at the places of the words."""
+    """Check self-attention (b, n, e) at the positions of the words."""
     x, other = two_inputs()
     check_padding(attend, x, LENGTHS, other)
 
@@ -62,7 +61,7 @@ def _scorer() -> LanguageModel:
 
 
 def loss_of_every_place(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Average the loss of a sentence over all places of the batch."""
+    """Average the loss of a sentence over all positions of the batch."""
     model = _scorer()
     return torch.stack([model.loss(row[None]) for row in ids])
 
@@ -85,7 +84,6 @@ PADDING = (
     Exhibit(
         "read",
         "The encoder's last state is that after the padding",
-        ROOM,
         broken=state_after_padding,
         sound=state_after_words,
         check=check_state,
@@ -95,7 +93,6 @@ PADDING = (
     Exhibit(
         "looked at",
         "Attention spends weight on padding",
-        ROOM,
         broken=looks_at_padding,
         sound=looks_at_words,
         check=check_look,
@@ -105,7 +102,6 @@ PADDING = (
     Exhibit(
         "scored",
         "The loss counts padding as words",
-        ROOM,
         broken=loss_of_every_place,
         sound=loss_of_words,
         check=check_loss,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,11 @@ from companion.checks import check_agree, check_relative
 from companion.pages.museum.exhibit import Exhibit, Variant, normal_numbers
 from companion.positions import rotary_frequencies, rotate, sinusoidal_encoding
 
-ROOM = "positions"
 WIDTH = 16
 
 
 def doubled_exponents(places: Any, width: int = WIDTH) -> Any:
-    """Encode places with i as the exponent asks for it, where i already counts features."""
+    """Encode positions with i as the exponent asks for it, where i already counts features."""
     encoding = np.zeros((len(places), width))
     for i in range(0, width, 2):
         encoding[:, i] = np.sin(places / 10_000 ** (2 * i / width))
@@ -25,9 +25,9 @@ def doubled_exponents(places: Any, width: int = WIDTH) -> Any:
     return encoding
 
 
-def encoded_places(places: Any, width: int = WIDTH) -> Any:
-    """Encode places as the paper does."""
-    return sinusoidal_encoding(len(places), width, offset=int(places[0]))
+def encoded(positions: Any, width: int = WIDTH) -> Any:
+    """Encode positions as the paper does."""
+    return sinusoidal_encoding(len(positions), width, offset=int(positions[0]))
 
 
 def check_encoding(encode: Variant) -> None:
@@ -41,12 +41,6 @@ def two_layouts(x: Tensor, places: Tensor) -> Tensor:
     angles = angles.repeat_interleave(2, -1)
     first, second = x.chunk(2, -1)
     turned: Tensor = x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
-    return turned
-
-
-def one_layout(x: Tensor, places: Tensor) -> Tensor:
-    """Turn halves against each other, by the package."""
-    turned: Tensor = rotate(x, places)
     return turned
 
 
@@ -65,12 +59,6 @@ def check_rotation(turn: Variant) -> None:
 def loaded_as_halves(x: Tensor, places: Tensor) -> Tensor:
     """Turn halves, though the weights were trained with neighbours."""
     turned: Tensor = rotate(x, places)
-    return turned
-
-
-def loaded_as_neighbours(x: Tensor, places: Tensor) -> Tensor:
-    """Turn neighbours, as in training."""
-    turned: Tensor = rotate(x, places, interleaved=True)
     return turned
 
 
@@ -95,9 +83,8 @@ POSITIONS = (
     Exhibit(
         "exponent",
         "Sine and cosine of a pair have two frequencies",
-        ROOM,
         broken=doubled_exponents,
-        sound=encoded_places,
+        sound=encoded,
         check=check_encoding,
         hint="turned by one angle",
         threads=(
@@ -111,9 +98,8 @@ POSITIONS = (
     Exhibit(
         "two layouts",
         "A rotation that turns one pair of features by two angles",
-        ROOM,
         broken=two_layouts,
-        sound=one_layout,
+        sound=rotate,
         check=check_rotation,
         hint="turned by one angle",
         threads=("raiyanyahya/how-to-train-your-gpt #6",),
@@ -121,9 +107,8 @@ POSITIONS = (
     Exhibit(
         "loaded weights",
         "Weights of one rotary layout, run in the other",
-        ROOM,
         broken=loaded_as_halves,
-        sound=loaded_as_neighbours,
+        sound=partial(rotate, interleaved=True),
         check=check_loaded,
         hint="the two differ",
         threads=(

@@ -11,8 +11,6 @@ from companion.attention import scaled_dot_product_attention
 from companion.checks import check_dead_row
 from companion.pages.museum.exhibit import Exhibit, Variant, two_inputs
 
-ROOM = "rows"
-
 
 def zero_by_zero(x: Tensor, mask: Tensor) -> Tensor:
     """Attend with forbidden scores at minus infinity, and nothing said of rows that are empty."""
@@ -47,7 +45,6 @@ ROWS = (
     Exhibit(
         "zero by zero",
         "A row with nothing allowed is NaN, and one backward pass later all weights are",
-        ROOM,
         broken=zero_by_zero,
         sound=nothing_for_nothing,
         check=check_empty_row,
@@ -57,7 +54,6 @@ ROWS = (
     Exhibit(
         "the average of all",
         "A row with nothing allowed looks at everything",
-        ROOM,
         broken=large_penalty,
         sound=nothing_for_nothing,
         check=check_empty_row,

@@ -11,7 +11,6 @@ from companion.data.pairs import words
 from companion.metrics import bleu
 from companion.pages.museum.exhibit import Exhibit
 
-ROOM = "scoring"
 Sentences = Sequence[Sequence[str]]
 
 
@@ -44,7 +43,6 @@ SCORING = (
     Exhibit(
         "half a text",
         "A translation that stops half-way scores 100",
-        ROOM,
         broken=precision_alone,
         sound=bleu,
         check=check_bleu,
@@ -59,7 +57,6 @@ SCORING = (
     Exhibit(
         "blanks",
         "One translation, two scores",
-        ROOM,
         broken=split_at_blanks,
         sound=split_by_rule,
         check=check_spacing,

@@ -12,7 +12,6 @@ from companion.checks import check_alone, check_permutation, check_scale
 from companion.layers import MultiHeadAttention
 from companion.pages.museum.exhibit import Exhibit, Variant, normal_numbers, seeded, two_inputs
 
-ROOM = "shapes"
 HEADS = 4
 
 
@@ -20,11 +19,6 @@ def scaled_by_the_model(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Attend in heads (b, h, n, d), with the width of all heads under the root."""
     model_width = query.shape[1] * query.shape[-1]
     return torch.softmax(query @ key.mT / math.sqrt(model_width), -1) @ value
-
-
-def scaled_by_the_head(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attend in heads (b, h, n, d)."""
-    return scaled_dot_product_attention(query, key, value)
 
 
 def check_root(attend: Variant) -> None:
@@ -77,9 +71,8 @@ SHAPES = (
     Exhibit(
         "the wrong width",
         "Scores divided by the root of the model's width, not of the head's",
-        ROOM,
         broken=scaled_by_the_model,
-        sound=scaled_by_the_head,
+        sound=scaled_dot_product_attention,
         check=check_root,
         hint="by the width of the model",
         threads=("karpathy/ng-video-lecture #28", "rasbt/LLMs-from-scratch #443"),
@@ -87,7 +80,6 @@ SHAPES = (
     Exhibit(
         "the wrong axis",
         "Words that attend to the other sentences of their batch",
-        ROOM,
         broken=words_first,
         sound=sentences_first,
         check=check_batch,
@@ -101,7 +93,6 @@ SHAPES = (
     Exhibit(
         "a view",
         "Heads cut out of the sentence",
-        ROOM,
         broken=heads_by_a_view,
         sound=heads_by_a_transpose,
         check=check_cut,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
-def as_numbers(value: Any, name: str) -> NDArray[np.float64]:
+
+def as_numbers(value: Any, name: str) -> Numbers:
     """Convert lists, arrays and tensors (any dtype, device, with gradient) to float64.
-
-    Raises:
-        TypeError: `value` holds no numbers.
 
     >>> as_numbers([1, 2], "x")
     array([1., 2.])
@@ -26,12 +26,8 @@ def as_numbers(value: Any, name: str) -> NDArray[np.float64]:
         raise TypeError(f"{name}: got {type(value).__name__}, wanted numbers: {error}") from None
 
 
-def as_vector(value: Any, name: str, length: int | None = None) -> NDArray[np.float64]:
-    """Convert to a vector.
-
-    Raises:
-        ValueError: `value` is not one-dimensional, is empty, or not of `length`.
-    """
+def as_vector(value: Any, name: str, length: int | None = None) -> Numbers:
+    """Convert to a vector."""
     vector = as_numbers(value, name)
     wanted = "(n,)" if length is None else f"({length},)"
     if vector.ndim != 1 or not vector.size or (length is not None and vector.size != length):
@@ -39,12 +35,8 @@ def as_vector(value: Any, name: str, length: int | None = None) -> NDArray[np.fl
     return vector
 
 
-def as_matrix(value: Any, name: str) -> NDArray[np.float64]:
-    """Convert to a (q, k) matrix.
-
-    Raises:
-        ValueError: `value` has another number of axes, or an axis of length 0.
-    """
+def as_matrix(value: Any, name: str) -> Numbers:
+    """Convert to a (q, k) matrix."""
     matrix = as_numbers(value, name)
     if matrix.ndim != 2 or not matrix.size:
         hint = f"; pick one, as in {name}[0]" if matrix.ndim > 2 else ""
@@ -52,12 +44,8 @@ def as_matrix(value: Any, name: str) -> NDArray[np.float64]:
     return matrix
 
 
-def as_intervals(value: Any, name: str, length: int) -> NDArray[np.float64]:
-    """Convert to (n, 2): a low and a high end each.
-
-    Raises:
-        ValueError: `value` has another shape.
-    """
+def as_intervals(value: Any, name: str, length: int) -> Numbers:
+    """Convert to (n, 2): a low and a high end each."""
     pairs = as_numbers(value, name)
     if pairs.shape != (length, 2):
         raise ValueError(
@@ -68,9 +56,6 @@ def as_intervals(value: Any, name: str, length: int) -> NDArray[np.float64]:
 
 def as_labels(labels: Sequence[str], name: str, length: int, one_for: str) -> list[str]:
     """Check the number of labels, and make blanks visible; an empty label stays empty.
-
-    Raises:
-        ValueError: there are too few or too many.
 
     >>> as_labels(["a", " ", ""], "rows", 3, "query")
     ['a', '␣', '']

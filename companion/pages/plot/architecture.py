@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
@@ -10,6 +10,7 @@ from matplotlib.patches import FancyBboxPatch
 from companion.pages.plot.colours import HAIR, INK, MUTED, PAPER, PETROL, WASH
 
 NormOrder = Literal["pre", "post"]
+Point = tuple[float, float]
 Kind = Literal["attention", "feed_forward", "norm", "words"]
 
 _FACES = {"attention": "#caf0f6", "feed_forward": WASH, "norm": PAPER, "words": PAPER}
@@ -41,7 +42,7 @@ def transformer_diagram(
     >>> transformer_diagram(ax, norm_order="pre", layers=2)
     """
     _check_order(norm_order)
-    encoder, decoder = _Column(ax, 2.45, -1), _Column(ax, 7.55, 1)
+    encoder, decoder = _Column(ax, 2.45, -1, norm_order), _Column(ax, 7.55, 1, norm_order)
     for column, ids in ((encoder, "source ids (b, k)"), (decoder, "target ids (b, q)")):
         column.words(ids)
         column.box("embedding, times √e", "words")
@@ -50,19 +51,17 @@ def transformer_diagram(
         column.up(0.25)
 
     bottom = encoder.y
-    encoder.sublayer("self-attention", "attention", norm_order)
-    encoder.sublayer("feed-forward", "feed_forward", norm_order)
+    encoder.sublayer("self-attention", "attention")
+    encoder.sublayer("feed-forward", "feed_forward")
     encoder.frame(bottom, f"{layers} ×")
-    if norm_order == "pre":
-        encoder.box("norm", "norm")
+    encoder.norm_if("pre")
     encoder.up(0.2)
 
-    decoder.sublayer("causal self-attention", "attention", norm_order)
-    cross = decoder.sublayer("cross-attention", "attention", norm_order)
-    decoder.sublayer("feed-forward", "feed_forward", norm_order)
+    decoder.sublayer("causal self-attention", "attention")
+    cross = decoder.sublayer("cross-attention", "attention")
+    decoder.sublayer("feed-forward", "feed_forward")
     decoder.frame(bottom, f"{layers} ×")
-    if norm_order == "pre":
-        decoder.box("norm", "norm")
+    decoder.norm_if("pre")
     decoder.box("output, softmax", "words")
     decoder.out()
     decoder.words("next word (b, q, words)")
@@ -86,9 +85,9 @@ def residual_diagram(ax: Axes, *, norm_order: NormOrder) -> None:
     >>> residual_diagram(ax, norm_order="pre")
     """
     _check_order(norm_order)
-    column = _Column(ax, 2.45, -1)
+    column = _Column(ax, 2.45, -1, norm_order)
     column.words("x")
-    column.sublayer("sub-layer f", "attention", norm_order)
+    column.sublayer("sub-layer f", "attention")
     column.out()
     column.words("output")
     _finish(ax, 4.7, column.y)
@@ -101,10 +100,11 @@ class _Column:
         ax: where to draw.
         x: middle of the column.
         side: -1 lets lines go around on the left, 1 on the right.
+        norm_order: where the norms stand.
     """
 
-    def __init__(self, ax: Axes, x: float, side: int) -> None:
-        self.ax, self.x, self.side, self.y = ax, x, side, 0.0
+    def __init__(self, ax: Axes, x: float, side: int, norm_order: NormOrder) -> None:
+        self.ax, self.x, self.side, self.norm_order, self.y = ax, x, side, norm_order, 0.0
 
     def words(self, text: str) -> None:
         """Write what goes in or comes out."""
@@ -115,12 +115,12 @@ class _Column:
         """Write what the last sum adds, with an arrow into it."""
         y = self.y - _RADIUS
         start = self.x + self.side * 0.75
-        self._arrow((start, y), (self.x + self.side * _RADIUS, y))
-        self._write(start + self.side * 0.1, y, text, align="left" if self.side > 0 else "right")
+        _arrow(self.ax, (start, y), (self.x + self.side * _RADIUS, y))
+        self._write(start + self.side * 0.1, y, text, ha="left" if self.side > 0 else "right")
 
     def out(self) -> None:
         """Draw an arrow to what comes out."""
-        self._arrow((self.x, self.y), (self.x, self.y + _GAP))
+        _arrow(self.ax, (self.x, self.y), (self.x, self.y + _GAP))
         self.y += _GAP + 0.08
 
     def up(self, length: float) -> None:
@@ -130,20 +130,11 @@ class _Column:
 
     def box(self, text: str, kind: Kind) -> float:
         """Draw an arrow and a box above it; return the height of its middle."""
-        self._arrow((self.x, self.y), (self.x, self.y + _GAP))
+        _arrow(self.ax, (self.x, self.y), (self.x, self.y + _GAP))
         low = self.y + _GAP
-        self.ax.add_patch(
-            FancyBboxPatch(
-                (self.x - _WIDTH / 2, low),
-                _WIDTH,
-                _HEIGHT,
-                boxstyle="round,pad=0,rounding_size=0.12",
-                facecolor=_FACES[kind],
-                edgecolor=_EDGES[kind],
-                linewidth=1.1,
-                zorder=3,
-            )
-        )
+        colors = {"facecolor": _FACES[kind], "edgecolor": _EDGES[kind]}
+        corner = (self.x - _WIDTH / 2, low)
+        self._round(corner, _WIDTH, _HEIGHT, 0.12, linewidth=1.1, zorder=3, **colors)
         middle = low + _HEIGHT / 2
         self._write(self.x, middle, text)
         self.y = low + _HEIGHT
@@ -151,7 +142,7 @@ class _Column:
 
     def plus(self) -> None:
         """Draw a sum."""
-        self._arrow((self.x, self.y), (self.x, self.y + 0.3))
+        _arrow(self.ax, (self.x, self.y), (self.x, self.y + 0.3))
         middle = self.y + 0.3 + _RADIUS
         self.ax.plot(
             self.x, middle, marker="o", markersize=15, linestyle="",
@@ -160,87 +151,66 @@ class _Column:
         self._write(self.x, middle, "+")
         self.y = middle + _RADIUS
 
-    def sublayer(self, text: str, kind: Kind, norm_order: NormOrder) -> float:
+    def norm_if(self, order: NormOrder) -> None:
+        """Draw a norm, if it stands here in this order."""
+        if self.norm_order == order:
+            self.box("norm", "norm")
+
+    def sublayer(self, text: str, kind: Kind) -> float:
         """Draw a sub-layer in its residual; return the height of its box's middle."""
         self.up(0.16)
         fork = self.y
-        if norm_order == "pre":
-            self.box("norm", "norm")
+        self.norm_if("pre")
         middle = self.box(text, kind)
         self.plus()
         self._around(fork, self.y - _RADIUS)
-        if norm_order == "post":
-            self.box("norm", "norm")
+        self.norm_if("post")
         return middle
 
     def frame(self, bottom: float, text: str) -> None:
         """Frame what stands above `bottom`: it is repeated."""
         low, top = bottom + 0.02, self.y + 0.14
         left, width = self.x - _AROUND - 0.2, 2 * _AROUND + 0.4
-        self.ax.add_patch(
-            FancyBboxPatch(
-                (left, low),
-                width,
-                top - low,
-                boxstyle="round,pad=0,rounding_size=0.2",
-                facecolor="none",
-                edgecolor=HAIR,
-                linewidth=1.4,
-                zorder=1,
-            )
-        )
+        colors = {"facecolor": "none", "edgecolor": HAIR}
+        self._round((left, low), width, top - low, 0.2, linewidth=1.4, zorder=1, **colors)
         outer = self.x + self.side * (_AROUND + 0.2)
-        self._write(
-            outer, top + 0.28, text, align="right" if self.side > 0 else "left", color=MUTED
-        )
+        align = "right" if self.side > 0 else "left"
+        self._write(outer, top + 0.28, text, ha=align, color=MUTED)
         self.up(0.14)
 
     def _around(self, start: float, end: float) -> None:
         out = self.x + self.side * _AROUND
         self._line([self.x, out, out], [start, start, end])
-        self._arrow((out, end), (self.x + self.side * _RADIUS, end))
+        _arrow(self.ax, (out, end), (self.x + self.side * _RADIUS, end))
 
     def _line(self, x: list[float], y: list[float]) -> None:
         self.ax.plot(x, y, color=INK, linewidth=1.1, marker="", zorder=2)
 
-    def _arrow(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        _arrow(self.ax, start, end)
-
-    def _write(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        align: Literal["left", "center", "right"] = "center",
-        color: str = INK,
+    def _round(
+        self, corner: Point, width: float, height: float, radius: float, **style: Any
     ) -> None:
-        self.ax.text(x, y, text, ha=align, va="center", fontsize=_SIZE, color=color, zorder=4)
+        """Draw a box with round corners."""
+        shape = f"round,pad=0,rounding_size={radius}"
+        self.ax.add_patch(FancyBboxPatch(corner, width, height, boxstyle=shape, **style))
+
+    def _write(self, x: float, y: float, text: str, **style: Any) -> None:
+        centred = {"ha": "center", "va": "center", "fontsize": _SIZE, "color": INK, "zorder": 4}
+        self.ax.text(x, y, text, **(centred | style))
 
 
 def _memory(ax: Axes, encoder: _Column, decoder: _Column, height: float) -> None:
     """Lead the encoder's output to the decoder's cross-attention."""
     between = (encoder.x + decoder.x) / 2
-    ax.plot(
-        [encoder.x, between, between],
-        [encoder.y, encoder.y, height],
-        color=PETROL, linewidth=1.6, marker="", zorder=2,
-    )  # fmt: skip
+    x, y = [encoder.x, between, between], [encoder.y, encoder.y, height]
+    ax.plot(x, y, color=PETROL, linewidth=1.6, marker="", zorder=2)
     _arrow(ax, (between, height), (decoder.x - _WIDTH / 2, height), color=PETROL, width=1.6)
+    name = "memory (b, k, e)"
     ax.text(
-        encoder.x, encoder.y + 0.35, "memory (b, k, e)",
-        ha="center", va="center", fontsize=_SIZE, color=PETROL,
-    )  # fmt: skip
+        encoder.x, encoder.y + 0.35, name, ha="center", va="center", fontsize=_SIZE, color=PETROL
+    )
 
 
-def _arrow(
-    ax: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    *,
-    color: str = INK,
-    width: float = 1.1,
-) -> None:
+def _arrow(ax: Axes, start: Point, end: Point, *, color: str = INK, width: float = 1.1) -> None:
     ax.annotate(
         "", end, start,
         arrowprops={"arrowstyle": "-|>,head_width=0.14,head_length=0.28", "color": color,

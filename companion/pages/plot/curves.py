@@ -39,7 +39,7 @@ def band(
 
     Args:
         ax: where to draw.
-        x: (n,) places.
+        x: (n,) positions.
         mean: (n,) values.
         interval: (n, 2) low and high ends; without it the curve stands alone.
         label: the curve's name.
@@ -57,14 +57,14 @@ def band(
     >>> band(ax, [5, 10], [98, 95], [[97, 99], [93, 97]], label="additive").text
     'additive'
     """
-    places = as_vector(x, "x")
-    values = as_vector(mean, "mean", places.size)
+    along = as_vector(x, "x")
+    values = as_vector(mean, "mean", along.size)
     line = _line_style(series)
     if interval is not None:
-        low, high = as_intervals(interval, "interval", places.size).T
-        ax.fill_between(places, low, high, color=line["color"], alpha=0.2, linewidth=0)
-    ax.plot(places, values, **line)
-    return LineEnd(float(places[-1]), float(values[-1]), label, line["color"])
+        low, high = as_intervals(interval, "interval", along.size).T
+        ax.fill_between(along, low, high, color=line["color"], alpha=0.2, linewidth=0)
+    ax.plot(along, values, **line)
+    return LineEnd(float(along[-1]), float(values[-1]), label, line["color"])
 
 
 def training_limit(ax: Axes, x: float, text: str = "longer than in training") -> None:

@@ -34,7 +34,7 @@ def label_ends(
 ) -> None:
     """Write each curve's name at its end, in its colour; names that would touch move apart.
 
-    Call it last: the places are measured on the page.
+    Call it last: the positions are measured on the page.
 
     Args:
         ax: where the curves are.
@@ -71,10 +71,10 @@ def label_along(
 
     Args:
         ax: where the curve is, with any scale.
-        x: (n,) places, rising, n at least 2.
+        x: (n,) positions, rising, n at least 2.
         y: (n,) values.
         text: what to write.
-        at: the place along x of the text's middle.
+        at: the position along x of the text's middle.
         color: the curve's colour.
         above: above the curve, or below it.
 
@@ -86,11 +86,11 @@ def label_along(
     >>> _, ax = plt.subplots()
     >>> label_along(ax, [1, 2], [1, 4], "quadratic", at=1.5, color="#1d6571")
     """
-    places = as_vector(x, "x")
-    values = as_vector(y, "y", places.size)
-    if not places[0] <= at <= places[-1] or places.size < 2:
-        raise ValueError(f"at: got {at}, wanted a place from {places[0]:g} to {places[-1]:g}")
-    ax.add_artist(_AlongCurve(ax, np.column_stack([places, values]), text, at, color, above))
+    along = as_vector(x, "x")
+    values = as_vector(y, "y", along.size)
+    if not along[0] <= at <= along[-1] or along.size < 2:
+        raise ValueError(f"at: got {at}, wanted a place from {along[0]:g} to {along[-1]:g}")
+    ax.add_artist(_AlongCurve(ax, np.column_stack([along, values]), text, at, color, above))
 
 
 class _AlongCurve(Annotation):
@@ -105,11 +105,10 @@ class _AlongCurve(Annotation):
         )  # fmt: skip
 
     def get_rotation(self) -> float:
-        places = self._curve[:, 0]
-        right = int(np.clip(np.searchsorted(places, self._at), 1, places.size - 1))
-        (x0, y0), (x1, y1) = self._curve_axes.transData.transform(
-            self._curve[right - 1 : right + 1]
-        )
+        x = self._curve[:, 0]
+        right = int(np.clip(np.searchsorted(x, self._at), 1, x.size - 1))
+        around = self._curve[right - 1 : right + 1]
+        (x0, y0), (x1, y1) = self._curve_axes.transData.transform(around)
         return math.degrees(math.atan2(y1 - y0, x1 - x0))
 
 

@@ -146,7 +146,10 @@ GROUPED: list[tuple[Answer, str]] = [
     ),
     (make_grouped(lambda i, h, g: 0), "looks at the first key head"),
     (make_grouped(scale=lambda h, d: 2.0), "the numbers are not"),
-    (lambda query, key, value: query, r"got shape \(2, 6, 4, 5\), wanted \(b, h, q, v\), \(2, 6, 4, 2\)"),
+    (
+        lambda query, key, value: query,
+        r"got shape \(2, 6, 4, 5\), wanted \(b, h, q, v\), \(2, 6, 4, 2\)",
+    ),
     (lambda query, key, value: None, "end in a return"),
     (lambda query, key, value: "a", "got 'a', wanted a tensor"),
     (lambda query: query, "your function stops"),

@@ -7,9 +7,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from companion.pages.plot._inputs import as_labels, as_numbers
+from companion.pages.plot._inputs import Numbers, as_labels, as_numbers
 from companion.pages.plot.live.output import LiveOutput, pack
 
 FAINT = 0.02
@@ -54,8 +53,8 @@ def head_viewer(
 
     Raises:
         TypeError: `weights` holds no numbers.
-        ValueError: shapes, numbers of labels or places do not fit, weights are not from 0 to 1, a
-            row sums to more than 1, or there are more than 100 000 weights.
+        ValueError: shapes, numbers of labels, layer or head do not agree, weights are not from 0
+            to 1, a row sums to more than 1, or there are more than 100 000 weights.
 
     >>> head_viewer([[[0.9, 0.1], [0.0, 1.0]]], ["el", "gato"], ["the", "cat"])
     Who looks at whom. Head 1: el looks most at the, 0.90; gato looks most at cat, 1.00.
@@ -64,11 +63,11 @@ def head_viewer(
     layers, heads, q_len, k_len = given.shape
     left = as_labels(queries, "queries", q_len, "query")
     right = as_labels(queries if keys is None else keys, "keys", k_len, "key")
-    names = [str(place + 1) for place in range(layers)] if layer_names is None else layer_names
+    names = [str(number) for number in range(1, layers + 1)] if layer_names is None else layer_names
     names = as_labels(names, "layer_names", layers, "layer")
-    for name, place, length in (("layer", layer, layers), ("head", head, heads)):
-        if not 0 <= place < length:
-            raise ValueError(f"{name}: got {place}, wanted 0 to {length - 1}")
+    for name, index, length in (("layer", layer, layers), ("head", head, heads)):
+        if not 0 <= index < length:
+            raise ValueError(f"{name}: got {index}, wanted 0 to {length - 1}")
     shown = given[layer, head]
     where = f"Head {head + 1}"
     if layers > 1:
@@ -76,7 +75,9 @@ def head_viewer(
     alt = f"{where}: {_words(shown, left, right)}."
     return LiveOutput(
         "head-viewer",
-        drawing=_drawing(shown, left, right, query_name, key_name, alt),
+        drawing=_drawing(
+            shown, _side("queries", query_name, left), _side("keys", key_name, right), alt
+        ),
         data={
             "weights": pack(given),
             "queries": left,
@@ -96,7 +97,7 @@ def head_viewer(
     )
 
 
-def _as_heads(weights: Any) -> NDArray[np.float64]:
+def _as_heads(weights: Any) -> Numbers:
     """Convert to (layers, heads, q, k), and refuse what are no weights."""
     given = as_numbers(weights, "weights")
     if given.ndim == 3:
@@ -117,7 +118,7 @@ def _as_heads(weights: Any) -> NDArray[np.float64]:
     return given
 
 
-def _words(shown: NDArray[np.float64], left: Sequence[str], right: Sequence[str]) -> str:
+def _words(shown: Numbers, left: Sequence[str], right: Sequence[str]) -> str:
     looks = []
     for token, row in zip(left, shown, strict=True):
         most = int(row.argmax())
@@ -126,14 +127,7 @@ def _words(shown: NDArray[np.float64], left: Sequence[str], right: Sequence[str]
     return "; ".join(looks)
 
 
-def _drawing(
-    shown: NDArray[np.float64],
-    left: Sequence[str],
-    right: Sequence[str],
-    query_name: str,
-    key_name: str,
-    alt: str,
-) -> str:
+def _drawing(shown: Numbers, queries: str, keys: str, alt: str) -> str:
     height = _LINE * max(shown.shape)
     lines = "".join(
         _line(query, key, float(weight))
@@ -142,9 +136,9 @@ def _drawing(
         if weight >= FAINT
     )
     return (
-        f'<div class="am-head-lines">{_side("queries", query_name, left)}'
+        f'<div class="am-head-lines">{queries}'
         f'<svg viewBox="0 0 100 {height}" height="{height}" preserveAspectRatio="none" role="img"'
-        f' aria-label="{escape(alt)}">{lines}</svg>{_side("keys", key_name, right)}</div>'
+        f' aria-label="{escape(alt)}">{lines}</svg>{keys}</div>'
     )
 
 
@@ -158,7 +152,7 @@ def _side(kind: str, name: str, tokens: Sequence[str]) -> str:
 
 
 def _line(query: int, key: int, weight: float) -> str:
-    start, end = (_LINE * place + _LINE // 2 for place in (query, key))
+    start, end = (_LINE * row + _LINE // 2 for row in (query, key))
     return (
         f'<path d="M0 {start}C40 {start} 60 {end} 100 {end}"'
         f' stroke-opacity="{min(1.0, 0.1 + 0.9 * weight):.2f}"'

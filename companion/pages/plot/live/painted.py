@@ -7,10 +7,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from companion.attention import masked_softmax
-from companion.pages.plot._inputs import as_labels, as_matrix
+from companion.pages.plot._inputs import Flags, Numbers, as_labels, as_matrix
 from companion.pages.plot.live.output import LiveOutput, pack
 
 
@@ -59,6 +58,9 @@ def paint_mask(
     allowed = {name: _as_mask(mask, name, given.shape) for name, mask in masks.items()}
     first, mask = next(iter(allowed.items()))
     weights = masked_softmax(given, mask)
+    painted = [
+        {"name": name, "allowed": one.astype(int).ravel().tolist()} for name, one in allowed.items()
+    ]
     return LiveOutput(
         "paint-mask",
         drawing=_table(weights, mask, rows, columns),
@@ -66,10 +68,7 @@ def paint_mask(
             "scores": pack(given, "float64"),
             "queries": rows,
             "keys": columns,
-            "masks": [
-                {"name": name, "allowed": one.astype(int).ravel().tolist()}
-                for name, one in allowed.items()
-            ],
+            "masks": painted,
         },
         label=label,
         alt=f"Mask: {first}. {_words(weights, mask, rows, columns)}.",
@@ -78,7 +77,7 @@ def paint_mask(
     )
 
 
-def _as_mask(mask: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def _as_mask(mask: Any, name: str, shape: tuple[int, ...]) -> Flags:
     given = np.asarray(mask)
     if given.dtype != np.bool_:
         raise TypeError(f"masks: {name!r} has dtype {given.dtype}, wanted booleans")
@@ -88,28 +87,15 @@ def _as_mask(mask: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
         raise ValueError(f"masks: {name!r} has shape {given.shape}, wanted {shape}") from None
 
 
-def _words(
-    weights: NDArray[np.float64],
-    mask: NDArray[np.bool_],
-    rows: Sequence[str],
-    columns: Sequence[str],
-) -> str:
-    return "; ".join(
-        f"{query}: "
-        + ", ".join(
-            f"{key} {weight:.2f}" if allowed else f"{key} blocked"
-            for key, weight, allowed in zip(columns, line, open_, strict=True)
-        )
-        for query, line, open_ in zip(rows, weights, mask, strict=True)
-    )
+def _words(weights: Numbers, mask: Flags, rows: Sequence[str], columns: Sequence[str]) -> str:
+    said = []
+    for query, line, allowed in zip(rows, weights, mask, strict=True):
+        shown = [f"{w:.2f}" if may else "blocked" for w, may in zip(line, allowed, strict=True)]
+        said.append(f"{query}: {', '.join(map(' '.join, zip(columns, shown, strict=True)))}")
+    return "; ".join(said)
 
 
-def _table(
-    weights: NDArray[np.float64],
-    mask: NDArray[np.bool_],
-    rows: Sequence[str],
-    columns: Sequence[str],
-) -> str:
+def _table(weights: Numbers, mask: Flags, rows: Sequence[str], columns: Sequence[str]) -> str:
     head = "".join(f'<th scope="col">{escape(key)}</th>' for key in columns)
     body = "".join(
         f'<tr><th scope="row">{escape(query)}</th>'

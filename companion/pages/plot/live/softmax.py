@@ -67,20 +67,20 @@ square root of 64: most weight on cat, 0.622; largest derivative 0.235.
     if given.size < 2 or not np.isfinite(given).all():
         raise ValueError(f"scores: got {given.tolist()}, wanted two or more finite numbers")
     labels = as_labels(names, "names", given.size, "score")
-    for name, found, steps in (
+    for name, asked, steps in (
         ("width", width, WIDTHS),
         ("temperature", temperature, TEMPERATURES),
     ):
-        if found not in steps:
+        if asked not in steps:
             wanted = ", ".join(f"{step:g}" for step in steps)
-            raise ValueError(f"{name}: got {found!r}, wanted one of {wanted}")
+            raise ValueError(f"{name}: got {asked!r}, wanted one of {wanted}")
 
     scale = (1 if divided else math.sqrt(width)) / temperature
-    drawn, tame = _state(scale * given), _state(given)
+    drawn, as_divided = _state(scale * given), _state(given)
     first = "divided by the square root" if divided else "as they are"
     return LiveOutput(
         "softmax",
-        drawing=_chart(labels, drawn, tame) + _readings(drawn, tame),
+        drawing=_chart(labels, drawn, as_divided) + _readings(drawn, as_divided),
         data={
             "names": labels,
             "scores": given.tolist(),
@@ -95,7 +95,7 @@ square root of 64: most weight on cat, 0.622; largest derivative 0.235.
         alt=(
             f"Bars for {', '.join(labels)}. Width {width}, scores {first}, temperature"
             f" {temperature:g}: {_said(labels, drawn)}. Dotted outlines, scores divided by the"
-            f" square root of {width}: {_said(labels, tame)}."
+            f" square root of {width}: {_said(labels, as_divided)}."
         ),
         caption=caption,
         state=f"Width d = {width}, scores {'' if divided else 'not '}divided by √d, temperature"
@@ -141,7 +141,7 @@ def _said(labels: Sequence[str], state: _State) -> str:
     )
 
 
-def _chart(labels: Sequence[str], drawn: _State, tame: _State) -> str:
+def _chart(labels: Sequence[str], drawn: _State, as_divided: _State) -> str:
     edge = _LETTER * max(map(len, labels)) + 4
     weight = edge + _SCORE + 8
     derivative = weight + _BAR["weight"] + _NUMBER + 18
@@ -149,8 +149,8 @@ def _chart(labels: Sequence[str], drawn: _State, tame: _State) -> str:
     rows = []
     for place, label in enumerate(labels):
         y = _TOP + _ROW * place
-        values = (drawn.weights[place], tame.weights[place])
-        slopes = (drawn.derivatives[place], tame.derivatives[place])
+        values = (drawn.weights[place], as_divided.weights[place])
+        slopes = (drawn.derivatives[place], as_divided.derivatives[place])
         rows.append(
             f'<text x="{edge}" y="{y + 19}">{escape(label)}</text>'
             f"{_number('score', drawn.scores[place], 1, weight - 8, y)}"
@@ -193,11 +193,11 @@ def _list(labels: Sequence[str], state: _State) -> str:
     return f"Weights: {said(state.weights)}. Derivatives: {said(state.derivatives)}."
 
 
-def _readings(drawn: _State, tame: _State) -> str:
+def _readings(drawn: _State, as_divided: _State) -> str:
     rows = "".join(
         f'<tr><th scope="row">{name}</th>'
         f'<td class="am-softmax-reading" data-am-value="{precise(value)}">{_short(value)}</td>'
-        f"<td>{_short(tame.readings[name])}</td></tr>"
+        f"<td>{_short(as_divided.readings[name])}</td></tr>"
         for name, value in drawn.readings.items()
     )
     return (
