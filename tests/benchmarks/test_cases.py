@@ -148,9 +148,8 @@ def test_no_call_with_growing_keys_meets_a_length_again() -> None:
 
     met: dict[str, list[int]] = {"ours": [], "theirs": []}
     functions = {name: lengths.append for name, lengths in met.items()}
-    blocks = overhead.Blocks(groups=3, blocks=2, calls=4)
-    overhead.grown(functions, [(n,) for n in range(33, 50)], blocks)
-    assert met["ours"] == met["theirs"] == list(range(33, 45))
+    overhead.grown(functions, [(n,) for n in range(33, 50)])
+    assert met["ours"] == met["theirs"] == list(range(33, 50))
 
 
 def test_the_least_of_every_group_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,5 +109,5 @@ def test_impossible_fits_are_refused() -> None:
             fit_exponent([1, 2], some)
     with pytest.raises(ValueError, match=r"lengths: got .* wanted at least two that differ"):
         fit_exponent([2, 2], [3.0, 4.0])
-    with pytest.raises(ValueError, match="confidence: got 95, wanted .*above 0 and below 1"):
+    with pytest.raises(ValueError, match=r"confidence: got 95, wanted .*above 0 and below 1"):
         fit_exponent([1, 2], [3.0, 4.0], confidence=95)
