@@ -65,5 +65,5 @@ def exact(part: Locator) -> float:
 
 def exact_all(parts: Locator) -> list[float]:
     """Return the numbers that elements show, with all their digits."""
-    found = parts.evaluate_all("all => all.map(e => Number(e.dataset.amValue))")
-    return [float(number) for number in found]
+    numbers = parts.evaluate_all("all => all.map(e => Number(e.dataset.amValue))")
+    return [float(number) for number in numbers]

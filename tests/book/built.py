@@ -59,9 +59,9 @@ class Page:
 
     def article(self) -> Tag:
         """What its author wrote, without the menus around it."""
-        found = self.soup.select_one("article.bd-article")
-        assert found is not None, f"{self.name} has no article"
-        return found
+        article = self.soup.select_one("article.bd-article")
+        assert article is not None, f"{self.name} has no article"
+        return article
 
     def follow(self, address: str) -> tuple[Path, str]:
         """Return the file to which a relative address leads, and the anchor in it."""

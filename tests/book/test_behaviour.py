@@ -205,7 +205,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(
     ) as context:
         page = context.new_page()
         page.goto(server + page_name, wait_until="networkidle")
-        page.add_style_tag(content="* { transition: none !important }")  # seen at once, or never
+        page.add_style_tag(content="* { transition: none !important }")  # no change in between
         stops = []
         for _ in range(600):
             page.keyboard.press("Tab")
@@ -236,7 +236,7 @@ def test_a_button_keeps_the_place_of_the_keyboard(
     button: str, server: str, open_page: Page
 ) -> None:
     open_page.goto(server + "start/start.html")
-    found = open_page.locator(f".bd-header-article {button}")
-    found.focus()
+    control = open_page.locator(f".bd-header-article {button}")
+    control.focus()
     open_page.keyboard.press("Enter")
     open_page.wait_for_function(f"document.activeElement.matches('{button}')")

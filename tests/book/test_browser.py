@@ -118,8 +118,8 @@ def look(page: Page, name: str) -> Iterator[str]:
         ("images that do not come", MISSING_IMAGES),
         ("out of the keyboard's reach", UNREACHABLE),
     ):
-        if found := page.evaluate(script):
-            yield f"{name}: {what}: {found}"
+        if fault := page.evaluate(script):
+            yield f"{name}: {what}: {fault}"
     if (pixels := page.evaluate(OVERFLOW)) > 0:
         yield f"{name}: {pixels} px wider than the screen"
     wanted = background(page)

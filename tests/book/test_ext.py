@@ -305,9 +305,9 @@ def test_a_workflow_knows_its_repository_and_branch(tmp_path: Path) -> None:
         "https://github.com/someone/their-book", "github", "draft"
     )
     tag = environ | {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v1"}
-    found = find_repository(tag, fork)
-    assert found is not None
-    assert found.branch == "main"
+    repository = find_repository(tag, fork)
+    assert repository is not None
+    assert repository.branch == "main"
 
 
 def test_the_books_own_variables_come_first(tmp_path: Path) -> None:
@@ -316,8 +316,8 @@ def test_the_books_own_variables_come_first(tmp_path: Path) -> None:
         "BOOK_REPOSITORY_BRANCH": "next",
         "GITHUB_REPOSITORY": "someone/their-book",
     }
-    found = find_repository(environ, tmp_path)
-    assert found == Repository("https://gitlab.com/group/book", "gitlab", "next")
+    repository = find_repository(environ, tmp_path)
+    assert repository == Repository("https://gitlab.com/group/book", "gitlab", "next")
     with pytest.raises(ConfigError, match="BOOK_REPOSITORY_URL: got 'nonsense'"):
         find_repository({"BOOK_REPOSITORY_URL": "nonsense"}, tmp_path)
 
@@ -521,15 +521,19 @@ def test_docstrings_are_prose_with_code_and_sections() -> None:
         "        first.\n    *rest: others.\n\nReturns:\n    Nothing: really.\n\n    At all.\n\n"
         "Raises:\n    ValueError: `x` is bad.\n\n>>> 1 + 1\n2"
     )
-    found = render(doc)
-    names = [type(node).__name__ for node in found]
+    rendered = render(doc)
+    names = [type(node).__name__ for node in rendered]
     assert names == ["paragraph", "literal_block", "bullet_list", "field_list", "literal_block"]
-    assert found[0].astext() == "Do |this| and *that*, with code."
-    fields = [field.astext() for field in found[3].findall(nodes.field_name)]
+    assert rendered[0].astext() == "Do |this| and *that*, with code."
+    fields = [field.astext() for field in rendered[3].findall(nodes.field_name)]
     assert fields == ["Parameters", "Returns", "Raises"]
-    assert [term.astext() for term in found[3].findall(nodes.term)] == ["x", "*rest", "ValueError"]
-    assert next(found[3].findall(nodes.definition)).astext() == "the\nfirst."
-    assert [code.astext() for code in found[0].findall(nodes.literal)] == ["code"]
+    assert [term.astext() for term in rendered[3].findall(nodes.term)] == [
+        "x",
+        "*rest",
+        "ValueError",
+    ]
+    assert next(rendered[3].findall(nodes.definition)).astext() == "the\nfirst."
+    assert [code.astext() for code in rendered[0].findall(nodes.literal)] == ["code"]
 
 
 def test_the_package_of_the_book_can_be_read() -> None:

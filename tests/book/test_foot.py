@@ -59,9 +59,9 @@ def test_the_bibliography_leads_back_to_every_page_that_cites(site: Site) -> Non
         for link in entry.select(".am-cited a"):
             target, anchor = bibliography.follow(str(link["href"]))
             page = site.page(target.relative_to(site.folder).as_posix())
-            place = page.article().find(id=anchor)
-            assert place is not None
-            assert f"#{entry['id']}" in str(place), (page.name, anchor)
+            element = page.article().find(id=anchor)
+            assert element is not None
+            assert f"#{entry['id']}" in str(element), (page.name, anchor)
             back.setdefault(page.name, set()).add(str(entry["id"]))
     copied = site.page("appendices/solutions.html")  # it repeats what other pages cite
     pages = [page for page in site.chapters if page not in (bibliography, copied)]
@@ -102,7 +102,7 @@ def test_what_the_search_finds_is_marked_on_the_page(
         page.wait_for_load_state("networkidle")
         marked = page.locator("article .highlighted")
         marked.first.wait_for()
-        found = {re.sub(r"\W", "", text).lower() for text in marked.all_text_contents()}
+        links = {re.sub(r"\W", "", text).lower() for text in marked.all_text_contents()}
         for word in words.split():
-            assert any(one.startswith(word[:6]) for one in found), (word, found)
+            assert any(one.startswith(word[:6]) for one in links), (word, links)
     assert not faults

@@ -32,13 +32,13 @@ class Entry:
 
 @cache
 def entries() -> list[Entry]:
-    found = []
+    entries = []
     body = GLOSSARY.read_text(encoding="utf8").split("{glossary}\n")[1].rpartition("\n````")[0]
     for part in re.split(r"\n\n(?=\S)", body.partition("\n\n")[2].strip()):
         lines = part.splitlines()
         terms = tuple(line for line in lines if not line.startswith(" "))
-        found.append(Entry(terms, " ".join(line.strip() for line in lines[len(terms) :])))
-    return found
+        entries.append(Entry(terms, " ".join(line.strip() for line in lines[len(terms) :])))
+    return entries
 
 
 @cache
@@ -83,7 +83,7 @@ def test_entries_are_in_order_and_single() -> None:
 
 
 def test_pages_link_terms_that_are_there() -> None:
-    """The first mention is linked, once on a page, where another page introduces the word."""
+    """A page links its first mention of a word that another page introduces, and no other."""
     known = {term for entry in entries() for term in entry.terms}
     linked = 0
     for page in pages():

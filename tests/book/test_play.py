@@ -87,18 +87,18 @@ def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Br
 
 
 def test_scripts_begin_with_the_numbers_that_python_wrote(browser: Browser) -> None:
-    found: list[list[list[float]]] = []
+    shown: list[list[list[float]]] = []
     for scripts in (False, True):
         given = (explorer(divided=True, temperature=0.5), steps(tile=5))
         with alone(browser, *given, java_script_enabled=scripts) as page:
             parts = ("softmax-weight", "softmax-derivative", "softmax-score", "softmax-reading")
             table = page.locator(".am-tiles-table td[data-am-value]")
-            found.append([*(exact_all(page.locator(f".am-{p}")) for p in parts), exact_all(table)])
+            shown.append([*(exact_all(page.locator(f".am-{p}")) for p in parts), exact_all(table)])
             if scripts:
                 page.get_by_role("button", name="Next").click()  # what is drawn without a script
             for part in ("bar", "before", "score"):
-                found[-1].append(exact_all(page.locator(f".am-tiles-{part}")))
-    for static, live in zip(*found, strict=True):
+                shown[-1].append(exact_all(page.locator(f".am-tiles-{part}")))
+    for static, live in zip(*shown, strict=True):
         np.testing.assert_allclose(live, static, rtol=0, atol=1e-6)
 
 
@@ -129,9 +129,9 @@ def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
         page.locator(".am-tiles").first.get_by_role("button", name="Back").press("End")
         page.locator(".am-tiles").last.get_by_role("button", name="Next").click()
         page.add_script_tag(path=AXE)
-        found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
-        assert len(found["passes"]) > 10
+        report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
+        assert len(report["passes"]) > 10
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
@@ -191,8 +191,8 @@ def shows(root: Page | Locator, width: int, temperature: float, divided: bool) -
             [scores.var(), -weights @ logarithms, abs(jacobian).max(), jacobian.trace()],
         ),
     ):
-        found = exact_all(root.locator(f".am-softmax-{part}"))
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-6)
+        shown = exact_all(root.locator(f".am-softmax-{part}"))
+        np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=1e-6)
 
 
 def sliders(root: Page | Locator) -> tuple[Locator, Locator, Locator]:
@@ -262,16 +262,20 @@ def test_a_reader_finds_out_what_the_root_is_for(browser: Browser) -> None:
     """Saturated at width 64; as at width 1 once divided, or at a temperature of 8."""
     with alone(browser, explorer()) as page:
         _, temperature, divide = sliders(page)
-        tame = weights_of(1, 1.0, divided=True)
+        divided = weights_of(1, 1.0, divided=True)
         largest = page.locator(".am-softmax-reading").nth(2)
         assert exact(largest) < 0.04
         divide.check()
         assert exact(largest) > 0.24
-        np.testing.assert_allclose(exact_all(page.locator(".am-softmax-weight")), tame, atol=1e-6)
+        np.testing.assert_allclose(
+            exact_all(page.locator(".am-softmax-weight")), divided, atol=1e-6
+        )
         divide.uncheck()
         while setting(page)[1] < 8:
             temperature.press("ArrowRight")
-        np.testing.assert_allclose(exact_all(page.locator(".am-softmax-weight")), tame, atol=1e-6)
+        np.testing.assert_allclose(
+            exact_all(page.locator(".am-softmax-weight")), divided, atol=1e-6
+        )
         bars = page.locator(".am-softmax-weight-bar, .am-softmax-derivative-bar")
         outlines = page.locator(".am-softmax-outline")
         widths = "all => all.map(e => e.getBBox().width)"
@@ -304,25 +308,25 @@ def row_of(root: Page | Locator) -> NDArray[np.float64]:
     return np.array(exact_all(root.locator(".am-tiles-score")))
 
 
-def shows_step(root: Page | Locator, row: NDArray[np.float64], tile: int, place: int) -> None:
+def shows_step(root: Page | Locator, row: NDArray[np.float64], tile: int, position: int) -> None:
     """Compare the drawing and the table at a tile, counted from 0, with the package."""
     blocks = [row[None, first : first + tile] for first in range(0, len(row), tile)]
     states = [online_softmax(blocks[:count]) for count in range(1, len(blocks) + 1)]
     maxima, sums = (
-        np.array([float(found[0]) for found in kind]) for kind in zip(*states, strict=True)
+        np.array([float(cells[0]) for cells in kind]) for kind in zip(*states, strict=True)
     )
     lines = root.locator("tbody tr")
     assert lines.count() == len(blocks)
-    found = np.array([exact_all(line.locator("td")) for line in lines.all()])
+    shown = np.array([exact_all(line.locator("td")) for line in lines.all()])
     factors = np.exp(np.array([-np.inf, *maxima[:-1]]) - maxima)
     olds = factors * np.array([0, *sums[:-1]])
     wanted = np.column_stack([maxima, factors, olds, sums - olds, sums])
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(shown, wanted, rtol=0, atol=1e-6)
     whole = exact_all(root.locator("tfoot td[data-am-value]"))
     np.testing.assert_allclose(whole, [maxima[-1], sums[-1]], rtol=0, atol=1e-6)
 
-    done = place == len(blocks)
-    last = min(place, len(blocks) - 1)
+    done = position == len(blocks)
+    last = min(position, len(blocks) - 1)
     first, stop = tile * last, min(tile * last + tile, len(row))
     keys = np.arange(len(row))
     bars = np.where(keys < stop, np.exp(row - maxima[last]), 0)
@@ -332,8 +336,8 @@ def shows_step(root: Page | Locator, row: NDArray[np.float64], tile: int, place:
     elif factors[last] < 1:
         before = np.where(keys < first, np.exp(row - maxima[last - 1]), 0)
     for part, numbers in (("bar", bars), ("before", before)):
-        found = np.array(exact_all(root.locator(f".am-tiles-{part}")))
-        np.testing.assert_allclose(found, numbers, rtol=0, atol=1e-6)
+        shown = np.array(exact_all(root.locator(f".am-tiles-{part}")))
+        np.testing.assert_allclose(shown, numbers, rtol=0, atol=1e-6)
     marks = root.locator(".am-tiles-whole")
     shown = marks.evaluate_all("all => all.map(e => e.getAttribute('visibility') === 'visible')")
     assert shown == [done] * len(row)
@@ -343,7 +347,7 @@ def shows_step(root: Page | Locator, row: NDArray[np.float64], tile: int, place:
     )
     np.testing.assert_array_equal(new, (keys >= first) & (keys < stop) & (not done))
     seen = [line.is_visible() for line in root.locator("tr td:first-of-type").all()]
-    assert seen == [number <= place for number in range(len(blocks) + 1)]
+    assert seen == [number <= position for number in range(len(blocks) + 1)]
 
 
 @pytest.mark.parametrize("tile", [1, 3, 5, 12])
@@ -353,9 +357,9 @@ def test_tiles_by_mouse(browser: Browser, tile: int) -> None:
         tiles = math.ceil(len(ROW) / tile)
         back, following = (page.get_by_role("button", name=name) for name in ("Back", "Next"))
         assert back.get_attribute("aria-disabled") == "true"
-        for place in range(tiles):
-            shows_step(page, ROW, tile, place)
-            assert said(page).startswith(f"Tile {place + 1} of {tiles}. ")
+        for position in range(tiles):
+            shows_step(page, ROW, tile, position)
+            assert said(page).startswith(f"Tile {position + 1} of {tiles}. ")
             following.click()
         shows_step(page, ROW, tile, tiles)
         assert following.get_attribute("aria-disabled") == "true"
@@ -371,9 +375,9 @@ def test_tiles_by_keyboard(browser: Browser) -> None:
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         shows_step(page, ROW, 3, 0)
-        for place in range(1, 5):
-            page.keyboard.press(("Enter", "Space", "ArrowRight")[place % 3])
-            shows_step(page, ROW, 3, place)
+        for position in range(1, 5):
+            page.keyboard.press(("Enter", "Space", "ArrowRight")[position % 3])
+            shows_step(page, ROW, 3, position)
         page.keyboard.press("ArrowRight")
         shows_step(page, ROW, 3, 4)
         page.keyboard.press("ArrowLeft")
@@ -427,8 +431,8 @@ def test_every_order_ends_alike(browser: Browser) -> None:
             row = row_of(page)
             seen.add(tuple(row))
             assert sorted(row) == sorted(ROW)
-            for place in range(5):
-                shows_step(page, row, 3, place)
+            for position in range(5):
+                shows_step(page, row, 3, position)
                 page.get_by_role("button", name="Back").press("ArrowRight")
             assert "the same" in said(page)
         page.get_by_role("button", name="Reset").click()

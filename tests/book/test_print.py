@@ -63,8 +63,8 @@ def test_pages_made_by_the_build_are_no_chapters() -> None:
         {"file": "api", "sections": [{"glob": "api/*"}]},
         {"file": "a", "sections": [{"file": "b"}]},
     ]
-    found = chapters({"root": "start", "parts": [{"caption": "End", "chapters": listed}]})
-    assert list(found) == [Chapter("start", ""), Chapter("a", "End"), Chapter("b", "End")]
+    read = chapters({"root": "start", "parts": [{"caption": "End", "chapters": listed}]})
+    assert list(read) == [Chapter("start", ""), Chapter("a", "End"), Chapter("b", "End")]
     names = [chapter.name for chapter in read_contents(ROOT / "_toc.yml")]
     assert names[0] == "start/start"
     assert "appendices/bibliography" in names
@@ -234,10 +234,10 @@ def test_places_are_found_on_their_sheets(tmp_path: Path, browser: Browser) -> N
     body = f'{long}<section id="late"><h2>Late</h2></section>'
     document = assemble(write_site(tmp_path, one=body), TOC)
     with laid_out(browser, document, tmp_path) as (page, _faults):
-        found = sheets(print_book(page))
+        printed = sheets(print_book(page))
         numbers = page.locator(".am-entry .am-sheet").all_inner_texts()
     wanted = {"start-start": 3, "parts-one": 4, "parts-one--late": 5, "parts-two": 6}
-    assert {name: found[name] for name in wanted} == wanted
+    assert {name: printed[name] for name in wanted} == wanted
     assert numbers == ["3", "4", "5", "6"]
 
 

@@ -21,8 +21,10 @@ LARGEST_CARD = 40_000  # bytes
 
 def meta(page: Page) -> dict[str, str]:
     """Return the <meta> tags of a page by name or property."""
-    found = page.soup.find_all("meta", content=True)
-    return {str(tag.get("name") or tag.get("property")): str(tag["content"]) for tag in found}
+    tags_of_page = page.soup.find_all("meta", content=True)
+    return {
+        str(tag.get("name") or tag.get("property")): str(tag["content"]) for tag in tags_of_page
+    }
 
 
 @pytest.mark.parametrize(
@@ -62,11 +64,11 @@ def test_a_description_is_a_sentence_in_plain_words() -> None:
 
 
 def test_without_an_address_no_tag_has_one() -> None:
-    found = tags("Masks", 'What "may" be seen.', "Book")
-    assert "http" not in found
-    assert "og:image" not in found
-    assert "og:url" not in found
-    soup = BeautifulSoup(found, "html.parser")
+    written = tags("Masks", 'What "may" be seen.', "Book")
+    assert "http" not in written
+    assert "og:image" not in written
+    assert "og:url" not in written
+    soup = BeautifulSoup(written, "html.parser")
     description = soup.find("meta", attrs={"name": "description"})
     assert description is not None
     assert str(description) == '<meta content=\'What "may" be seen.\' name="description"/>'

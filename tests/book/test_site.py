@@ -145,7 +145,7 @@ def test_pictures_are_put_into_words(site: Site) -> None:
         for drawing in page.article().select("svg[role=img]"):
             names = str(drawing.get("aria-labelledby") or "").split()
             label = str(drawing.get("aria-label") or "") + "".join(
-                found.get_text() for name in names if (found := drawing.find(id=name))
+                part.get_text() for name in names if (part := drawing.find(id=name))
             )
             if BOILERPLATE.search(label) or len(label) < 15:
                 poor.append(f"{page.name}: {label!r}")

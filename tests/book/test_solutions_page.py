@@ -117,9 +117,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, BeautifulSoup]:
 
 
 def section(soup: BeautifulSoup, anchor: str) -> Tag:
-    found = soup.find(id=anchor)
-    assert isinstance(found, Tag), anchor
-    return found
+    element = soup.find(id=anchor)
+    assert isinstance(element, Tag), anchor
+    return element
 
 
 def test_exercises_stand_in_the_order_of_the_book(small: dict[str, BeautifulSoup]) -> None:

@@ -46,14 +46,14 @@ def symbols(formula: str) -> set[str]:
 
 
 def _symbols(text: str) -> Iterator[str]:
-    for found in TOKEN.finditer(text):
-        if name := found["name"] or found["upright"]:
+    for match in TOKEN.finditer(text):
+        if name := match["name"] or match["upright"]:
             yield rf"\mathrm {name}"
-        elif found["accent"]:
-            yield rf"\{found['accent']} {found['base']}"
-        elif found["greek"]:
-            yield rf"\{found['greek']}"
-        elif letters := found["matrix"] or found["letter"]:
+        elif match["accent"]:
+            yield rf"\{match['accent']} {match['base']}"
+        elif match["greek"]:
+            yield rf"\{match['greek']}"
+        elif letters := match["matrix"] or match["letter"]:
             yield re.sub(r"[{}]", "", letters)
 
 
@@ -66,15 +66,15 @@ def formulas(text: str) -> Iterator[str]:
     """
     text = re.sub(
         r"```\{math\}\n((?:.|\n)*?)```",
-        lambda found: f"$${re.sub(r'(?m)^:label:.*', '', found[1])}$$",
+        lambda match: f"$${re.sub(r'(?m)^:label:.*', '', match[1])}$$",
         text,
     )
     text = re.sub(r"(?m)^[`:]{3,}.*$", "", text)
     text = re.sub(r"(?<!`)`[^`\n]+`", "", text)
-    for found in re.finditer(
+    for match in re.finditer(
         r"\$\$((?:.|\n)+?)\$\$|(?<![\\\w$])\$((?:[^$\\\n]|\\.|\n(?!\n))+?)\$", text
     ):
-        yield found[1] or found[2]
+        yield match[1] or match[2]
 
 
 @dataclass(frozen=True)

@@ -138,9 +138,9 @@ def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
         page.get_by_role("button", name="causal").click()
         page.add_script_tag(path=AXE)
         run = "rules => axe.run(document, {runOnly: rules})"
-        found = page.evaluate(run, RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
-        assert len(found["passes"]) > 10
+        report = page.evaluate(run, RULES)
+        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
+        assert len(report["passes"]) > 10
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
@@ -271,8 +271,8 @@ def shows(page: Page, mask: NDArray[np.bool_]) -> None:
     _, weights = scaled_dot_product_attention(
         HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6)), need_weights=True
     )
-    found = np.array(exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
-    np.testing.assert_allclose(found, weights, atol=1e-6)
+    shown = np.array(exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
+    np.testing.assert_allclose(shown, weights, atol=1e-6)
     sums = exact_all(page.locator("td.am-mask-sum"))
     np.testing.assert_allclose(sums, weights.sum(-1), atol=1e-6)
     states = page.locator(".am-mask-button").evaluate_all("all => all.map(e => e.ariaPressed)")
@@ -362,8 +362,8 @@ def swipe(page: Page, start: Locator, end: Locator) -> None:
     session = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: tuple[float, float]) -> None:
-        found = [{"x": x, "y": y} for x, y in points]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": found})
+        touches = [{"x": x, "y": y} for x, y in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
     touch("touchStart", ends[0])
     for step in np.linspace(0, 1, 12)[1:]:
@@ -386,8 +386,8 @@ def test_a_mask_that_is_painted_is_recognized(browser: Browser) -> None:
 # Rotary angles
 
 
-def turns(page: Page, i: int, j: int) -> None:
-    """Compare dials and score with the package at two places."""
+def shows_rotation(page: Page, i: int, j: int) -> None:
+    """Compare dials and score with the package at two positions."""
     query = rotate(QUERY[None], np.array([i]), frequencies=FREQUENCIES)
     key = rotate(KEY[None], np.array([j]), frequencies=FREQUENCIES)
     for kind, vector in (("query", query), ("key", key)):
@@ -409,27 +409,27 @@ def sliders(page: Page) -> Locator:
 
 def test_rotary_angles_by_mouse(browser: Browser) -> None:
     with alone(browser, turned()) as page:
-        turns(page, 3, 7)
-        for place in (0, 1):
-            box = sliders(page).nth(place).bounding_box()
+        shows_rotation(page, 3, 7)
+        for position in (0, 1):
+            box = sliders(page).nth(position).bounding_box()
             assert box is not None
             page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
         i, j = (int(one.input_value()) for one in sliders(page).all())
         assert i > 12
         assert j > 12
-        turns(page, i, j)
+        shows_rotation(page, i, j)
         page.get_by_role("button", name="Reset").click()
-        turns(page, 3, 7)
+        shows_rotation(page, 3, 7)
 
 
 def test_rotary_angles_by_keyboard_keep_the_score_at_one_distance(browser: Browser) -> None:
     with alone(browser, turned()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("ArrowLeft")
-        turns(page, 2, 7)
+        shows_rotation(page, 2, 7)
         page.keyboard.press("Tab")
         page.keyboard.press("End")
-        turns(page, 2, LONGEST)
+        shows_rotation(page, 2, LONGEST)
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Tab")
         page.keyboard.press("Space")  # both together
@@ -437,7 +437,7 @@ def test_rotary_angles_by_keyboard_keep_the_score_at_one_distance(browser: Brows
         page.keyboard.press("Shift+Tab")
         for _ in range(3):
             page.keyboard.press("ArrowLeft")
-        turns(page, 0, LONGEST - 3)  # place 0 is the end, and the key waits for the query
+        shows_rotation(page, 0, LONGEST - 3)  # position 0 is the end; the key waits
         assert exact(page.locator(".am-rotary-sum")) == pytest.approx(before, abs=1e-6)
         assert said(page).startswith("Distance 17, score ")
 

@@ -37,10 +37,10 @@ def faults(pages: list[Path], config: Path) -> list[str]:
         done = subprocess.run(command, stdout=told, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     return [
-        f"{Path(one['filePath']).name}:{found['line']}: {found['ruleId']}: {found['message']}"
+        f"{Path(one['filePath']).name}:{fault['line']}: {fault['ruleId']}: {fault['message']}"
         for one in json.loads(report.read_text(encoding="utf-8"))
-        for found in one["messages"]
-        if found["severity"] == 2
+        for fault in one["messages"]
+        if fault["severity"] == 2
     ]
 
 
@@ -57,5 +57,5 @@ def test_pages_are_valid(some: list[Page], tmp_path: Path) -> None:
 def test_faults_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text('<p id="a"><small>open</p><p id="a"><b></b></p>', encoding="utf-8")
-    found = faults([page], tmp_path / "config.json")
-    assert {"no-dup-id", "close-order"} <= {one.split(": ")[1] for one in found}
+    messages = faults([page], tmp_path / "config.json")
+    assert {"no-dup-id", "close-order"} <= {one.split(": ")[1] for one in messages}

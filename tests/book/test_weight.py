@@ -78,12 +78,12 @@ def test_pages_are_light_and_keep_still(
         context = browser.new_context(service_workers="block", **PHONE)
         context.set_default_timeout(PATIENCE)
         context.add_init_script(NOTES)
-        found = first_visit(context, server + one.name)
+        measured = first_visit(context, server + one.name)
         context.close()
         limits = {"KiB": KIB, "requests": REQUESTS, "shift": SHIFT, "busy": BUSY}
         faults += [
-            f"{one.name}: {name} {found[name]:.4g}, at most {limit}"
+            f"{one.name}: {name} {measured[name]:.4g}, at most {limit}"
             for name, limit in limits.items()
-            if found[name] > limit
+            if measured[name] > limit
         ]
     assert not faults
