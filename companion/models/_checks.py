@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,14 +18,12 @@ if TYPE_CHECKING:
 
 def check_batch(given: Mapping[str, Any]) -> None:
     """Refuse a batch whose target cannot be read beside its source."""
-    _check_readable(*attrgetter("source", "target_in")(given["batch"]))
+    _check_readable(*_parts(given["batch"], "source", "target_in"))
 
 
 def check_targets(given: Mapping[str, Any]) -> None:
     """Refuse a batch over whose target no loss can be averaged."""
-    target_in, target_out, mask = attrgetter("target_in", "target_out", "target_mask")(
-        given["batch"]
-    )
+    target_in, target_out, mask = _parts(given["batch"], "target_in", "target_out", "target_mask")
     _check_answered(target_in, target_out, mask)
     if not mask.any():
         raise ValueError("target_mask: got no token, wanted at least one to average over")
@@ -50,6 +47,13 @@ def one_each(argument: str, of: str) -> Callable[[Mapping[str, Any]], None]:
             )
 
     return rule
+
+
+def _parts(batch: Any, *names: str) -> list[Tensor]:
+    if not all(hasattr(batch, name) for name in names):
+        came = type(batch).__name__
+        raise TypeError(f"batch: got {came}, wanted one that has {', '.join(names)}")
+    return [getattr(batch, name) for name in names]
 
 
 @contract(source="ids: b k", target_in="ids: b q", k="> 0", q="> 0")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
 from companion.attention import attend, masked_softmax
+from companion.contracts import contract
 from companion.layers import AdditiveAttention
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
-from companion.models._checks import checked_lengths
 
 
+@contract(vocab_size=">= 1", classes=">= 1", questions=">= 1", embed_dim=">= 2 and even")
 @dataclass(frozen=True)
 class ClassifierConfig:
     """Shape of a classifier.
@@ -29,10 +29,6 @@ class ClassifierConfig:
             bidirectional recurrent layer has read the whole sentence).
         attention: "additive" (Bahdanau et al., 2015), with the question as its query; or
             "uniform": every word counts the same, in training as in use.
-
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: a field is out of its range.
     """
 
     vocab_size: int
@@ -41,18 +37,6 @@ class ClassifierConfig:
     embed_dim: int = 32
     encoder: Literal["embeddings", "gru"] = "embeddings"
     attention: Literal["additive", "uniform"] = "additive"
-
-    def __post_init__(self) -> None:
-        for name in ("vocab_size", "classes", "questions", "embed_dim"):
-            check_whole(1, **{name: getattr(self, name)})
-        if self.embed_dim % 2:
-            raise ValueError(f"embed_dim: got {self.embed_dim}, wanted an even number")
-        for name, known in (
-            ("encoder", ("embeddings", "gru")),
-            ("attention", ("additive", "uniform")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
 
 
 class Encoded(NamedTuple):
@@ -98,30 +82,18 @@ class AttentionClassifier(nn.Module):
         self.combine = nn.Linear(2 * e, e)
         self.output = nn.Linear(e, config.classes)
 
+    @contract(tokens="ids: b k [f]", lengths="lengths: b", question="ids: b")
     def encode(self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None) -> Encoded:
         """Read sentences: a word's vector is the sum of its features' embeddings.
 
         Args:
-            tokens: (b, k) ids, or (b, k, f) ids of f features a word; padded at the end.
-            lengths: (b,) number of words, each at least 1.
-            question: (b,) ids; None asks question 0.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: not one length or question a sentence, or ids of another shape.
+            tokens: ids of words, or of f features a word; padded at the end.
+            lengths: number of words, each at least 1.
+            question: ids; None asks question 0.
         """
-        if tokens.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"tokens: got dtype {tokens.dtype}, wanted integers, the ids of words")
-        if tokens.ndim not in (2, 3):
-            raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k) or (b, k, f)")
-        lengths = checked_lengths(lengths, len(tokens), tokens.device)
+        lengths = lengths.to(tokens.device, torch.int64)
         if question is None:
             question = lengths.new_zeros(len(tokens))
-        elif question.shape != lengths.shape:
-            raise ValueError(
-                f"question: got shape {tuple(question.shape)}, wanted ({len(tokens)},), one a "
-                "sentence"
-            )
         states = self.embedding(tokens)
         states = states if tokens.ndim == 2 else states.sum(-2)
         if self.encoder is not None:
@@ -171,6 +143,7 @@ class AttentionClassifier(nn.Module):
         *,
         need_weights: Literal[True],
     ) -> tuple[Tensor, Tensor]: ...
+    @contract()
     def forward(
         self,
         tokens: Tensor,
@@ -189,10 +162,6 @@ class AttentionClassifier(nn.Module):
 
         Returns:
             (b, classes) logits; with `need_weights` also the (b, k) weights.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: not one length or question a sentence, or ids of another shape.
         """
         encoded = self.encode(tokens, lengths, question)
         weights = self.weights(encoded)

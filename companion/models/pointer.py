@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-import math
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
-from companion.models._checks import check_asked, check_ids, check_one_each, check_read
+from companion.contracts import contract
+from companion.models._checks import check_batch, check_targets, one_each
 from companion.models.seq2seq import Encoded, Recurrent, Seq2Seq, Seq2SeqConfig
 
 if TYPE_CHECKING:
@@ -21,26 +20,23 @@ UNKNOWN_ID = 3
 """What an id beyond the vocabulary is read as: the `unk_id` of every `Vocabulary`."""
 
 
+@contract(p_vocab="b q V", weights="b q k", p_gen="b q", source="ids: b k", size=">= 1")
 def final_distribution(
     p_vocab: Tensor, weights: Tensor, p_gen: Tensor, source: Tensor, size: int
 ) -> Tensor:
     """Mix what is generated with what is copied, word by word (See et al., 2017, equation 9).
 
-    P(w) = p_gen P_vocab(w) + (1 - p_gen) (sum of the weights of the places where w stands).
+    P(w) = p_gen P_vocab(w) + (1 - p_gen) (sum of the weights of the source positions of w).
 
     Args:
-        p_vocab: (b, q, V) probabilities of the vocabulary's words.
-        weights: (b, q, k) attention, 0 at padding.
-        p_gen: (b, q) probability of generating.
-        source: (b, k) ids; from V on, unknown words of the sentence.
+        p_vocab: probabilities of the vocabulary's words.
+        weights: attention, 0 at padding.
+        p_gen: probability of generating.
+        source: ids; from V on, unknown words of the sentence.
         size: number of ids, at least V.
 
     Returns:
         (b, q, size) probabilities.
-
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: shapes that do not fit, or a size below V.
 
     >>> final_distribution(
     ...     torch.tensor([[[0.8, 0.2]]]), torch.tensor([[[0.3, 0.7]]]),
@@ -48,12 +44,7 @@ def final_distribution(
     ... )
     tensor([[[0.4000, 0.2500, 0.3500]]])
     """
-    check_whole(1, size=size)
-    b, q, known = p_vocab.shape
-    wanted = {"weights": (b, q, source.shape[-1]), "p_gen": (b, q), "source": (b, source.shape[-1])}
-    for name, tensor in (("weights", weights), ("p_gen", p_gen), ("source", source)):
-        if tuple(tensor.shape) != wanted[name]:
-            raise ValueError(f"{name}: got shape {tuple(tensor.shape)}, wanted {wanted[name]}")
+    known = p_vocab.shape[-1]
     if size < known:
         raise ValueError(f"size: got {size}, wanted at least {known}, the words of p_vocab")
     generated = F.pad(p_gen[..., None] * p_vocab, (0, size - known))
@@ -61,13 +52,14 @@ def final_distribution(
     return generated.scatter_add(-1, source[:, None].expand_as(copied), copied)
 
 
+@contract(weights="... q k")
 def coverage_loss(weights: Tensor) -> Tensor:
-    """Sum what every word looks at again: sum_i min(a_i, c_i) (See et al., 2017, equation 12).
+    """Sum the attention that comes again: sum_i min(a_i, c_i) (See et al., 2017, equation 12).
 
     The coverage c of a step is the sum of the weights of the steps before.
 
     Args:
-        weights: (..., q, k) attention, one row a step.
+        weights: attention, one row a step.
 
     Returns:
         (..., q), each from 0 to 1.
@@ -96,18 +88,19 @@ class Mixture(NamedTuple):
         """Return the final distribution (b, q, size) over the ids of a source."""
         return final_distribution(self.p_vocab, self.weights, self.p_gen, source, size)
 
+    @contract(source="ids: b k", words="ids: b q")
     def copied_share(self, source: Tensor, words: Tensor) -> Tensor:
         """Return how much of the probability of (b, q) words was copied, from 0 to 1.
 
         Args:
-            source: (b, k) ids.
-            words: (b, q) ids, each of some probability.
+            source: ids of the source.
+            words: ids, each of some probability.
         """
-        here = source[:, None] == words[..., None]
-        copied = (1 - self.p_gen) * (self.weights * here).sum(-1)
+        same = source[:, None] == words[..., None]
+        copied = (1 - self.p_gen) * (self.weights * same).sum(-1)
         known = words < self.p_vocab.shape[-1]
-        place = words.where(known, 0)[..., None]
-        generated = self.p_gen * self.p_vocab.gather(-1, place)[..., 0] * known
+        readable = words.where(known, 0)[..., None]
+        generated = self.p_gen * self.p_vocab.gather(-1, readable)[..., 0] * known
         return copied / (copied + generated)
 
 
@@ -137,30 +130,26 @@ class PointerOutput(NamedTuple):
     weights: Tensor
 
 
+@contract(coverage_weight=">= 0")
 class PointerGenerator(nn.Module):
     """Write a summary, each word generated or copied (See et al., 2017).
 
     At step t the decoder's state s and the context c make two things: a distribution over the
     vocabulary, as in `Seq2Seq`, and the probability of using it,
     p_gen = sigmoid(w_c . c + w_s . s + w_x . x + b), x being the embedding of the word before. Else
-    a place of the source is drawn by attention, and its word is copied.
+    a position of the source is drawn by attention, and its word is copied.
 
     Ids from `config.source_vocab` on stand for the unknown words of one sentence, numbered in the
     order in which they come; `collate(..., copying=True)` makes them. The embeddings read all of
     them as `<unk>`.
 
-    With coverage, the sum of all weights so far enters the keys of attention, place by place, and
-    the loss grows by how much a word looks at places that were looked at before.
+    With coverage, the sum of all weights so far enters the keys of attention, position by
+    position, and the loss grows by the attention that a word gives where others gave it before.
 
     Args:
         config: one vocabulary for both sides, attention, and the present state as its query.
         coverage: whether attention knows where it was.
         coverage_weight: of the coverage loss beside the other.
-
-    Raises:
-        TypeError: a coverage_weight that is no number.
-        ValueError: a configuration without attention, with two vocabularies or with the previous
-            state as query, or a negative coverage_weight.
 
     >>> model = PointerGenerator(Seq2SeqConfig(9, 9, attention="general"))
     >>> state = model.start(torch.tensor([[4, 9, 5, 10]]), torch.tensor([4]))
@@ -172,7 +161,8 @@ class PointerGenerator(nn.Module):
         self, config: Seq2SeqConfig, *, coverage: bool = False, coverage_weight: float = 1.0
     ) -> None:
         super().__init__()
-        if config.attention == "none":
+        base = Seq2Seq(config)
+        if base.attention is None:
             raise ValueError("config.attention: got 'none', wanted one that can point")
         if config.feeds_context:
             raise ValueError("config.query: got 'previous', wanted 'present'")
@@ -181,13 +171,8 @@ class PointerGenerator(nn.Module):
                 f"config.target_vocab: got {config.target_vocab}, wanted "
                 f"{config.source_vocab}, that of the source, which copying shares"
             )
-        if not 0 <= coverage_weight < math.inf:
-            raise ValueError(f"coverage_weight: got {coverage_weight}, wanted at least 0")
         self.config, self.coverage, self.coverage_weight = config, coverage, coverage_weight
-        self.base = Seq2Seq(config)
-        if self.base.attention is None:
-            raise ValueError("config.attention: got one that makes no layer")
-        self.attention = self.base.attention
+        self.base, self.attention = base, base.attention
         e, h = config.embed_dim, config.hidden_dim
         self.switch = nn.Linear(2 * h + e, 1)
         # Zero: a model to which coverage is added begins as it was without.
@@ -206,27 +191,23 @@ class PointerGenerator(nn.Module):
         other.coverage, other.coverage_weight = True, coverage_weight
         return other
 
+    @contract(source="ids: b k", lengths="lengths: b", k="> 0")
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
-        """Read the source once, its unknown words as `<unk>`; as `Seq2Seq.encode`."""
-        check_ids("(b, k)", source=source)
+        """Read the source, its unknown words as `<unk>`; as `Seq2Seq.encode`."""
         return self.base.encode(self._known(source), lengths)
 
+    @contract(rule=check_batch)
     def mixture(self, batch: Batch) -> Mixture:
         """Say what every target word comes from, after the right words before it.
 
         Args:
             batch: a padded batch for copying; `target_out` is not read.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: parts of the batch whose shapes do not fit.
         """
-        check_read(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         embedded = self._embed(batch.target_in)
         states, _ = self.base.run(embedded, encoded.start)
         if self.coverage:
-            context, weights = self._look_in_turn(states, encoded)
+            context, weights = self._cover(states, encoded)
         else:
             context, weights = self._look(states, encoded)
         return self._mix(embedded, states, context, weights)
@@ -237,6 +218,7 @@ class PointerGenerator(nn.Module):
     def forward(
         self, batch: Batch, *, need_weights: Literal[True]
     ) -> tuple[Tensor, Tensor | None]: ...
+    @contract()
     def forward(
         self, batch: Batch, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor | None]:
@@ -253,77 +235,66 @@ class PointerGenerator(nn.Module):
         logits = mixture.distribution(batch.source, self._size(batch.source)).log()
         return (logits, mixture.weights) if need_weights else logits
 
+    @contract(rule=check_targets)
     def loss(self, batch: Batch) -> Tensor:
         """Average -log P(word) over the target, in nats a token, plus the coverage loss if asked.
 
         Args:
-            batch: a padded batch for copying.
-
-        Raises:
-            TypeError: ids or lengths that are no integers, or a mask that is not boolean.
-            ValueError: parts of the batch whose shapes do not fit, or no target token.
+            batch: a padded batch for copying, with at least one target word.
         """
-        check_asked(batch)
         mixture = self.mixture(batch)
-        found = mixture.distribution(batch.source, self._size(batch.source, batch.target_out))
-        given = found.gather(-1, batch.target_out[..., None])[..., 0][batch.target_mask]
+        probability = mixture.distribution(
+            batch.source, self._size(batch.source, batch.target_out)
+        ).gather(-1, batch.target_out[..., None])[..., 0]
         # A word of probability 0 has no finite loss, and 1e-12 is far below what training meets.
-        loss = -given.clamp_min(1e-12).log().mean()
+        loss = -probability[batch.target_mask].clamp_min(1e-12).log().mean()
         if self.coverage:
-            again = coverage_loss(mixture.weights)[batch.target_mask]
-            loss = loss + self.coverage_weight * again.mean()
+            repeated = coverage_loss(mixture.weights)[batch.target_mask]
+            loss = loss + self.coverage_weight * repeated.mean()
         return loss
 
+    @contract(source="ids: b k", lengths="lengths: b", k="> 0", max_len=">= 1", beam_size=">= 1")
     def start(
         self, source: Tensor, lengths: Tensor, *, max_len: int | None = None, beam_size: int = 1
     ) -> PointerState:
         """Encode the source and return the state before the first word; as `Seq2Seq.start`.
 
         Args:
-            source: (b, k) ids, padded at the end.
-            lengths: (b,) number of tokens.
+            source: ids, padded at the end.
+            lengths: number of tokens.
             max_len: most steps that will be taken; any number will do.
             beam_size: rows a sentence; those of one sentence follow one another.
         """
-        check_ids("(b, k)", source=source)
         begun = self.base.start(self._known(source), lengths, max_len=max_len, beam_size=beam_size)
         source = source.repeat_interleave(beam_size, 0)
         coverage = begun.encoded.memory.new_zeros(source.shape)
         return PointerState(begun.encoded, begun.recurrent, source, coverage, self._size(source))
 
+    @contract(tokens="ids: b", rule=one_each("tokens", of="source"))
     def step(self, tokens: Tensor, state: PointerState) -> PointerOutput:
         """Read one word a sentence and score the next.
 
         Args:
-            tokens: (b,) ids of the last words.
+            tokens: ids of the last words.
             state: from `start` or from the step before.
-
-        Raises:
-            TypeError: tokens that are no integers.
-            ValueError: not one token a sentence.
         """
-        check_one_each(len(state.source), tokens=tokens)
         embedded = self._embed(tokens[:, None])
         states, recurrent = self.base.run(embedded, state.recurrent)
         context, weights = self._look(states, state.encoded, state.coverage)
         mixture = self._mix(embedded, states, context, weights)
         logits = mixture.distribution(state.source, state.size).log()[:, 0]
-        seen = weights[:, 0]
-        following = state._replace(recurrent=recurrent, coverage=state.coverage + seen)
-        return PointerOutput(logits, following, seen)
+        weights = weights[:, 0]
+        next_state = state._replace(recurrent=recurrent, coverage=state.coverage + weights)
+        return PointerOutput(logits, next_state, weights)
 
+    @contract(indices="ids: b", rule=one_each("indices", of="source"))
     def reorder(self, state: PointerState, indices: Tensor) -> PointerState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
         Args:
             state: from `step`.
-            indices: (b,) rows, each of the same sentence as the row that it replaces.
-
-        Raises:
-            TypeError: indices that are no integers.
-            ValueError: indices of another shape.
+            indices: rows, each of the same sentence as the row that it replaces.
         """
-        check_one_each(len(state.source), indices=indices)
         return state._replace(
             recurrent=tuple(part.index_select(0, indices) for part in state.recurrent),
             coverage=state.coverage.index_select(0, indices),
@@ -339,7 +310,8 @@ class PointerGenerator(nn.Module):
             keys = keys + coverage[..., None] * self.coverage_vector
         return self.attention(states, keys, encoded.memory, mask=encoded.mask, need_weights=True)
 
-    def _look_in_turn(self, states: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+    def _cover(self, states: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+        """Look state by state, each knowing how much attention those before it gave."""
         coverage = encoded.memory.new_zeros(encoded.memory.shape[:2])
         contexts, rows = [], []
         for state in torch.split(states, 1, 1):

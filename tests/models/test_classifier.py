@@ -83,9 +83,17 @@ def call(tokens: Tensor = TOKENS, lengths: Any = LENGTHS, question: Any = QUESTI
     [
         ({"tokens": TOKENS.double()}, TypeError, "tokens: got dtype torch.float64"),
         ({"tokens": TOKENS[0, 0]}, ValueError, r"tokens: got shape \(2,\)"),
-        ({"lengths": LENGTHS[:2]}, ValueError, r"lengths: got shape \(2,\)"),
+        (
+            {"lengths": LENGTHS[:2]},
+            ValueError,
+            r"lengths: got b = 2 in shape \(2,\), wanted 3",
+        ),
         ({"lengths": [5, 1, 3]}, TypeError, "lengths: got list"),
-        ({"question": QUESTION[:1]}, ValueError, r"question: got shape \(1,\)"),
+        (
+            {"question": QUESTION[:1]},
+            ValueError,
+            r"question: got b = 1 in shape \(1,\), wanted 3",
+        ),
     ],
 )
 def test_wrong_calls_are_refused(
@@ -99,10 +107,11 @@ def test_wrong_calls_are_refused(
     ("field", "error", "message"),
     [
         ({"classes": 0}, ValueError, "classes: got 0"),
-        ({"embed_dim": 7}, ValueError, "embed_dim: got 7, wanted an even number"),
+        ({"embed_dim": 7}, ValueError, "embed_dim: got 7, wanted at least 2 and even"),
         ({"encoder": "lstm"}, ValueError, "encoder: got 'lstm'"),
         ({"attention": "none"}, ValueError, "attention: got 'none'"),
         ({"vocab_size": 2.5}, TypeError, "vocab_size: got float"),
+        ({"questions": True}, TypeError, "questions: got bool"),
     ],
 )
 def test_wrong_shapes_are_refused(

@@ -236,11 +236,13 @@ def test_wrong_calls() -> None:
     source = torch.zeros(2, 5, dtype=torch.int64)
     with pytest.raises(ValueError, match=r"size: got 3, wanted at least 4"):
         final_distribution(**sizes, source=source, size=3)
-    with pytest.raises(ValueError, match=r"p_gen: got shape \(2, 4\), wanted \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"p_gen: got q = 4 in shape \(2, 4\), wanted 3"):
         final_distribution(**sizes | {"p_gen": torch.ones(2, 4)}, source=source, size=4)
-    with pytest.raises(ValueError, match=r"weights: got shape \(2, 3, 4\), wanted \(2, 3, 5\)"):
+    with pytest.raises(ValueError, match=r"source: got k = 5 in shape \(2, 5\), wanted 4"):
         final_distribution(**sizes | {"weights": ones}, source=source, size=4)
     with pytest.raises(ValueError, match="coverage_weight: got -1"):
         PointerGenerator(made().config, coverage_weight=-1)
+    with pytest.raises(ValueError, match="coverage_weight: got inf"):
+        PointerGenerator(made().config, coverage_weight=math.inf)
     with pytest.raises(TypeError, match="source: got dtype"):
         made().start(torch.ones(1, 2), torch.tensor([2]))

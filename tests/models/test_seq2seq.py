@@ -266,3 +266,5 @@ def test_what_is_no_number_is_refused(field: str) -> None:
     value: Any = "0.5" if field == "dropout_p" else 6.0
     with pytest.raises(TypeError, match=f"{field}: got"):
         replace(CONFIG, **{field: value})
+    with pytest.raises(TypeError, match=f"{field}: got bool"):
+        replace(CONFIG, **{field: True})

@@ -3,23 +3,23 @@
 from companion.models.vision.captioner import (
     Captioner,
     CaptionerConfig,
+    CaptionOutput,
     CaptionState,
     CaptionStep,
     Choose,
-    Looks,
     Seen,
 )
 from companion.models.vision.sampling import Reinforce, log_probability
 from companion.models.vision.vit import Classified, VisionConfig, VisionTransformer, to_patches
 
 __all__ = [
+    "CaptionOutput",
     "CaptionState",
     "CaptionStep",
     "Captioner",
     "CaptionerConfig",
     "Choose",
     "Classified",
-    "Looks",
     "Reinforce",
     "Seen",
     "VisionConfig",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.layers import AdditiveAttention
-from companion.models._checks import check_asked, check_ids, check_one_each
+from companion.models._checks import check_targets, one_each
 from companion.positions import sinusoidal_encoding
 
 if TYPE_CHECKING:
@@ -20,13 +20,20 @@ if TYPE_CHECKING:
 Attention = Literal["soft", "hard", "uniform"]
 Query = Literal["previous", "present"]
 Choose = Callable[[int, Tensor], Tensor]
-"""Takes the place in the caption and the (b, k) weights there; gives the (b,) cells to take, -1 for
-all cells by their weights."""
+"""Takes the position in the caption and the (b, k) weights there; gives the (b,) cells to take, -1
+for all cells by their weights."""
+
+COLOURS = 3
+"""Channels of a picture."""
 
 STRIDE = 4
 """Pixels between the centres of neighbouring cells of the map."""
 
 
+@contract(
+    vocab_size=">= 1", image_size=">= 1", channels=">= 2 and even", embed_dim=">= 1",
+    hidden_dim=">= 1",
+)  # fmt: skip
 @dataclass(frozen=True)
 class CaptionerConfig:
     """Shape of a captioner.
@@ -37,17 +44,13 @@ class CaptionerConfig:
             4 x 4 pixels.
         attention: "soft" blends the cells by their weights, "hard" takes one cell (Xu et al.,
             2015), "uniform" gives all cells the same weight at every word.
-        query: which state looks at the map. "previous": the state that has not yet read the last
-            word, and what it sees enters the recurrent cell with that word (Xu et al., 2015).
-            "present": the state that has, and what it sees goes to the output alone (Lu et al.,
+        query: which state attends to the map. "previous": the state that has not yet read the last
+            word, and the context enters the recurrent cell with that word (Xu et al., 2015).
+            "present": the state that has, and the context goes to the output alone (Lu et al.,
             2017).
         channels: width of an annotation, the vector of a cell; even.
         embed_dim: width of a word's embedding.
         hidden_dim: width of the decoder's state.
-
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: a field out of its range.
     """
 
     vocab_size: int
@@ -64,15 +67,8 @@ class CaptionerConfig:
         return self.image_size // STRIDE
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "image_size", "channels", "embed_dim", "hidden_dim"):
-            check_whole(1, **{name: getattr(self, name)})
-        for name, known in (("attention", get_args(Attention)), ("query", get_args(Query))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
         if self.image_size % STRIDE:
             raise ValueError(f"image_size: got {self.image_size}, wanted a multiple of {STRIDE}")
-        if self.channels % 2:
-            raise ValueError(f"channels: got {self.channels}, wanted an even number")
 
 
 class Seen(NamedTuple):
@@ -102,8 +98,8 @@ class CaptionStep(NamedTuple):
     weights: Tensor
 
 
-class Looks(NamedTuple):
-    """What a whole caption takes.
+class CaptionOutput(NamedTuple):
+    """Scores of a whole caption, and where its words attended.
 
     Attributes:
         logits: (b, q, vocab_size).
@@ -117,11 +113,12 @@ class Looks(NamedTuple):
 
 
 class Captioner(nn.Module):
-    """Describe a picture word by word, and look at its map before each (Xu et al., 2015).
+    """Describe a picture word by word, attending to its map before each (Xu et al., 2015).
 
-    Three convolutions make a map. The annotation of a cell is what they find there, plus the
-    encoding of its row and column, which is sinusoidal at first and learned further. A state looks
-    at the annotations, and the next word is scored from the last one, the state and what was seen.
+    Three convolutions make a map. The annotation of a cell is what they compute there, plus the
+    encoding of its row and column, which is sinusoidal at first and learned further. A state
+    attends to the annotations, and the next word is scored from the last one, the state and the
+    context.
 
     In training, hard attention draws the cell of every word; see `Reinforce`. Otherwise it takes
     the cell with the largest weight.
@@ -138,9 +135,10 @@ class Captioner(nn.Module):
     def __init__(self, config: CaptionerConfig) -> None:
         super().__init__()
         self.config = config
+        self.image_size, self.colours = config.image_size, COLOURS
         c, h = config.channels, config.hidden_dim
         self.encoder = nn.Sequential(
-            *_convolution(3, c // 2, stride=2),
+            *_convolution(COLOURS, c // 2, stride=2),
             *_convolution(c // 2, c // 2, stride=1),
             *_convolution(c // 2, c, stride=2),
         )
@@ -153,79 +151,64 @@ class Captioner(nn.Module):
         self.from_context = nn.Linear(c, config.embed_dim, bias=False)
         self.output = nn.Linear(config.embed_dim, config.vocab_size)
 
+    @contract(matching="places", images="b colours image_size image_size")
     def see(self, images: Tensor) -> Seen:
-        """Compute the map of pictures, once for all words.
+        """Compute the map of pictures, for all words together.
 
         Args:
-            images: (b, 3, image_size, image_size) from 0 to 1.
-
-        Raises:
-            TypeError: no floating tensor.
-            ValueError: another shape.
+            images: from 0 to 1.
         """
-        check_images(images, 3, self.config.image_size)
         maps: Tensor = self.encoder(4 * images - 2)
         memory = maps.flatten(2).mT + self.places
         return Seen(memory, self.attention.project(memory))
 
+    @contract(matching="places", images="b colours image_size image_size")
     def start(self, images: Tensor) -> CaptionState:
         """Look at pictures as a whole, and return the state before the first word.
 
         Args:
-            images: (b, 3, image_size, image_size) from 0 to 1.
-
-        Raises:
-            TypeError: no floating tensor.
-            ValueError: another shape.
+            images: from 0 to 1.
         """
         seen = self.see(images)
         return CaptionState(seen, torch.tanh(self.bridge(seen.memory.mean(1))))
 
+    @contract(tokens="ids: b", rule=one_each("tokens", of="hidden"))
     def step(self, tokens: Tensor, state: CaptionState) -> CaptionStep:
         """Look, read one word a picture, and score the next.
 
         Args:
-            tokens: (b,) ids of the last words.
+            tokens: ids of the last words.
             state: from `start` or from the step before.
-
-        Raises:
-            TypeError: tokens that are no integers.
-            ValueError: not one token a picture.
         """
-        check_one_each(len(state.hidden), tokens=tokens)
-        looks, hidden = self._unroll(self.embedding(tokens)[:, None], state, None)
+        output, hidden = self._unroll(self.embedding(tokens)[:, None], state, None)
         next_state = CaptionState(state.seen, hidden)
-        return CaptionStep(looks.logits[:, 0], next_state, looks.weights[:, 0])
+        return CaptionStep(output.logits[:, 0], next_state, output.weights[:, 0])
 
-    def forward(self, images: Tensor, tokens: Tensor, *, choose: Choose | None = None) -> Looks:
+    @contract(
+        matching="places", images="b colours image_size image_size", tokens="ids: b q", q="> 0"
+    )
+    def forward(
+        self, images: Tensor, tokens: Tensor, *, choose: Choose | None = None
+    ) -> CaptionOutput:
         """Score every word of captions from the pictures and the right words before it.
 
         Args:
-            images: (b, 3, image_size, image_size) from 0 to 1.
-            tokens: (b, q) ids, `<bos>` and the words.
+            images: from 0 to 1.
+            tokens: ids, `<bos>` and the words.
             choose: says which cells are taken; None lets the kind of attention do so.
-
-        Raises:
-            TypeError: no floating tensor, or tokens that are no integers.
-            ValueError: another shape.
         """
-        check_ids("(b, q)", tokens=tokens)
         return self._unroll(self.embedding(tokens), self.start(images), choose)[0]
 
     if TYPE_CHECKING:
         __call__ = forward
 
+    @contract(rule=check_targets)
     def loss(self, batch: CaptionBatch) -> Tensor:
         """Average the cross-entropy over the words, in nats a word; padding is left out.
 
         Args:
-            batch: pictures and captions.
-
-        Raises:
-            TypeError: ids that are no integers, or a mask that is not boolean.
-            ValueError: parts of the batch whose shapes do not fit, or no word.
+            batch: pictures and captions, with at least one word.
         """
-        check_asked(batch)
         logits = self(batch.images, batch.target_in).logits
         return nn.functional.cross_entropy(
             logits[batch.target_mask], batch.target_out[batch.target_mask]
@@ -233,39 +216,29 @@ class Captioner(nn.Module):
 
     def _unroll(
         self, words: Tensor, state: CaptionState, choose: Choose | None
-    ) -> tuple[Looks, Tensor]:
-        """Go through embedded words (b, q, e); return what they take, and the last state."""
-        if self.config.query == "previous":
-            return self._look_and_read(words, state, choose)
+    ) -> tuple[CaptionOutput, Tensor]:
+        """Go through embedded words (b, q, e); return the scores, and the last state."""
         seen, hidden = state
-        states = []
-        for word in words.unbind(1):
+        states, looks = [], []
+        for position, word in enumerate(words.unbind(1)):
+            if self.config.query == "previous":
+                looks.append(self._look(hidden[:, None], seen, position, choose))
+                word = torch.cat((word, looks[-1][0][:, 0]), -1)
             hidden = self.cell(word, hidden)
             states.append(hidden)
         queries = torch.stack(states, 1)
-        context, weights, cells = self._look(queries, seen, 0, choose)
-        return Looks(self._scores(words, queries, context), weights, cells), hidden
-
-    def _look_and_read(
-        self, words: Tensor, state: CaptionState, choose: Choose | None
-    ) -> tuple[Looks, Tensor]:
-        """Look before each word is read, so that what is seen enters the cell with it."""
-        seen, hidden = state
-        states, found = [], []
-        for place, word in enumerate(words.unbind(1)):
-            found.append(self._look(hidden[:, None], seen, place, choose))
-            hidden = self.cell(torch.cat((word, found[-1][0][:, 0]), -1), hidden)
-            states.append(hidden)
-        context, weights, cells = (torch.cat(part, 1) for part in zip(*found, strict=True))
-        return Looks(self._scores(words, torch.stack(states, 1), context), weights, cells), hidden
+        if self.config.query == "present":
+            looks = [self._look(queries, seen, 0, choose)]
+        context, weights, cells = (torch.cat(part, 1) for part in zip(*looks, strict=True))
+        return CaptionOutput(self._scores(words, queries, context), weights, cells), hidden
 
     def _look(
         self, queries: Tensor, seen: Seen, first: int, choose: Choose | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Look at the map with (b, q, h) queries of the places from `first` on.
+        """Attend to the map with the (b, q, h) queries of the positions from `first` on.
 
         Returns:
-            (b, q, channels) what is seen, (b, q, k) weights, and (b, q) cells.
+            (b, q, channels) contexts, (b, q, k) weights, and (b, q) cells.
         """
         memory, keys = seen
         if self.config.attention == "uniform":
@@ -274,7 +247,7 @@ class Captioner(nn.Module):
             weights = torch.softmax(self.attention.score(queries, keys), -1)
         if choose is not None:
             rows = enumerate(weights.unbind(1), start=first)
-            cells = torch.stack([choose(place, row) for place, row in rows], 1)
+            cells = torch.stack([choose(position, row) for position, row in rows], 1)
         elif self.config.attention == "hard":
             cells = weights.argmax(-1)
         else:
@@ -284,7 +257,7 @@ class Captioner(nn.Module):
         return shares @ memory, weights, cells
 
     def _scores(self, words: Tensor, states: Tensor, context: Tensor) -> Tensor:
-        """Score the next words from the words before, the states and what was seen."""
+        """Score the next words from the words before, the states and the contexts."""
         joined = words + self.from_state(states) + self.from_context(context)
         logits: Tensor = self.output(torch.tanh(joined))
         return logits
@@ -303,22 +276,3 @@ def _convolution(before: int, after: int, stride: int) -> tuple[nn.Module, ...]:
     nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")
     nn.init.zeros_(cast(Tensor, convolution.bias))
     return convolution, nn.ReLU()
-
-
-def check_images(images: Tensor, channels: int, size: int) -> None:
-    """Refuse what is not a batch of square pictures.
-
-    Raises:
-        TypeError: no floating tensor.
-        ValueError: another shape than (b, channels, size, size).
-
-    >>> check_images(torch.zeros(3, 8, 8), 3, 8)
-    Traceback (most recent call last):
-    ValueError: images: got shape (3, 8, 8), wanted (b, 3, 8, 8)
-    """
-    if not isinstance(images, Tensor) or not images.is_floating_point():
-        came = images.dtype if isinstance(images, Tensor) else type(images).__name__
-        raise TypeError(f"images: got {came}, wanted a floating tensor, from 0 to 1")
-    if images.ndim != 4 or tuple(images.shape[1:]) != (channels, size, size):
-        wanted = f"(b, {channels}, {size}, {size})"
-        raise ValueError(f"images: got shape {tuple(images.shape)}, wanted {wanted}")

@@ -1,4 +1,4 @@
-"""How hard attention learns: cells are drawn, and those that led to good captions made likelier."""
+"""How hard attention learns: cells are drawn, and those of good captions become more likely."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from companion.arrays import is_number
-from companion.models.vision.captioner import Captioner, Looks
+from companion.contracts import contract
+from companion.models.vision.captioner import Captioner, CaptionOutput
 
 if TYPE_CHECKING:
     from companion.data.images import CaptionBatch
 
 
-def log_probability(looks: Looks, batch: CaptionBatch) -> Tensor:
+@contract()
+def log_probability(output: CaptionOutput, batch: CaptionBatch) -> Tensor:
     """Return the log-probability of every caption, (b,), in nats.
 
     Args:
-        looks: what the model makes of the batch.
+        output: what the model makes of the batch.
         batch: pictures and captions.
     """
-    log_probs = torch.log_softmax(looks.logits, -1)
+    log_probs = torch.log_softmax(output.logits, -1)
     words = log_probs.gather(-1, batch.target_out[..., None])[..., 0]
     return words.where(batch.target_mask, 0).sum(1)
 
 
+@contract(reward=">= 0", entropy=">= 0", blended=">= 0 and <= 1", memory=">= 0 and <= 1")
 class Reinforce:
     """The loss of hard attention, whose gradient is estimated (Xu et al., 2015, section 4.1).
 
@@ -48,10 +50,6 @@ class Reinforce:
 
     Attributes:
         baseline: the present b; None before the first call.
-
-    Raises:
-        TypeError: what is no number.
-        ValueError: a chance or a share outside 0 to 1, or a weight below 0.
     """
 
     def __init__(
@@ -62,43 +60,34 @@ class Reinforce:
         blended: float = 0.5,
         memory: float = 0.9,
     ) -> None:
-        numbers = {"reward": reward, "entropy": entropy, "blended": blended, "memory": memory}
-        for name, number in numbers.items():
-            if not is_number(number):
-                raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
-            most = 1 if name in ("blended", "memory") else float("inf")
-            if not 0 <= number <= most:
-                raise ValueError(f"{name}: got {number}, wanted 0 to {most}")
         self.reward, self.entropy, self.blended, self.memory = reward, entropy, blended, memory
         self.baseline: float | None = None
 
+    @contract()
     def __call__(self, model: Captioner, batch: CaptionBatch) -> Tensor:
-        """Draw cells for a batch, and return what to make smaller.
+        """Draw cells for a batch, and return the loss.
 
         Args:
             model: with hard attention.
             batch: pictures and captions.
-
-        Raises:
-            ValueError: a model with another attention.
         """
         if model.config.attention != "hard":
             came = model.config.attention
             raise ValueError(f"model: got one with {came} attention, wanted hard")
         blended = torch.rand(len(batch.images)) < self.blended
 
-        def draw(place: int, weights: Tensor) -> Tensor:
+        def draw(position: int, weights: Tensor) -> Tensor:
             return torch.multinomial(weights.detach(), 1)[:, 0].where(~blended, -1)
 
-        looks = model(batch.images, batch.target_in, choose=draw)
-        fit = log_probability(looks, batch)
+        output = model(batch.images, batch.target_in, choose=draw)
+        fit = log_probability(output, batch)
         mean = float(fit.detach().mean())
         if self.baseline is None:
             self.baseline = mean
-        log_weights = torch.log(looks.weights.clamp(min=1e-12))
-        chosen = log_weights.gather(-1, looks.cells.clamp(min=0)[..., None])[..., 0]
-        chosen = chosen.where((looks.cells >= 0) & batch.target_mask, 0).sum(1)
-        entropy = -(looks.weights * log_weights).sum(-1).where(batch.target_mask, 0).sum(1)
+        log_weights = torch.log(output.weights.clamp(min=1e-12))
+        chosen = log_weights.gather(-1, output.cells.clamp(min=0)[..., None])[..., 0]
+        chosen = chosen.where((output.cells >= 0) & batch.target_mask, 0).sum(1)
+        entropy = -(output.weights * log_weights).sum(-1).where(batch.target_mask, 0).sum(1)
         gain = fit.detach() - self.baseline
         total = fit + self.reward * gain * chosen + self.entropy * entropy
         self.baseline = self.memory * self.baseline + (1 - self.memory) * mean

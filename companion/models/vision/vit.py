@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.models.transformer import TransformerConfig
 from companion.models.transformer.encoder import Encoder
-from companion.models.vision.captioner import check_images
 
 if TYPE_CHECKING:
     from companion.data.images import LabelledImages
 
 
+@contract(image_size=">= 1", patch_size=">= 1", channels=">= 1", num_classes=">= 1")
 @dataclass(frozen=True)
 class VisionConfig:
     """Shape of a Vision Transformer.
@@ -31,12 +31,8 @@ class VisionConfig:
         num_layers: blocks.
         hidden_dim: width inside the feed-forward layers; None means 4 e.
         dropout_p: dropout on every sub-layer's output.
-        positions: "learned" adds a vector for its place to every patch; with "none" a picture is a
-            bag of patches.
-
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: a field out of its range, or two that contradict each other.
+        positions: "learned" adds a vector for its position to every patch; with "none" a picture
+            is a bag of patches.
     """
 
     image_size: int = 8
@@ -71,40 +67,31 @@ class VisionConfig:
         )
 
     def __post_init__(self) -> None:
-        for name in ("image_size", "patch_size", "channels", "num_classes"):
-            check_whole(1, **{name: getattr(self, name)})
         if self.image_size % self.patch_size:
             raise ValueError(
                 f"patch_size: got {self.patch_size}, wanted a divisor of image_size, "
                 f"{self.image_size}"
             )
-        if self.positions not in ("learned", "none"):
-            raise ValueError(f"positions: got {self.positions!r}, wanted 'learned' or 'none'")
         _ = self.transformer  # checks the rest
 
 
+@contract(images="any: b channels height width", size=">= 1")
 def to_patches(images: Tensor, size: int) -> Tensor:
     """Cut pictures into patches, row by row, and lay each out flat.
 
     Args:
-        images: (b, channels, height, width).
-        size: height and width of a patch.
+        size: height and width of a patch, a divisor of those of the pictures.
 
     Returns:
         (b, patches, channels * size * size); within a patch channel by channel, row by row.
 
-    Raises:
-        TypeError: a size that is not whole.
-        ValueError: another number of axes, or a size that does not divide height and width.
-
     >>> to_patches(torch.arange(16.0).reshape(1, 1, 4, 4), 2)[0, 1].tolist()
     [2.0, 3.0, 6.0, 7.0]
     """
-    check_whole(1, size=size)
-    if images.ndim != 4 or images.shape[2] % size or images.shape[3] % size:
-        came = tuple(images.shape)
-        raise ValueError(f"images: got shape {came}, wanted (b, channels, m * {size}, n * {size})")
     b, channels, height, width = images.shape
+    if height % size or width % size:
+        wanted = f"(b, channels, m * {size}, n * {size})"
+        raise ValueError(f"images: got shape {tuple(images.shape)}, wanted {wanted}")
     cut = images.reshape(b, channels, height // size, size, width // size, size)
     return cut.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
@@ -126,7 +113,7 @@ class VisionTransformer(nn.Module):
     """Say what a picture is of, from its patches (Dosovitskiy et al., 2021).
 
     Every patch is multiplied by one matrix, a learned class token is put before all, and a learned
-    vector for its place is added to each. An encoder of pre-norm blocks follows; the class is
+    vector for its position is added to each. An encoder of pre-norm blocks follows; the class is
     scored from what it makes of the class token.
 
     Args:
@@ -140,6 +127,7 @@ class VisionTransformer(nn.Module):
     def __init__(self, config: VisionConfig) -> None:
         super().__init__()
         self.config = config
+        self.channels, self.image_size = config.channels, config.image_size
         e = config.embed_dim
         self.embed = nn.Linear(config.channels * config.patch_size**2, e)
         self.class_token = nn.Parameter(torch.zeros(e))
@@ -148,18 +136,13 @@ class VisionTransformer(nn.Module):
         self.encoder = Encoder(config.transformer)
         self.output = nn.Linear(e, config.num_classes)
 
+    @contract(matching="class_token", images="b channels image_size image_size")
     def forward(self, images: Tensor, *, need_weights: bool = False) -> Classified:
         """Score the classes.
 
         Args:
-            images: (b, channels, image_size, image_size).
             need_weights: also return the attention weights.
-
-        Raises:
-            TypeError: no floating tensor.
-            ValueError: another shape.
         """
-        check_images(images, self.config.channels, self.config.image_size)
         patches = self.embed(to_patches(images, self.config.patch_size))
         first = self.class_token.expand(len(patches), 1, -1)
         x = torch.cat((first, patches), 1)

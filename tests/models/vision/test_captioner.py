@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from companion.data.images import CaptionBatch
 from companion.decoding import greedy
-from companion.models.vision import Captioner, CaptionerConfig, Choose, Looks
+from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, Choose
 
 CONFIG = CaptionerConfig(vocab_size=11, image_size=12, channels=6, embed_dim=5, hidden_dim=7)
 KINDS = ("soft", "hard", "uniform")
@@ -41,7 +41,7 @@ def taking(cells: Tensor) -> Choose:
     return lambda place, weights: cells[:, place]
 
 
-def by_hand(model: Captioner, images: Tensor, tokens: Tensor) -> Looks:
+def by_hand(model: Captioner, images: Tensor, tokens: Tensor) -> CaptionOutput:
     """Compute a caption picture by picture and word by word, with plain sums."""
     kind, early = model.config.attention, model.config.query == "previous"
     state_of = model.state_dict()
@@ -80,7 +80,7 @@ def by_hand(model: Captioner, images: Tensor, tokens: Tensor) -> Looks:
             joined = embedded + model.from_state(s) + model.from_context(context)
             row.append((model.output(torch.tanh(joined)), alpha, torch.tensor(taken)))
         rows.append([torch.stack(part) for part in zip(*row, strict=True)])
-    return Looks(*(torch.stack(part) for part in zip(*rows, strict=True)))
+    return CaptionOutput(*(torch.stack(part) for part in zip(*rows, strict=True)))
 
 
 @pytest.mark.parametrize(("kind", "query"), VARIANTS)
@@ -166,9 +166,10 @@ def test_padding_is_no_part_of_the_loss() -> None:
         ({"attention": "sharp"}, ValueError, "attention: got 'sharp'"),
         ({"query": "next"}, ValueError, "query: got 'next'"),
         ({"image_size": 10}, ValueError, "image_size: got 10, wanted a multiple of 4"),
-        ({"channels": 5}, ValueError, "channels: got 5, wanted an even number"),
+        ({"channels": 5}, ValueError, "channels: got 5, wanted at least 2 and even"),
         ({"hidden_dim": 0}, ValueError, "hidden_dim: got 0"),
         ({"embed_dim": 1.5}, TypeError, "embed_dim: got float"),
+        ({"vocab_size": True}, TypeError, "vocab_size: got bool"),
     ],
 )
 def test_wrong_shapes_of_a_captioner(change: Any, kind: type[Exception], message: str) -> None:
@@ -178,9 +179,13 @@ def test_wrong_shapes_of_a_captioner(change: Any, kind: type[Exception], message
 
 def test_wrong_calls_of_a_captioner() -> None:
     model, batch = make_captioner("soft"), captions()
-    with pytest.raises(ValueError, match=r"images: got shape \(3, 3, 11, 12\)"):
+    with pytest.raises(ValueError, match=r"images: got image_size = 11 in shape \(3, 3, 11, 12\)"):
         model(batch.images[:, :, 1:], batch.target_in)
-    with pytest.raises(TypeError, match=r"images: got torch\.uint8"):
+    with pytest.raises(TypeError, match=r"images: got dtype torch\.uint8"):
         model.start(batch.images.byte())
     with pytest.raises(TypeError, match="tokens: got dtype"):
         model(batch.images, batch.target_in.double())
+    with pytest.raises(TypeError, match="choose: got 'x', wanted a function"):
+        model(batch.images, batch.target_in, choose="x")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"tokens: got b = 2 .*, wanted 3 as in state"):
+        model.step(torch.tensor([1, 1]), model.start(batch.images))

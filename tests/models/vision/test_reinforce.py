@@ -46,11 +46,11 @@ def gradient(model: Captioner, value: Tensor) -> Tensor:
 
 def path(model: Captioner, batch: CaptionBatch, cells: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Return the log-probabilities of a caption given its cells, and of the cells."""
-    looks = model(
-        batch.images, batch.target_in, choose=lambda place, weights: torch.tensor([cells[place]])
+    output = model(
+        batch.images, batch.target_in, choose=lambda t, weights: torch.tensor([cells[t]])
     )
-    chosen = [looks.weights[0, place, cell].log() for place, cell in enumerate(cells)]
-    return log_probability(looks, batch)[0], torch.stack(chosen).sum()
+    chosen = [output.weights[0, position, cell].log() for position, cell in enumerate(cells)]
+    return log_probability(output, batch)[0], torch.stack(chosen).sum()
 
 
 class Drawing:
@@ -115,25 +115,27 @@ def test_the_baseline_follows_the_mean() -> None:
 def test_blended_pictures_are_those_of_soft_attention() -> None:
     model, batch = setting()
     loss = Reinforce(blended=1.0, entropy=0.0)(model, batch)
-    looks = model(batch.images, batch.target_in, choose=lambda place, weights: torch.tensor([-1]))
-    torch.testing.assert_close(loss, -log_probability(looks, batch)[0] / 2)
+    output = model(batch.images, batch.target_in, choose=lambda t, weights: torch.tensor([-1]))
+    torch.testing.assert_close(loss, -log_probability(output, batch)[0] / 2)
 
 
 def test_entropy_is_that_of_the_weights() -> None:
     model, batch = setting()
     with_it = Reinforce(blended=1.0, entropy=0.5)(model, batch)
     without = Reinforce(blended=1.0, entropy=0.0)(model, batch)
-    looks = model(batch.images, batch.target_in, choose=lambda place, weights: torch.tensor([-1]))
-    entropy = sum(-w * math.log(w) for w in looks.weights.flatten().tolist())
+    output = model(batch.images, batch.target_in, choose=lambda t, weights: torch.tensor([-1]))
+    entropy = sum(-w * math.log(w) for w in output.weights.flatten().tolist())
     assert float((without - with_it).detach()) == pytest.approx(0.5 * entropy / 2)
 
 
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [
-        ({"blended": 1.5}, ValueError, "blended: got 1.5, wanted 0 to 1"),
+        ({"blended": 1.5}, ValueError, "blended: got 1.5, wanted at least 0 and at most 1"),
         ({"reward": -1}, ValueError, "reward: got -1"),
-        ({"entropy": "much"}, TypeError, "entropy: got str"),
+        ({"reward": math.inf}, ValueError, "reward: got inf, wanted a finite number"),
+        ({"memory": True}, TypeError, "memory: got bool, wanted a finite number"),
+        ({"entropy": "much"}, TypeError, "entropy: got 'much', wanted a finite number"),
     ],
 )
 def test_wrong_numbers_are_refused(arguments: Any, kind: type[Exception], message: str) -> None:

@@ -100,7 +100,7 @@ def test_patches_know_their_places() -> None:
         ({"channels": 0}, ValueError, "channels: got 0"),
         ({"positions": "some"}, ValueError, "positions: got 'some'"),
         ({"num_heads": 5}, ValueError, "num_heads"),
-        ({"num_classes": "ten"}, TypeError, "num_classes: got str"),
+        ({"num_classes": "ten"}, TypeError, "num_classes: got 'ten'"),
     ],
 )
 def test_wrong_shapes_of_a_vit(change: Any, kind: type[Exception], message: str) -> None:
@@ -109,7 +109,7 @@ def test_wrong_shapes_of_a_vit(change: Any, kind: type[Exception], message: str)
 
 
 def test_wrong_calls_of_a_vit() -> None:
-    with pytest.raises(ValueError, match=r"images: got shape \(1, 1, 6, 6\)"):
+    with pytest.raises(ValueError, match=r"images: got channels = 1 in shape \(1, 1, 6, 6\)"):
         make_vit()(torch.zeros(1, 1, 6, 6).double())
     with pytest.raises(ValueError, match=r"images: got shape \(1, 1, 6, 7\)"):
         to_patches(torch.zeros(1, 1, 6, 7), 2)
