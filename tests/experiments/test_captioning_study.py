@@ -12,7 +12,7 @@ from torch import Tensor
 
 from companion.data.images import collate_scenes
 from companion.data.scenes import HELD_OUT, Scene, scenes
-from companion.models.vision import Looks
+from companion.models.vision import CaptionOutput
 from companion.pages.notebook import load_result
 from experiments import captioning
 from experiments.trials import TUNED
@@ -21,13 +21,13 @@ SCENES = scenes(12, seed=9, combinations="held_out")
 BATCH = collate_scenes(SCENES, captioning.VOCAB)
 
 
-def looking(words: Tensor, down: float, across: float) -> Looks:
+def looking(words: Tensor, down: float, across: float) -> CaptionOutput:
     """Return what a model gives that says words and points at one cell, in shares of the map."""
     b, q = words.shape
     logits = torch.nn.functional.one_hot(words, len(captioning.VOCAB)).float()
     maps = torch.zeros(b, q, 8, 8)
     maps[:, :, int(8 * down), int(8 * across)] = 1
-    return Looks(logits, maps.flatten(2), torch.full((b, q), -1))
+    return CaptionOutput(logits, maps.flatten(2), torch.full((b, q), -1))
 
 
 def test_only_words_of_the_held_out_combination_keep_their_class() -> None:
@@ -70,7 +70,7 @@ def test_wrong_words_are_told_by_where_attention_points() -> None:
 class Hearing:
     """Says the right shape if, and only if, it hears a colour that training saw with it."""
 
-    def __call__(self, images: Tensor, tokens: Tensor) -> Looks:
+    def __call__(self, images: Tensor, tokens: Tensor) -> CaptionOutput:
         vocab, said = captioning.VOCAB, BATCH.target_out.clone()
         for row, scene in enumerate(SCENES):
             for place, kind in enumerate(scene.classes):
