@@ -19,7 +19,7 @@ from companion.cost.timing import Call
 Values = tuple[Any, ...]
 """Arrays or tensors."""
 
-Found = Row | Reading
+Result = Row | Reading
 
 WORSE_AT_MOST = 2.0
 """Our error may be this multiple of the peer's."""
@@ -74,7 +74,7 @@ class Contest:
     tell_errors: bool = False
 
 
-def hold(contest: Contest, protocol: Protocol) -> Iterator[Found]:
+def hold(contest: Contest, protocol: Protocol) -> Iterator[Result]:
     """Check everyone's values, time who is right, and compare ours with each peer.
 
     Raises:
@@ -104,7 +104,7 @@ def hold(contest: Contest, protocol: Protocol) -> Iterator[Found]:
             yield row_of(speed(seconds[ours], seconds[name]), setting=contest.setting, **line)
 
 
-def hold_all(contests: Iterable[Contest], protocol: Protocol) -> Iterator[Found]:
+def hold_all(contests: Iterable[Contest], protocol: Protocol) -> Iterator[Result]:
     """Hold one contest after the other."""
     for contest in contests:
         yield from hold(contest, protocol)
@@ -117,7 +117,7 @@ def error(values: Values, truth: Values) -> float:
     0.1
     """
     pairs = zip(map(_as_array, values), map(_as_array, truth), strict=True)
-    return max(_norm(found - wanted) / max(_norm(wanted), 1e-300) for found, wanted in pairs)
+    return max(_norm(value - wanted) / max(_norm(wanted), 1e-300) for value, wanted in pairs)
 
 
 def lacking(needed: float) -> str:
@@ -127,12 +127,12 @@ def lacking(needed: float) -> str:
 
 
 def growth(
-    found: Iterable[Found], entrant: str, setting: str, unit: str, goal: Goal | None
+    results: Iterable[Result], entrant: str, setting: str, unit: str, goal: Goal | None
 ) -> Iterator[Row]:
     """Fit how an entrant's readings grow with the length; nothing where there are under three."""
     medians = {
         reading.length: reading.median
-        for reading in found
+        for reading in results
         if isinstance(reading, Reading)
         and (reading.entrant, reading.unit) == (entrant, unit)
         and reading.setting.startswith(setting)

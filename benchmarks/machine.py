@@ -41,8 +41,8 @@ def stamp(threads: int) -> dict[str, object]:
 def instructions() -> list[str]:
     """Return the processor's vector and matrix instructions, as the system names them."""
     text = _read(Path("/proc/cpuinfo"))
-    found = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
-    return sorted(filter(_TELLING.fullmatch, found[1].split())) if found else []
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", text, re.MULTILINE)
+    return sorted(filter(_TELLING.fullmatch, flags[1].split())) if flags else []
 
 
 def has_bfloat16() -> bool:
@@ -75,13 +75,13 @@ def installed(distribution: str) -> bool:
 
 
 def _peers() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in PEERS:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _read(path: Path) -> str:

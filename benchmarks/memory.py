@@ -60,10 +60,10 @@ def _most_resident() -> int:
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS counts in bytes
     # Not getrusage: on Linux a child begins with the peak of the process that started it.
-    found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
-    if found is None:
+    peak = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+    if peak is None:
         raise OSError("/proc/self/status: got no VmHWM, wanted the peak of the resident size")
-    return int(found[1]) * 1024
+    return int(peak[1]) * 1024
 
 
 def _forget_peak() -> None:

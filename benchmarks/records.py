@@ -75,9 +75,9 @@ class Row:
         return "aim" if aim is not None and self.goal.met(self.value, aim) else "yes"
 
 
-def row_of(found: Spread, **rest: Any) -> Row:
+def row_of(measured: Spread, **rest: Any) -> Row:
     """Return the row of a median and its quartiles."""
-    return Row(value=found.median, low=found.low, high=found.high, **rest)
+    return Row(value=measured.median, low=measured.low, high=measured.high, **rest)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One case, run once."""
+    """One run of one case."""
 
     case: str
     title: str

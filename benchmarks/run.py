@@ -41,11 +41,11 @@ def run_case(name: str, *, quick: bool) -> Iterator[Record]:
         machine=stamp(THREADS),
         settings={**module.SETTINGS, "protocol": asdict(protocol)},
     )
-    for found in module.run(quick, protocol):
-        if isinstance(found, Reading):
-            readings.append(found)
+    for result in module.run(quick, protocol):
+        if isinstance(result, Reading):
+            readings.append(result)
         else:
-            rows.append(replace(found, goal=None) if quick else found)
+            rows.append(replace(result, goal=None) if quick else result)
         yield replace(record, rows=tuple(rows), readings=tuple(readings))
 
 

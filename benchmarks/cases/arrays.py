@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from benchmarks.cases.tensors import ATTENTION, NAMES, band, inputs, last_head, truth_of_last_head
-from benchmarks.contest import Contest, Entrant, Field, Found, hold
+from benchmarks.contest import Contest, Entrant, Field, Result, hold
 from benchmarks.peers.textbook import numpy_textbook
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
@@ -21,7 +21,7 @@ LENGTHS, QUICK_LENGTHS = (1024, 4096), (64,)
 GOAL_LENGTH = 4096
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time both forms."""
     for is_causal, name in NAMES.items():
         for n in QUICK_LENGTHS if quick else LENGTHS:

@@ -19,7 +19,7 @@ from benchmarks.cases.tensors import (
     matrix_bytes,
     truth_of_last_head,
 )
-from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
+from benchmarks.contest import Entrant, Field, Result, growth, hold_all, lacking
 from benchmarks.peers import flex
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
@@ -33,16 +33,16 @@ FLEX_LENGTH = 4096
 """Compiling takes most of a minute for each length: one must do."""
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time tiled attention beside the fused one, the textbook and FlexAttention."""
-    found: list[Found] = []
-    for one in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
-        found.append(one)
-        yield one
+    results: list[Result] = []
+    for result in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
+        results.append(result)
+        yield result
     for name in NAMES.values():
         for entrant in ("tiled", "SDPA", "textbook"):
             goal = GROWTH if (name, entrant) == ("full", "tiled") else None
-            yield from growth(found, entrant, name, "s", goal)
+            yield from growth(results, entrant, name, "s", goal)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from benchmarks.contest import Contest, Entrant, Field, Found, hold
+from benchmarks.contest import Contest, Entrant, Field, Result, hold
 from benchmarks.records import Goal, Reading, row_of
 from benchmarks.timing import Protocol, speed, spread
 from companion.decoding import greedy
@@ -56,7 +56,7 @@ RECOMPUTING = Goal(30.0)
 GROWTH = Goal(1.6, side="at most")
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time whole generations, then the first and the last steps of one."""
     for size in [QUICK] if quick else GOALS:
         for batch in BATCHES:
@@ -129,7 +129,7 @@ def generated_by_peer(model: Any, prompt: Tensor, count: int) -> Tensor:
     return written[:, prompt.shape[1] :]
 
 
-def steps(size: Size, rounds: int) -> Iterator[Found]:
+def steps(size: Size, rounds: int) -> Iterator[Result]:
     """Compare the last steps with the first, and with the same ones when nothing is kept."""
     batch, count = BATCHES[-1], size.tokens
     some = min(SOME, count // 2)
@@ -161,7 +161,7 @@ def steps(size: Size, rounds: int) -> Iterator[Found]:
 
 @torch.no_grad()
 def step_seconds(model: LanguageModel, text: Tensor, begin: int, *, use_cache: bool) -> list[float]:
-    """Read a text from a place on, and return what every step took until its token was chosen.
+    """Read a text from a position on, and return what every step took until its token was chosen.
 
     Raises:
         AssertionError: a token is not the one of the text.

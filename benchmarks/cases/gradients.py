@@ -20,7 +20,7 @@ from benchmarks.cases.tensors import (
     matrix_bytes,
     truth_of_last_head,
 )
-from benchmarks.contest import Entrant, Field, Found, growth, hold_all, lacking
+from benchmarks.contest import Entrant, Field, Result, growth, hold_all, lacking
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
 
@@ -30,14 +30,14 @@ TEXTBOOK_UP_TO, SLOW = 4096, "left out: a call takes twenty seconds and more"
 GOALS = {False: Goal(0.93, aim=1.0), True: Goal(0.90, aim=1.0)}
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time tiled attention with its gradients beside the fused one and the textbook."""
-    found: list[Found] = []
-    for one in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
-        found.append(one)
-        yield one
+    results: list[Result] = []
+    for result in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
+        results.append(result)
+        yield result
     for name in NAMES.values():
-        yield from growth(found, "tiled", name, "s", None)
+        yield from growth(results, "tiled", name, "s", None)
 
 
 def prepare(n: int, is_causal: bool) -> Field:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from benchmarks.contest import Found
+from benchmarks.contest import Result
 from benchmarks.memory import ROOT
 from benchmarks.records import Goal, Reading, Row, row_of
 from benchmarks.timing import Protocol, spread
@@ -28,8 +28,8 @@ SCRIPTS = {
 SUFFIX = "; import sys, time; print(time.process_time(), 'torch' in sys.modules)"
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
-    """Start fresh processes that take turns, and compare each with the one that imports NumPy."""
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
+    """Start fresh processes alternately, and compare each with the one that imports NumPy."""
     scripts = {name: script for name, script in SCRIPTS.items() if not (quick and name == "torch")}
     seconds: dict[str, list[float]] = {name: [] for name in scripts}
     loaded = set()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from benchmarks.cases.gradients import both_ways
 from benchmarks.cases.tensors import ATTENTION, inputs, matrix_bytes
-from benchmarks.contest import Found, growth, lacking
+from benchmarks.contest import Result, growth, lacking
 from benchmarks.memory import MEGABYTE, extra_bytes
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal, Reading, Row
@@ -39,64 +39,64 @@ FUNCTIONS: Mapping[str, Callable[..., Tensor]] = {
 }
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Measure everyone in processes of their own, and compare with the fused attention."""
-    found: list[Reading] = []
-    for way in list(GOALS)[: 1 if quick else None]:
+    results: list[Reading] = []
+    for passes in list(GOALS)[: 1 if quick else None]:
         for n in QUICK_LENGTHS if quick else ROUNDS:
             peaks: dict[str, float] = {}
             for name in list(FUNCTIONS)[: 2 if quick else None]:
-                one = read(way, n, name, ROUNDS.get(n, 1))
+                one = read(passes, n, name, ROUNDS.get(n, 1))
                 if isinstance(one, Reading):
-                    found.append(one)
+                    results.append(one)
                     peaks[name] = one.median
                 yield one
-            yield from compare(way, n, peaks)
+            yield from compare(passes, n, peaks)
         for name in FUNCTIONS:
             goal = GROWTH if name == "tiled" else None
-            yield from growth(found, name, f"{way},", "MB", goal)
+            yield from growth(results, name, f"{passes},", "MB", goal)
 
 
-def read(way: str, n: int, name: str, rounds: int) -> Found:
+def read(passes: str, n: int, name: str, rounds: int) -> Result:
     """Measure one of them, or say why not."""
-    setting = {"way": way, "n": n, "name": name}
-    too_little = lacking(matrix_bytes(n, MATRICES[way])) if name == "textbook" else ""
+    setting = {"passes": passes, "n": n, "name": name}
+    too_little = lacking(matrix_bytes(n, MATRICES[passes])) if name == "textbook" else ""
     try:
         if too_little:
             raise MemoryError(too_little)
         peaks = [extra_bytes("benchmarks.cases.memory:calls", setting) for _ in range(rounds)]
     except MemoryError as problem:
-        return Row(setting=f"{way}, n = {n}", ours=name, unit="MB", note=str(problem))
+        return Row(setting=f"{passes}, n = {n}", ours=name, unit="MB", note=str(problem))
     values = [peak / MEGABYTE for peak in peaks]
-    return Reading(f"{way}, n = {n}", name, n, "MB", values, *spread(values))
+    return Reading(f"{passes}, n = {n}", name, n, "MB", values, *spread(values))
 
 
-def compare(way: str, n: int, peaks: Mapping[str, float]) -> Iterator[Row]:
+def compare(passes: str, n: int, peaks: Mapping[str, float]) -> Iterator[Row]:
     """Forward, count what is more than the fused one's; with gradients, what part of it."""
     if not {"tiled", "SDPA"} <= peaks.keys():
         return  # the rows before say why
     ours, fused = peaks["tiled"], peaks["SDPA"]
-    forward = way == "forward"
+    forward = passes == "forward"
     yield Row(
-        setting=f"{way}, n = {n}",
+        setting=f"{passes}, n = {n}",
         ours="tiled",
         peer="SDPA",
         unit="MB more" if forward else "of its memory",
         value=ours - fused if forward else ours / fused,
-        goal=GOALS[way],
+        goal=GOALS[passes],
         note=", ".join(f"{name} {peak:.0f} MB" for name, peak in peaks.items()),
     )
 
 
-def calls(way: str, n: int, name: str) -> tuple[Call, Call]:
+def calls(passes: str, n: int, name: str) -> tuple[Call, Call]:
     """Return a small call and the call itself, for `extra_bytes`."""
     torch.set_num_threads(1)
-    return _call(way, WARM_UP, name), _call(way, n, name)
+    return _call(passes, WARM_UP, name), _call(passes, n, name)
 
 
-def _call(way: str, n: int, name: str) -> Call:
+def _call(passes: str, n: int, name: str) -> Call:
     *arrays, gradient = inputs(n, count=4)
     function = FUNCTIONS[name]
-    if way == "forward":
+    if passes == "forward":
         return partial(torch.no_grad()(function), *arrays)
     return partial(both_ways, function, [array.requires_grad_() for array in arrays], gradient)

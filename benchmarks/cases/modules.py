@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.contest import Contest, Entrant, Field, Found, Values, hold
+from benchmarks.contest import Contest, Entrant, Field, Result, Values, hold
 from benchmarks.machine import installed
 from benchmarks.timing import Protocol
 from companion.layers import MultiHeadAttention
@@ -25,7 +25,7 @@ LENGTHS, QUICK_LENGTHS = (128, 512, 1024), (24,)
 Forward = Callable[[Tensor], Tensor]
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time the layer beside torch's, a bare function and x-transformers, all of one weight."""
     for need_weights in (False, True):
         for n in QUICK_LENGTHS if quick else LENGTHS:
@@ -54,7 +54,7 @@ def prepare(n: int, need_weights: bool) -> Field:
     true = truth(ours, x, gradient)
     return Field(
         {
-            name: Entrant(partial(both_ways, *side, x, gradient), true, lambda found: found[:2])
+            name: Entrant(partial(both_ways, *side, x, gradient), true, lambda values: values[:2])
             for name, side in sides.items()
         },
         absent,
@@ -119,8 +119,8 @@ def x_transformers(ours: MultiHeadAttention, flash: bool) -> tuple[nn.Module, Fo
 
     def forward(x: Tensor) -> Tensor:
         output = module(x)
-        found: Tensor = output[0] if isinstance(output, tuple) else output
-        return found
+        attended: Tensor = output[0] if isinstance(output, tuple) else output
+        return attended
 
     return module, forward
 

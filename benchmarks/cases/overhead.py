@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch.nn.functional as F
 
 from benchmarks.cases.tensors import HEADS, inputs
-from benchmarks.contest import Found, error
+from benchmarks.contest import Result, error
 from benchmarks.peers.textbook import numpy_textbook
 from benchmarks.records import Goal, Reading, row_of
 from benchmarks.timing import Protocol, reading, spread
@@ -42,7 +42,7 @@ class Blocks(NamedTuple):
 QUICK = Blocks(2, 2, 3, 2 * GROWING_BLOCK)
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time our call and torch's, with the same keys and with growing ones, then NumPy's."""
     blocks = QUICK if quick else Blocks()
     query, key, value = inputs(KEYS + blocks.growing, width=WIDTH)

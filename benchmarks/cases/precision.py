@@ -17,7 +17,7 @@ from benchmarks.cases.tensors import (
     last_head,
     truth_of_last_head,
 )
-from benchmarks.contest import WORSE_AT_MOST, Contest, Entrant, Field, Found, error, hold
+from benchmarks.contest import WORSE_AT_MOST, Contest, Entrant, Field, Result, error, hold
 from benchmarks.machine import has_bfloat16
 from benchmarks.records import Row
 from benchmarks.timing import Protocol
@@ -28,7 +28,7 @@ NO_GOAL = "only reported: the goal of 1.8 was set on a processor where torch was
 LENGTHS, QUICK_LENGTHS = (2048, 4096), (64,)
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time all sides in bfloat16; the kernels of processors differ too much for a goal."""
     able = "" if has_bfloat16() else "; this processor has no bfloat16 instructions"
     yield Row(setting="all lengths", ours="tiled", note=NO_GOAL + able)

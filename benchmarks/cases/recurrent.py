@@ -11,7 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from benchmarks.contest import Contest, Entrant, Field, Found, Values, hold
+from benchmarks.contest import Contest, Entrant, Field, Result, Values, hold
 from benchmarks.peers.recurrent import PlainTranslator
 from benchmarks.records import Goal
 from benchmarks.timing import Protocol
@@ -37,7 +37,7 @@ SETTINGS: dict[str, object] = {
 }  # fmt: skip
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time a step of three translators, each beside plain loops with its weights."""
     for attention, peers in PEERS.items():
         size = (QUICK_BATCH, QUICK_STEPS) if quick else (BATCH, STEPS)

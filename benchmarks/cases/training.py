@@ -11,7 +11,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from benchmarks.contest import WORSE_AT_MOST, Contest, Entrant, Field, Found, Values, error, hold
+from benchmarks.contest import WORSE_AT_MOST, Contest, Entrant, Field, Result, Values, error, hold
 from benchmarks.machine import has_bfloat16
 from benchmarks.peers.torchs_transformer import TorchsTransformer
 from benchmarks.records import Goal, Row
@@ -40,7 +40,7 @@ Context = Callable[[], AbstractContextManager[None]]
 Model = Transformer | TorchsTransformer
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time a step with and without dropout, and where the processor has bfloat16 with that, too."""
     config = QUICK_CONFIG if quick else CONFIG
     batch_size = 3 if quick else BATCH
@@ -79,8 +79,8 @@ def prepare(
     batch = random_batch(batch_size, config)
     ours = Transformer(shape)
     peer = TorchsTransformer(ours)
-    true = found_by(copy.deepcopy(peer).double(), batch, nullcontext)
-    rounded = found_by(peer, batch, AUTOCAST)
+    true = loss_and_gradients(copy.deepcopy(peer).double(), batch, nullcontext)
+    rounded = loss_and_gradients(peer, batch, AUTOCAST)
     return Field(
         {
             name: training(ours, batch, context, true),
@@ -101,8 +101,8 @@ def random_batch(size: int, config: TransformerConfig) -> Batch:
 
 
 def training(model: Model, batch: Batch, context: Context, true: Values) -> Entrant:
-    """Return steps of training, and what the model found before the first of them."""
-    found = found_by(model, batch, context)
+    """Return steps of training, and the loss and gradients before the first of them."""
+    values = loss_and_gradients(model, batch, context)
     optimizer = torch.optim.Adam(model.train().parameters(), fused=True)
 
     def step() -> None:
@@ -111,10 +111,10 @@ def training(model: Model, batch: Batch, context: Context, true: Values) -> Entr
             model.loss(batch).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
-    return Entrant(step, true, lambda nothing: found)
+    return Entrant(step, true, lambda nothing: values)
 
 
-def found_by(model: Model, batch: Batch, context: Context) -> Values:
+def loss_and_gradients(model: Model, batch: Batch, context: Context) -> Values:
     """Return loss and gradients of both embeddings without dropout, and leave no gradients."""
     model.eval()
     with context():

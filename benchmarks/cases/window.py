@@ -1,4 +1,4 @@
-"""Attention to a window of 256 keys before one's own place."""
+"""Attention to a window of 256 keys before the query's own position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.cases.tensors import (
     lengths,
     truth_of_last_head,
 )
-from benchmarks.contest import Contest, Entrant, Field, Found, growth, hold, lacking
+from benchmarks.contest import Contest, Entrant, Field, Result, growth, hold, lacking
 from benchmarks.machine import installed
 from benchmarks.peers import flex
 from benchmarks.records import Goal
@@ -32,9 +32,9 @@ GOALS = {"local-attention": Goal(5.0), "SDPA, dense mask": Goal(20.0)}
 GROWTH = Goal(1.05, side="at most")
 
 
-def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
+def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time window attention beside a library for it, a dense mask, and FlexAttention."""
-    found: list[Found] = []
+    results: list[Result] = []
     left = QUICK_WINDOW if quick else WINDOW
     for n in lengths(quick, shortest=2048):
         contest = Contest(
@@ -43,10 +43,10 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Found]:
             GOALS if n == GOAL_LENGTH else {},
             length=n,
         )
-        for one in hold(contest, protocol):
-            found.append(one)
-            yield one
-    yield from growth(found, "window", f"window {left}", "s", GROWTH)
+        for result in hold(contest, protocol):
+            results.append(result)
+            yield result
+    yield from growth(results, "window", f"window {left}", "s", GROWTH)
 
 
 @torch.no_grad()
@@ -56,7 +56,7 @@ def prepare(n: int, left: int) -> Field:
     mask = band(n, left=left)
     calls: dict[str, Call] = {"window": partial(window_attention, *arrays, left=left)}
     absent = {}
-    if too_little := lacking(2 * mask.numel() * 4):  # torch turns it into floats
+    if too_little := lacking(2 * mask.numel() * 4):  # torch makes floats of it
         absent["SDPA, dense mask"] = too_little
     else:
         fused = F.scaled_dot_product_attention
@@ -76,7 +76,7 @@ def prepare(n: int, left: int) -> Field:
 
 
 def local_attention(left: int) -> torch.nn.Module:
-    """Return the library's module: it too counts its window without the query's own place."""
+    """Return the library's module: it too counts its window without the query's own position."""
     from local_attention import LocalAttention
 
     module: torch.nn.Module = LocalAttention(

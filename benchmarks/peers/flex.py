@@ -19,7 +19,7 @@ def causal(_batch: Tensor, _head: Tensor, query: Tensor, key: Tensor) -> Tensor:
 
 
 def window(left: int) -> Allowed:
-    """Allow the query's own place and `left` keys before it."""
+    """Allow the query's own position and `left` keys before it."""
 
     def allowed(_batch: Tensor, _head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         return (query >= key) & (query - key <= left)

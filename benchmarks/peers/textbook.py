@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 ROWS = 512
-"""Rows of the truth that are computed at once."""
+"""Rows of the truth that are computed together."""
 
 
 def textbook(

@@ -70,13 +70,13 @@ def _trainable(words: nn.Embedding) -> nn.Embedding:
 
 def _weights(ours: Transformer) -> dict[str, Tensor]:
     """Return our weights under torch's names."""
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     for name, stack in (("encoder", ours.encoder), ("decoder", ours.decoder)):
-        found |= _named(stack.norm, f"{name}.norm")
+        weights |= _named(stack.norm, f"{name}.norm")
         for number, block in enumerate(stack.blocks):
             assert isinstance(block, Block)
-            found |= _block(block, f"{name}.layers.{number}")
-    return found
+            weights |= _block(block, f"{name}.layers.{number}")
+    return weights
 
 
 def _block(block: Block, name: str) -> dict[str, Tensor]:
@@ -86,22 +86,22 @@ def _block(block: Block, name: str) -> dict[str, Tensor]:
         "linear2": block.feed_forward.down_proj,
         "norm3" if block.cross_attention else "norm2": block.feed_forward_residual.norm,
     }
-    found = _attention(block.self_attention, f"{name}.self_attn")
+    weights = _attention(block.self_attention, f"{name}.self_attn")
     if block.cross_attention is not None and block.cross_residual is not None:
         parts["norm2"] = block.cross_residual.norm
-        found |= _attention(block.cross_attention, f"{name}.multihead_attn")
+        weights |= _attention(block.cross_attention, f"{name}.multihead_attn")
     for part, module in parts.items():
-        found |= _named(module, f"{name}.{part}")
-    return found
+        weights |= _named(module, f"{name}.{part}")
+    return weights
 
 
 def _attention(attention: MultiHeadAttention, name: str) -> dict[str, Tensor]:
     inputs = attention.query_proj, attention.key_proj, attention.value_proj
-    found = _named(attention.output_proj, f"{name}.out_proj")
+    weights = _named(attention.output_proj, f"{name}.out_proj")
     for part in ("weight", "bias"):
         rows = [layer.get_parameter(part).detach() for layer in inputs]
-        found[f"{name}.in_proj_{part}"] = torch.cat(rows)
-    return found
+        weights[f"{name}.in_proj_{part}"] = torch.cat(rows)
+    return weights
 
 
 def _named(module: nn.Module | None, name: str) -> dict[str, Tensor]:

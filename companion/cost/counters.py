@@ -32,7 +32,7 @@ def measure_flops(call: Callable[[], object]) -> int:
     - Products of a matrix and a vector, and those that are added to a sum in place, for which
       torch's counter has no formula, count too.
 
-    On "meta" tensors nothing is computed, and a model of any size is counted at once.
+    On "meta" tensors nothing is computed, and a model of any size is counted in no time.
 
     Args:
         call: what is counted, a backward pass in it included.
@@ -100,7 +100,7 @@ class LiveBytes(TorchDispatchMode):
 def measure_saved_bytes(call: Callable[[], object], module: nn.Module | None = None) -> int:
     """Return the bytes that a forward pass keeps for its backward pass.
 
-    Every storage counts once, however many operations save it.
+    A storage counts a single time, however many operations save it.
 
     Args:
         call: the forward pass.

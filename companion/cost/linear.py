@@ -45,10 +45,10 @@ def linear_attention_flops(
     normalised: bool = False,
     decay: Decay | None = None,
 ) -> LinearFlops:
-    """Count `linear_attention`, all pairs at once (Katharopoulos et al., 2020).
+    """Count `linear_attention`, all pairs together (Katharopoulos et al., 2020).
 
     Args:
-        key_dim: width d of queries and keys, once they are mapped.
+        key_dim: width d of queries and keys after they are mapped.
         value_dim: width v of values.
         length: steps n.
         num_heads: heads, those of all sequences together.
@@ -143,8 +143,9 @@ def _decayed_weights(
 ) -> int:
     """Count how weights within chunks are made.
 
-    Where all channels decay alike, products of queries and keys are taken once, and decays from
-    place to place are made like products of width 1: c (c + 1) of them, by blocks that double.
+    Where all channels decay alike, products of queries and keys serve them all. The decays from
+    one position to another are made like products of width 1: c (c + 1) of them, by blocks that
+    double.
     """
     heads = num_heads * chunks
     if decay == "channel" or key_dim == 1:

@@ -26,7 +26,7 @@ def band_pairs(
     Args:
         q_len: queries.
         k_len: keys; None means as many.
-        left: keys allowed before a query's own place; None means all.
+        left: keys allowed before a query's own position; None means all.
         right: keys allowed after it; None means all, 0 is causal.
         offset: keys before the first query.
 
@@ -51,13 +51,13 @@ def tiled_pairs(
     """Count the pairs that `tiled_attention` computes: whole tiles, and none that is empty.
 
     A block of queries meets the keys that some of them may attend to, so at the edges of the band
-    pairs are computed and thrown away. Where a window is narrow, blocks of 64 queries take the
-    place of those of 256.
+    pairs are computed and thrown away. Where a window is narrow, blocks have 64 queries instead of
+    256.
 
     Args:
         q_len: queries.
         k_len: keys; None means as many.
-        left: keys allowed before a query's own place; None means all.
+        left: keys allowed before a query's own position; None means all.
         right: keys allowed after it; None means all, 0 is causal.
         offset: keys before the first query.
         block_size: queries a tile; None is what `tiled_attention` chooses for float32 and float64.

@@ -14,8 +14,8 @@ from pathlib import Path
 def resident_bytes() -> int:
     """Return the bytes of this process that are in memory.
 
-    Linux says what is there now. Memory is there once it was written to: an array of zeros that
-    nobody wrote to is not. What was freed goes back to the system first, where the C library knows
+    Linux says what is there now. Memory is there when it has been written to: an array of zeros
+    that nobody wrote to is not. What was freed goes back to the system first, where the C library knows
     how; elsewhere it may stay for a while. Libraries count too, so that a difference of two
     readings tells the size of arrays from some ten megabytes on.
 
@@ -48,15 +48,15 @@ def peak_resident_bytes(call: Callable[[], object]) -> int:
     Raises:
         OSError: the system is not Linux, or does not let a process forget its peak.
     """
-    place = Path("/proc/self")
+    process = Path("/proc/self")
     before = resident_bytes()
-    (place / "clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+    (process / "clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
     result = call()
-    found = re.search(r"^VmHWM:\s*(\d+) kB$", (place / "status").read_text("utf-8"), re.MULTILINE)
+    peak = re.search(r"^VmHWM:\s*(\d+) kB$", (process / "status").read_text("utf-8"), re.MULTILINE)
     del result
-    if found is None:
+    if peak is None:
         raise OSError("/proc/self/status: got no VmHWM, wanted the peak of the resident size")
-    return int(found[1]) * 1024 - before
+    return int(peak[1]) * 1024 - before
 
 
 def _give_back() -> None:

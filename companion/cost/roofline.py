@@ -105,7 +105,7 @@ class StepCost(NamedTuple):
 
     Attributes:
         flops: operations of its matrix products.
-        weights: bytes of the weights, which are read once for all sequences.
+        weights: bytes of the weights, which are read a single time for all sequences.
         cache: bytes of the keys and values of all sequences, each of which reads its own.
     """
 
@@ -130,8 +130,8 @@ def step_cost(
 ) -> StepCost:
     """Count a step of `LanguageModel` (Pope et al., 2023): operations, and bytes that it must read.
 
-    Every weight is read once, but of tables that are looked up no more than rows, which are left
-    out; a tied embedding is read whole to score the words. So are activations left out.
+    Every weight is read a single time, but of tables that are looked up no more than rows, which
+    are left out; a tied embedding is read whole to score the words. So are activations left out.
 
     Args:
         config: the model's shape.

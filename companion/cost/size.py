@@ -138,7 +138,7 @@ def multi_head_saved_bytes(
     - "definition", which `need_weights` takes, keeps two (b, h, q, k) matrices, the exponentials
       and the weights, and repeats grouped keys and values.
 
-    An input of self-attention, or a memory, of e places or more, all sequences together, is
+    An input of self-attention, or a memory, of e positions or more, all sequences together, is
     projected at once, by a copy of the three or two matrices, and the copy is kept. In
     self-attention what is projected stays whole as long as its keys are in use, and queries that
     are stacked are there twice. So are those that "definition" scales, but for grouped heads and

@@ -22,7 +22,7 @@ def training_flops(forward: int, *, recomputed: bool = False) -> int:
 
     Args:
         forward: operations of the forward pass.
-        recomputed: the whole forward pass is done once more.
+        recomputed: the whole forward pass is done a second time.
 
     >>> training_flops(100), training_flops(100, recomputed=True)
     (300, 400)

@@ -37,7 +37,7 @@ class Counts(NamedTuple):
 
 @contract()
 def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
-    """Count the weights of a model; what is tied counts once, under "embedding".
+    """Count the weights of a model; what is tied counts under "embedding".
 
     Args:
         config: the model's shape.

@@ -87,12 +87,12 @@ def test_the_truth_is_torchs_own_float64(torch: ModuleType) -> None:
     from benchmarks.cases.tensors import band, inputs, truth_of_last_head
 
     tensors = inputs(700, count=4)  # more rows than are computed at once
-    found = truth_of_last_head(tensors, band(700))
+    results = truth_of_last_head(tensors, band(700))
     query, key, value, gradient = (x[:, -1].double() for x in tensors)
     leaves = [x.requires_grad_() for x in (query, key, value)]
     output = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=True)
     wanted = output, *torch.autograd.grad(output, leaves, gradient)
-    for one, other in zip(found, wanted, strict=True):
+    for one, other in zip(results, wanted, strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -157,8 +157,8 @@ def test_the_least_of_every_group_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
 
     seconds = iter([5.0, 9.0, 3.0, 8.0, 7.0, 1.0, 6.0, 2.0])
     monkeypatch.setattr(overhead, "reading", lambda function, arguments: next(seconds))
-    found = overhead.repeated({"a": print, "b": print}, (), overhead.Blocks(2, 2, 1))
-    assert found == {"a": [3.0, 6.0], "b": [8.0, 1.0]}
+    results = overhead.repeated({"a": print, "b": print}, (), overhead.Blocks(2, 2, 1))
+    assert results == {"a": [3.0, 6.0], "b": [8.0, 1.0]}
 
 
 def test_overheads_that_differ_are_refused() -> None:

@@ -28,9 +28,9 @@ def field(**factors: float) -> Field:
 
 
 def outcome(made: Field, goals: dict[str, Goal] | None = None) -> tuple[list[Reading], list[Row]]:
-    found = list(hold(Contest("n = 8", lambda: made, goals or {}, length=8), PROTOCOL))
-    readings = [one for one in found if isinstance(one, Reading)]
-    return readings, [one for one in found if isinstance(one, Row)]
+    results = list(hold(Contest("n = 8", lambda: made, goals or {}, length=8), PROTOCOL))
+    readings = [one for one in results if isinstance(one, Reading)]
+    return readings, [one for one in results if isinstance(one, Row)]
 
 
 def test_the_error_is_a_part_of_the_truth_at_its_worst() -> None:

@@ -33,8 +33,8 @@ def recorded(protocol: Protocol, cost: float, monkeypatch: pytest.MonkeyPatch) -
         order.append(name)
 
     monkeypatch.setattr(time, "process_time", lambda: clock[0])
-    found = interleave({"a": lambda: call("a"), "b": lambda: call("b")}, protocol)
-    assert all(value == pytest.approx(cost) for values in found.values() for value in values)
+    results = interleave({"a": lambda: call("a"), "b": lambda: call("b")}, protocol)
+    assert all(value == pytest.approx(cost) for values in results.values() for value in values)
     return "".join(order)
 
 
@@ -59,10 +59,10 @@ def test_short_calls_are_repeated_within_a_reading(monkeypatch: pytest.MonkeyPat
 
 def test_what_is_counted_is_cpu_time() -> None:
     protocol = Protocol(least=3, most=3, seconds=0.0, shortest=0.0)
-    found = interleave(
+    results = interleave(
         {"asleep": lambda: time.sleep(0.02), "awake": lambda: math.factorial(8000)}, protocol
     )
-    assert spread(found["asleep"]).median < spread(found["awake"]).median
+    assert spread(results["asleep"]).median < spread(results["awake"]).median
 
 
 def test_long_rounds_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:

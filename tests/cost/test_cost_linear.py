@@ -47,10 +47,10 @@ def test_all_pairs(size: tuple[int, int, int, int]) -> None:
     (heads, n, d, v), given = size, arrays(*size)
     sizes: dict[str, Any] = {"length": n, "num_heads": heads}
     for causal in (False, True):
-        found = linear_attention_flops(d, v, is_causal=causal, **sizes).total
+        result = linear_attention_flops(d, v, is_causal=causal, **sizes).total
         call = partial(linear_attention, *given, is_causal=causal)
-        assert measure_flops(call) == found
-        assert measure_flops(partial(both_passes, call)) == training_flops(found)
+        assert measure_flops(call) == result
+        assert measure_flops(partial(both_passes, call)) == training_flops(result)
         mapped = linear_attention_flops(d, v, is_causal=causal, normalised=True, **sizes).total
         assert mapped == measure_flops(
             partial(linear_attention, *given, feature_map=elu_feature_map, is_causal=causal)
@@ -80,13 +80,13 @@ class Written(TorchDispatchMode):
 def test_step_by_step(size: tuple[int, int, int, int], delta: bool) -> None:
     (heads, n, d, v), given = size, arrays(*size)
     beta = factors("step", heads, n, d) if delta else None
-    found = recurrent_linear_attention_flops(d, v, length=n, num_heads=heads, delta=delta)
+    result = recurrent_linear_attention_flops(d, v, length=n, num_heads=heads, delta=delta)
     call = partial(recurrent_linear_attention, *given, beta=beta)
-    assert measure_flops(call) == found.total - found.writing
+    assert measure_flops(call) == result.total - result.writing
     state = torch.zeros(heads, d, v, device="meta")
     with Written((heads, d, v)) as written:
         recurrent_linear_attention(*given, beta=beta, state=state)
-    assert written.operations - 2 * state.numel() == found.writing  # the first adds nothing
+    assert written.operations - 2 * state.numel() == result.writing  # the first adds nothing
 
 
 @pytest.mark.parametrize("delta", [False, True])

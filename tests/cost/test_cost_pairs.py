@@ -40,13 +40,13 @@ def test_the_kernel_does_the_products_of_its_tiles(band: dict[str, Any], block_s
     value = torch.ones(b, h, n, v, requires_grad=True)
     pairs = tiled_pairs(n, block_size=block_size, **band)
     assert band_pairs(n, **band) <= pairs <= n * n
-    found = tiled_flops(h, pairs, head_dim=d, value_dim=v, batch_size=b)
+    result = tiled_flops(h, pairs, head_dim=d, value_dim=v, batch_size=b)
 
     def call() -> Any:
         return tiled_attention(query, key, value, block_size=block_size, **band)
 
-    assert measure_flops(call) == found.forward
-    assert measure_flops(lambda: call().sum().backward()) == found.forward + found.backward
+    assert measure_flops(call) == result.forward
+    assert measure_flops(lambda: call().sum().backward()) == result.forward + result.backward
 
 
 def test_long_windows_and_unequal_lengths() -> None:
@@ -65,9 +65,9 @@ def test_a_layer_with_a_window_and_tiles() -> None:
     layer, n = MultiHeadAttention(12, 3, attention_fn=windowed), 133
     pairs = tiled_pairs(n, left=4, right=0)
     x = torch.ones(2, n, 12)
-    found = multi_head_flops(12, 3, q_len=n, pairs=pairs, batch_size=2)
-    assert measure_flops(lambda: layer(x)) == found.total
-    assert found.scores * n * n == multi_head_flops(12, 3, q_len=n, batch_size=2).scores * pairs
+    result = multi_head_flops(12, 3, q_len=n, pairs=pairs, batch_size=2)
+    assert measure_flops(lambda: layer(x)) == result.total
+    assert result.scores * n * n == multi_head_flops(12, 3, q_len=n, batch_size=2).scores * pairs
 
 
 def test_a_window_grows_with_the_length_and_all_pairs_with_its_square() -> None:

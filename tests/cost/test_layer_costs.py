@@ -71,10 +71,10 @@ def test_multi_head_attention_to_itself(need_weights: bool, bias: bool) -> None:
         with torch.device("meta"):
             layer = MultiHeadAttention(e, h, num_kv_heads=s["g"], head_dim=d, bias=bias)
         x = zeros(b, n, e)
-        found = multi_head_flops(e, h, q_len=n, num_kv_heads=s["g"], head_dim=d, batch_size=b)
+        result = multi_head_flops(e, h, q_len=n, num_kv_heads=s["g"], head_dim=d, batch_size=b)
         for is_causal in (False, True):
             call = partial(layer, x, is_causal=is_causal, need_weights=need_weights)
-            check(partial(_first, call) if need_weights else call, found.total)
+            check(partial(_first, call) if need_weights else call, result.total)
 
 
 def test_multi_head_attention_to_a_memory() -> None:
@@ -92,8 +92,8 @@ def test_multi_head_attention_to_a_memory() -> None:
         }  # fmt: skip
         check(partial(layer, x, key, value), multi_head_flops(e, h, **sizes).total)
         memory = layer.project_memory(key, value)
-        found = multi_head_flops(e, h, projected=True, **sizes)
-        check(partial(layer, x, memory), found.total, trains=False)
+        result = multi_head_flops(e, h, projected=True, **sizes)
+        check(partial(layer, x, memory), result.total, trains=False)
 
 
 @pytest.mark.parametrize(("h", "g"), [(6, 6), (6, 3), (6, 1)])
@@ -102,12 +102,12 @@ def test_prefill_and_steps_with_a_cache(h: int, g: int) -> None:
     cache, done = KVCache(3, g, 11, 5), 0
     for new in (7, 1, 3):  # the prompt, a step, several tokens at once
         x = torch.ones(3, new, 12)
-        found = multi_head_flops(
+        result = multi_head_flops(
             12, h, q_len=new, cached=done, num_kv_heads=g, head_dim=5, batch_size=3
         )
         with torch.no_grad():
             done_now = measure_flops(partial(layer, x, is_causal=True, cache=cache))
-        assert done_now == found.total
+        assert done_now == result.total
         done += new
 
 
@@ -124,8 +124,8 @@ def test_additive_attention() -> None:
             layer = AdditiveAttention(s["dq"], s["dk"], s["hidden"])
         query, memory = zeros(s["b"], s["q"], s["dq"]), zeros(s["b"], s["k"], s["dk"])
         sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
-        found = additive_flops(s["dq"], s["dk"], s["hidden"], **sizes)
-        _check_with_vector(layer, query, memory, found, found.scores)
+        result = additive_flops(s["dq"], s["dk"], s["hidden"], **sizes)
+        _check_with_vector(layer, query, memory, result, result.scores)
         keys = layer.project(memory)
         projected = additive_flops(s["dq"], s["dk"], s["hidden"], projected=True, **sizes)
         assert measure_flops(partial(layer, query, keys, memory)) == projected.total
@@ -142,26 +142,26 @@ def test_luongs_attention(score: Any, predictive: bool) -> None:
             layer = LuongAttention(s["dq"], key_dim, window=2 if predictive else None, **options)
         query, memory = zeros(s["b"], s["q"], s["dq"]), zeros(s["b"], s["k"], key_dim)
         sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
-        found = luong_flops(s["dq"], key_dim, **options, **sizes)
-        vectors = found.scores if score == "concat" else 0
+        result = luong_flops(s["dq"], key_dim, **options, **sizes)
+        vectors = result.scores if score == "concat" else 0
         vectors += s["b"] * matmul_flops(s["q"], s["dq"], 1) if predictive else 0
-        _check_with_vector(layer, query, memory, found, vectors)
+        _check_with_vector(layer, query, memory, result, vectors)
         keys = layer.project(memory)
         projected = luong_flops(s["dq"], key_dim, projected=True, **options, **sizes)
         assert measure_flops(partial(layer, query, keys, memory)) == projected.total
 
 
 def _check_with_vector(
-    layer: Any, query: Tensor, memory: Tensor, found: AttentionFlops, vectors: int
+    layer: Any, query: Tensor, memory: Tensor, result: AttentionFlops, vectors: int
 ) -> None:
     """Torch's counter misses products with a vector, and one of their gradients is no product."""
 
     def call() -> Any:
         return layer(query, layer.project(memory), memory)
 
-    assert measure_flops(call) == found.total
-    assert counted(call) == found.total - vectors
-    assert measure_flops(lambda: call().sum().backward()) == 3 * found.total - vectors
+    assert measure_flops(call) == result.total
+    assert counted(call) == result.total - vectors
+    assert measure_flops(lambda: call().sum().backward()) == 3 * result.total - vectors
 
 
 @pytest.mark.parametrize("gated", [False, True])
@@ -171,8 +171,8 @@ def test_feed_forward(gated: bool, bias: bool) -> None:
         with torch.device("meta"):
             layer = FeedForward(s["e"], s["f"], gated=gated, bias=bias)
         x = zeros(s["b"], s["n"], s["e"])
-        found = feed_forward_flops(s["e"], s["f"], tokens=s["b"] * s["n"], gated=gated)
-        check(partial(layer, x), found)
+        result = feed_forward_flops(s["e"], s["f"], tokens=s["b"] * s["n"], gated=gated)
+        check(partial(layer, x), result)
 
 
 def test_norms_and_embeddings_have_no_products() -> None:

@@ -51,11 +51,11 @@ def test_a_layer_does_what_its_cell_written_out_does(cell: Any) -> None:
             state = written_out(x, layer)
         last = layer(x)[1]
         torch.testing.assert_close(state, (last if cell == "gru" else last[0])[0])
-        found = recurrent_flops(cell, e, h, tokens=b * n)
-        assert counter.get_total_flops() == found
-        assert measure_flops(partial(layer, x)) == found
+        result = recurrent_flops(cell, e, h, tokens=b * n)
+        assert counter.get_total_flops() == result
+        assert measure_flops(partial(layer, x)) == result
         meta = make(e, h, batch_first=True, device="meta")
-        assert measure_flops(partial(meta, x.to("meta"))) == found
+        assert measure_flops(partial(meta, x.to("meta"))) == result
 
 
 def test_torchs_counter_alone_sees_nothing_of_onednns_lstm() -> None:
@@ -84,16 +84,16 @@ def test_an_encoder_decoder_does_what_is_counted(
     )  # fmt: skip
     model, batch = Seq2Seq(config), make_batch([0, 1, 2], extra)
     sizes: dict[str, Any] = {"padded_length": batch.source.shape[1]} if extra else {}
-    found = seq2seq_flops(
+    result = seq2seq_flops(
         config,
         source_lengths=batch.source_lengths.tolist(),
         length=batch.target_in.shape[1],
         **sizes,
     )
     with torch.no_grad():
-        assert measure_flops(lambda: model(batch)) == found.total
+        assert measure_flops(lambda: model(batch)) == result.total
         encoded = measure_flops(lambda: model.encode(batch.source, batch.source_lengths))
-    assert found.encoder <= encoded <= found.encoder + found.attention
+    assert result.encoder <= encoded <= result.encoder + result.attention
 
 
 def test_padding_costs_a_gru_and_no_lstm() -> None:
@@ -102,10 +102,10 @@ def test_padding_costs_a_gru_and_no_lstm() -> None:
         config = Seq2SeqConfig(
             source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=6, cell=cell
         )
-        found = seq2seq_flops(config, source_lengths=[5, 2], length=3, padded_length=9)
+        result = seq2seq_flops(config, source_lengths=[5, 2], length=3, padded_length=9)
         bridge = (1 if cell == "gru" else 2) * 2 * 2 * 6 * 6
         each = recurrent_flops(config.cell, 5, 3, tokens=1)
-        assert found.encoder == 2 * read * each + bridge
+        assert result.encoder == 2 * read * each + bridge
 
 
 def test_attention_alone_grows_with_both_lengths() -> None:

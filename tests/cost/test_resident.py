@@ -58,16 +58,16 @@ def said(script: str) -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="says the peak alone")
 @pytest.mark.parametrize(
-    ("script", "found"),
+    ("script", "expected"),
     [
         (WEIGHTS, array_bytes(4099, 5003)),
         (CACHE, kv_cache_bytes(2, 3, 80 * 257, 97)),
     ],
     ids=["weights", "cache"],
 )
-def test_the_resident_size_grows_as_predicted(script: str, found: int) -> None:
-    assert found > LEAST
-    assert said(script) == pytest.approx(found, rel=0.05)
+def test_the_resident_size_grows_as_predicted(script: str, expected: int) -> None:
+    assert expected > LEAST
+    assert said(script) == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""The roofline: bounds on a clock that the test turns, and bytes against those that are read."""
+"""The roofline: bounds on a clock that the test moves, and bytes against those that are read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_least_time_is_that_at_the_attainable_rate(flops: float, moved: floa
 
 
 def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Two calls to warm up, each timed once, and three readings of each, in turns.
+    # Two calls to warm up, the second one timed, and three readings of each, alternately.
     lasts = iter([1.0, 1.0, 4.0, 8.0, 2.0, 16.0, 4.0, 32.0])
     marks = [0.0]
 
@@ -52,8 +52,8 @@ def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_bytes_of_a_product() -> None:
     left, right = torch.ones(3, 5), torch.ones(5, 7)
-    found = sum(x.untyped_storage().nbytes() for x in (left, right, left @ right))
-    assert matmul_bytes(3, 5, 7) == found
+    moved = sum(x.untyped_storage().nbytes() for x in (left, right, left @ right))
+    assert matmul_bytes(3, 5, 7) == moved
     assert matmul_bytes(3, 5, 7, dtype=torch.bfloat16) == matmul_bytes(3, 5, 7) // 2
     assert matmul_flops(3, 5, 7) == 210
 
@@ -89,8 +89,8 @@ def test_a_step_reads_its_weights_once_and_its_caches(variant: str, batch_size: 
     with torch.no_grad(), Read() as read:
         model.step(state.last, state)
     weights = {p.untyped_storage().data_ptr(): p for p in model.parameters()}
-    found = sum(size for key, size in read.storages.items() if key in weights)
-    assert found == cost.weights
+    moved = sum(size for key, size in read.storages.items() if key in weights)
+    assert moved == cost.weights
     held = {
         x.untyped_storage().data_ptr(): x.untyped_storage().nbytes()
         for cache in state.caches

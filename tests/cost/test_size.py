@@ -78,10 +78,10 @@ def test_what_feed_forward_keeps(activation: Any, gated: bool, dtype: torch.dtyp
     for b, n, e, f in ((2, 7, 5, 11), (1, 1, 13, 3), (1, 13, 13, 3), (3, 4, 13, 5)):
         layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
         x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
-        found = feed_forward_saved_bytes(
+        result = feed_forward_saved_bytes(
             e, f, tokens=b * n, activation=activation, gated=gated, dtype=dtype
         )
-        assert measure_saved_bytes(partial(layer, x), layer) == found
+        assert measure_saved_bytes(partial(layer, x), layer) == result
 
 
 def by_definition(*arrays: Any, **options: Any) -> Any:
@@ -131,8 +131,8 @@ def test_what_attention_keeps_for_one_query(method: Any) -> None:
             assert kept == multi_head_saved_bytes(
                 17, g * r, q_len=1, method=method, is_causal=is_causal, **sizes
             )
-        found = multi_head_saved_bytes(17, g * r, q_len=1, k_len=7, method=method, **sizes)
-        assert measure_saved_bytes(partial(layer, x, memory), layer) == found
+        result = multi_head_saved_bytes(17, g * r, q_len=1, k_len=7, method=method, **sizes)
+        assert measure_saved_bytes(partial(layer, x, memory), layer) == result
 
 
 def test_impossible_sizes_are_refused() -> None:

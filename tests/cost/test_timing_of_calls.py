@@ -34,8 +34,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_calls_alternate_and_a_short_one_is_repeated(clock: Clock) -> None:
     calls = {"a": clock.call("a", 0.25), "b": clock.call("b", 1.0)}
-    found = cpu_seconds(calls, rounds=3, shortest=0.5)
-    assert found == {"a": [0.25] * 3, "b": [1.0] * 3}
+    result = cpu_seconds(calls, rounds=3, shortest=0.5)
+    assert result == {"a": [0.25] * 3, "b": [1.0] * 3}
     assert "".join(clock.order) == "aabb" + "aab" * 3
 
 

@@ -58,19 +58,19 @@ def test_what_adamw_keeps(dtype: torch.dtype) -> None:
             model: Any = LanguageModel(config)
         parameters = count_parameters(config, "language_model").total
         tensors = len(list(model.parameters()))
-        found = training_bytes(parameters, tensors=tensors, dtype=dtype)
-        assert count.live == found.weights
+        result = training_bytes(parameters, tensors=tensors, dtype=dtype)
+        assert count.live == result.weights
         with torch.no_grad():
             model.loss(
                 ids
             )  # the angles of rotary, which stay for all models, are there from now on
         with LiveBytes() as count:
             model.loss(ids).backward()
-        assert count.live == found.gradients
+        assert count.live == result.gradients
         optimizer = torch.optim.AdamW(model.parameters())
         with LiveBytes() as count:
             optimizer.step()
-        assert count.live == found.moments
+        assert count.live == result.moments
     finally:
         torch.set_default_dtype(before)
 

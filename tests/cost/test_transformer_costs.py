@@ -45,10 +45,10 @@ def test_parameters_are_those_of_the_module(
         model = MODELS[kind](config)
     counts = count_parameters(config, kind)
     assert counts.total == sum(parameter.numel() for parameter in model.parameters())
-    found = dict.fromkeys(counts._fields, 0)
+    result = dict.fromkeys(counts._fields, 0)
     for name, parameter in model.named_parameters():
-        found[part_of(name)] += parameter.numel()
-    assert counts._asdict() == found
+        result[part_of(name)] += parameter.numel()
+    assert counts._asdict() == result
 
 
 def part_of(name: str) -> str:
