@@ -15,8 +15,8 @@ def resident_bytes() -> int:
     """Return the bytes of this process that are in memory.
 
     Linux says what is there now. Memory is there when it has been written to: an array of zeros
-    that nobody wrote to is not. What was freed goes back to the system first, where the C library knows
-    how; elsewhere it may stay for a while. Libraries count too, so that a difference of two
+    that nobody wrote to is not. What was freed goes back to the system first, where the C library
+    knows how; elsewhere it may stay for a while. Libraries count too, so that a difference of two
     readings tells the size of arrays from some ten megabytes on.
 
     Other systems with Python's `resource`, macOS among them, say what was there at most so far: a
