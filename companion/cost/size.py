@@ -93,9 +93,6 @@ def feed_forward_saved_bytes(
     That is its input, what the last projection reads, and what else its activation and its gate
     want. The gradient of "relu" is known from its output, that of the others wants the input.
 
-    From e tokens on, a gated layer projects with a copy of both matrices as one. It keeps the copy,
-    and the whole of what it projects, for "relu" too.
-
     Args:
         embed_dim: width e.
         hidden_dim: width between the projections.
@@ -107,10 +104,8 @@ def feed_forward_saved_bytes(
     >>> feed_forward_saved_bytes(12, 48, tokens=5, activation="relu", dtype=torch.float32)
     1200
     """
-    joined = gated and tokens >= embed_dim
-    hidden = (1 if activation == "relu" and not joined else 2) + (2 if gated else 0)
-    copied = 2 * hidden_dim * embed_dim if joined else 0
-    return array_bytes(tokens * (embed_dim + hidden * hidden_dim) + copied, dtype=dtype)
+    hidden = (1 if activation == "relu" else 2) + (2 if gated else 0)
+    return array_bytes(tokens * (embed_dim + hidden * hidden_dim), dtype=dtype)
 
 
 @contract(**HEADS, **LENGTHS)
@@ -137,12 +132,6 @@ def multi_head_saved_bytes(
       grouped heads without a causal mask are stacked, to be read as one.
     - "definition", which `need_weights` takes, keeps two (b, h, q, k) matrices, the exponentials
       and the weights, and repeats grouped keys and values.
-
-    An input of self-attention, or a memory, of e positions or more, all sequences together, is
-    projected at once, by a copy of the three or two matrices, and the copy is kept. In
-    self-attention what is projected stays whole as long as its keys are in use, and queries that
-    are stacked are there twice. So are those that "definition" scales, but for grouped heads and
-    for several heads of several sequences, whose keys are copied.
 
     Rotation, norms of heads, softcap, sinks, masks other than the causal, dropout, and kernels that
     round float32 are left out.
@@ -175,16 +164,11 @@ def multi_head_saved_bytes(
     rows = num_heads * q_len
     numbers = embed_dim * (q_len + (0 if k_len is None else k_len))
     numbers += 2 * rows * d + 2 * groups * keys * d + rows
-    joined = batch_size * keys >= embed_dim
     stacked = method == "fused" and own < num_heads and q_len > 1 and not is_causal
-    scaled = method == "definition" and own == num_heads and 1 in (batch_size, num_heads)
-    output_twice = stacked or (method == "tiled" and num_heads > 1 and q_len > 1)
-    queries_twice = joined and k_len is None and (stacked or scaled)
-    numbers += rows * d * (output_twice + queries_twice)
-    projected = 2 * own + (num_heads if k_len is None else 0)
-    copied = embed_dim * d * projected if joined else 0
+    if stacked or (method == "tiled" and num_heads > 1 and q_len > 1):
+        numbers += rows * d  # the output a second time
     truths = 0
     if method == "definition":
         numbers += 2 * rows * keys
         truths = batch_size * rows + (q_len * keys if is_causal and keys > 1 else 0)
-    return array_bytes(batch_size * numbers + copied, dtype=dtype) + truths
+    return array_bytes(batch_size * numbers, dtype=dtype) + truths
