@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from companion.arrays import check_whole, is_number
+from companion.contracts import contract
 
 BatchT = TypeVar("BatchT")
 BatchT_co = TypeVar("BatchT_co", covariant=True)
@@ -29,6 +29,9 @@ class Batches(Protocol[BatchT_co]):
         """Return the batch of `step`."""
 
 
+@contract(
+    steps=">= 1", learning_rate="> 0", warmup_steps=">= 0", clip_norm="> 0", weight_decay=">= 0"
+)
 @dataclass(frozen=True)
 class TrainingConfig:
     """How to train.
@@ -40,10 +43,6 @@ class TrainingConfig:
         clip_norm: the gradient's norm is cut to this.
         weight_decay: decoupled weight decay (Loshchilov and Hutter, 2019); 0 is Adam.
         seed: set before the first update; dropout follows from it.
-
-    Raises:
-        TypeError: a number that is none, or steps or a seed that are not whole.
-        ValueError: a number is out of its range.
     """
 
     steps: int
@@ -53,21 +52,7 @@ class TrainingConfig:
     weight_decay: float = 0.0
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_whole(1, steps=self.steps)
-        check_whole(0, warmup_steps=self.warmup_steps)
-        check_whole(seed=self.seed)
-        for name in ("learning_rate", "clip_norm", "weight_decay"):
-            number = getattr(self, name)
-            if isinstance(number, bool) or not is_number(number):
-                raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate: got {self.learning_rate}, wanted above 0 and finite")
-        if not self.clip_norm > 0:  # infinite: nothing is cut
-            raise ValueError(f"clip_norm: got {self.clip_norm}, wanted above 0")
-        if not 0 <= self.weight_decay < math.inf:
-            raise ValueError(f"weight_decay: got {self.weight_decay}, wanted at least 0 and finite")
-
+    @contract()
     def rate(self, step: int) -> float:
         """Return the learning rate of update `step`, counted from 0.
 
@@ -81,6 +66,7 @@ class TrainingConfig:
         return self.learning_rate * 0.5 * (1.0 + math.cos(math.pi * progress))
 
 
+@contract(checkpoint_every=">= 1")
 def train(
     model: nn.Module,
     batches: Batches[BatchT],
@@ -101,19 +87,17 @@ def train(
         checkpoint: a safetensors file. If it exists, training goes on from it and ends with the
             same weights, bit by bit, as if it had never stopped (same machine, versions and
             number of threads; random numbers from torch's CPU generator alone).
-        checkpoint_every: updates between two writings of the checkpoint, at least 1.
+        checkpoint_every: updates between two writings of the checkpoint.
         progress: show a bar when the output is a terminal.
 
     Returns:
         The loss of each of the `config.steps` updates, those before an interruption included.
 
     Raises:
-        TypeError: `checkpoint_every` is not whole, or a checkpoint that is no path.
-        ValueError: `checkpoint_every` is below 1, the checkpoint was written for another
-            configuration or model, or is no such file, or its folder is not there.
+        ValueError: the checkpoint was written for another configuration or model, or is no such
+            file, or its folder is not there.
         FloatingPointError: a loss is not finite; the message names the step.
     """
-    check_whole(1, checkpoint_every=checkpoint_every)
     path = None if checkpoint is None else _file(checkpoint)
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
@@ -208,8 +192,9 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], dict[str, str]
     """Return tensors, configuration and the parts of the model; older files do not name those."""
     try:
         with safe_open(path, framework="pt") as file:
-            said = file.metadata() or {}
-            config, parts = json.loads(said["config"]), json.loads(said.get("model", "null"))
+            metadata = file.metadata() or {}
+            config = json.loads(metadata["config"])
+            parts = json.loads(metadata.get("model", "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             return tensors, config, parts
     except (SafetensorError, KeyError, json.JSONDecodeError) as error:
@@ -231,8 +216,8 @@ def _parts(model: nn.Module) -> dict[str, str]:
     parts = {}
     for name, part in model.named_modules():
         config = getattr(part, "config", None)
-        said = repr(config) if is_dataclass(config) else part.extra_repr()
-        parts[name] = f"{type(part).__qualname__}({said})"
+        settings = repr(config) if is_dataclass(config) else part.extra_repr()
+        parts[name] = f"{type(part).__qualname__}({settings})"
     return parts
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, overload
 import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
@@ -64,6 +64,7 @@ class Translation(NamedTuple):
     log_prob: float
 
 
+@contract()
 class Translator:
     """A sequence-to-sequence model that reads and writes words.
 
@@ -90,6 +91,7 @@ class Translator:
         self.source_vocab, self.target_vocab = source_vocab, target_vocab
         self.copying = copying
 
+    @contract(max_len=">= 1", batch_size=">= 1", beam_size=">= 1")
     @torch.no_grad()
     def translate(
         self,
@@ -110,10 +112,9 @@ class Translator:
             length_penalty: how beams of unequal length compare; 0 by probability alone.
 
         Raises:
-            TypeError: a sentence is a string, not its words, or a size is not whole.
-            ValueError: a sentence is empty, or a number is out of range.
+            TypeError: a sentence is a string, not its words.
+            ValueError: a sentence is empty.
         """
-        check_whole(1, max_len=max_len, beam_size=beam_size)
         for number, sentence in enumerate([sentences] if isinstance(sentences, str) else sentences):
             if isinstance(sentence, str):
                 raise TypeError(f"sentences[{number}]: got str, wanted a sequence of words")
@@ -128,6 +129,7 @@ class Translator:
                 done |= dict(zip(chosen, self._translations(batch, decoded, read), strict=True))
         return [done[number] for number in range(len(sentences))]
 
+    @contract(batch_size=">= 1")
     @torch.no_grad()
     def forced_weights(self, pairs: Sequence[Pair], *, batch_size: int = 256) -> list[Tensor]:
         """Return the attention of every pair while the model reads its own right translation.
@@ -140,8 +142,7 @@ class Translator:
             (q, k) weights a pair: row i is the attention with which target word i is predicted.
 
         Raises:
-            TypeError: a batch_size that is not whole.
-            ValueError: the model has no attention, or a batch_size below 1.
+            ValueError: the model has no attention.
         """
         done: dict[int, Tensor] = {}
         with _evaluating(self.model):
@@ -178,25 +179,24 @@ class Translator:
     ) -> list[Translation]:
         translations = []
         for row, ids in enumerate(decoded.sequences()):
-            places = int(batch.source_lengths[row])
+            source_len = int(batch.source_lengths[row])
             weights = decoded.weights
             vocab = self.target_vocab
             unwritten = (vocab.pad_id, vocab.bos_id)  # a model may say them, no translation does
-            words = [place for place, token in enumerate(ids) if token not in unwritten]
+            words = [position for position, token in enumerate(ids) if token not in unwritten]
             if self.copying:
                 vocab = vocab.extended(sentences[row])
             translations.append(
                 Translation(
                     vocab.decode(ids),
                     bool(decoded.finished[row]),
-                    None if weights is None else weights[row, words, :places],
+                    None if weights is None else weights[row, words, :source_len],
                     float(decoded.log_probs[row].sum()),
                 )
             )
         return translations
 
     def _batches(self, pairs: Sequence[Pair], batch_size: int) -> Iterator[tuple[list[int], Batch]]:
-        check_whole(1, batch_size=batch_size)
         device = next(self.model.parameters()).device
         order = sorted(range(len(pairs)), key=lambda number: len(pairs[number].source))
         for start in range(0, len(order), batch_size):
@@ -210,6 +210,7 @@ class Translator:
             yield chosen, _moved(batch, device)
 
 
+@contract(weights="q k")
 def replace_unknown(
     words: Sequence[str], source: Sequence[str], weights: Tensor, *, unknown: str = "<unk>"
 ) -> tuple[str, ...]:
@@ -218,11 +219,8 @@ def replace_unknown(
     Args:
         words: q words that a model wrote.
         source: the k words that it read.
-        weights: (q, k) attention, as a `Translation` holds it.
+        weights: attention, as a `Translation` holds it.
         unknown: what an unknown word is written as.
-
-    Raises:
-        ValueError: weights of another shape.
 
     >>> replace_unknown(("<unk>", "won"), ("toral", "won"), torch.tensor([[0.8, 0.2], [0.3, 0.7]]))
     ('toral', 'won')
@@ -233,7 +231,7 @@ def replace_unknown(
         )
     most = weights.argmax(-1).tolist()
     return tuple(
-        source[most[place]] if word == unknown else word for place, word in enumerate(words)
+        source[most[position]] if word == unknown else word for position, word in enumerate(words)
     )
 
 

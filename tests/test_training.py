@@ -244,6 +244,7 @@ def test_a_loss_that_is_not_finite_names_its_step() -> None:
         ("weight_decay", -1.0),
         ("weight_decay", math.nan),
         ("learning_rate", math.inf),
+        ("clip_norm", math.inf),
         ("learning_rate", math.nan),
     ],
 )
@@ -261,11 +262,13 @@ def test_impossible_settings_are_refused(field: str, value: float) -> None:
         ("seed", "a"),
         ("learning_rate", "a"),
         ("clip_norm", None),
+        ("clip_norm", True),
+        ("seed", True),
     ],
 )
 def test_settings_of_another_type_are_refused(field: str, value: object) -> None:
-    wanted = f"{field}: got {type(value).__name__}, wanted a"
-    with pytest.raises(TypeError, match=wanted):
+    came = repr(value) if isinstance(value, str) else type(value).__name__
+    with pytest.raises(TypeError, match=f"{field}: got {came}, wanted a"):
         replace(CONFIG, **{field: value})  # type: ignore[arg-type]
 
 

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from companion.contracts import contract
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
 
 
 class Batch(NamedTuple):
-    """Padded sentence pairs: `b` sentences, `k` source places, `q` target places.
+    """Padded sentence pairs: `b` sentences, `k` source tokens, `q` target tokens.
 
     Attributes:
         source: (b, k) integer ids, padded at the end.
@@ -31,6 +32,7 @@ class Batch(NamedTuple):
     target_mask: Tensor
 
 
+@contract()
 def collate(
     pairs: Sequence[Pair],
     source_vocab: Vocabulary,
@@ -59,6 +61,7 @@ def collate(
     return _batch(sources, targets, source_vocab, target_vocab)
 
 
+@contract(batch_size=">= 1", pool=">= 1")
 class PooledBatches:
     """An endless sequence of batches: `batches[step]` depends on the seed and the step alone.
 
@@ -76,8 +79,7 @@ class PooledBatches:
         copying: as for `collate`.
 
     Raises:
-        ValueError: no pairs, `batch_size` or `pool` below 1, or for copying vocabularies that
-            differ.
+        ValueError: no pairs, or for copying vocabularies that differ.
 
     >>> vocab = Vocabulary.from_tokens([("hola",)])
     >>> batches = PooledBatches([Pair(("hola",), ("hola",))], vocab, vocab, batch_size=1, seed=0)
@@ -96,11 +98,6 @@ class PooledBatches:
         pool: int = 50,
         copying: bool = False,
     ) -> None:
-        if not pairs:
-            raise ValueError("pairs: got none, wanted at least one pair")
-        for name, value in (("batch_size", batch_size), ("pool", pool)):
-            if value < 1:
-                raise ValueError(f"{name}: got {value}, wanted at least 1")
         self._sources, self._targets = _encoded(pairs, source_vocab, target_vocab, copying)
         self._vocabs = source_vocab, target_vocab
         self._batch_size, self._seed, self._pool = batch_size, seed, pool
@@ -114,10 +111,10 @@ class PooledBatches:
     def __getitem__(self, step: int) -> Batch:
         if step < 0:
             raise IndexError(f"step: got {step}, wanted at least 0")
-        epoch, place = divmod(step, self.per_epoch)
+        epoch, number = divmod(step, self.per_epoch)
         if self._epoch[0] != epoch:
             self._epoch = epoch, self._order(epoch)
-        chosen = self._epoch[1][place]
+        chosen = self._epoch[1][number]
         return _batch(
             [self._sources[i] for i in chosen], [self._targets[i] for i in chosen], *self._vocabs
         )
@@ -142,6 +139,8 @@ def _encoded(
     pairs: Sequence[Pair], source_vocab: Vocabulary, target_vocab: Vocabulary, copying: bool
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Return the ids of all sources and of all targets."""
+    if not pairs:
+        raise ValueError("pairs: got none, wanted at least one pair")
     if copying and source_vocab != target_vocab:
         raise ValueError(
             f"target_vocab: got {target_vocab!r}, wanted source_vocab, which copying shares"
@@ -160,20 +159,22 @@ def _batch(
     source_vocab: Vocabulary,
     target_vocab: Vocabulary,
 ) -> Batch:
-    if not sources:
-        raise ValueError("pairs: got none, wanted at least one pair")
-    bos, eos, pad = target_vocab.bos_id, target_vocab.eos_id, target_vocab.pad_id
-    target_out = _padded([[*ids, eos] for ids in targets], pad)
-    lengths = torch.tensor([len(ids) + 1 for ids in targets])
     return Batch(
-        source=_padded(sources, source_vocab.pad_id),
-        source_lengths=torch.tensor([len(ids) for ids in sources]),
-        target_in=_padded([[bos, *ids] for ids in targets], pad),
-        target_out=target_out,
-        target_mask=torch.arange(target_out.shape[1]) < lengths[:, None],
+        padded(sources, source_vocab.pad_id),
+        torch.tensor([len(ids) for ids in sources]),
+        *padded_targets(targets, target_vocab),
     )
 
 
-def _padded(rows: list[list[int]], pad_id: int) -> Tensor:
+def padded_targets(sentences: list[list[int]], vocab: Vocabulary) -> tuple[Tensor, Tensor, Tensor]:
+    """Return `target_in`, `target_out` and `target_mask` of sentences, each (b, q)."""
+    target_in = padded([[vocab.bos_id, *ids] for ids in sentences], vocab.pad_id)
+    target_out = padded([[*ids, vocab.eos_id] for ids in sentences], vocab.pad_id)
+    lengths = torch.tensor([len(ids) + 1 for ids in sentences])
+    return target_in, target_out, torch.arange(target_out.shape[1]) < lengths[:, None]
+
+
+def padded(rows: list[list[int]], pad_id: int) -> Tensor:
+    """Return rows of ids as one tensor, filled up at their ends."""
     width = max(len(row) for row in rows)
     return torch.tensor([row + [pad_id] * (width - len(row)) for row in rows])

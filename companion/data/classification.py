@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 
 
 class Examples(NamedTuple):
@@ -29,8 +29,25 @@ class Examples(NamedTuple):
     gold: Tensor
 
 
+class _Task:
+    """Sentences whose lengths lie between two bounds."""
+
+    shortest: int
+    longest: int
+
+    def __post_init__(self) -> None:
+        if self.longest < self.shortest:
+            raise ValueError(f"longest: got {self.longest}, wanted at least {self.shortest}")
+
+    def _lengths(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Draw (b,) lengths; return them and (b, longest), True where a word stands."""
+        lengths = torch.randint(self.shortest, self.longest + 1, (count,), generator=generator)
+        return lengths, torch.arange(self.longest) < lengths[:, None]
+
+
+@contract(fillers=">= 1", markers=">= 1", shortest=">= 1")
 @dataclass(frozen=True)
-class MarkerTask:
+class MarkerTask(_Task):
     """One word of the sentence decides: it is a marker, and says which of two classes is right.
 
     Attributes:
@@ -53,21 +70,19 @@ class MarkerTask:
         """Number of ids: the fillers, then the markers of both classes."""
         return self.fillers + 2 * self.markers
 
+    @contract(count=">= 1")
     def draw(self, count: int, generator: Generator) -> Examples:
         """Draw sentences.
 
         Args:
-            count: how many, at least 1.
+            count: how many.
             generator: where the random numbers come from.
-
-        Raises:
-            ValueError: `count` is below 1, or a length is out of range.
 
         >>> examples = MarkerTask().draw(4, Generator().manual_seed(1))
         >>> examples.gold.sum(-1)
         tensor([1, 1, 1, 1])
         """
-        lengths, words = _lengths(self.shortest, self.longest, count, generator)
+        lengths, words = self._lengths(count, generator)
         labels = torch.randint(2, (count,), generator=generator)
         which = torch.randint(self.markers, (count,), generator=generator)
         gold = _ranks(words, generator) < 1
@@ -77,14 +92,15 @@ class MarkerTask:
         return Examples(tokens[..., None], lengths, torch.zeros_like(lengths), labels, gold)
 
 
+@contract(fillers=">= 1", voters=">= 1", shortest=">= 3")
 @dataclass(frozen=True)
-class MajorityTask:
+class MajorityTask(_Task):
     """Every vote counts the same: which of two parties has more words in the sentence?
 
     Attributes:
         fillers: number of words that say nothing.
         voters: number of words a party.
-        shortest: fewest words a sentence, at least 3.
+        shortest: fewest words a sentence.
         longest: most words a sentence.
     """
 
@@ -101,22 +117,19 @@ class MajorityTask:
         """Number of ids: the fillers, then the words of both parties."""
         return self.fillers + 2 * self.voters
 
+    @contract(count=">= 1")
     def draw(self, count: int, generator: Generator) -> Examples:
         """Draw sentences with 3 votes or a larger odd number, so that no two parties tie.
 
         Args:
-            count: how many, at least 1.
+            count: how many.
             generator: where the random numbers come from.
-
-        Raises:
-            ValueError: `count` is below 1, or a length is out of range.
 
         >>> examples = MajorityTask().draw(4, Generator().manual_seed(1))
         >>> bool((examples.gold.sum(-1) >= 2).all())
         True
         """
-        check_whole(3, shortest=self.shortest)
-        lengths, words = _lengths(self.shortest, self.longest, count, generator)
+        lengths, words = self._lengths(count, generator)
         most = (lengths - 1) // 2
         votes = 1 + 2 * (1 + (torch.rand(count, generator=generator) * most).long())
         voting = _ranks(words, generator) < votes[:, None]
@@ -130,8 +143,9 @@ class MajorityTask:
         return Examples(tokens[..., None], lengths, torch.zeros_like(lengths), labels, gold)
 
 
+@contract(names=">= 1", values=">= 1", shortest=">= 1")
 @dataclass(frozen=True)
-class LookupTask:
+class LookupTask(_Task):
     """Every word is a fact, a name with a value; the question names one: which value has it?
 
     Attributes:
@@ -145,6 +159,12 @@ class LookupTask:
     values: int = 8
     shortest: int = 5
     longest: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.names < self.longest:
+            wanted = f"at least {self.longest}, the longest sentence"
+            raise ValueError(f"names: got {self.names}, wanted {wanted}")
 
     @property
     def classes(self) -> int:
@@ -161,24 +181,18 @@ class LookupTask:
         """Number of ids: the names, then the values."""
         return self.names + self.values
 
+    @contract(count=">= 1")
     def draw(self, count: int, generator: Generator) -> Examples:
         """Draw sentences, and ask each for one of its names.
 
         Args:
-            count: how many, at least 1.
+            count: how many.
             generator: where the random numbers come from.
-
-        Raises:
-            ValueError: `count` is below 1, a length is out of range, or there are too few names.
 
         >>> LookupTask().draw(4, Generator().manual_seed(1)).tokens.shape
         torch.Size([4, 10, 2])
         """
-        lengths, words = _lengths(self.shortest, self.longest, count, generator)
-        if self.names < self.longest:
-            raise ValueError(
-                f"names: got {self.names}, wanted at least {self.longest}, the longest sentence"
-            )
+        lengths, words = self._lengths(count, generator)
         names = torch.rand(count, self.names, generator=generator).argsort(-1)[:, : self.longest]
         values = torch.randint(self.values, words.shape, generator=generator)
         gold = _ranks(words, generator) < 1
@@ -188,16 +202,6 @@ class LookupTask:
 
 ClassificationTask = MarkerTask | MajorityTask | LookupTask
 """Any of the three."""
-
-
-def _lengths(
-    shortest: int, longest: int, count: int, generator: Generator
-) -> tuple[Tensor, Tensor]:
-    """Draw (b,) lengths; return them and (b, longest), True where a word stands."""
-    check_whole(1, count=count, shortest=shortest)
-    check_whole(shortest, longest=longest)
-    lengths = torch.randint(shortest, longest + 1, (count,), generator=generator)
-    return lengths, torch.arange(longest) < lengths[:, None]
 
 
 def _ranks(words: Tensor, generator: Generator) -> Tensor:

@@ -26,9 +26,9 @@ def handwritten_digits() -> tuple[LabelledImages, LabelledImages]:
     """
     from sklearn.datasets import load_digits
 
-    found = load_digits()
-    images = torch.from_numpy(found.images).float()[:, None] / 16
-    labels = torch.from_numpy(found.target).long()
+    digits = load_digits()
+    images = torch.from_numpy(digits.images).float()[:, None] / 16
+    labels = torch.from_numpy(digits.target).long()
     order = torch.from_numpy(np.random.default_rng(_SEED).permutation(len(labels)))
     test, learn = order[:TEST_SIZE], order[TEST_SIZE:]
     return (

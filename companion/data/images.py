@@ -9,13 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from companion.arrays import check_whole
+from companion.contracts import contract
+from companion.data.batching import padded_targets
 from companion.data.scenes import VOCABULARY, Scene
 from companion.data.vocabulary import Vocabulary
 
 
 class CaptionBatch(NamedTuple):
-    """Pictures and their captions: `b` scenes, `q` places in a caption.
+    """Pictures and their captions: `b` scenes, `q` tokens a caption.
 
     Attributes:
         images: (b, 3, height, width) from 0 to 1.
@@ -49,6 +50,7 @@ def scene_vocabulary() -> Vocabulary:
     return Vocabulary(VOCABULARY)
 
 
+@contract()
 def collate_scenes(scenes: Sequence[Scene], vocab: Vocabulary) -> CaptionBatch:
     """Turn scenes into one batch, in the order given.
 
@@ -65,24 +67,14 @@ def collate_scenes(scenes: Sequence[Scene], vocab: Vocabulary) -> CaptionBatch:
     """
     if not scenes:
         raise ValueError("scenes: got none, wanted at least one")
-    pixels = np.stack([scene.image for scene in scenes])
-    captions = [vocab.encode(scene.words) for scene in scenes]
-    longest = max(map(len, captions))
-    ends = [[*ids, vocab.eos_id, *[vocab.pad_id] * (longest - len(ids))] for ids in captions]
-    target_out = torch.tensor(ends)
-    places = torch.arange(longest + 1)
-    lengths = torch.tensor([len(ids) + 1 for ids in captions])
-    mask = places < lengths[:, None]
-    begins = torch.full((len(scenes), 1), vocab.bos_id)
-    before = torch.where(mask[:, 1:], target_out[:, :-1], vocab.pad_id)
+    pixels = torch.from_numpy(np.stack([scene.image for scene in scenes]))
     return CaptionBatch(
-        images=torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255,
-        target_in=torch.cat((begins, before), 1),
-        target_out=target_out,
-        target_mask=mask,
+        pixels.permute(0, 3, 1, 2).float() / 255,
+        *padded_targets([vocab.encode(scene.words) for scene in scenes], vocab),
     )
 
 
+@contract(batch_size=">= 1")
 class ShuffledBatches(Generic[Images]):
     """An endless sequence of batches: `batches[step]` depends on the seed and the step alone.
 
@@ -94,10 +86,6 @@ class ShuffledBatches(Generic[Images]):
         batch_size: rows a batch.
         seed: decides the orders.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: `batch_size` below 1.
-
     >>> rows = LabelledImages(torch.zeros(3, 1, 8, 8), torch.arange(3))
     >>> batches = ShuffledBatches(rows, batch_size=2, seed=0)
     >>> sorted((*batches[4].labels.tolist(), *batches[5].labels.tolist()))
@@ -105,8 +93,6 @@ class ShuffledBatches(Generic[Images]):
     """
 
     def __init__(self, rows: Images, *, batch_size: int, seed: int) -> None:
-        check_whole(1, batch_size=batch_size)
-        check_whole(seed=seed)
         self._rows: Images = rows
         self._size, self._seed = batch_size, seed
         self._epoch: tuple[int, Tensor] = (-1, torch.empty(0))
@@ -119,10 +105,10 @@ class ShuffledBatches(Generic[Images]):
     def __getitem__(self, step: int) -> Images:
         if step < 0:
             raise IndexError(f"step: got {step}, wanted at least 0")
-        epoch, place = divmod(step, self.per_epoch)
+        epoch, number = divmod(step, self.per_epoch)
         if self._epoch[0] != epoch:
             # A seed of several numbers: neighbouring seeds share no order.
             order = np.random.default_rng([self._seed, epoch]).permutation(len(self._rows.images))
             self._epoch = epoch, torch.from_numpy(order)
-        chosen = self._epoch[1][place * self._size : (place + 1) * self._size]
+        chosen = self._epoch[1][number * self._size : (number + 1) * self._size]
         return type(self._rows)(*(part[chosen] for part in self._rows))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from companion.contracts import contract
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -97,6 +99,7 @@ def characters(text: str) -> tuple[str, ...]:
     return tuple(" ".join(_normal(text).split()))
 
 
+@contract(max_tokens=">= 1")
 def read_pairs(
     path: str | PathLike[str],
     *,
@@ -121,7 +124,6 @@ def read_pairs(
         FileNotFoundError: there is no such file.
         PairFileError: a line is not UTF-8, has fewer than two fields or an empty side, the
             compressed data is damaged, or no pair is left.
-        ValueError: `max_tokens` is below 1.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -130,8 +132,6 @@ def read_pairs(
     ...     [pair.target for pair in read_pairs(path)]
     [('hola', '.'), ('¡', 've', '!')]
     """
-    if max_tokens is not None and max_tokens < 1:
-        raise ValueError(f"max_tokens: got {max_tokens}, wanted at least 1, or None")
     pairs, number, dropped = [], 0, 0
     for number, line in enumerate(_lines(Path(path)), start=1):
         if not line.strip(" "):
@@ -151,14 +151,14 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFC", text.lower())
 
 
-def _parse(line: str, tokenize: Callable[[str], Sequence[str]], place: str) -> Pair:
+def _parse(line: str, tokenize: Callable[[str], Sequence[str]], where: str) -> Pair:
     fields = line.split("\t")
     if len(fields) < 2:
-        raise PairFileError(f"{place}: got no tab in {line[:60]!r}, wanted source<TAB>target")
+        raise PairFileError(f"{where}: got no tab in {line[:60]!r}, wanted source<TAB>target")
     sides = tuple(tokenize(fields[0])), tuple(tokenize(fields[1]))
     for name, field, tokens in zip(("source", "target"), fields, sides, strict=False):
         if not tokens:
-            raise PairFileError(f"{place}: the {name} side {field!r} holds no token")
+            raise PairFileError(f"{where}: the {name} side {field!r} holds no token")
     return Pair(*sides)
 
 

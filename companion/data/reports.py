@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Literal
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.data.pairs import Pair
 
 Split = Literal["train", "validation", "test"]
@@ -48,6 +48,7 @@ FACTS = ("winner", "loser", "winner_score", "loser_score", "player")
 """Classes of the words of a summary that say what happened; the others are "function"."""
 
 
+@contract(count=">= 1 and <= 2000")
 def made_up_names(count: int, *, seed: int, split: Split = "train") -> tuple[str, ...]:
     """Draw names of two or three syllables, all different.
 
@@ -59,19 +60,9 @@ def made_up_names(count: int, *, seed: int, split: Split = "train") -> tuple[str
         seed: decides which.
         split: where they belong; a tenth of all names each for validation and test.
 
-    Raises:
-        TypeError: a count or a seed that is not whole.
-        ValueError: a number out of its range, or no such split.
-
     >>> made_up_names(3, seed=1)
     ('rekelar', 'ramores', 'lifuton')
     """
-    check_whole(1, count=count)
-    check_whole(seed=seed)
-    if count > 2000:
-        raise ValueError(f"count: got {count}, wanted at most 2000")
-    if split not in ("train", "validation", "test"):
-        raise ValueError(f'split: got {split!r}, wanted "train", "validation" or "test"')
     generator = random.Random(f"names/{seed}")
     names: dict[str, None] = {}
     while len(names) < count:
@@ -81,6 +72,7 @@ def made_up_names(count: int, *, seed: int, split: Split = "train") -> tuple[str
     return tuple(names)
 
 
+@contract(count=">= 1", score_alone=">= 0 and <= 1")
 def match_reports(
     count: int, *, seed: int, names: Sequence[str], score_alone: float = 0.3
 ) -> list[Pair]:
@@ -95,29 +87,25 @@ def match_reports(
         count: how many.
         seed: decides what happens.
         names: what teams and people are called, at least 5 different words.
-        score_alone: probability that a report does not tell who won, from 0 to 1.
+        score_alone: probability that a report does not tell who won.
 
     Returns:
-        Pairs of a report and its summary. Sure links join every name and score with the places
-        where the report says them; classes are those of `FACTS`, or "function".
+        Pairs of a report and its summary. Sure links join every name and score with the words
+        of the report that say them; classes are those of `FACTS`, or "function".
 
     Raises:
-        TypeError: a count or a seed that is not whole, or names that are no sequence of words.
-        ValueError: a count below 1, fewer than 5 different names, or no probability.
+        TypeError: names are a string.
+        ValueError: fewer than 5 different names.
 
     >>> (pair,) = match_reports(1, seed=3, names=("bak", "del", "fim", "gon", "kur"))
     >>> " ".join(pair.target)
     'fim beat gon 8 2 , bak shines'
     """
-    check_whole(1, count=count)
-    check_whole(seed=seed)
     if isinstance(names, str):
         raise TypeError("names: got a string, wanted a sequence of words")
     known = tuple(dict.fromkeys(names))
     if len(known) < 5:
         raise ValueError(f"names: got {len(known)} different words, wanted at least 5")
-    if not 0 <= score_alone <= 1:
-        raise ValueError(f"score_alone: got {score_alone}, wanted a number from 0 to 1")
     generator = random.Random(f"reports/{seed}")
     return [_report(generator, known, score_alone) for _ in range(count)]
 
@@ -158,10 +146,10 @@ def mistaken_facts(summary: Sequence[str], pair: Pair) -> frozenset[str]:
     wrong = {
         name for mine, gold, name in zip(said, right, pair.classes, strict=True) if mine != gold
     }
-    found = {"scores" if name.endswith("_score") else name for name in wrong}
+    mistakes = {"scores" if name.endswith("_score") else name for name in wrong}
     if (said[0], said[2]) == (right[2], right[0]):
-        found = found - {"winner", "loser"} | {"reversed"}
-    return frozenset(found)
+        mistakes = mistakes - {"winner", "loser"} | {"reversed"}
+    return frozenset(mistakes)
 
 
 def _report(generator: random.Random, names: tuple[str, ...], score_alone: float) -> Pair:
@@ -181,11 +169,11 @@ def _report(generator: random.Random, names: tuple[str, ...], score_alone: float
     }  # fmt: skip
     slots = " ".join(sentences).split()
     source = tuple(slot.format(**facts) for slot in slots)
-    said = {facts[slot[1:-1]]: place for place, slot in enumerate(slots) if slot in _FACT_SLOTS}
+    positions = {facts[slot[1:-1]]: i for i, slot in enumerate(slots) if slot in _FACT_SLOTS}
     target = tuple(facts.get(word, word) for word, _ in _SUMMARY)
     classes = tuple(name for _, name in _SUMMARY)
     links = frozenset(
-        (row, said[word])
+        (row, positions[word])
         for row, (word, name) in enumerate(zip(target, classes, strict=True))
         if name != "function"
     )

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.data.grammar.dice import Dice
 
 Combinations = Literal["seen", "held_out", "all"]
@@ -105,27 +105,19 @@ class Scene:
     boxes: tuple[tuple[Box, ...], ...]
 
 
+@contract(count=">= 1")
 def scenes(count: int, *, seed: int, combinations: Combinations = "seen") -> list[Scene]:
     """Draw scenes.
 
     Args:
-        count: number of scenes, at least 1.
+        count: number of scenes.
         seed: decides the scenes, the same on every machine.
         combinations: "seen" draws no held-out combination of colour and shape, "held_out" one in
             every scene beside one that is not, "all" any two.
 
-    Raises:
-        TypeError: a number that is not whole.
-        ValueError: a count below 1, or other combinations.
-
     >>> " ".join(scenes(1, seed=1)[0].words)
     'a red cross left of a purple circle'
     """
-    check_whole(1, count=count)
-    check_whole(seed=seed)
-    if combinations not in get_args(Combinations):
-        wanted = get_args(Combinations)
-        raise ValueError(f"combinations: got {combinations!r}, wanted one of {wanted}")
     dice = Dice(seed)
     return [_scene(dice, _phrases(dice, combinations)) for _ in range(count)]
 
@@ -143,12 +135,12 @@ def _phrases(dice: Dice, combinations: Combinations) -> tuple[Phrase, Phrase]:
 def _scene(dice: Dice, phrases: tuple[Phrase, Phrase]) -> Scene:
     above = dice.yes(0.5)
     image = np.full((SIZE, SIZE, 3), dice.between(*_GREYS), dtype=np.uint8)
-    boxes = _places(dice, above)
+    boxes = _boxes(dice, above)
     for (colour, shape), box in zip(phrases, boxes, strict=True):
         shade = [channel + dice.between(-_JITTER, _JITTER) for channel in COLOURS[colour]]
         window = image[box.top : box.bottom, box.left : box.right]
         window[_outline(shape, (box.bottom - box.top) // 2)] = np.clip(shade, 0, 255)
-    first, second = (_said(phrase) for phrase in phrases)
+    first, second = (_with_determiner(phrase) for phrase in phrases)
     relation = ("above",) if above else ("left", "of")
     return Scene(
         image,
@@ -158,16 +150,15 @@ def _scene(dice: Dice, phrases: tuple[Phrase, Phrase]) -> Scene:
     )
 
 
-def _said(phrase: Phrase) -> tuple[str, str, str]:
-    """Say a phrase with its determiner, which hangs on the sound of the colour."""
+def _with_determiner(phrase: Phrase) -> tuple[str, str, str]:
+    """Say a phrase with its determiner, which depends on the sound of the colour."""
     return ("an" if phrase[0] == "orange" else "a", *phrase)
 
 
-def _places(dice: Dice, above: bool) -> tuple[Box, Box]:
+def _boxes(dice: Dice, above: bool) -> tuple[Box, Box]:
     """Choose two boxes, the first above or left of the second, about in one column or row."""
     sides = [2 * dice.between(*_RADII) + 1 for _ in range(2)]
-    room = SIZE - sum(sides) - _GAP
-    first = dice.between(0, room)
+    first = dice.between(0, SIZE - sum(sides) - _GAP)
     second = dice.between(first + sides[0] + _GAP, SIZE - sides[1])
     middle = dice.between(_RADII[1] + 2, SIZE - _RADII[1] - 3)
     boxes = []

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import index
 
+from companion.contracts import contract
+
 SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
 """The tokens of ids 0 to 3: padding, begin and end of sentence, unknown word."""
 
@@ -30,13 +32,12 @@ class Vocabulary:
         self._tokens = (*SPECIAL, *tokens)
         # Special tokens have no entry: the text "<eos>" in a sentence must not end it.
         self._ids = {token: i for i, token in enumerate(self._tokens) if i >= len(SPECIAL)}
-        if len(self._ids) + len(SPECIAL) < len(self._tokens) or not self._ids.keys().isdisjoint(
-            SPECIAL
-        ):
-            repeated = [token for token, n in Counter(self._tokens).items() if n > 1]
+        repeated = [token for token, n in Counter(self._tokens).items() if n > 1]
+        if repeated:
             raise ValueError(f"tokens: got {repeated} twice or as a special token's name")
 
     @classmethod
+    @contract(min_count=">= 1", max_size=">= 4")
     def from_tokens(
         cls,
         sentences: Iterable[Sequence[str]],
@@ -53,15 +54,10 @@ class Vocabulary:
 
         Raises:
             TypeError: a sentence is a string.
-            ValueError: `min_count` is below 1 or `max_size` below 4.
 
         >>> Vocabulary.from_tokens([("a", "dog"), ("a", "cat")]).tokens[4:]
         ('a', 'cat', 'dog')
         """
-        if min_count < 1:
-            raise ValueError(f"min_count: got {min_count}, wanted at least 1")
-        if max_size is not None and max_size < len(SPECIAL):
-            raise ValueError(f"max_size: got {max_size}, wanted at least {len(SPECIAL)}, or None")
         counts: Counter[str] = Counter()
         for sentence in sentences:
             counts.update(_tokens(sentence))

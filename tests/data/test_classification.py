@@ -74,15 +74,17 @@ def _rows(examples: object) -> tuple[torch.Tensor, ...]:
 
 
 @pytest.mark.parametrize(
-    ("task", "count", "message"),
+    ("task", "sizes", "message"),
     [
-        (MarkerTask(), 0, "count: got 0"),
-        (MarkerTask(shortest=5, longest=4), 3, "longest: got 4, wanted at least 5"),
-        (MajorityTask(shortest=2), 3, "shortest: got 2, wanted at least 3"),
-        (LookupTask(names=5), 3, "names: got 5, wanted at least 10"),
+        (MarkerTask, {}, "count: got 0"),
+        (MarkerTask, {"shortest": 5, "longest": 4}, "longest: got 4, wanted at least 5"),
+        (MajorityTask, {"shortest": 2}, "shortest: got 2, wanted at least 3"),
+        (LookupTask, {"names": 5}, "names: got 5, wanted at least 10"),
     ],
     ids=["count", "longest", "votes", "names"],
 )
-def test_wrong_calls_are_refused(task: ClassificationTask, count: int, message: str) -> None:
+def test_wrong_calls_are_refused(
+    task: type[ClassificationTask], sizes: dict[str, int], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
-        task.draw(count, Generator())
+        task(**sizes).draw(0, Generator())

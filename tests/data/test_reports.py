@@ -137,7 +137,7 @@ def test_wrong_reports(wrong: dict[str, Any], error: type[Exception], message: s
 
 
 def test_wrong_names() -> None:
-    with pytest.raises(ValueError, match="count: got 2001, wanted at most 2000"):
+    with pytest.raises(ValueError, match="count: got 2001, wanted at least 1 and at most 2000"):
         made_up_names(2001, seed=1)
     wrong: Any = "dev"
     with pytest.raises(ValueError, match="split: got 'dev'"):
