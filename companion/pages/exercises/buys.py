@@ -66,7 +66,7 @@ def check_weights(more: Answer) -> None:
 
     Args:
         more: `more(kind, d)`, for "dot", "general", "concat", "local" (general in a window around a
-            predicted place) and "additive" (whose context also enters the decoder's GRU), where
+            predicted position) and "additive" (whose context also enters the decoder's GRU), where
             all states have width d.
     """
 
@@ -97,7 +97,7 @@ def check_weights(more: Answer) -> None:
 
 
 def check_updates(updates: Answer) -> None:
-    """Check how many updates fit into the seconds of another training.
+    """Check how many updates can be done in the seconds of another training.
 
     Args:
         updates: `updates(budget, cost)`, the whole updates of a mechanism whose update costs

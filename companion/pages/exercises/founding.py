@@ -175,9 +175,9 @@ def check_leak_test(sees_the_future: Answer) -> None:
 
 def _reader(table: Tensor, reads: Tensor) -> Predict:
     """Make a decoder whose output i sums what it knows of the words j with reads[i, j] = 1."""
-    places = torch.arange(1.0, reads.shape[1] + 1)
+    numbers = torch.arange(1.0, reads.shape[1] + 1)
 
     def predict(target_in: Tensor) -> Tensor:
-        return torch.einsum("ij,bjv->biv", reads * places, table[target_in])
+        return torch.einsum("ij,bjv->biv", reads * numbers, table[target_in])
 
     return predict

@@ -34,7 +34,7 @@ NO_SCALE = "the scale is missing on the way back"
 
 
 def check_softmax_backward(softmax_backward: Answer) -> None:
-    """Check the way back through a softmax over the last axis.
+    """Check the gradient through a softmax over the last axis.
 
     Args:
         softmax_backward: `softmax_backward(weights, gradient)`, from the weights and the gradient
@@ -114,11 +114,11 @@ def _of_groups(of_heads: Numbers, g: int, scale: float) -> tuple[Numbers, dict[s
     """Add the gradients of the query heads that share a key or value head."""
     h, *rest = of_heads.shape
     right = of_heads.reshape(g, h // g, *rest).sum(1)
-    in_turns = of_heads.reshape(h // g, g, *rest).sum(0)
+    alternating = of_heads.reshape(h // g, g, *rest).sum(0)
     return right, {
         NO_SCALE: right / scale,
         "what the query heads of a group ask for is added, not averaged": right * g / h,
-        "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": in_turns,
+        "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": alternating,
         "a gradient for each query head: those that share a head are added": of_heads,
     }
 
@@ -128,7 +128,7 @@ def check_complex_step(complex_step: Answer) -> None:
 
     Args:
         complex_step: `complex_step(function, x)`, from a function that takes complex numbers and
-            a real place to the derivative there, right to 13 digits.
+            a real number to the derivative there, right to 13 digits.
     """
     cases: tuple[tuple[Callable[[Any], Any], float, float], ...] = (
         (lambda z: np.exp(2 * z), 1.5, 2 * math.exp(3.0)),

@@ -86,7 +86,7 @@ def check_one_head(weights: Sequence[float], decode: Answer) -> None:
     """Check that one blend of four values can be told apart again.
 
     Args:
-        weights: four attention weights, those of the places that the four questions ask for.
+        weights: four attention weights, those of the positions that the four questions ask for.
         decode: `decode(blend)`, from the weighted sum of their one-hot classes, a list of three
             numbers, to the four classes in the order of the questions.
     """
@@ -149,12 +149,12 @@ def check_grouped(attention: Answer) -> None:
 
     alternating, neighbours = [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2]
     one, all_heads = d**-0.5, (h * d) ** -0.5
-    in_turns = "query heads are served in turns, [g0, g1, g2, g0]: repeat_interleave, not repeat"
+    alternately = "query heads are served in turns, [g0, g1, g2, g0]: repeat_interleave, not repeat"
     too_wide = "the width that counts in the scale is that of one head, d, not that of all heads"
-    both = f"{in_turns}; and {too_wide}"
+    both = f"{alternately}; and {too_wide}"
     values_alone, keys_alone = (alternating, neighbours), (neighbours, alternating)
     mistakes = {
-        in_turns: attend_with(alternating, alternating, one),
+        alternately: attend_with(alternating, alternating, one),
         both: attend_with(alternating, alternating, all_heads),
         too_wide: attend_with(neighbours, neighbours, all_heads),
         "nothing is scaled": attend_with(neighbours, neighbours, 1.0),

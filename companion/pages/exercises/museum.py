@@ -40,7 +40,7 @@ def check_reads(reads: Answer) -> None:
 
     Args:
         reads: `reads(function, x, other)`, with `function` from (b, n, e) tensors to (b, m, v), to
-            an (m, n) array of booleans, True where output i depends on place j.
+            an (m, n) array of booleans, True where output i depends on position j.
     """
     x, other = _two()
     n = x.shape[1]
@@ -84,8 +84,8 @@ def _compare_reads(
 def suspects() -> dict[str, Callable[[Tensor], Tensor]]:
     """Return six attention functions by letter, from (b, n, e) tensors to the same shape.
 
-    All attend with two heads, causally, in a window of three places, the own one among them. At
-    most one thing is wrong with each, one of `FAULTS`; every fault occurs once.
+    All attend with two heads, causally, in a window of three positions, the own one among them. At
+    most one thing is wrong with each, one of `FAULTS`; no fault occurs twice.
     """
     order = {"A": "view", "B": "none", "C": "window", "D": "scale", "E": "future", "F": "batch"}
     return {letter: _suspect(fault) for letter, fault in order.items()}
@@ -155,8 +155,8 @@ def check_packed_test(test: Answer) -> None:
 
     Args:
         test: `test(function, x, other, ids)`, with `function` from (b, n, e) to (b, n, e), `other`
-            different from x at every place and `ids` (n,) the document of every place. It raises
-            an `AssertionError` if an output depends on a place of another document, and gives
+            different from x at every position and `ids` (n,) the document of each. It raises
+            an `AssertionError` if an output depends on a position of another document, and gives
             nothing otherwise.
     """
     as_function(test)
@@ -204,7 +204,7 @@ def _two() -> tuple[Tensor, Tensor]:
 
 
 def _reader(allowed: Flags, where: str) -> Callable[[Tensor], Tensor]:
-    """Make a function whose output i sums the places that are allowed to i."""
+    """Make a function whose output i sums the positions that are allowed to i."""
     weights = torch.tensor(allowed, dtype=torch.float64)
 
     def function(x: Tensor) -> Tensor:

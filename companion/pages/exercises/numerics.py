@@ -149,8 +149,8 @@ def check_window(window: Answer) -> None:
     """Check the mask of a window of w keys, for queries that come last among the keys.
 
     Args:
-        window: `window(q_len, k_len, w)` to a boolean mask (q, k): query i stands at place
-            i + k_len - q_len and may attend to w keys, its own place the last of them.
+        window: `window(q_len, k_len, w)` to a boolean mask (q, k): query i stands at position
+            i + k_len - q_len and may attend to w keys, its own the last of them.
     """
     for q_len, k_len, w in ((6, 6, 3), (3, 8, 4), (1, 7, 2), (4, 5, 1)):
         offset = k_len - q_len

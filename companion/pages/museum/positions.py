@@ -45,12 +45,12 @@ def two_layouts(x: Tensor, places: Tensor) -> Tensor:
 
 
 def check_rotation(turn: Variant) -> None:
-    """Check that products of turned queries and keys depend on the distance."""
+    """Check that products of rotated queries and keys depend on the distance."""
     query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
 
-    def scores(query_places: Any, key_places: Any) -> Tensor:
-        turned = (torch.as_tensor(places) for places in (query_places, key_places))
-        products: Tensor = turn(query, next(turned)) @ turn(key, next(turned)).mT
+    def scores(query_positions: Any, key_positions: Any) -> Tensor:
+        given = (torch.as_tensor(positions) for positions in (query_positions, key_positions))
+        products: Tensor = turn(query, next(given)) @ turn(key, next(given)).mT
         return products
 
     check_relative(scores)
@@ -62,19 +62,20 @@ def loaded_as_halves(x: Tensor, places: Tensor) -> Tensor:
     return turned
 
 
-def by_complex_numbers(x: Tensor, places: Tensor) -> Tensor:
+def by_complex_numbers(x: Tensor, positions: Tensor) -> Tensor:
     """Turn neighbours as the authors of the weights do: a pair is a complex number."""
     pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
-    angles = places[:, None] * rotary_frequencies(x.shape[-1], like=x)
+    angles = positions[:, None] * rotary_frequencies(x.shape[-1], like=x)
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
 
 
 def check_loaded(turn: Variant) -> None:
     """Check scores against those of the authors' code."""
-    query, key, places = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1), torch.arange(5)
+    query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
+    positions = torch.arange(5)
 
     def scores_by(turn: Variant) -> Variant:
-        return lambda query, key: turn(query, places) @ turn(key, places).mT
+        return lambda query, key: turn(query, positions) @ turn(key, positions).mT
 
     check_agree(scores_by(by_complex_numbers), scores_by(turn), query, key)
 

@@ -1,4 +1,4 @@
-"""Shapes that fit by luck, and the scale that belongs to one of them."""
+"""Shapes that agree by luck, and the scale that belongs to one of them."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class MeasuredBox:
 
     def _evidence(self) -> list[str]:
         study, claim = self.study, self.claim
-        low, high = (format_number(end, claim.places) for end in claim.interval)
+        low, high = (format_number(end, claim.digits) for end in claim.interval)
         versions = (f"{_NAMES.get(key, key)} {study.versions[key]}" for key in study.versions)
         threads = f"{study.threads} thread{'s' if study.threads != 1 else ''}"
         day = date.fromisoformat(study.date)
@@ -134,8 +134,8 @@ def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:
     study, slash, claim = key.partition("/")
     if not slash:
         raise ValueError(f'key: got {key!r}, wanted "study/claim"')
-    found = load_result(study, directory=directory)
-    return MeasuredBox(found, found.claim(claim))
+    record = load_result(study, directory=directory)
+    return MeasuredBox(record, record.claim(claim))
 
 
 def _sign(verdict: Verdict) -> str:

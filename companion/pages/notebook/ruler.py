@@ -48,7 +48,7 @@ def _marks(claim: Claim, low: float, high: float, step: Fraction) -> tuple[float
         first -= 1
     if last - first >= _MOST_TICKS:
         return ()
-    return tuple(float(place * step) for place in range(first, last + 1))
+    return tuple(float(tick * step) for tick in range(first, last + 1))
 
 
 def _exact(value: float) -> Fraction:
@@ -107,8 +107,8 @@ def _claimed_side(claim: Claim, threshold: float) -> str:
     )
     if stop - start < _NARROWEST_LABEL:
         return wash
-    place, anchor = (start + 5, "start") if above else (stop - 5, "end")
-    return wash + _text(place, 13, "claimed", anchor, size=11)
+    x, anchor = (start + 5, "start") if above else (stop - 5, "end")
+    return wash + _text(x, 13, "claimed", anchor, size=11)
 
 
 def _line(path: str, color: str, *, width: float = 1, dash: str = "") -> str:
@@ -124,7 +124,7 @@ def _text(x: float, y: float, text: str, anchor: str, *, size: int = 12) -> str:
 
 
 def _in_words(claim: Claim, marks: tuple[float, ...], decimals: int) -> str:
-    low, high = (format_number(end, claim.places) for end in claim.interval)
+    low, high = (format_number(end, claim.digits) for end in claim.interval)
     first, last = (format_number(end, decimals) for end in (marks[0], marks[-1]))
     return (
         f"{claim:value}, 95 % interval {low} to {high}, on a scale from {first} to {last}; "

@@ -52,13 +52,13 @@ def label_ends(
     order = sorted(ends, key=lambda end: end[1])
     points = [ax.transData.transform((x, y)) for x, y, _, _ in order]
     heights = [float(height) * to_points for _, height in points]
-    for (x, y, text, color), (right, _), height, place in zip(
+    for (x, y, text, color), (right, _), height, moved in zip(
         order, points, heights, _spread(heights, separation), strict=True
     ):
         # A curve that all but reaches the edge has its name outside the axes, as the others have.
         at_edge = 0 <= (edge - float(right)) * to_points < _NEAR_EDGE
         ax.annotate(
-            text, (1 if at_edge else x, y), (gap, place - height), textcoords="offset points",
+            text, (1 if at_edge else x, y), (gap, moved - height), textcoords="offset points",
             xycoords=("axes fraction" if at_edge else "data", "data"), color=letter_color(color),
             va="center", weight="bold", annotation_clip=False,
         )  # fmt: skip
@@ -112,8 +112,8 @@ class _AlongCurve(Annotation):
         return math.degrees(math.atan2(y1 - y0, x1 - x0))
 
 
-def _spread(places: Sequence[float], separation: float) -> list[float]:
-    """Move sorted places at least `separation` apart, by the least sum of squares.
+def _spread(heights: Sequence[float], separation: float) -> list[float]:
+    """Move sorted heights at least `separation` apart, by the least sum of squares.
 
     In the gaps' own frame this is isotonic regression, solved by pooling neighbours.
 
@@ -121,8 +121,8 @@ def _spread(places: Sequence[float], separation: float) -> list[float]:
     [0.0, 8.5, 12.5]
     """
     pools: list[tuple[float, int]] = []
-    for rank, place in enumerate(places):
-        mean, size = place - rank * separation, 1
+    for rank, height in enumerate(heights):
+        mean, size = height - rank * separation, 1
         while pools and pools[-1][0] > mean:
             before, count = pools.pop()
             mean = (before * count + mean * size) / (count + size)

@@ -156,9 +156,9 @@ def _lattice(drawn: NDArray[np.bool_]) -> list[list[tuple[int, int]]]:
     for across, cells in ((True, drawn), (False, drawn.T)):
         edge = np.zeros((1, cells.shape[1]), dtype=bool)
         beside = np.vstack([edge, cells]) | np.vstack([cells, edge])
-        for place, line in enumerate(beside):
+        for at, line in enumerate(beside):
             bounds = np.flatnonzero(np.diff(np.concatenate([[False], line, [False]]).astype(int)))
             for start, stop in bounds.reshape(-1, 2).tolist():
-                ends = [(start, place), (stop, place)]
+                ends = [(start, at), (stop, at)]
                 lines.append(ends if across else [(y, x) for x, y in ends])
     return lines

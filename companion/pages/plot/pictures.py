@@ -56,7 +56,7 @@ def attended_picture(
 
     Raises:
         TypeError: no numbers.
-        ValueError: shapes that do not fit, or `full` not above 0.
+        ValueError: shapes that do not agree, or `full` not above 0.
 
     >>> _, ax = plt.subplots()
     >>> attended_picture(ax, np.ones((8, 8, 3)), [[0.1, 0.9], [0.0, 0.0]])
@@ -91,7 +91,7 @@ def caption_maps(
     columns: int = 4,
     full: float = FULL,
 ) -> Figure:
-    """Draw the picture once for every word, with where attention looked before the word was said.
+    """Draw the picture for every word, with where attention looked before the word was said.
 
     Args:
         image: (height, width, 3), as for `attended_picture`.
@@ -106,7 +106,7 @@ def caption_maps(
 
     Raises:
         TypeError: no numbers, or columns that are not whole.
-        ValueError: not one map and one list of boxes a word, or other shapes that do not fit.
+        ValueError: not one map and one list of boxes a word, or other shapes that do not agree.
 
     >>> figure = caption_maps(np.ones((8, 8, 3)), ["a", "dog"], np.full((2, 2, 2), 0.25))
     >>> [ax.get_title(loc="left") for ax in figure.axes]
@@ -122,8 +122,8 @@ def caption_maps(
         raise ValueError(f"boxes: got {len(framed)}, wanted {len(grids)}, one list a word")
     lines = -(-len(grids) // columns)
     figure = plt.figure(figsize=(FIGURE_WIDTH, lines * (FIGURE_WIDTH / columns + 0.25)))
-    for place, (title, grid, own) in enumerate(zip(titles, grids, framed, strict=True)):
-        ax = figure.add_subplot(lines, columns, place + 1)
+    for number, (title, grid, own) in enumerate(zip(titles, grids, framed, strict=True), 1):
+        ax = figure.add_subplot(lines, columns, number)
         attended_picture(ax, image, grid, boxes=own, full=full)
         ax.set_title(title, loc="left", parse_math=False)
     return figure

@@ -97,8 +97,8 @@ def sentence_ribbons(
     texts = [
         f'<text x="{x}" y="{y}" text-anchor="middle" font-size="{_SIZE}" font-weight="700"'
         f' fill="var(--am-ink, currentColor)">{escape(word)}</text>'
-        for words, places, y in ((above, source_x, 28), (below, target_x, 230))
-        for word, x in zip(words, places, strict=True)
+        for words, centers, y in ((above, source_x, 28), (below, target_x, 230))
+        for word, x in zip(words, centers, strict=True)
     ]
     return _svg(width, title, description, [*ribbons, *dots, *texts, _ruler(width)])
 
@@ -158,9 +158,7 @@ def _centers(words: Sequence[str], width: int) -> list[int]:
     if len(words) == 1:
         return [width // 2]
     gap = (width - sum(widths)) / (len(words) - 1)
-    return [
-        round(sum(widths[:place]) + place * gap + widths[place] / 2) for place in range(len(words))
-    ]
+    return [round(sum(widths[:i]) + i * gap + widths[i] / 2) for i in range(len(words))]
 
 
 def _describe(source: Sequence[str], target: Sequence[str], matrix: NDArray[Any]) -> str:

@@ -33,7 +33,7 @@ def prefix_tree(
             has its own beginning, all words but the last, among them.
         followed: the beginnings that were followed.
         arrived: up to four names, "greedy" for one, and the beginning where each search ended:
-            the way there is drawn in the colour of its series.
+            the branches to it are drawn in the colour of its series.
         decimals: digits of the probabilities, which stand below the words.
 
     Raises:
@@ -48,7 +48,7 @@ def prefix_tree(
     arrived = arrived or {}
     root = _checked(probabilities, followed, arrived)
     rows: dict[Words, int] = {}
-    _place(root, 0, probabilities, rows)
+    _set_rows(root, 0, probabilities, rows)
     first = len(root)
     for words, row in rows.items():
         color = _color(words, arrived)
@@ -95,7 +95,7 @@ def _checked(
     return roots[0]
 
 
-def _place(
+def _set_rows(
     words: Words, row: int, probabilities: Mapping[Words, float], rows: dict[Words, int]
 ) -> None:
     """Give a beginning its row, its most probable branch the same, every other one a row below."""
@@ -103,13 +103,13 @@ def _place(
     branches = [other for other in probabilities if other[:-1] == words and other != words]
     branches.sort(key=lambda branch: -probabilities[branch])
     for number, branch in enumerate(branches):
-        _place(branch, row if number == 0 else max(rows.values()) + 1, probabilities, rows)
+        _set_rows(branch, row if number == 0 else max(rows.values()) + 1, probabilities, rows)
 
 
 def _color(words: Words, arrived: Mapping[str, Words]) -> str:
     """Return the colour of the one search that came by; ink for several, slate for none."""
-    ways = [n for n, end in enumerate(arrived.values()) if end[: len(words)] == words]
-    return SLATE if not ways else SERIES[ways[0]] if len(ways) == 1 else INK
+    searches = [n for n, end in enumerate(arrived.values()) if end[: len(words)] == words]
+    return SLATE if not searches else SERIES[searches[0]] if len(searches) == 1 else INK
 
 
 def _join(ax: Axes, column: int, parent: int, row: int, color: str, style: object) -> None:

@@ -44,15 +44,15 @@ def load_result(study: str, *, directory: Traversable | None = None) -> Study:
     Traceback (most recent call last):
     companion.pages.studies.records.UnknownNameError: study: got 'no such study', wanted ...
     """
-    place = files("companion") / "results" if directory is None else directory
-    found = {
+    folder = files("companion") / "results" if directory is None else directory
+    records = {
         entry.name.removesuffix(".json"): entry
-        for entry in (place.iterdir() if place.is_dir() else ())
+        for entry in (folder.iterdir() if folder.is_dir() else ())
         if entry.name.endswith(".json")
     }
-    if study not in found:
-        raise UnknownNameError("study", study, found)
-    return read_study(json.loads(found[study].read_text(encoding="utf-8")), name=study)
+    if study not in records:
+        raise UnknownNameError("study", study, records)
+    return read_study(json.loads(records[study].read_text(encoding="utf-8")), name=study)
 
 
 def read_study(record: Any, *, name: str) -> Study:

@@ -20,7 +20,7 @@ from companion.pages.studies.rounding import (
 Side = Literal["above", "below"]
 Verdict = Literal["holds", "mixed", "fails"]
 
-_MOST_PLACES = 6
+_MOST_DIGITS = 6
 
 
 class UnknownNameError(KeyError):
@@ -80,22 +80,22 @@ class Measure:
         low, high = self.prediction
         side = "below" if value < low else "above" if value > high else "outside"
         where = "inside" if value in self else side
-        places = self.places
+        digits = self.digits
         return (
-            f"{with_unit(format_number(float(value), places), self.unit)} lies {where} "
-            f"{format_interval(self.prediction, places)}, where 95 % of new runs fall "
-            f"(mean {format_number(self.mean, places)}, {len(self.runs)} runs)"
+            f"{with_unit(format_number(float(value), digits), self.unit)} lies {where} "
+            f"{format_interval(self.prediction, digits)}, where 95 % of new runs fall "
+            f"(mean {format_number(self.mean, digits)}, {len(self.runs)} runs)"
         )
 
     @property
-    def places(self) -> int:
+    def digits(self) -> int:
         """Digits after the point where the number is written."""
         return decimals_for(self.interval, self.mean) if self.decimals is None else self.decimals
 
     def __format__(self, part: str) -> str:
         """Write it whole ("") or in part: "value" with its unit, bare "number", "interval"."""
-        number = format_number(self.mean, self.places)
-        value, interval = with_unit(number, self.unit), format_interval(self.interval, self.places)
+        number = format_number(self.mean, self.digits)
+        value, interval = with_unit(number, self.unit), format_interval(self.interval, self.digits)
         parts = {"": f"{value} {interval}", "value": value, "number": number, "interval": interval}
         if part not in parts:
             raise ValueError(f"format: got {part!r}, wanted one of {', '.join(map(repr, parts))}")
@@ -146,13 +146,13 @@ class Claim(Measure):
         return f"{self.side} {format_number(self.threshold, exact_decimals(self.threshold))}"
 
     @property
-    def places(self) -> int:
+    def digits(self) -> int:
         """Digits after the point; enough to see on which side of the threshold the ends lie."""
-        places = super().places
+        digits = super().digits
         apart = [abs(end - self.threshold) for end in self.interval if end != self.threshold]
-        while apart and round(min(apart), places) == 0 and places < _MOST_PLACES:
-            places += 1
-        return places
+        while apart and round(min(apart), digits) == 0 and digits < _MOST_DIGITS:
+            digits += 1
+        return digits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -70,8 +70,8 @@ def format_estimate(
     >>> format_estimate(98.2, (97.5, 98.9), "BLEU").split()
     ['98.2', 'BLEU', '[97.5,', '98.9]']
     """
-    places = decimals_for(interval, mean) if decimals is None else decimals
-    return f"{with_unit(format_number(mean, places), unit)} {format_interval(interval, places)}"
+    digits = decimals_for(interval, mean) if decimals is None else decimals
+    return f"{with_unit(format_number(mean, digits), unit)} {format_interval(interval, digits)}"
 
 
 def with_unit(number: str, unit: str) -> str:

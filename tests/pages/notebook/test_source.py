@@ -87,7 +87,7 @@ def test_what_is_shown_is_what_is_installed(obj: Callable[..., Any]) -> None:
 
 
 def test_properties_and_decorated_functions_show_what_they_wrap(sample: ModuleType) -> None:
-    assert "def places(self)" in show_source(Measure.places).code
+    assert "def digits(self)" in show_source(Measure.digits).code
     assert show_source(sample.decorated).code.startswith("@decorate\ndef decorated(x):")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 
-def signed(number: float, places: int) -> str:
+def signed(number: float, decimals: int) -> str:
     """Round a number, with a true minus and without minus zero.
 
     >>> signed(-0.54, 1), signed(-0.04, 1)
     ('−0.5', '0.0')
     """
-    rounded = f"{number:.{places}f}"
+    rounded = f"{number:.{decimals}f}"
     return rounded.lstrip("-") if float(rounded) == 0 else rounded.replace("-", "\u2212")
 
 

@@ -52,7 +52,7 @@ def rotary_angles(
 
     Raises:
         TypeError: query, key or frequencies hold no numbers.
-        ValueError: shapes do not fit, d is odd or above 16, a number is not finite, both vectors
+        ValueError: shapes do not agree, d is odd or above 16, a number is not finite, both vectors
             are zero, or a place is not from 0 to `longest`.
 
     >>> rotary_angles([1.0, 0.0], [1.0, 0.0], places=(5, 5))
@@ -62,8 +62,8 @@ def rotary_angles(
     given = as_vector(key, "key", asked.size)
     if asked.size % 2 or asked.size > 16:
         raise ValueError(f"query: got width {asked.size}, wanted an even one, at most 16")
-    turns = rotary_frequencies(asked.size) if frequencies is None else frequencies
-    speeds = as_vector(turns, "frequencies", asked.size // 2)
+    rates = rotary_frequencies(asked.size) if frequencies is None else frequencies
+    speeds = as_vector(rates, "frequencies", asked.size // 2)
     for name, vector in (("query", asked), ("key", given), ("frequencies", speeds)):
         if not np.isfinite(vector).all():
             raise ValueError(f"{name}: got {vector.tolist()}, wanted finite numbers")

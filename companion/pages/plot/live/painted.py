@@ -39,7 +39,7 @@ def paint_mask(
 
     Raises:
         TypeError: `scores` holds no numbers, or a mask is not boolean.
-        ValueError: shapes or numbers of labels do not fit, a score is not finite, or there is no
+        ValueError: shapes or numbers of labels do not agree, a score is not finite, or there is no
             mask.
 
     >>> from companion import causal_mask

@@ -147,13 +147,13 @@ def _chart(labels: Sequence[str], drawn: _State, as_divided: _State) -> str:
     derivative = weight + _BAR["weight"] + _NUMBER + 18
     wide, high = derivative + _BAR["derivative"] + _NUMBER, _TOP + _ROW * len(labels) + 2
     rows = []
-    for place, label in enumerate(labels):
-        y = _TOP + _ROW * place
-        values = (drawn.weights[place], as_divided.weights[place])
-        slopes = (drawn.derivatives[place], as_divided.derivatives[place])
+    for row, label in enumerate(labels):
+        y = _TOP + _ROW * row
+        values = (drawn.weights[row], as_divided.weights[row])
+        slopes = (drawn.derivatives[row], as_divided.derivatives[row])
         rows.append(
             f'<text x="{edge}" y="{y + 19}">{escape(label)}</text>'
-            f"{_number('score', drawn.scores[place], 1, weight - 8, y)}"
+            f"{_number('score', drawn.scores[row], 1, weight - 8, y)}"
             f"{_bar('weight', *values, weight, y)}{_bar('derivative', *slopes, derivative, y)}"
         )
     axes = "".join(
@@ -179,10 +179,10 @@ def _bar(kind: str, value: float, outline: float, left: int, y: int) -> str:
     )
 
 
-def _number(kind: str, value: float, places: int, right: int, y: int) -> str:
+def _number(kind: str, value: float, decimals: int, right: int, y: int) -> str:
     return (
         f'<text class="am-softmax-{kind}" x="{right}" y="{y + 19}"'
-        f' data-am-value="{precise(value)}">{signed(value, places)}</text>'
+        f' data-am-value="{precise(value)}">{signed(value, decimals)}</text>'
     )
 
 

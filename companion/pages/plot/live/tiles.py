@@ -45,7 +45,7 @@ m = 3.0 and the sum is 1.55, as for the whole row at once.
     if tile > given.size:
         raise ValueError(f"tile: got {tile}, wanted at most the {given.size} scores")
     steps = _steps(given, tile)
-    telling = min(range(len(steps)), key=lambda place: steps[place].factor if place else 1.0)
+    telling = min(range(len(steps)), key=lambda index: steps[index].factor if index else 1.0)
     return LiveOutput(
         "tiles",
         drawing=_drawing(given, steps, telling) + _table(given, steps),
@@ -60,10 +60,10 @@ m = 3.0 and the sum is 1.55, as for the whole row at once.
 
 
 class _Step(NamedTuple):
-    """What is known once a tile has been taken in.
+    """What is known after a tile has been taken in.
 
     Attributes:
-        keys: places of the tile.
+        keys: positions of the tile.
         highest: the maximum so far, m.
         factor: what sums shrink by that were made with the maximum before.
         added: the tile's own sum of exp(score - m).
@@ -83,7 +83,7 @@ def _steps(scores: NDArray[np.float64], tile: int) -> list[_Step]:
     for start in range(0, scores.size, tile):
         keys = range(start, min(start + tile, scores.size))
         blocks = [scores[None, first : first + tile] for first in range(0, keys.stop, tile)]
-        highest, total = (float(found[0]) for found in online_softmax(blocks))
+        highest, total = (float(part[0]) for part in online_softmax(blocks))
         added = float(np.exp(scores[keys.start : keys.stop] - highest).sum())
         steps.append(_Step(keys, highest, float(np.exp(before - highest)), added, total))
         before = highest
@@ -110,12 +110,12 @@ def _drawing(scores: NDArray[np.float64], steps: list[_Step], telling: int) -> s
         for level, name in ((0.0, "0"), (0.5, "½"), (1.0, "1"))
     )
     slots = []
-    for place, score in enumerate(scores.tolist()):
-        left, middle = _LEFT + room * (place + (1 - _BAR) / 2), _LEFT + room * (place + 0.5)
-        height = float(np.exp(score - step.highest)) if place < step.keys.stop else 0.0
-        old = float(np.exp(score - known)) if place < step.keys.start and step.factor < 1 else 0.0
-        new = " am-tiles-new" if place in step.keys else ""
-        later = " am-tiles-unread" if place >= step.keys.stop else ""
+    for j, score in enumerate(scores.tolist()):
+        left, middle = _LEFT + room * (j + (1 - _BAR) / 2), _LEFT + room * (j + 0.5)
+        height = float(np.exp(score - step.highest)) if j < step.keys.stop else 0.0
+        old = float(np.exp(score - known)) if j < step.keys.start and step.factor < 1 else 0.0
+        new = " am-tiles-new" if j in step.keys else ""
+        later = " am-tiles-unread" if j >= step.keys.stop else ""
         span = f'x="{left:.2f}" width="{room * _BAR:.2f}"'
         slots.append(
             f'<rect class="am-tiles-bar{new}" {span} {_standing(height)}'
@@ -143,24 +143,24 @@ def _standing(height: float) -> str:
     return f'y="{_y(height):.2f}" height="{_BASE - _y(height):.2f}"'
 
 
-def _bracket(keys: range, room: float, place: int) -> str:
+def _bracket(keys: range, room: float, number: int) -> str:
     """Underline the scores of a tile."""
     left, right = _LEFT + room * keys.start + 3, _LEFT + room * keys.stop - 3
     return (
         f'<line class="am-tiles-bracket" x1="{left:.2f}" x2="{right:.2f}" y1="{_BASE + 27}"'
         f' y2="{_BASE + 27}"/><text class="am-tiles-tile" x="{(left + right) / 2:.2f}"'
-        f' y="{_BASE + 44}">tile {place + 1}</text>'
+        f' y="{_BASE + 44}">tile {number + 1}</text>'
     )
 
 
 def _table(scores: NDArray[np.float64], steps: list[_Step]) -> str:
     befores = [0.0, *(step.total for step, _ in pairwise(steps))]
     rows = "".join(
-        f'<tr><th scope="row">{place}</th>{_cell(step.highest, 1)}'
-        f"{_cell(step.factor, 2) if place > 1 else _cell(0.0, None)}"
-        f"{_cell(step.factor * before if place > 1 else 0.0, 2)}"
+        f'<tr><th scope="row">{number}</th>{_cell(step.highest, 1)}'
+        f"{_cell(step.factor, 2) if number > 1 else _cell(0.0, None)}"
+        f"{_cell(step.factor * before if number > 1 else 0.0, 2)}"
         f"{_cell(step.added, 2)}{_cell(step.total, 2)}</tr>"
-        for place, (step, before) in enumerate(zip(steps, befores, strict=True), 1)
+        for number, (step, before) in enumerate(zip(steps, befores, strict=True), 1)
     )
     highest = float(scores.max())
     whole = float(np.exp(scores - highest).sum())
@@ -173,7 +173,7 @@ def _table(scores: NDArray[np.float64], steps: list[_Step]) -> str:
     )
 
 
-def _cell(value: float | None, places: int | None) -> str:
+def _cell(value: float | None, decimals: int | None) -> str:
     exact = "" if value is None else f' data-am-value="{precise(value)}"'
-    shown = "–" if value is None or places is None else signed(value, places)
+    shown = "–" if value is None or decimals is None else signed(value, decimals)
     return f"<td{exact}>{shown}</td>"
