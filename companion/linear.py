@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """Attention without a softmax: the past is a state of fixed size, which maps keys to values.
 
 Every step forgets, writes, and then reads. With the state S (d, v), rows for vectors,
@@ -15,55 +13,70 @@ scales anything: where 1 / sqrt(d) is wanted, pass queries that are scaled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 from companion.arrays import (
     Array,
     ArrayT,
     Shape,
-    accumulation_dtype,
     broadcast_shape,
-    check_floating,
-    check_rank,
-    check_size,
-    check_whole,
+    cast,
     device_of,
+    library_of,
     namespace,
+    result_dtype,
+    widen,
 )
+from companion.contracts import contract
 
 
+@contract(x="...")
 def elu_feature_map(x: ArrayT) -> ArrayT:
     """Return elu(x) + 1, which is above zero everywhere (Katharopoulos et al., 2020).
 
-    Args:
-        x: any shape.
-
     Returns:
         x + 1 where x is above 0, and exp(x) elsewhere.
-
-    Raises:
-        TypeError: not a floating array.
 
     >>> import numpy as np
     >>> elu_feature_map(np.array([-np.inf, 0.0, 2.0]))
     array([0., 1., 3.])
     """
-    xp = namespace(x=x)
-    check_floating(xp, x=x)
+    xp = namespace(x)
     below = xp.less_equal(x, xp.zeros_like(x))
     return xp.where(below, xp.exp(xp.where(below, x, 0.0)), x + 1)
 
 
+def _fits_causality(call: Mapping[str, Any]) -> None:
+    """Refuse causal attention between two lengths, and decay of what is not causal."""
+    query, key, decay = call["query"], call["key"], call["decay"]
+    if not call["is_causal"]:
+        if decay is not None:
+            raise ValueError("decay: got an array, wanted None without is_causal")
+    elif query.shape[-2] != key.shape[-2]:
+        shape = tuple(query.shape)
+        raise ValueError(
+            f"query: got n = {shape[-2]} in shape {shape}, wanted {key.shape[-2]} as in key"
+        )
+    if decay is not None and call["feature_map"] is None:
+        _check_channels(decay, "key", key)
+
+
+def _check_channels(decay: Array, name: str, key: Array) -> None:
+    shape, channels = tuple(decay.shape), key.shape[-1]
+    if len(shape) == key.ndim and shape[-1] != channels:
+        raise ValueError(
+            f"decay: got c = {shape[-1]} in shape {shape}, wanted {channels} as in {name}"
+        )
+
+
+@contract(key="... n d", query="... q d", value="... n v", decay="... n [c]", rule=_fits_causality)
 def linear_attention(
-    query: ArrayT,
-    key: ArrayT,
-    value: ArrayT,
-    *,
-    feature_map: Callable[[Any], Any] | None = None,
-    is_causal: bool = True,
+    query: ArrayT, key: ArrayT, value: ArrayT, *,
+    feature_map: Callable[[Any], Any] | None = None, is_causal: bool = True,
     decay: Array | None = None,
-) -> ArrayT:
+) -> ArrayT:  # fmt: skip
     """Attend without a softmax, all pairs at once (Katharopoulos et al., 2020).
 
     The weight of key j for query i is their dot product, decayed by steps j + 1 to i (Sun et al.,
@@ -76,61 +89,50 @@ def linear_attention(
     for n at the next power of two.
 
     Args:
-        query: (..., n, d).
-        key: (..., n, d); another length than query's if nothing is causal.
-        value: (..., n, v).
+        query: as many as keys, if the attention is causal.
         feature_map: function of queries and of keys, (..., n, d) -> (..., n, any width), which
             gets them in at least float32; the paper's is `elu_feature_map`. Its values must not
             be negative: sums of weights divide. Where the sum is 0, the output is 0.
         is_causal: weigh key j for query i only if j <= i.
-        decay: as in `recurrent_linear_attention`, channels being those of the mapped key; causal
-            attention only.
+        decay: as in `recurrent_linear_attention`, for causal attention only; channels are those
+            of the mapped key.
 
     Returns:
-        (..., n, v); leading axes broadcast.
+        (..., q, v); leading axes broadcast.
 
     Raises:
-        TypeError: not floating arrays of one library, or a feature map that is no function.
-        ValueError: shapes that do not fit, or decay without is_causal.
+        ValueError: decay without is_causal, or a feature map that gives other rows.
 
     >>> import numpy as np
     >>> one = np.ones((3, 1))
     >>> linear_attention(one, one, one, decay=np.array([0.5, 0.5, 0.5]))[:, 0]
     array([1.  , 1.5 , 1.75])
     """
-    xp = namespace(query=query, key=key, value=value, decay=decay)
-    check_floating(xp, query=query, key=key, value=value, decay=decay)
-    _check_sequences(query, key, value, is_causal)
-    if decay is not None and not is_causal:
-        raise ValueError("decay: got an array, wanted None without is_causal")
-    dtype = xp.result_type(query, key, value)
-    query, key, value, decay = _widen(xp, query, key, value, decay)
+    xp, dtype = namespace(query), result_dtype(query, key, value)
+    query, key, value, decay = _widen(query, key, value, decay)
     if feature_map is not None:
-        query, key = _mapped(xp, feature_map, query), _mapped(xp, feature_map, key)
-        check_size(query.shape[-1], "the width of the mapped query", -1, feature_map=key)
-        value = xp.concat([value, _filled(xp, 1.0, (*value.shape[:-1], 1), value)], axis=-1)
-    decay = _factors("decay", decay, key)
-    _shared_lead(query=query, key=key, value=value, decay=decay)
+        query, key = _mapped(feature_map, query, key, decay)
+        value = xp.concat([value, xp.ones_like(value[..., :1])], axis=-1)
 
     if is_causal:
-        output = xp.matmul(_causal_weights(xp, query, key, decay), value)
+        output = _causal_weights(query, key, _factors(decay, key)) @ value
     else:
-        output = xp.matmul(query, xp.matmul(xp.matrix_transpose(key), value))
+        output = query @ (key.mT @ value)
+
     if feature_map is not None:
         output, total = output[..., :-1], output[..., -1:]
         output = output / xp.where(total != 0, total, 1.0)
-    return xp.astype(output, dtype, copy=False)
+    return cast(output, dtype)
 
 
+@contract(
+    key="... n d", query="... n d", value="... n v",
+    decay="... n [d]", beta="... n [d]", state="... d v",
+)  # fmt: skip
 def recurrent_linear_attention(
-    query: ArrayT,
-    key: ArrayT,
-    value: ArrayT,
-    *,
-    decay: Array | None = None,
-    beta: Array | None = None,
-    state: ArrayT | None = None,
-) -> tuple[ArrayT, ArrayT]:
+    query: ArrayT, key: ArrayT, value: ArrayT, *,
+    decay: Array | None = None, beta: Array | None = None, state: ArrayT | None = None,
+) -> tuple[ArrayT, ArrayT]:  # fmt: skip
     """Attend without a softmax, one step after the other: what the other forms must equal.
 
     With `decay` the state forgets (Sun et al., 2023), with `beta` it learns by the delta rule
@@ -140,23 +142,17 @@ def recurrent_linear_attention(
     Half precision accumulates in float32.
 
     Args:
-        query: (..., n, d).
-        key: (..., n, d); the delta rule diverges if beta times its squared length exceeds 2.
-        value: (..., n, v).
+        key: the delta rule diverges if beta times its squared length exceeds 2.
         decay: what is left of the state at a step, before it writes: factors from 0 to 1, not
-            their logarithms. With one axis fewer than key it is (..., n), a factor a step; with
-            as many it is (..., n, d), a factor a step and key channel (Yang et al., 2024a).
+            their logarithms. With one axis fewer than key it has a factor for each step; with as
+            many, a factor for each step and key channel (Yang et al., 2024a).
         beta: factor on the key that a step writes, but not on the one that it compares, in the
             same two shapes; papers have the first one. None writes without comparing.
-        state: (..., d, v) what earlier steps left; None means zeros.
+        state: what earlier steps left; None means zeros.
 
     Returns:
         The output (..., n, v), and the state after the last step (..., d, v), in at least
         float32. Leading axes broadcast; the state has those of all arrays but query.
-
-    Raises:
-        TypeError: not floating arrays of one library.
-        ValueError: shapes that do not fit.
 
     >>> import numpy as np
     >>> key, value = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[3.0], [5.0]])
@@ -165,33 +161,30 @@ def recurrent_linear_attention(
     >>> recurrent_linear_attention(key, key, value, beta=np.ones(2))[0][:, 0]  # replaces
     array([3., 5.])
     """
-    xp, dtype, query, key, value, decay, beta, state = _prepared(
-        query, key, value, decay, beta, state
-    )
+    xp, dtype = namespace(query), result_dtype(query, key, value)
+    query, key, value, decay, beta, state = _prepared(query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
-    outputs = [xp.matmul(query[..., :0, :], state)]
-    query, key, value, write, decay = (_rows(xp, x) for x in (query, key, value, write, decay))
+    outputs = [query[..., :0, :] @ state]  # an empty sequence has an empty output
+    query, key, value, write, decay = (_rows(x) for x in (query, key, value, write, decay))
     for t in range(length):
         if decay is not None:
-            state = xp.matrix_transpose(decay[t]) * state
+            state = decay[t].mT * state
         new = value[t]
         if beta is not None:
-            new = new - xp.matmul(key[t], state)
-        state = state + xp.matrix_transpose(write[t]) * new
-        outputs.append(xp.matmul(query[t], state))
-    return xp.astype(xp.concat(outputs, axis=-2), dtype, copy=False), state
+            new = new - key[t] @ state
+        state = state + write[t].mT * new
+        outputs.append(query[t] @ state)
+    return cast(xp.concat(outputs, axis=-2), dtype), state
 
 
+@contract(
+    key="... n d", query="... n d", value="... n v",
+    decay="... n [d]", beta="... n [d]", state="... d v", chunk_size=">= 1",
+)  # fmt: skip
 def chunked_linear_attention(
-    query: ArrayT,
-    key: ArrayT,
-    value: ArrayT,
-    *,
-    decay: Array | None = None,
-    beta: Array | None = None,
-    state: ArrayT | None = None,
-    chunk_size: int = 64,
-) -> tuple[ArrayT, ArrayT]:
+    query: ArrayT, key: ArrayT, value: ArrayT, *, decay: Array | None = None,
+    beta: Array | None = None, state: ArrayT | None = None, chunk_size: int = 64,
+) -> tuple[ArrayT, ArrayT]:  # fmt: skip
     """Attend without a softmax, all pairs within a chunk, a state from chunk to chunk.
 
     The numbers are those of the recurrent form, from few and large matrix products (Yang et al.,
@@ -201,21 +194,14 @@ def chunked_linear_attention(
     Half precision accumulates in float32.
 
     Args:
-        query: (..., n, d).
-        key: (..., n, d).
-        value: (..., n, v).
-        decay: (..., n) or (..., n, d), as in `recurrent_linear_attention`.
-        beta: (..., n) or (..., n, d), as there.
-        state: (..., d, v) what earlier steps left; None means zeros.
+        decay: as in `recurrent_linear_attention`.
+        beta: as there.
+        state: what earlier steps left; None means zeros.
         chunk_size: steps a chunk; the length need not divide by it.
 
     Returns:
         The output (..., n, v), and the state after the last step (..., d, v), in at least
         float32. Leading axes broadcast; the state has those of all arrays but query.
-
-    Raises:
-        TypeError: not floating arrays of one library, or a chunk size that is not whole.
-        ValueError: shapes that do not fit, or a chunk size below 1.
 
     >>> import numpy as np
     >>> one = np.ones((3, 1))
@@ -223,59 +209,50 @@ def chunked_linear_attention(
     >>> output[:, 0], state
     (array([1., 2., 3.]), array([[3.]]))
     """
-    check_whole(1, chunk_size=chunk_size)
-    xp, dtype, query, key, value, decay, beta, state = _prepared(
-        query, key, value, decay, beta, state
-    )
-    length = key.shape[-2]
-    chunk_size = max(1, min(int(chunk_size), length))
-    write = key if beta is None else beta * key
-    query, key, value, write = (_in_chunks(xp, x, chunk_size) for x in (query, key, value, write))
-    decay = _filled(xp, 1.0, (length, 1), key) if decay is None else decay
-    decay = _in_chunks(xp, decay, chunk_size, fill=1.0)
+    xp, dtype = namespace(query), result_dtype(query, key, value)
+    query, key, value, decay, beta, state = _prepared(query, key, value, decay, beta, state)
+    length, write = key.shape[-2], key if beta is None else beta * key
+    size = max(1, min(int(chunk_size), length))
+    query, key, value, write = (_in_chunks(x, size) for x in (query, key, value, write))
+    decay = _filled(1.0, (length, 1), key) if decay is None else decay
+    decay = _in_chunks(decay, size, fill=1.0)
 
-    weights, reading, writing, kept = _decayed_weights(xp, query, write, decay)
-    writing, kept = xp.matrix_transpose(writing), xp.matrix_transpose(kept)
+    weights, query, writing, kept = _decayed_weights(query, write, decay)
     if beta is not None:
-        # What a step writes is its value less what it finds: something of the state that the chunk
-        # began with, and of what steps before it wrote. The inverse, the WY form, solves that.
-        overlaps, comparing, _, _ = _decayed_weights(xp, key, write, decay)
-        inverse = _unit_lower_inverse(xp, overlaps)
-        value, comparing = xp.matmul(inverse, value), xp.matmul(inverse, comparing)
-        comparing = xp.unstack(comparing, axis=-3)
+        # A step writes its value less what its key reads: from the state before the chunk, and
+        # from what earlier steps of the chunk wrote. The inverse, the WY form, solves for all.
+        overlaps, comparing, _, _ = _decayed_weights(key, write, decay)
+        inverse = _unit_lower_inverse(overlaps)
+        value, comparing = inverse @ value, xp.unstack(inverse @ comparing, axis=-3)
+    value, writing, kept = (xp.unstack(x, axis=-3) for x in (value, writing.mT, kept.mT))
 
     states, written = [], []
-    count = value.shape[-3]
-    kept, writing, value = (xp.unstack(x, axis=-3) for x in (kept, writing, value))
-    for chunk in range(count):
-        new = value[chunk]
+    for chunk, new in enumerate(value):
         if beta is not None:
-            new = new - xp.matmul(comparing[chunk], state)
+            new = new - comparing[chunk] @ state
         states.append(state)
         written.append(new)
-        state = kept[chunk] * state + xp.matmul(writing[chunk], new)
-    states, written = xp.stack(states, axis=-3), xp.stack(written, axis=-3)
-    output = xp.matmul(reading, states) + xp.matmul(weights, written)
-    output = _out_of_chunks(xp, output, chunk_size)[..., :length, :]
-    return xp.astype(output, dtype, copy=False), state
+        state = kept[chunk] * state + writing[chunk] @ new
+    output = query @ xp.stack(states, axis=-3) + weights @ xp.stack(written, axis=-3)
+    return cast(_out_of_chunks(output, size)[..., :length, :], dtype), state
 
 
-def _rows(xp: Any, x: Any | None) -> Any:
+def _rows(x: Any | None) -> Any:
     """Take (..., n, w) apart into n arrays (..., 1, w); None stays None."""
-    return None if x is None else xp.unstack(x[..., None, :], axis=-3)
+    return None if x is None else namespace(x).unstack(x[..., None, :], axis=-3)
 
 
-def _causal_weights(xp: Any, query: Any, key: Any, decay: Any | None) -> Any:
-    """Return the decayed products of the queries with the keys up to their place, (..., n, n)."""
+def _causal_weights(query: Any, key: Any, decay: Any | None) -> Any:
+    """Return the decayed products of the queries with the keys before and at them, (..., n, n)."""
     if decay is None:
-        return xp.tril(xp.matmul(query, xp.matrix_transpose(key)))
+        return namespace(query).tril(query @ key.mT)
     length = key.shape[-2]
-    query, key = (_in_chunks(xp, x, length) for x in (query, key))
-    weights, *_ = _decayed_weights(xp, query, key, _in_chunks(xp, decay, length, fill=1.0))
+    query, key = _in_chunks(query, length), _in_chunks(key, length)
+    weights, *_ = _decayed_weights(query, key, _in_chunks(decay, length, fill=1.0))
     return weights[..., 0, :length, :length]
 
 
-def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, Any]:
+def _decayed_weights(query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, Any]:
     """Weigh key j for query i by their product, decayed by steps j + 1 to i, within chunks.
 
     Blocks of 1 step are joined in pairs to blocks of 2, 4, 8... until one block is the chunk. From
@@ -283,7 +260,6 @@ def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, An
     first half times that from there: products of factors, never a ratio.
 
     Args:
-        xp: the namespace.
         query: (..., c, d), c being a power of two.
         key: (..., c, d).
         decay: (..., c, d), or (..., c, 1) for all channels.
@@ -293,37 +269,35 @@ def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, An
         and the keys decayed until it ends, (..., c, d); what the chunk keeps, (..., 1, d).
     """
     if decay.shape[-1] != query.shape[-1]:  # one factor a step: decay is the same in all channels
-        one = xp.ones_like(decay)
-        between, since, until, kept = _decayed_weights(xp, one, one, decay)
-        products = xp.matmul(query, xp.matrix_transpose(key))
-        return between * products, since * query, until * key, kept
+        one = namespace(decay).ones_like(decay)
+        between, since, until, kept = _decayed_weights(one, one, decay)
+        return between * (query @ key.mT), since * query, until * key, kept
 
+    xp = namespace(query)
     key, decay = xp.broadcast_arrays(key, decay)
     query, key, kept = (x[..., None, :] for x in (query, key, decay))
-    weights = xp.matmul(query, xp.matrix_transpose(key))
+    weights = query @ key.mT
     query = query * kept
     while kept.shape[-3] > 1:
         (query, late_query), (key, late_key) = _pairs(query), _pairs(key)
         (kept, late_kept), (weights, late_weights) = _pairs(kept), _pairs(weights)
-        across = xp.matmul(late_query, xp.matrix_transpose(key))
-        weights = _lower_blocks(xp, weights, across, late_weights)
+        weights = _lower_blocks(weights, late_query @ key.mT, late_weights)
         query = xp.concat([query, late_query * kept], axis=-2)
         key = xp.concat([key * late_kept, late_key], axis=-2)
         kept = kept * late_kept
     return weights[..., 0, :, :], query[..., 0, :, :], key[..., 0, :, :], kept[..., 0, :, :]
 
 
-def _unit_lower_inverse(xp: Any, lower: Any) -> Any:
+def _unit_lower_inverse(lower: Any) -> Any:
     """Invert (..., c, c) as if it had ones on its diagonal and zeros above, c a power of two."""
-    size = lower.shape[-1]
+    xp, size = namespace(lower), lower.shape[-1]
     if size == 1:
         return xp.ones_like(lower)
     first, second = slice(size // 2), slice(size // 2, size)
     halves = xp.stack([lower[..., first, first], lower[..., second, second]], axis=-3)
-    halves = _unit_lower_inverse(xp, halves)
+    halves = _unit_lower_inverse(halves)
     early, late = halves[..., 0, :, :], halves[..., 1, :, :]
-    across = xp.matmul(late, xp.matmul(lower[..., second, first], early))
-    return _lower_blocks(xp, early, -across, late)
+    return _lower_blocks(early, -(late @ (lower[..., second, first] @ early)), late)
 
 
 def _pairs(blocks: Any) -> tuple[Any, Any]:
@@ -331,14 +305,15 @@ def _pairs(blocks: Any) -> tuple[Any, Any]:
     return blocks[..., 0::2, :, :], blocks[..., 1::2, :, :]
 
 
-def _lower_blocks(xp: Any, first: Any, across: Any, second: Any) -> Any:
+def _lower_blocks(first: Any, across: Any, second: Any) -> Any:
     """Return [[first, 0], [across, second]]."""
+    xp = namespace(first)
     upper = xp.concat([first, xp.zeros_like(first)], axis=-1)
     lower = xp.concat([across, second], axis=-1)
     return xp.concat([upper, lower], axis=-2)
 
 
-def _in_chunks(xp: Any, x: Any, size: int, *, fill: float = 0.0) -> Any:
+def _in_chunks(x: Any, size: int, *, fill: float = 0.0) -> Any:
     """Cut (..., n, w) into (..., m, c, w), c being the power of two at or above the size.
 
     What is missing in the last chunk, and from size to c in all of them, is filled with steps that
@@ -347,36 +322,48 @@ def _in_chunks(xp: Any, x: Any, size: int, *, fill: float = 0.0) -> Any:
     *lead, length, width = x.shape
     size = max(size, 1)
     count = max(-(-length // size), 1)
-    x = _lengthened(xp, x, count * size, fill)
-    x = xp.reshape(x, (*lead, count, size, width))
-    return _lengthened(xp, x, 1 << (size - 1).bit_length(), fill)
+    x = _lengthened(x, count * size, fill)
+    x = namespace(x).reshape(x, (*lead, count, size, width))
+    return _lengthened(x, 1 << (size - 1).bit_length(), fill)
 
 
-def _out_of_chunks(xp: Any, x: Any, size: int) -> Any:
+def _out_of_chunks(x: Any, size: int) -> Any:
     """Join (..., m, c, w) to (..., m size, w), without the steps from size to c."""
     *lead, count, _, width = x.shape
-    return xp.reshape(x[..., :size, :], (*lead, count * size, width))
+    return namespace(x).reshape(x[..., :size, :], (*lead, count * size, width))
 
 
-def _lengthened(xp: Any, x: Any, length: int, fill: float) -> Any:
+def _lengthened(x: Any, length: int, fill: float) -> Any:
     *lead, steps, width = x.shape
     if steps == length:
         return x
-    return xp.concat([x, _filled(xp, fill, (*lead, length - steps, width), x)], axis=-2)
+    return namespace(x).concat([x, _filled(fill, (*lead, length - steps, width), x)], axis=-2)
 
 
-def _filled(xp: Any, fill: float, shape: Shape, like: Any) -> Any:
-    return xp.full(shape, fill, dtype=like.dtype, device=device_of(like))
+def _filled(fill: float, shape: Shape, like: Any) -> Any:
+    return namespace(like).full(shape, fill, dtype=like.dtype, device=device_of(like))
 
 
-def _mapped(xp: Any, feature_map: Callable[[Any], Any], x: Any) -> Any:
-    if not callable(feature_map):
-        raise TypeError(f"feature_map: got {type(feature_map).__name__}, wanted a function or None")
+def _mapped(feature_map: Any, query: Any, key: Any, decay: Any | None) -> tuple[Any, Any]:
+    """Return mapped queries and keys, and refuse a map that loses rows or that decay is not for."""
+    mapped_query, mapped_key = (_map_rows(feature_map, x) for x in (query, key))
+    if mapped_query.shape[-1] != mapped_key.shape[-1]:
+        raise ValueError(
+            f"feature_map: got width {mapped_key.shape[-1]} for key, "
+            f"wanted {mapped_query.shape[-1]} as for query"
+        )
+    if decay is not None:
+        _check_channels(decay, "the mapped key", mapped_key)
+    return mapped_query, mapped_key
+
+
+def _map_rows(feature_map: Callable[[Any], Any], x: Any) -> Any:
     mapped = feature_map(x)
-    if mapped is None:
-        raise TypeError("feature_map: got a function that returns None, wanted one of arrays")
-    namespace(query=x, feature_map=mapped)
-    check_floating(xp, feature_map=mapped)
+    if not hasattr(mapped, "shape") or library_of(mapped) != library_of(x):
+        came = type(mapped).__name__
+        raise TypeError(f"feature_map: got {came} from it, wanted an array of {library_of(x)}")
+    if not namespace(x).isdtype(mapped.dtype, "real floating"):
+        raise TypeError(f"feature_map: got dtype {mapped.dtype}, wanted a real floating dtype")
     if tuple(mapped.shape[:-1]) != tuple(x.shape[:-1]):
         raise ValueError(
             f"feature_map: got shape {tuple(mapped.shape)} from {tuple(x.shape)}, "
@@ -386,79 +373,23 @@ def _mapped(xp: Any, feature_map: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _prepared(
-    query: Array,
-    key: Array,
-    value: Array,
-    decay: Array | None,
-    beta: Array | None,
-    state: Array | None,
+    query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
 ) -> tuple[Any, ...]:
-    """Refuse a wrong call; return namespace and output dtype of a right one, and its arrays.
-
-    The arrays are widened, the factors (..., n, 1) or (..., n, d), and the state is there.
-    """
-    arrays = {"query": query, "key": key, "value": value}
-    extras = {"decay": decay, "beta": beta, "state": state}
-    xp = namespace(**arrays, **extras)
-    check_floating(xp, **arrays, **extras)
-    _check_sequences(query, key, value)
-    dtype = xp.result_type(query, key, value)
-    d, v = key.shape[-1], value.shape[-1]
-    if state is not None:
-        check_rank(2, "(..., d, v)", state=state)
-        check_size(d, "the width of key", -2, state=state)
-        check_size(v, "the width of value", -1, state=state)
-    decay, beta = _factors("decay", decay, key), _factors("beta", beta, key)
-    lead = _shared_lead(key=key, value=value, decay=decay, beta=beta, state=state)
-    _shared_lead(query=query, key=key, value=value, decay=decay, beta=beta, state=state)
-    query, key, value, decay, beta, state = _widen(xp, query, key, value, decay, beta, state)
-    zeros = _filled(xp, 0.0, (*lead, d, v), key)
-    state = zeros if state is None else zeros + state
-    return xp, dtype, query, key, value, decay, beta, state
+    """Widen the arrays, give the factors the axes of key, and begin with zeros without a state."""
+    decay, beta = _factors(decay, key), _factors(beta, key)
+    query, key, value, decay, beta, state = _widen(query, key, value, decay, beta, state)
+    given = (x for x in (key, value, decay, beta, state) if x is not None)
+    lead: Any = reduce(broadcast_shape, (tuple(x.shape[:-2]) for x in given))  # type: ignore[arg-type]
+    zeros = _filled(0.0, (*lead, key.shape[-1], value.shape[-1]), key)
+    return query, key, value, decay, beta, zeros if state is None else zeros + state
 
 
-def _widen(xp: Any, *arrays: Array | None) -> tuple[Any, ...]:
-    dtype = accumulation_dtype(xp, *(array for array in arrays if array is not None))
-    return tuple(None if array is None else xp.astype(array, dtype, copy=False) for array in arrays)
+def _widen(*arrays: Any) -> tuple[Any, ...]:
+    """Widen to the dtype in which products are added; None stays None."""
+    wide = iter(widen(*(x for x in arrays if x is not None)))
+    return tuple(None if x is None else next(wide) for x in arrays)
 
 
-def _factors(name: str, factors: Array | None, key: Any) -> Any:
+def _factors(factors: Any | None, key: Any) -> Any:
     """Return factors as (..., n, 1) or (..., n, d); None stays None."""
-    if factors is None:
-        return None
-    if factors.ndim not in (key.ndim - 1, key.ndim):
-        raise ValueError(
-            f"{name}: got shape {tuple(factors.shape)}, wanted as many axes as key, (..., n, d), "
-            f"or one fewer, (..., n), for key {tuple(key.shape)}"
-        )
-    each_step = factors.ndim < key.ndim
-    check_size(key.shape[-2], "the length of key", -1 if each_step else -2, **{name: factors})
-    if each_step:
-        return factors[..., None]
-    check_size(key.shape[-1], "the width of key", -1, **{name: factors})
-    return factors
-
-
-def _check_sequences(query: Array, key: Array, value: Array, is_causal: bool = True) -> None:
-    check_rank(2, "(..., n, d)", query=query, key=key)
-    check_rank(2, "(..., n, v)", value=value)
-    check_size(query.shape[-1], "the width of query", -1, key=key)
-    if is_causal:
-        check_size(query.shape[-2], "the length of query", -2, key=key)
-    check_size(key.shape[-2], "the length of key", -2, value=value)
-
-
-def _shared_lead(**arrays: Any) -> Shape:
-    """Return the axes before the last two that arrays broadcast to; None is skipped."""
-    shared: Shape = ()
-    for name, array in arrays.items():
-        if array is None:
-            continue
-        axes = tuple(array.shape[:-2])
-        joined = broadcast_shape(shared, axes)
-        if joined is None:
-            raise ValueError(
-                f"{name}: got leading axes {axes}, wanted ones that broadcast with {shared}"
-            )
-        shared = joined
-    return shared
+    return factors if factors is None or factors.ndim == key.ndim else factors[..., None]

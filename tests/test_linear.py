@@ -714,31 +714,31 @@ SHARED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] 
         (x[0, 0], x, y),
         {},
         ValueError,
-        "query: got shape (3,), wanted at least 2 axes, (..., n, d)",
+        "query: got shape (3,), wanted (..., ",
     ),
     "value rank": (
         (x, x, y[0, 0]),
         {},
         ValueError,
-        "value: got shape (7,), wanted at least 2 axes, (..., n, v)",
+        "value: got shape (7,), wanted (..., n, v)",
     ),
     "width": (
         (x, y, y),
         {},
         ValueError,
-        "key: got 7 on axis -1 of shape (2, 5, 7), wanted 3, the width of query",
+        "query: got d = 3 in shape (2, 5, 3), wanted 7 as in key",
     ),
     "length": (
         (x[:, :4], x, y),
         {},
         ValueError,
-        "key: got 5 on axis -2 of shape (2, 5, 3), wanted 4, the length of query",
+        "query: got n = 4 in shape (2, 4, 3), wanted 5 as in key",
     ),
     "values": (
         (x, x, y[:, :4]),
         {},
         ValueError,
-        "value: got 4 on axis -2 of shape (2, 4, 7), wanted 5, the length of key",
+        "value: got n = 4 in shape (2, 4, 7), wanted 5 as in key",
     ),
     "leading axes": (
         (x, x, np.ones((3, 5, 7))),
@@ -762,26 +762,25 @@ SHARED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] 
         (x, x, y),
         {"decay": step[0]},
         ValueError,
-        "decay: got shape (5,), wanted as many axes as key, (..., n, d), or one fewer, (..., n), "
-        "for key (2, 5, 3)",
+        "decay: got shape (5,), wanted (..., n) or (..., n, ",
     ),
     "decay length": (
         (x, x, y),
         {"decay": step[:, :1]},
         ValueError,
-        "decay: got 1 on axis -1 of shape (2, 1), wanted 5, the length of key",
+        "decay: got n = 1 in shape (2, 1), wanted 5 as in key",
     ),
     "channel length": (
         (x, x, y),
         {"decay": x[:, :1]},
         ValueError,
-        "decay: got 1 on axis -2 of shape (2, 1, 3), wanted 5, the length of key",
+        "decay: got n = 1 in shape (2, 1, 3), wanted 5 as in key",
     ),
     "channels": (
         (x, x, y),
         {"decay": y},
         ValueError,
-        "decay: got 7 on axis -1 of shape (2, 5, 7), wanted 3, the width of key",
+        "decay: got {letter} = 7 in shape (2, 5, 7), wanted 3 as in key",
     ),
     "decay axes": (
         (x, x, y),
@@ -802,20 +801,19 @@ STATED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] 
         (x, x, y),
         {"beta": np.ones(5)},
         ValueError,
-        "beta: got shape (5,), wanted as many axes as key, (..., n, d), or one fewer, (..., n), "
-        "for key (2, 5, 3)",
+        "beta: got shape (5,), wanted (..., n) or (..., n, d), 2 or 3 axes",
     ),
     "beta length": (
         (x, x, y),
         {"beta": step[:, :4]},
         ValueError,
-        "beta: got 4 on axis -1 of shape (2, 4), wanted 5, the length of key",
+        "beta: got n = 4 in shape (2, 4), wanted 5 as in key",
     ),
     "beta channels": (
         (x, x, y),
         {"beta": y},
         ValueError,
-        "beta: got 7 on axis -1 of shape (2, 5, 7), wanted 3, the width of key",
+        "beta: got d = 7 in shape (2, 5, 7), wanted 3 as in key",
     ),
     "beta axes": (
         (x, x, y),
@@ -827,25 +825,25 @@ STATED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] 
         (np.ones((3, 5, 3)), x, y),
         {},
         ValueError,
-        "key: got leading axes (2,), wanted ones that broadcast with (3,)",
+        "query: got leading axes (3,), wanted ones that broadcast with (2,)",
     ),
     "state rank": (
         (x, x, y),
         {"state": np.ones(3)},
         ValueError,
-        "state: got shape (3,), wanted at least 2 axes, (..., d, v)",
+        "state: got shape (3,), wanted (..., d, v)",
     ),
     "state transposed": (
         (x, x, y),
         {"state": np.ones((2, 7, 3))},
         ValueError,
-        "state: got 7 on axis -2 of shape (2, 7, 3), wanted 3, the width of key",
+        "state: got d = 7 in shape (2, 7, 3), wanted 3 as in key",
     ),
     "state width": (
         (x, x, y),
         {"state": np.ones((2, 3, 5))},
         ValueError,
-        "state: got 5 on axis -1 of shape (2, 3, 5), wanted 7, the width of value",
+        "state: got v = 5 in shape (2, 3, 5), wanted 7 as in value",
     ),
     "state axes": (
         (x, x, y),
@@ -864,6 +862,7 @@ STATED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] 
 
 def is_refused(call: Any, case: tuple[tuple[Any, ...], dict[str, Any], Any, str]) -> None:
     arrays, options, error, message = case
+    message = message.replace("{letter}", "c" if call is parallel else "d")  # of the channels
     with pytest.raises(error, match="^" + re.escape(message)):
         call(*arrays, **options)
 
@@ -902,33 +901,40 @@ WRONG: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], type[Exception], st
         ValueError,
         "decay: got an array, wanted None without is_causal",
     ),
+    "causal in words": (
+        parallel,
+        (x, x, y),
+        {"is_causal": "False"},
+        TypeError,
+        "is_causal: got 'False', wanted True or False",
+    ),
     "no function": (
         parallel,
         (x, x, y),
         {"feature_map": "elu"},
         TypeError,
-        "feature_map: got str, wanted a function or None",
+        "feature_map: got 'elu', wanted a function, or None",
     ),
     "no array from the map": (
         parallel,
         (x, x, y),
         {"feature_map": lambda x: None},
         TypeError,
-        "feature_map: got a function that returns None, wanted one of arrays",
+        "feature_map: got NoneType from it, wanted an array of numpy",
     ),
     "a list from the map": (
         parallel,
         (x, x, y),
         {"feature_map": lambda x: x.tolist()},
         TypeError,
-        "feature_map: got list, wanted an array",
+        "feature_map: got list from it, wanted an array of numpy",
     ),
     "widths of the map": (
         parallel,
         (x, -x, y),
         {"feature_map": lambda x: x[..., : 2 + (x < 0).all()]},
         ValueError,
-        "feature_map: got 3 on axis -1 of shape (2, 5, 3), wanted 2, the width of the mapped query",
+        "feature_map: got width 3 for key, wanted 2 as for query",
     ),
     "booleans from the map": (
         parallel,
@@ -949,7 +955,7 @@ WRONG: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any], type[Exception], st
         (x, x, y),
         {"feature_map": lambda x: x[..., :2], "decay": x},
         ValueError,
-        "decay: got 3 on axis -1 of shape (2, 5, 3), wanted 2, the width of key",
+        "decay: got c = 3 in shape (2, 5, 3), wanted 2 as in the mapped key",
     ),
     "feature list": (
         elu_feature_map,
