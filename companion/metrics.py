@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from companion.contracts import contract
 
 if TYPE_CHECKING:
     from companion.data.pairs import Pair
@@ -14,9 +16,34 @@ if TYPE_CHECKING:
 
 Links = frozenset[tuple[int, int]]
 """Word links as (target index, source index): the row and column of an attention matrix."""
+Tokens = Sequence[str]
 
 
-def bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+def _are_sentences(call: Mapping[str, Any]) -> None:
+    """Refuse two corpora that differ in size, and strings, whose letters would pass for tokens."""
+    for name, corpus in call.items():
+        if isinstance(corpus, str):
+            raise TypeError(f"{name}: got str, wanted a sequence of token sequences")
+    _are_parallel(call)
+    for name, corpus in call.items():
+        for number, tokens in enumerate(corpus):
+            if isinstance(tokens, str):
+                raise TypeError(f"{name}[{number}]: got str, wanted a sequence of tokens")
+
+
+def _are_parallel(call: Mapping[str, Any]) -> None:
+    """Refuse predictions and references, the first two arguments, that differ in number."""
+    (name, first), (_, second) = list(call.items())[:2]
+    if len(first) != len(second):
+        raise ValueError(
+            f"{name}: got {len(first)} predictions for {len(second)} references, wanted as many"
+        )
+    if not len(first):
+        raise ValueError(f"{name}: got no sentences, wanted at least one")
+
+
+@contract(rule=_are_sentences)
+def bleu(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     """Score a corpus of token sequences by BLEU, computed by sacrebleu on the tokens as given.
 
     Args:
@@ -29,28 +56,19 @@ def bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]
 
     Raises:
         TypeError: a sentence is a string, not its tokens.
-        ValueError: no sentences, or the two differ in number.
+        ValueError: no sentences, or two numbers of them.
 
     >>> round(bleu([("la", "casa", "roja", ".")], [("la", "casa", "roja", ".")]), 6)
     100.0
     """
-    _check_sentences(hypotheses, references)
     import sacrebleu
 
     written, right = _numbered(hypotheses, references)
-    return float(
-        sacrebleu.corpus_bleu(
-            written,
-            [right],
-            tokenize="none",
-            force=True,
-        ).score
-    )
+    return float(sacrebleu.corpus_bleu(written, [right], tokenize="none", force=True).score)
 
 
-def rouge(
-    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
-) -> dict[str, float]:
+@contract(rule=_are_sentences)
+def rouge(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> dict[str, float]:
     """Score summaries by ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), computed by rouge-score.
 
     Each is the F-measure of what two token sequences share, in percent, as a mean over the
@@ -63,23 +81,20 @@ def rouge(
 
     Raises:
         TypeError: a sentence is a string, not its tokens.
-        ValueError: no sentences, or the two differ in number.
+        ValueError: no sentences, or two numbers of them.
 
-    >>> found = rouge([("toral", "beat", "mikuno")], [("mikuno", "beat", "toral")])
-    >>> {name: round(score, 1) for name, score in found.items()}
+    >>> scores = rouge([("toral", "beat", "mikuno")], [("mikuno", "beat", "toral")])
+    >>> {name: round(score, 1) for name, score in scores.items()}
     {'rouge-1': 100.0, 'rouge-2': 0.0, 'rouge-l': 33.3}
     """
-    _check_sentences(hypotheses, references)
     from rouge_score.rouge_scorer import RougeScorer
 
     names = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
     scorer = RougeScorer([*names.values()], tokenizer=_AsGiven())
-    found = [
-        scorer.score(reference, hypothesis)
-        for hypothesis, reference in zip(*_numbered(hypotheses, references), strict=True)
-    ]
+    pairs = zip(*_numbered(hypotheses, references), strict=True)
+    scores = [scorer.score(reference, hypothesis) for hypothesis, reference in pairs]
     return {
-        name: 100.0 * sum(scores[theirs].fmeasure for scores in found) / len(found)
+        name: 100.0 * sum(score[theirs].fmeasure for score in scores) / len(scores)
         for name, theirs in names.items()
     }
 
@@ -91,7 +106,8 @@ class _AsGiven:
         return text.split()
 
 
-def exact_match(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+@contract(rule=_are_sentences)
+def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     """Return the percentage of token sequences that equal their reference.
 
     Args:
@@ -100,16 +116,16 @@ def exact_match(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequen
 
     Raises:
         TypeError: a sentence is a string, not its tokens.
-        ValueError: no sentences, or the two differ in number.
+        ValueError: no sentences, or two numbers of them.
 
     >>> exact_match([("la", "casa"), ("el", "casa")], [("la", "casa"), ("la", "casa")])
     50.0
     """
-    _check_sentences(hypotheses, references)
     hits = sum(tuple(h) == tuple(r) for h, r in zip(hypotheses, references, strict=True))
     return 100.0 * hits / len(references)
 
 
+@contract(rule=_are_parallel)
 def alignment_error_rate(
     links: Sequence[Iterable[tuple[int, int]]], pairs: Sequence[Pair]
 ) -> float:
@@ -133,17 +149,16 @@ def alignment_error_rate(
     >>> alignment_error_rate([{(0, 1), (1, 1)}], [pair])
     50.0
     """
-    _check_parallel(links=links, pairs=pairs)
     agreed = total = 0
-    for predicted, pair in zip(links, pairs, strict=True):
-        found = frozenset(predicted)
-        agreed += len(found & pair.sure) + len(found & (pair.sure | pair.possible))
-        total += len(found) + len(pair.sure)
+    for predicted, pair in zip(map(frozenset, links), pairs, strict=True):
+        agreed += len(predicted & pair.sure) + len(predicted & (pair.sure | pair.possible))
+        total += len(predicted) + len(pair.sure)
     if total == 0:
         raise ValueError("links, pairs: neither holds a link, wanted some to compare")
     return 100.0 * (1.0 - agreed / total)
 
 
+@contract(rule=_are_parallel)
 def link_accuracy(
     links: Sequence[Iterable[tuple[int, int]]], pairs: Sequence[Pair]
 ) -> dict[str, tuple[float, int]]:
@@ -168,23 +183,22 @@ def link_accuracy(
     >>> link_accuracy([{(0, 1), (1, 1)}], [pair])
     {'adjective': (0.0, 1), 'noun': (100.0, 1)}
     """
-    _check_parallel(links=links, pairs=pairs)
     right: Counter[str] = Counter()
     words: Counter[str] = Counter()
-    for number, (predicted, pair) in enumerate(zip(links, pairs, strict=True)):
+    for number, (predicted, pair) in enumerate(zip(map(frozenset, links), pairs, strict=True)):
         if len(pair.classes) != len(pair.target):
             raise ValueError(
                 f"pairs[{number}].classes: got {len(pair.classes)} for {len(pair.target)} target "
                 "words, wanted one each"
             )
-        gold, found = pair.sure | pair.possible, frozenset(predicted)
         for i, name in enumerate(pair.classes):
-            mine = {link for link in found if link[0] == i}
+            of_word = {link for link in predicted if link[0] == i}
             words[name] += 1
-            right[name] += bool(mine) and mine <= gold
+            right[name] += bool(of_word) and of_word <= pair.sure | pair.possible
     return {name: (100.0 * right[name] / words[name], words[name]) for name in sorted(words)}
 
 
+@contract(margin=">= 0", rule=_are_parallel)
 def pointing_accuracy(
     maps: Sequence[Any], scenes: Sequence[Scene], *, margin: float = 0.0
 ) -> dict[str, tuple[float, int]]:
@@ -203,8 +217,7 @@ def pointing_accuracy(
         For each word class, the percentage of hits and the number of words.
 
     Raises:
-        ValueError: no scenes, a negative margin, they differ in number, or a map does not have one
-            grid a word.
+        ValueError: no scenes, another number of maps, or a map without one grid for each word.
 
     >>> from companion.data.scenes import scenes
     >>> scene = scenes(1, seed=1)[0]
@@ -214,13 +227,10 @@ def pointing_accuracy(
     >>> pointing_accuracy([weights], [scene])["colour"]
     (50.0, 2)
     """
-    _check_parallel(maps=maps, scenes=scenes)
-    if margin < 0:
-        raise ValueError(f"margin: got {margin}, wanted at least 0")
     hits: dict[str, float] = defaultdict(float)
     words: Counter[str] = Counter()
-    for number, (found, scene) in enumerate(zip(maps, scenes, strict=True)):
-        grids = np.asarray(found, dtype=np.float64)
+    for number, (weights, scene) in enumerate(zip(maps, scenes, strict=True)):
+        grids = np.asarray(weights, dtype=np.float64)
         if grids.ndim != 3 or len(grids) != len(scene.words) or not grids.size:
             raise ValueError(
                 f"maps[{number}]: got shape {grids.shape} for {len(scene.words)} words, wanted "
@@ -229,45 +239,22 @@ def pointing_accuracy(
         for grid, name, boxes in zip(grids, scene.classes, scene.boxes, strict=True):
             centres = _heaviest(grid, scene.image.shape[:2])
             words[name] += 1
-            near = [any(box.is_near(c, margin) for box in boxes) for c in centres]
-            hits[name] += sum(near) / len(centres)
+            hit = [any(box.is_near(centre, margin) for box in boxes) for centre in centres]
+            hits[name] += sum(hit) / len(centres)
     return {name: (100.0 * hits[name] / words[name], words[name]) for name in sorted(words)}
 
 
 def _heaviest(grid: Any, size: tuple[int, ...]) -> list[tuple[float, float]]:
     """Return where on a picture the centres of the heaviest cells lie, (down, across)."""
     sides = [pixels / cells for pixels, cells in zip(size, grid.shape, strict=False)]
-    places = np.argwhere(grid >= grid.max() * (1 - 1e-6)) + 0.5
-    return [(float(down * sides[0]), float(across * sides[1])) for down, across in places]
+    cells = np.argwhere(grid >= grid.max() * (1 - 1e-6)) + 0.5
+    return [(float(down * sides[0]), float(across * sides[1])) for down, across in cells]
 
 
 def _numbered(*corpora: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Write every token as a number: what splits at white space then finds the tokens as given."""
+    """Write every token as a number, so that a split at white space gives the tokens back."""
     numbers: dict[str, str] = {}
     return [
         [" ".join(numbers.setdefault(token, str(len(numbers))) for token in tokens) for tokens in c]
         for c in corpora
     ]
-
-
-def _check_sentences(hypotheses: Sequence[object], references: Sequence[object]) -> None:
-    """Refuse strings, whose letters would be taken for tokens, too."""
-    both = {"hypotheses": hypotheses, "references": references}
-    for name, corpus in both.items():
-        if isinstance(corpus, str):
-            raise TypeError(f"{name}: got str, wanted a sequence of token sequences")
-    _check_parallel(**both)
-    for name, corpus in both.items():
-        for number, tokens in enumerate(corpus):
-            if isinstance(tokens, str):
-                raise TypeError(f"{name}[{number}]: got str, wanted a sequence of tokens")
-
-
-def _check_parallel(**both: Sequence[object]) -> None:
-    (name, first), (_, second) = both.items()
-    if len(first) != len(second):
-        raise ValueError(
-            f"{name}: got {len(first)} predictions for {len(second)} references, wanted as many"
-        )
-    if not len(first):
-        raise ValueError(f"{name}: got no sentences, wanted at least one")

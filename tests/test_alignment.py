@@ -25,12 +25,12 @@ def test_argmax_links_read_rows_as_target_words(make: type) -> None:
 
 @pytest.mark.parametrize("shape", [(3,), (2, 0), (1, 2, 3)])
 def test_argmax_links_want_a_matrix(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="weights: got shape"):
+    with pytest.raises(ValueError, match="weights: got (shape|k = 0)"):
         argmax_links(np.zeros(shape))
 
 
 @pytest.mark.parametrize(("q_len", "k_len"), [(1, 1), (5, 5), (7, 3), (3, 7), (1, 5), (5, 1)])
-def test_the_diagonal_is_the_nearest_relative_place(q_len: int, k_len: int) -> None:
+def test_the_diagonal_is_the_nearest_relative_position(q_len: int, k_len: int) -> None:
     for i, j in diagonal_links(q_len, k_len):
         distance = [abs((i + 0.5) / q_len - (n + 0.5) / k_len) for n in range(k_len)]
         assert distance[j] == pytest.approx(min(distance))
@@ -42,7 +42,7 @@ def test_the_diagonal_of_nothing_is_empty() -> None:
 
 @pytest.mark.parametrize(("q_len", "k_len"), [(-1, 3), (3, 0)])
 def test_the_diagonal_wants_lengths(q_len: int, k_len: int) -> None:
-    with pytest.raises(ValueError, match="q_len, k_len: got"):
+    with pytest.raises(ValueError, match="(q_len: got -1|k_len: got 0), wanted at least"):
         diagonal_links(q_len, k_len)
 
 
@@ -96,7 +96,7 @@ def test_model1_leaves_unknown_words_alone() -> None:
 
 
 def test_model1_wants_pairs_and_iterations() -> None:
-    with pytest.raises(ValueError, match="got 0, 3"):
+    with pytest.raises(ValueError, match="pairs: got none, wanted at least one"):
         IBMModel1().fit([], iterations=3)
-    with pytest.raises(ValueError, match="got 3, 0"):
+    with pytest.raises(ValueError, match="iterations: got 0, wanted at least 1"):
         IBMModel1().fit(PAIRS, iterations=0)
