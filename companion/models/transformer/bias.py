@@ -1,4 +1,4 @@
-"""Distance in the scores: what is added to them in place of encodings of places."""
+"""Positions as a bias: numbers that are added to the scores and depend on the distance alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from companion.contracts import contract
 from companion.models.transformer.config import TransformerConfig
 from companion.positions import alibi_bias, relative_buckets
 
@@ -18,28 +19,29 @@ if TYPE_CHECKING:
 class ScoreBias(nn.Module):
     """A number for every head, query and key, added to the scores of self-attention.
 
-    A stack computes it once, and all of its blocks share it. It says nothing of causality: compose
-    it with `is_causal`.
+    It is computed once for a whole stack, and all blocks add the same one. It does not keep queries
+    from later keys: `is_causal` does.
     """
 
     def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
         """Return (h, n, k), or (b, h, n, k) after prompts of unequal length.
 
         Args:
-            x: (b, n, e), what queries and the last n keys are made of.
-            cache: holds the keys before, and has not been given the new ones.
+            x: (b, n, e), from which the queries and the last n keys are computed.
+            cache: holds the keys before them; it does not hold the new ones yet.
         """
         raise NotImplementedError
 
     if TYPE_CHECKING:
         __call__ = forward
 
+    @contract(x="b n e", mask="mask: ~b ~h ~n ~n")
     def masked(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Return the bias as a mask that leaves out what another mask does.
+        """Return the bias together with another mask, as one floating mask.
 
         Args:
-            x: (b, n, e).
-            mask: broadcast to (b, h, n, n): boolean, True = may attend, or floating, added too.
+            x: embedded tokens.
+            mask: boolean, True = may attend; or floating, which is added to the bias.
         """
         bias = self(x)
         if mask is None:
@@ -47,11 +49,12 @@ class ScoreBias(nn.Module):
         return bias.where(mask, -math.inf) if mask.dtype == torch.bool else bias + mask
 
 
+@contract()
 class AlibiBias(ScoreBias):
-    """Distance times a fixed slope a head, taken from the scores (Press et al., 2022).
+    """Minus the distance times a fixed slope for each head (Press et al., 2022).
 
-    The slopes are computed where the scores are: a stored tensor would lose its precision in a
-    model that is moved to half precision.
+    The slopes are computed at every call: a stored tensor would lose precision when the model is
+    converted to half precision.
 
     Args:
         config: the model's shape.
@@ -67,23 +70,25 @@ class AlibiBias(ScoreBias):
         super().__init__()
         self.num_heads = config.num_heads
 
+    @contract(x="b n e")
     def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
         """Return minus the distance times the slope, in at least float32."""
-        length, cached, offset = _extent(x, cache)
+        length, cached, offset = _sizes(x, cache)
         bias: Tensor = alibi_bias(self.num_heads, length, cached + length, offset=offset, like=x)
         return bias
 
 
+@contract()
 class RelativeBias(ScoreBias):
-    """A learned number for every head and bucket of distances, as T5 has (Raffel et al., 2020).
+    """A learned number for every head and bucket of distances, as in T5 (Raffel et al., 2020).
 
-    T5 does not scale its scores by 1 / sqrt(d), and draws the weights of its queries smaller by as
-    much instead; here the bias is added to scaled scores.
+    T5 does not scale its scores by 1 / sqrt(d), and draws smaller weights for its queries instead.
+    Here the bias is added to scaled scores.
 
     Args:
         config: the model's shape.
-        bidirectional: tell keys to come from keys before. Causal attention sees none to come, and
-            has all buckets for those before.
+        bidirectional: give later keys buckets of their own. Causal attention sees no later keys,
+            so that earlier ones can have all buckets.
 
     >>> config = TransformerConfig(vocab_size=2, num_heads=2, positions="relative")
     >>> RelativeBias(config, bidirectional=False)(torch.ones(1, 3, 64)).shape
@@ -96,9 +101,10 @@ class RelativeBias(ScoreBias):
         self.table = nn.Embedding(config.relative_buckets, config.num_heads)
         nn.init.normal_(self.table.weight, std=config.embed_dim**-0.5)
 
+    @contract(x="b n e")
     def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
-        """Return what the table holds for the bucket of every distance."""
-        length, cached, offset = _extent(x, cache)
+        """Return the table's entry for the bucket of every distance."""
+        length, cached, offset = _sizes(x, cache)
         keys = torch.arange(cached + length, device=x.device)
         queries = torch.arange(length, device=x.device)
         queries = queries + (offset[:, None] if isinstance(offset, Tensor) else offset)
@@ -113,11 +119,11 @@ class RelativeBias(ScoreBias):
 
 
 def make_bias(config: TransformerConfig, *, bidirectional: bool) -> ScoreBias | None:
-    """Return the bias of a stack's configuration, None where places are told otherwise.
+    """Return the bias that a stack's configuration asks for, None for other kinds of positions.
 
     Args:
         config: the model's shape.
-        bidirectional: whether queries see keys to come.
+        bidirectional: whether queries see later keys.
     """
     if config.positions == "alibi":
         return AlibiBias(config)
@@ -126,8 +132,8 @@ def make_bias(config: TransformerConfig, *, bidirectional: bool) -> ScoreBias | 
     return None
 
 
-def _extent(x: Tensor, cache: KVCache | None) -> tuple[int, int, int | Tensor]:
-    """Return the numbers of new and of cached tokens, and the place of the first new one."""
+def _sizes(x: Tensor, cache: KVCache | None) -> tuple[int, int, int | Tensor]:
+    """Return the numbers of new and of cached tokens, and the position of the first new one."""
     if cache is None:
         return x.shape[1], 0, 0
     return x.shape[1], cache.length, cache.offset

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from companion.arrays import check_flag, check_whole, is_number
+from companion.contracts import contract
 from companion.positions import RotaryScaling
 
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "none"]
 NormOrder = Literal["pre", "post"]
-Norm = Literal["layer", "rms"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
-Tied = Literal["none", "output", "all"]
-
-_CHOICES = {
-    "positions": get_args(Positions),
-    "norm_order": get_args(NormOrder),
-    "norm": get_args(Norm),
-    "activation": get_args(Activation),
-    "tied": get_args(Tied),
-}
 
 
+@contract(
+    vocab_size=">= 1", source_vocab=">= 1", embed_dim=">= 1", num_heads=">= 1", num_kv_heads=">= 1",
+    head_dim=">= 1", hidden_dim=">= 1", num_layers=">= 1", encoder_layers=">= 1", max_len=">= 1",
+    rotary_base="> 1", relative_buckets=">= 4", norm_eps="> 0", num_types=">= 0",
+    dropout_p=">= 0 and < 1", attention_dropout_p=">= 0 and < 1",
+    feed_forward_dropout_p=">= 0 and < 1",
+)  # fmt: skip
 @dataclass(frozen=True)
 class TransformerConfig:
     """Shape of an encoder, a decoder or both.
 
-    The defaults are the paper's (Vaswani et al., 2017) in small, but for the order of the norms:
-    the paper normalises after every sub-layer, models of today before it (Xiong et al., 2020).
+    The defaults are a small version of the paper's model (Vaswani et al., 2017), except for the
+    order of the norms: the paper normalises after every sub-layer, models of today normalise
+    before it (Xiong et al., 2020).
 
     Attributes:
         vocab_size: number of ids; in an encoder-decoder, of target ids.
@@ -40,42 +38,40 @@ class TransformerConfig:
         hidden_dim: width between the projections of a feed-forward layer; None means 4 e.
         num_layers: blocks; in an encoder-decoder, of its decoder.
         encoder_layers: blocks of the encoder in an encoder-decoder; None means num_layers.
-        positions: "sinusoidal" or "learned" encodings are added to the embeddings; "rotary" turns
-            the queries and keys of self-attention instead; "alibi" takes from its scores what
-            grows with the distance, and "relative" adds to them what the model learns for it;
-            "none" leaves words unordered where nothing is causal.
-        max_len: longest sequence of a learned table; the others have no end.
+        positions: how the model knows the order of its tokens. "sinusoidal" and "learned"
+            encodings are added to the embeddings; "rotary" rotates the queries and keys of
+            self-attention; "alibi" subtracts a penalty that grows with the distance from its
+            scores; "relative" adds a learned number for each distance to them; with "none" only a
+            causal mask tells tokens apart.
+        max_len: longest sequence for "learned" positions; the other kinds have no limit.
         rotary_base: ratio of the rotary frequencies.
         rotary_scaling: rescaling of the rotary frequencies for longer sequences.
-        relative_buckets: of distances, a learned number for each and every head (Raffel et al.,
-            2020); an encoder has half of them for either side.
-        relative_max_distance: first distance that is certain to be in the last bucket.
+        relative_buckets: number of buckets of distances, each with a learned number for every
+            head (Raffel et al., 2020); an encoder uses half of them for either direction.
+        relative_max_distance: distance from which on all distances share the last bucket.
         norm_order: "pre" is x + f(norm(x)), "post" is norm(x + f(x)).
         norm: "layer" (Ba et al., 2016) or "rms" (Zhang and Sennrich, 2019), which has no mean and
             no bias.
-        norm_eps: what a norm adds to the variance.
-        final_norm: normalise what the last block gives; None means with "pre" alone, where nothing
-            else would.
+        norm_eps: number that a norm adds to the variance.
+        final_norm: normalise the output of the last block; None means only for "pre", whose blocks
+            do not end with a norm.
         embedding_norm: normalise the sum of the embeddings, as BERT does.
         activation: of the feed-forward layers: "relu", "gelu", "gelu_tanh" or "silu".
         gated: feed-forward layers with a gate (Shazeer, 2020).
-        attention_bias: give the projections of attention biases.
-        feed_forward_bias: give those of the feed-forward layers biases.
+        attention_bias: whether the projections of attention have biases.
+        feed_forward_bias: whether the projections of the feed-forward layers have biases.
         embedding_scale: multiply word embeddings by sqrt(e), as the paper does.
-        tied: "output" lets the output projection be the embedding of the words that it scores
-            (Press and Wolf, 2017), "all" the source embedding too, "none" neither.
-        num_types: kinds of segments with an embedding of their own, as BERT has two.
-        dropout_p: dropout on the sum of the embeddings and on every sub-layer's output, the
-            paper's two places.
+        tied: which weights are shared. With "output" the output projection is the embedding of the
+            words that it scores (Press and Wolf, 2017); with "all" it is the source embedding too;
+            with "none" each has its own.
+        num_types: number of segment embeddings; BERT has two.
+        dropout_p: dropout on the sum of the embeddings and on every sub-layer's output, as in the
+            paper.
         attention_dropout_p: dropout on attention weights.
         feed_forward_dropout_p: dropout after the activation.
         alignment_layer: decoder block whose cross-attention, averaged over its heads, an
-            encoder-decoder returns as its weights. Which block aligns words best is a matter of
-            measurement: Garg et al. (2019) found the last but one.
-
-    Raises:
-        TypeError: a size that is not whole, or a switch that is no bool.
-        ValueError: a field out of its range, or two that contradict each other.
+            encoder-decoder returns as its weights. Garg et al. (2019) measured that the last block
+            but one aligns words best.
 
     >>> TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3).width_of_head
     4
@@ -97,7 +93,7 @@ class TransformerConfig:
     relative_buckets: int = 32
     relative_max_distance: int = 128
     norm_order: NormOrder = "pre"
-    norm: Norm = "layer"
+    norm: Literal["layer", "rms"] = "layer"
     norm_eps: float = 1e-5
     final_norm: bool | None = None
     embedding_norm: bool = False
@@ -106,7 +102,7 @@ class TransformerConfig:
     attention_bias: bool = False
     feed_forward_bias: bool = True
     embedding_scale: bool = True
-    tied: Tied = "output"
+    tied: Literal["none", "output", "all"] = "output"
     num_types: int = 0
     dropout_p: float = 0.1
     attention_dropout_p: float = 0.0
@@ -144,80 +140,29 @@ class TransformerConfig:
         return self.norm_order == "pre" if self.final_norm is None else self.final_norm
 
     def __post_init__(self) -> None:
-        self._check_sizes()
-        for name, known in _CHOICES.items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted one of {known}")
-        self._check_switches()
-        self._check_heads()
-        self._check_numbers()
-        if self.tied == "all" and self.source_size != self.vocab_size:
-            raise ValueError(
-                f"tied: got 'all' with {self.source_size} source and {self.vocab_size} target ids, "
-                f"wanted one vocabulary, or 'output' or 'none'"
-            )
-        if not -self.num_layers <= self.alignment_layer < self.num_layers:
-            raise ValueError(
-                f"alignment_layer: got {self.alignment_layer}, "
-                f"wanted one of the {self.num_layers} blocks"
-            )
-
-    def _check_sizes(self) -> None:
-        for name in ("vocab_size", "embed_dim", "num_heads", "num_layers", "max_len"):
-            check_whole(1, **{name: getattr(self, name)})
-        optional = ("source_vocab", "num_kv_heads", "head_dim", "hidden_dim", "encoder_layers")
-        for name in optional:
-            if getattr(self, name) is not None:
-                check_whole(1, **{name: getattr(self, name)})
-        check_whole(4, relative_buckets=self.relative_buckets)
-        exact = self.relative_buckets // 2
-        check_whole(exact + 1, relative_max_distance=self.relative_max_distance)
-        check_whole(0, num_types=self.num_types)
-        check_whole(alignment_layer=self.alignment_layer)
-
-    def _check_switches(self) -> None:
-        switches = ("embedding_norm", "gated", "attention_bias", "feed_forward_bias")
-        check_flag(**{name: getattr(self, name) for name in (*switches, "embedding_scale")})
-        if self.final_norm is not None and not isinstance(self.final_norm, bool):
-            raise TypeError(f"final_norm: got {self.final_norm!r}, wanted True, False or None")
-
-    def _check_heads(self) -> None:
-        if self.head_dim is None and self.embed_dim % self.num_heads:
-            raise ValueError(
-                f"num_heads: got {self.num_heads}, "
-                f"wanted a divisor of embed_dim, {self.embed_dim}, or a head_dim"
-            )
-        if self.num_heads % self.groups:
-            raise ValueError(
-                f"num_kv_heads: got {self.groups}, wanted a divisor of num_heads, {self.num_heads}"
-            )
-        if self.positions == "rotary" and self.width_of_head % 2:
-            raise ValueError(
-                f"head_dim: got {self.width_of_head}, wanted an even number for positions='rotary'"
-            )
-        if self.rotary_scaling is not None and not isinstance(self.rotary_scaling, RotaryScaling):
-            raise TypeError(
-                f"rotary_scaling: got {type(self.rotary_scaling).__name__}, "
-                f"wanted Linear, Dynamic, Yarn, Llama3 or None"
-            )
-        if self.rotary_scaling is not None and self.positions != "rotary":
-            raise ValueError(
-                f"rotary_scaling: got one with positions={self.positions!r}, wanted None, "
-                f"or positions='rotary'"
-            )
-
-    def _check_numbers(self) -> None:
-        probabilities = ("dropout_p", "attention_dropout_p", "feed_forward_dropout_p")
-        for name in (*probabilities, "norm_eps", "rotary_base"):
-            if not is_number(getattr(self, name)):
-                came = type(getattr(self, name)).__name__
-                raise TypeError(f"{name}: got {came}, wanted a number")
-        for name in probabilities:
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)}, wanted at least 0 and below 1"
-                )
-        if not self.norm_eps > 0:
-            raise ValueError(f"norm_eps: got {self.norm_eps}, wanted a number above 0")
-        if not self.rotary_base > 1:
-            raise ValueError(f"rotary_base: got {self.rotary_base}, wanted a number above 1")
+        """Refuse fields that contradict each other."""
+        e, h, g, d, n = (
+            self.embed_dim, self.num_heads, self.groups, self.width_of_head, self.num_layers
+        )  # fmt: skip
+        rotary, least = self.positions == "rotary", self.relative_buckets // 2 + 1
+        faults = [
+            (self.head_dim is None and e % h,
+             f"num_heads: got {h}, wanted a divisor of embed_dim, {e}, or a head_dim"),
+            (h % g, f"num_kv_heads: got {g}, wanted a divisor of num_heads, {h}"),
+            (rotary and d % 2,
+             f"head_dim: got {d}, wanted an even number for positions='rotary'"),
+            (self.rotary_scaling is not None and not rotary,
+             f"rotary_scaling: got one with positions={self.positions!r}, wanted None, "
+             f"or positions='rotary'"),
+            (self.relative_max_distance < least,
+             f"relative_max_distance: got {self.relative_max_distance}, wanted at least {least}, "
+             f"above half of relative_buckets"),
+            (self.tied == "all" and self.source_size != self.vocab_size,
+             f"tied: got 'all' with {self.source_size} source and {self.vocab_size} target ids, "
+             f"wanted one vocabulary, or 'output' or 'none'"),
+            (not -n <= self.alignment_layer < n,
+             f"alignment_layer: got {self.alignment_layer}, wanted one of the {n} blocks"),
+        ]  # fmt: skip
+        for fault, message in faults:
+            if fault:
+                raise ValueError(message)

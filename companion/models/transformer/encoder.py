@@ -1,4 +1,4 @@
-"""The encoder: every place looks at every other."""
+"""The encoder: every token attends to every other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torch import Tensor, nn
 
+from companion.contracts import contract
 from companion.models.transformer.bias import make_bias
-from companion.models.transformer.blocks import Block, check_entrance, make_norm
+from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
 
 
 class EncoderOutput(NamedTuple):
-    """What an encoder gives.
+    """Output of an encoder.
 
     Attributes:
         hidden: (b, n, e).
@@ -23,6 +24,7 @@ class EncoderOutput(NamedTuple):
     weights: tuple[Tensor, ...]
 
 
+@contract(num_layers=">= 1")
 class Encoder(nn.Module):
     """A stack of blocks over embedded tokens (Vaswani et al., 2017).
 
@@ -38,26 +40,26 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, num_layers: int | None = None) -> None:
         super().__init__()
+        self.embed_dim, self.num_heads = config.embed_dim, config.num_heads
         count = config.num_layers if num_layers is None else num_layers
         self.blocks = nn.ModuleList(Block(config) for _ in range(count))
         self.score_bias = make_bias(config, bidirectional=True)
         self.norm = make_norm(config) if config.ends_with_norm else None
 
+    @contract(
+        matching="blocks.0.self_attention.output_proj.weight",
+        x="b n embed_dim", mask="mask: ~b ~num_heads ~n ~n",
+    )  # fmt: skip
     def forward(
         self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False
     ) -> EncoderOutput:
         """Compute (b, n, e) from (b, n, e).
 
         Args:
-            x: (b, n, e).
-            mask: broadcast to (b, h, n, n), True = may attend; padding is to be left out.
+            x: embedded tokens.
+            mask: boolean, True = may attend, or added to the scores; it leaves padding out.
             need_weights: also return the weights.
-
-        Raises:
-            TypeError: no tensor, or another dtype than the encoder's.
-            ValueError: shapes that do not fit.
         """
-        check_entrance(self.blocks, x)
         if self.score_bias is not None:
             mask = self.score_bias.masked(x, mask)
         weights = []

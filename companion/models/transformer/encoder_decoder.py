@@ -5,24 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.arrays import check_flag, check_whole
 from companion.cache import KVCache
+from companion.contracts import contract
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
-from companion.models._checks import (
-    check_asked,
-    check_ids,
-    check_read,
-    check_smoothing,
-    checked_lengths,
-)
+from companion.models._checks import check_batch, check_targets
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
-from companion.models.transformer.embedding import Embedding, Output, check_reach
+from companion.models.transformer.embedding import Embedding, Output, check_length
 from companion.models.transformer.encoder import Encoder
-from companion.models.transformer.states import changes_of, check_step, reordered
+from companion.models.transformer.states import can_reorder, can_step, changes_of, reordered
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -33,7 +28,7 @@ class Encoded(NamedTuple):
 
     Attributes:
         memory: (b, k, e), one vector a source token.
-        memories: what every decoder block made of it, once a sentence.
+        memories: its keys and values for every decoder block, projected once a sentence.
         mask: (b, 1, 1, k) boolean, True where a source token stands.
     """
 
@@ -45,8 +40,8 @@ class Encoded(NamedTuple):
 class DecodingState(NamedTuple):
     """What `Transformer.step` carries from token to token.
 
-    Caches are written into: a state that has some serves one step or one reordering, and is then
-    spent.
+    A step and a reordering write into the caches. A state with caches can therefore be used only
+    once; go on with the state that comes back.
 
     Attributes:
         encoded: the source.
@@ -72,18 +67,19 @@ class StepOutput(NamedTuple):
 
 
 class AttentionWeights(NamedTuple):
-    """All attention of an encoder-decoder, (b, h, q, k) for every block."""
+    """All attention weights of an encoder-decoder, (b, h, q, k) for every block."""
 
     encoder: tuple[Tensor, ...]
     decoder: tuple[Tensor, ...]
     cross: tuple[Tensor, ...]
 
 
+@contract()
 class Transformer(nn.Module):
     """Translate with attention alone (Vaswani et al., 2017).
 
-    Padding of the source is masked. That of the target needs no mask: it stands at the end, where
-    no real token looks. `start` and `step` are what `companion.decoding` writes with.
+    Padding of the source is masked. Padding of the target needs no mask: it stands at the end,
+    where no real token attends to it. `companion.decoding` writes with `start` and `step`.
 
     Args:
         config: the model's shape.
@@ -104,16 +100,13 @@ class Transformer(nn.Module):
         self.decoder = Decoder(config, cross=True)
         self.output = Output(config)
 
+    @contract(source="ids: b k", lengths="lengths: b", k="> 0")
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
-        """Read the source once, and project it for every block of the decoder.
+        """Read the source, and project it for every block of the decoder.
 
         Args:
-            source: (b, k) ids, padded at the end.
-            lengths: (b,) number of tokens, each at least 1.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: not one length a sentence, or ids of another shape.
+            source: ids, padded at the end.
+            lengths: number of tokens, each at least 1.
         """
         mask = _source_mask(source, lengths)
         memory = self.encoder(self.source_embedding(source), mask=mask).hidden
@@ -123,6 +116,7 @@ class Transformer(nn.Module):
     def forward(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
     @overload
     def forward(self, batch: Batch, *, need_weights: Literal[True]) -> tuple[Tensor, Tensor]: ...
+    @contract(rule=check_batch)
     def forward(
         self, batch: Batch, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -135,19 +129,13 @@ class Transformer(nn.Module):
         Returns:
             (b, q, vocab_size) logits; with `need_weights` also (b, q, k) weights, the mean over
             the heads.
-
-        Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: parts of the batch whose shapes do not fit.
         """
-        check_read(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
-        wanted = (self._alignment_layer,) if need_weights else ()
         hidden, _, cross = self.decoder(
             self.target_embedding(batch.target_in),
             encoded.memories,
             memory_mask=encoded.mask,
-            weights_of=wanted,
+            weights_of=(self._alignment_layer,) if need_weights else (),
         )
         logits = self.output(hidden, self.target_embedding.words)
         weights = cross[self._alignment_layer]
@@ -156,50 +144,41 @@ class Transformer(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
+    @contract(label_smoothing=">= 0 and <= 1", rule=check_targets)
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
         """Average the cross-entropy over the target tokens, in nats a token; padding is left out.
 
         Args:
-            batch: a padded batch.
-            label_smoothing: probability spread over all words; the paper trains with 0.1.
-
-        Raises:
-            TypeError: ids or lengths that are no integers, a mask that is not boolean, or a
-                label_smoothing that is no number.
-            ValueError: parts of the batch whose shapes do not fit, no target token, or a
-                label_smoothing outside 0 to 1.
+            batch: a padded batch, with at least one target token.
+            label_smoothing: probability that is spread over all words; the paper trains with 0.1.
         """
-        check_asked(batch)
-        check_smoothing(label_smoothing)
-        return nn.functional.cross_entropy(
-            self(batch)[batch.target_mask],
-            batch.target_out[batch.target_mask],
-            label_smoothing=label_smoothing,
-        )
+        logits, targets = self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
+        return F.cross_entropy(logits, targets.long(), label_smoothing=label_smoothing)
 
     @torch.no_grad()
+    @contract(rule=check_batch)
     def attention(self, batch: Batch) -> AttentionWeights:
         """Return every weight of every block while the model reads a batch.
 
         Args:
             batch: a padded batch.
         """
-        check_read(batch)
         mask = _source_mask(batch.source, batch.source_lengths)
-        read = self.encoder(self.source_embedding(batch.source), mask=mask, need_weights=True)
-        found = self.decoder(
+        encoded = self.encoder(self.source_embedding(batch.source), mask=mask, need_weights=True)
+        decoded = self.decoder(
             self.target_embedding(batch.target_in),
-            self.decoder.project_memory(read.hidden),
+            self.decoder.project_memory(encoded.hidden),
             memory_mask=mask,
             weights_of=range(self.config.num_layers),
         )
         own, cross = (
-            tuple(weights for weights in kind if weights is not None)
-            for kind in (found.self_weights, found.cross_weights)
+            tuple(w for w in weights if w is not None)
+            for weights in (decoded.self_weights, decoded.cross_weights)
         )
-        return AttentionWeights(read.weights, own, cross)
+        return AttentionWeights(encoded.weights, own, cross)
 
     @torch.no_grad()
+    @contract(source="ids: b k", lengths="lengths: b", k="> 0", max_len=">= 1", beam_size=">= 1")
     def start(
         self,
         source: Tensor,
@@ -212,48 +191,33 @@ class Transformer(nn.Module):
         """Encode the source, without gradients, and return the state before the first target token.
 
         Args:
-            source: (b, k) ids, padded at the end.
-            lengths: (b,) number of tokens.
+            source: ids, padded at the end.
+            lengths: number of tokens, each at least 1.
             max_len: most steps that will be taken; memory for them is allocated now.
-            beam_size: rows a sentence; those of one sentence follow one another.
-            use_cache: keep keys and values; without, every step computes all tokens anew.
+            beam_size: rows for each sentence; they follow one another.
+            use_cache: keep keys and values; otherwise every step computes all tokens anew.
 
         Raises:
-            TypeError: ids or lengths that are no integers, a number that is not whole, or a
-                use_cache that is no bool.
-            ValueError: not one length a sentence, ids of another shape, a number below 1, or more
-                steps than learned positions.
+            ValueError: more steps than learned positions.
         """
-        check_whole(1, max_len=max_len, beam_size=beam_size)
-        check_flag(use_cache=use_cache)
-        check_reach(self.config, max_len)
-        memory, memories, mask = self.encode(source, lengths)
-        encoded = Encoded(
-            memory.repeat_interleave(beam_size, 0),
-            tuple(
-                ProjectedMemory(*(part.repeat_interleave(beam_size, 0) for part in projected))
-                for projected in memories
-            ),
-            mask.repeat_interleave(beam_size, 0),
-        )
+        check_length(self.config, max_len)
+        encoded = _repeated(self.encode(source, lengths), beam_size)
         rows = len(encoded.memory)
         if use_cache:
             return DecodingState(encoded, self.decoder.make_caches(rows, max_len), None)
         return DecodingState(encoded, None, source.new_empty(rows, 0), limit=max_len)
 
+    @contract(tokens="ids: b", rule=can_step(rows="encoded"))
     def step(self, tokens: Tensor, state: DecodingState) -> StepOutput:
         """Read one target token a sentence and score the next.
 
         Args:
-            tokens: (b,) ids of the last tokens.
-            state: from `start` or from the step before; if it has caches, it is spent.
+            tokens: ids of the last tokens.
+            state: from `start` or from the step before.
 
         Raises:
-            TypeError: tokens that are no integers.
-            ValueError: a state that is spent already, not one token a sequence, or more steps than
-                `start` was told of.
+            ValueError: a state that was used before, or more steps than `start` was told of.
         """
-        check_step(tokens, len(state.encoded.memory), state)
         encoded, caches, before = state.encoded, state.caches, state.tokens
         read = tokens[:, None] if before is None else torch.cat((before, tokens[:, None]), 1)
         hidden, _, cross = self.decoder(
@@ -266,22 +230,21 @@ class Transformer(nn.Module):
         weights = cross[self._alignment_layer]
         assert weights is not None  # asked for just above
         logits = self.output(hidden[:, -1], self.target_embedding.words)
-        now = None if before is None else read
-        next_state = DecodingState(encoded, caches, now, changes_of(caches), state.limit)
-        return StepOutput(logits, next_state, weights[:, :, -1].mean(1))
+        after = state._replace(tokens=None if before is None else read, changes=changes_of(caches))
+        return StepOutput(logits, after, weights[:, :, -1].mean(1))
 
+    @contract(indices="ids: b", rule=can_reorder(rows="encoded"))
     def reorder(self, state: DecodingState, indices: Tensor) -> DecodingState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
         Args:
-            state: from `step`; if it has caches, it is spent.
-            indices: (b,) rows, each of the same sentence as the row that it replaces.
+            state: from `step`.
+            indices: rows, each of the same sentence as the row that it replaces.
 
         Raises:
-            TypeError: indices that are no integers.
-            ValueError: a state that is spent already, or indices of another shape.
+            ValueError: a state that was used before.
         """
-        return reordered(state, indices, len(state.encoded.memory))
+        return reordered(state, indices)
 
     @property
     def _alignment_layer(self) -> int:
@@ -290,6 +253,17 @@ class Transformer(nn.Module):
 
 def _source_mask(source: Tensor, lengths: Tensor) -> Tensor:
     """Return (b, 1, 1, k), True where a source token stands."""
-    check_ids("(b, k)", source=source)
-    real = checked_lengths(lengths, len(source), source.device)
-    return padding_mask(real, source.shape[1])[:, None]
+    return padding_mask(lengths.to(source.device), source.shape[1])[:, None]
+
+
+def _repeated(encoded: Encoded, count: int) -> Encoded:
+    """Return encoded sentences with each repeated `count` times in a row."""
+    memory, memories, mask = encoded
+    return Encoded(
+        memory.repeat_interleave(count, 0),
+        tuple(
+            ProjectedMemory(*(part.repeat_interleave(count, 0) for part in projected))
+            for projected in memories
+        ),
+        mask.repeat_interleave(count, 0),
+    )

@@ -1,32 +1,32 @@
-"""Whether a state of decoding still says what its caches hold."""
+"""What a decoding step asks of the state that it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
 
 from companion.cache import KVCache
-from companion.models._checks import check_one_each
+from companion.models._checks import one_each
 
-StateT = TypeVar("StateT", bound="WrittenState")
+StateT = TypeVar("StateT", bound="State")
+Rule = Callable[[Mapping[str, Any]], None]
 
 
-class CachedState(Protocol):
-    """A state that shares its caches with those before and after it."""
+class State(Protocol):
+    """A named tuple with the caches that it shares with the states before and after it.
+
+    A model that computes all tokens anew at every step keeps the tokens instead.
+    """
 
     @property
     def caches(self) -> Sequence[KVCache] | None:
-        """Keys and values of the tokens so far; None if they are computed anew."""
+        """Keys and values of the tokens so far."""
 
     @property
     def changes(self) -> int:
         """How often the caches had changed when the state was made."""
-
-
-class WrittenState(CachedState, Protocol):
-    """A named tuple that has either caches or the tokens themselves."""
 
     @property
     def tokens(self) -> Tensor | None:
@@ -40,61 +40,59 @@ class WrittenState(CachedState, Protocol):
 
 
 def changes_of(caches: Sequence[KVCache] | None) -> int:
-    """Return how often caches have changed; all blocks change together."""
+    """Return how often caches have changed; those of all blocks change together."""
     return caches[0].changes if caches else 0
 
 
-def check_unspent(state: CachedState) -> None:
-    """Refuse a state whose caches have gone on without it.
-
-    Raises:
-        ValueError: a step or a reordering took it already.
-    """
-    caches = state.caches
-    if caches and caches[0].changes != state.changes:
-        raise ValueError(
-            f"state: got one that a step or a reordering has spent (its caches hold "
-            f"{caches[0].length} tokens by now), wanted the state that came back from it"
-        )
-
-
-def check_step(tokens: Tensor, rows: int, state: WrittenState) -> None:
-    """Refuse a step that cannot be taken.
+def can_step(rows: str) -> Rule:
+    """Return the rule of `step`: an unspent state, a token for each row, and no step too many.
 
     Args:
-        tokens: (b,) ids of the last tokens.
-        rows: number of sequences.
-        state: from which the step goes on.
-
-    Raises:
-        TypeError: tokens that are no integers.
-        ValueError: a state that is spent, not one token a sequence, or more steps than allowed.
+        rows: name of what has one row a sequence in the state.
     """
-    check_unspent(state)
-    check_one_each(rows, tokens=tokens)
-    before = state.tokens
-    if before is not None and state.limit is not None and before.shape[1] >= state.limit:
-        raise ValueError(
-            f"tokens: got one after {before.shape[1]}, wanted at most {state.limit} in all: "
-            f"`start` was told of no more steps"
-        )
+    check_rows = one_each("tokens", of=rows)
+
+    def rule(given: Mapping[str, Any]) -> None:
+        state: State = given["state"]
+        _check_unspent(state)
+        check_rows(given)
+        length = 0 if state.tokens is None else state.tokens.shape[1]
+        if state.limit is not None and length >= state.limit:
+            raise ValueError(
+                f"tokens: got one after {length}, wanted at most {state.limit} in all, as many "
+                f"as `start` was told"
+            )
+
+    return rule
 
 
-def reordered(state: StateT, indices: Tensor, rows: int) -> StateT:
-    """Let row i go on from what row indices[i] was; caches are reordered in place.
+def can_reorder(rows: str) -> Rule:
+    """Return the rule of `reorder`: an unspent state, and an index for each row.
 
     Args:
-        state: if it has caches, it is spent.
-        indices: (b,) rows.
-        rows: number of sequences.
-
-    Raises:
-        TypeError: indices that are no integers.
-        ValueError: a state that is spent already, or indices of another shape.
+        rows: name of what has one row a sequence in the state.
     """
-    check_unspent(state)
-    check_one_each(rows, indices=indices)
+    check_rows = one_each("indices", of=rows)
+
+    def rule(given: Mapping[str, Any]) -> None:
+        _check_unspent(given["state"])
+        check_rows(given)
+
+    return rule
+
+
+def reordered(state: StateT, indices: Tensor) -> StateT:
+    """Return a state whose row i is what row indices[i] was; caches are reordered in place."""
     for cache in state.caches or ():
         cache.reorder(indices)
     tokens = None if state.tokens is None else state.tokens.index_select(0, indices)
     return state._replace(tokens=tokens, changes=changes_of(state.caches))
+
+
+def _check_unspent(state: State) -> None:
+    """Refuse a state whose caches have been changed since it was made."""
+    if state.caches and changes_of(state.caches) != state.changes:
+        raise ValueError(
+            f"state: got one that a step or a reordering has spent (its caches hold "
+            f"{state.caches[0].length} tokens by now), wanted the state that came back from it"
+        )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from companion.contracts import contract
 from companion.layers.feed_forward import ACTIVATIONS
 from companion.masks import padding_mask
-from companion.models._checks import check_ids, checked_lengths
 from companion.models.transformer.blocks import make_norm
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.embedding import Embedding, Output
 from companion.models.transformer.encoder import Encoder, EncoderOutput
 
 
+@contract()
 class TextEncoder(nn.Module):
-    """Turn every token into a vector that knows the whole text (Devlin et al., 2019).
+    """Turn every token into a vector that depends on the whole text (Devlin et al., 2019).
 
     Args:
         config: the model's shape. BERT is positions="learned", norm_order="post",
@@ -37,6 +37,7 @@ class TextEncoder(nn.Module):
         self.embedding = Embedding(config)
         self.encoder = Encoder(config)
 
+    @contract(tokens="ids: b n", n="> 0", lengths="lengths: b", types="ids: b n")
     def forward(
         self,
         tokens: Tensor,
@@ -48,20 +49,17 @@ class TextEncoder(nn.Module):
         """Compute (b, n, e) from (b, n) ids.
 
         Args:
-            tokens: (b, n) ids, padded at the end.
-            lengths: (b,) number of tokens; None means n.
-            types: (b, n) segments; None means all are of segment 0.
+            tokens: ids, padded at the end.
+            lengths: number of tokens; None means n.
+            types: segments; None means that all tokens are of segment 0.
             need_weights: also return the weights of every block.
 
         Raises:
-            TypeError: ids or lengths that are no integers.
-            ValueError: not one length a sequence, or other shapes.
+            ValueError: segments where the model has none, or more tokens than learned positions.
         """
-        check_ids(tokens=tokens)
         mask = None
         if lengths is not None:
-            real = checked_lengths(lengths, len(tokens), tokens.device)
-            mask = padding_mask(real, tokens.shape[1])[:, None]
+            mask = padding_mask(lengths.to(tokens.device), tokens.shape[1])[:, None]
         x = self.embedding(tokens, types=types)
         return self.encoder(x, mask=mask, need_weights=need_weights)
 
@@ -69,8 +67,9 @@ class TextEncoder(nn.Module):
         __call__ = forward
 
 
+@contract()
 class MaskedLanguageModel(nn.Module):
-    """Score the word at every place from the words on both sides (Devlin et al., 2019).
+    """Score the word at every position from the words on both sides (Devlin et al., 2019).
 
     Args:
         config: the model's shape.
@@ -89,15 +88,16 @@ class MaskedLanguageModel(nn.Module):
         self.norm = make_norm(config)
         self.output = Output(config, bias=True)
 
+    @contract(tokens="ids: b n", n="> 0", lengths="lengths: b", types="ids: b n")
     def forward(
         self, tokens: Tensor, lengths: Tensor | None = None, *, types: Tensor | None = None
     ) -> Tensor:
         """Compute (b, n, vocab_size) logits from (b, n) ids.
 
         Args:
-            tokens: (b, n) ids, padded at the end.
-            lengths: (b,) number of tokens; None means n.
-            types: (b, n) segments; None means all are of segment 0.
+            tokens: ids, padded at the end.
+            lengths: number of tokens; None means n.
+            types: segments; None means that all tokens are of segment 0.
         """
         hidden = self.text(tokens, lengths, types=types).hidden
         activated = ACTIVATIONS[self.config.activation](self.transform(hidden))
@@ -106,29 +106,22 @@ class MaskedLanguageModel(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
+    @contract(tokens="ids: b n", targets="ids: b n", chosen="booleans: b n", lengths="lengths: b")
     def loss(
         self, tokens: Tensor, targets: Tensor, chosen: Tensor, lengths: Tensor | None = None
     ) -> Tensor:
-        """Average the cross-entropy over the chosen places, in nats a token.
+        """Average the cross-entropy over the chosen positions, in nats a token.
 
         Args:
-            tokens: (b, n) ids, some of them masked.
-            targets: (b, n) ids that stood there.
-            chosen: (b, n) boolean, True where the model is asked.
-            lengths: (b,) number of tokens; None means n.
+            tokens: ids, some of them masked.
+            targets: ids before they were masked.
+            chosen: True where the model is to predict.
+            lengths: number of tokens; None means n.
 
         Raises:
-            TypeError: ids or lengths that are no integers, or places that are not boolean.
-            ValueError: other shapes than (b, n), not one length a sequence, or no place chosen.
+            ValueError: no position is chosen.
         """
-        check_ids(tokens=tokens, targets=targets)
-        if chosen.dtype != torch.bool:
-            raise TypeError(f"chosen: got dtype {chosen.dtype}, wanted bool, True where asked")
-        for name, tensor in (("targets", targets), ("chosen", chosen)):
-            if tensor.shape != tokens.shape:
-                came, wanted = tuple(tensor.shape), tuple(tokens.shape)
-                raise ValueError(f"{name}: got shape {came}, wanted {wanted}, that of tokens")
-        asked = targets[chosen]
-        if not len(asked):
-            raise ValueError("chosen: got no place, wanted at least one to average over")
-        return F.cross_entropy(self(tokens, lengths)[chosen], asked.long())
+        expected = targets[chosen]
+        if not len(expected):
+            raise ValueError("chosen: got no position, wanted at least one to average over")
+        return F.cross_entropy(self(tokens, lengths)[chosen], expected.long())

@@ -55,7 +55,7 @@ def test_the_bias_is_added_to_scaled_scores(variant: str, two_sided: bool) -> No
     model = randomised(stack(config_of(variant, num_layers=1, attention_bias=False)))
     x, block = draw(1, N, E), model.blocks[0]
     asked: dict[str, Any] = {"need_weights": True} if two_sided else {"weights_of": (0,)}
-    found = model(x, **asked)[1][0]
+    weights = model(x, **asked)[1][0]
     read = block.self_residual.norm(x)[0].detach()
     queries, keys = (
         (read @ projection.weight.detach().T).reshape(N, H, 2)
@@ -72,7 +72,7 @@ def test_the_bias_is_added_to_scaled_scores(variant: str, two_sided: bool) -> No
                 for key in seen
             ]
             expected = torch.tensor(terms, dtype=torch.float64) / sum(terms)
-            torch.testing.assert_close(found[0, head, query, : len(terms)], expected)
+            torch.testing.assert_close(weights[0, head, query, : len(terms)], expected)
 
 
 @pytest.mark.parametrize("variant", BIASED)
@@ -92,7 +92,7 @@ def test_caches_of_unequal_lengths_are_one_pass_at_every_split(variant: str) -> 
 
 @pytest.mark.parametrize("variant", BIASED)
 def test_a_text_moved_along_is_the_same_text(variant: str) -> None:
-    """Behind tokens that no query sees, nothing but the places of a text is another."""
+    """Behind tokens that no query sees, only the positions of a text have changed."""
     encoder = randomised(TextEncoder(config_of(variant)))
     text, filler = IDS[:1], torch.zeros(1, 4, dtype=torch.int64)
     alone = encoder(text).hidden
@@ -115,11 +115,11 @@ def test_padding_is_left_out_and_other_masks_are_added(variant: str) -> None:
     encoder = randomised(Encoder(config_of(variant)))
     x, lengths = draw(B, N, E), torch.tensor([4, 7])
     allowed = padding_mask(lengths, N)[:, None]
-    found = encoder(x, mask=allowed).hidden
-    torch.testing.assert_close(found[0, :4], encoder(x[:1, :4]).hidden[0])
+    hidden = encoder(x, mask=allowed).hidden
+    torch.testing.assert_close(hidden[0, :4], encoder(x[:1, :4]).hidden[0])
     added = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, -math.inf)
-    torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], found[0, :4])
-    torch.testing.assert_close(encoder(x, mask=added).hidden[1], found[1])
+    torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], hidden[0, :4])
+    torch.testing.assert_close(encoder(x, mask=added).hidden[1], hidden[1])
 
 
 def test_one_table_serves_all_blocks_of_a_stack_and_no_cross_attention() -> None:
@@ -222,16 +222,16 @@ def test_t5_agrees() -> None:
         "t5", relative_buckets=8, relative_max_distance=11, encoder_layers=3, norm_eps=1e-6
     )
     ours: Any = Transformer(config).double().eval()
-    found = theirs.state_dict()
-    weights = {"target_embedding.words.weight": found["shared.weight"]}
-    weights["source_embedding.words.weight"] = found["shared.weight"]
+    stored = theirs.state_dict()
+    weights = {"target_embedding.words.weight": stored["shared.weight"]}
+    weights["source_embedding.words.weight"] = stored["shared.weight"]
     for stack in ("encoder", "decoder"):
         first = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-        weights[f"{stack}.score_bias.table.weight"] = found[first]
-        weights[f"{stack}.norm.weight"] = found[f"{stack}.final_layer_norm.weight"]
+        weights[f"{stack}.score_bias.table.weight"] = stored[first]
+        weights[f"{stack}.norm.weight"] = stored[f"{stack}.final_layer_norm.weight"]
         for number in range(3 if stack == "encoder" else 2):
             theirs_at = f"{stack}.block.{number}.layer"
-            weights |= t5_block(found, theirs_at, f"{stack}.blocks.{number}", stack == "decoder")
+            weights |= t5_block(stored, theirs_at, f"{stack}.blocks.{number}", stack == "decoder")
     ours.load_state_dict(weights)
 
     source, target = torch.randint(1, 19, (2, 3, 21)).unbind()
@@ -247,32 +247,32 @@ def test_t5_agrees() -> None:
     torch.testing.assert_close(actual, expected)
 
 
-def t5_block(found: Any, theirs: str, ours: str, cross: bool) -> dict[str, Tensor]:
+def t5_block(stored: Any, theirs: str, ours: str, cross: bool) -> dict[str, Tensor]:
     """A block of T5's under our names."""
     attentions = {"self": f"{theirs}.0.SelfAttention"}
     if cross:
         attentions["cross"] = f"{theirs}.1.EncDecAttention"
     weights = {}
     for number, (kind, at) in enumerate(attentions.items()):
-        weights[f"{ours}.{kind}_residual.norm.weight"] = found[
+        weights[f"{ours}.{kind}_residual.norm.weight"] = stored[
             f"{theirs}.{number}.layer_norm.weight"
         ]
         for name, letter in {"query": "q", "key": "k", "value": "v", "output": "o"}.items():
             factor = math.sqrt(2) if letter == "q" else 1.0
             weights[f"{ours}.{kind}_attention.{name}_proj.weight"] = (
-                factor * found[f"{at}.{letter}.weight"]
+                factor * stored[f"{at}.{letter}.weight"]
             )
     last = f"{theirs}.{len(attentions)}"
-    weights[f"{ours}.feed_forward_residual.norm.weight"] = found[f"{last}.layer_norm.weight"]
+    weights[f"{ours}.feed_forward_residual.norm.weight"] = stored[f"{last}.layer_norm.weight"]
     for name, letters in {"up": "wi", "down": "wo"}.items():
-        weights[f"{ours}.feed_forward.{name}_proj.weight"] = found[
+        weights[f"{ours}.feed_forward.{name}_proj.weight"] = stored[
             f"{last}.DenseReluDense.{letters}.weight"
         ]
     return weights
 
 
 def test_bloom_agrees() -> None:
-    """BLOOM writes slope times the key's place: the same under a causal mask."""
+    """BLOOM writes slope times the key's position: the same under a causal mask."""
     theirs = libraries_model(
         "BloomModel", "BloomConfig", vocab_size=19, hidden_size=E, n_layer=2, n_head=H
     )

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from companion.models.transformer import Embedding, Output
-from companion.models.transformer.embedding import check_reach
+from companion.models.transformer.embedding import check_length
 from companion.positions import sinusoidal_encoding
 from tests.transformers import VARIANTS, config_of, randomised
 
@@ -25,7 +25,7 @@ def test_the_paper_adds_sines_to_scaled_words(scaled: bool) -> None:
     torch.testing.assert_close(embedding(IDS), expected)
 
 
-def test_bert_adds_places_and_segments_and_normalises() -> None:
+def test_bert_adds_positions_and_segments_and_normalises() -> None:
     embedding = randomised(Embedding(config_of("bert")))
     types = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]])
     total = embedding.words.weight[IDS] + embedding.places.weight[:4]
@@ -43,7 +43,7 @@ def test_without_positions_equal_words_are_equal(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_an_offset_moves_the_places(variant: str) -> None:
+def test_an_offset_moves_the_positions(variant: str) -> None:
     embedding = randomised(Embedding(config_of(variant)))
     whole = embedding(torch.cat((IDS, IDS), 1))
     torch.testing.assert_close(embedding(IDS, offset=4), whole[:, 4:])
@@ -80,19 +80,21 @@ def test_words_are_scored_by_their_own_or_the_embeddings_vectors(tied: str) -> N
 
 def test_wrong_tokens_are_refused() -> None:
     embedding = Embedding(config_of("gpt2"))
-    with pytest.raises(TypeError, match=r"tokens: got dtype torch.float32, wanted integers"):
+    with pytest.raises(TypeError, match=r"tokens: got dtype torch.float32, wanted 32- or 64-bit"):
         embedding(IDS.float())
     with pytest.raises(ValueError, match=r"tokens: got shape \(4,\), wanted \(b, n\)"):
         embedding(IDS[0])
     with pytest.raises(ValueError, match="types: got some, wanted None"):
         embedding(IDS, types=IDS)
+    with pytest.raises(ValueError, match=r"types: got n = 3 in shape \(2, 3\), wanted 4 as in tok"):
+        Embedding(config_of("bert"))(IDS, types=IDS[:, 1:])
     assert embedding(IDS, offset=19).shape == (2, 4, 12)
-    with pytest.raises(ValueError, match="tokens: got 4 from place 20 on, wanted at most 23"):
+    with pytest.raises(ValueError, match="tokens: got 4 from position 20 on, wanted at most 23"):
         embedding(IDS, offset=20)
 
 
 def test_learned_positions_end_and_others_do_not() -> None:
-    check_reach(config_of("gpt2"), 23)
-    check_reach(config_of("paper"), 10_000)
+    check_length(config_of("gpt2"), 23)
+    check_length(config_of("paper"), 10_000)
     with pytest.raises(ValueError, match="max_len: got 24 tokens in all, wanted at most 23"):
-        check_reach(config_of("gpt2"), 24)
+        check_length(config_of("gpt2"), 24)

@@ -24,9 +24,9 @@ def test_a_sentence_is_the_same_alone_and_in_a_padded_batch(variant: str) -> Non
     together, weights = model(make_batch([0, 1, 2], extra=3), need_weights=True)
     for row in range(3):
         alone, own = model(make_batch([row]), need_weights=True)
-        places, words = len(TARGETS[row]) + 1, len(SOURCES[row])
-        torch.testing.assert_close(together[row, :places], alone[0])
-        torch.testing.assert_close(weights[row, :places, :words], own[0])
+        length, words = len(TARGETS[row]) + 1, len(SOURCES[row])
+        torch.testing.assert_close(together[row, :length], alone[0])
+        torch.testing.assert_close(weights[row, :length, :words], own[0])
         assert weights[row, :, words:].abs().max() == 0
 
 
@@ -35,17 +35,17 @@ def test_a_sentence_is_the_same_alone_and_in_a_padded_batch(variant: str) -> Non
 def test_decoding_step_by_step_equals_the_forward_pass(variant: str, use_cache: bool) -> None:
     model, batch = make(variant), make_batch([0, 1, 2])
     logits, weights = model(batch, need_weights=True)
-    places = batch.target_in.shape[1]
+    q = batch.target_in.shape[1]
     state = model.start(
-        batch.source, batch.source_lengths, max_len=places, use_cache=use_cache, beam_size=2
+        batch.source, batch.source_lengths, max_len=q, use_cache=use_cache, beam_size=2
     )
-    for place in range(places):
-        twice = batch.target_in[:, place].repeat_interleave(2)
+    for i in range(q):
+        twice = batch.target_in[:, i].repeat_interleave(2)
         with torch.no_grad():
             step_logits, state, step_weights = model.step(twice, state)
-        torch.testing.assert_close(step_logits[::2], logits[:, place])
-        torch.testing.assert_close(step_logits[1::2], logits[:, place])
-        torch.testing.assert_close(step_weights[::2], weights[:, place])
+        torch.testing.assert_close(step_logits[::2], logits[:, i])
+        torch.testing.assert_close(step_logits[1::2], logits[:, i])
+        torch.testing.assert_close(step_weights[::2], weights[:, i])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -63,9 +63,9 @@ def test_a_later_target_word_changes_no_earlier_prediction(variant: str) -> None
 def test_every_source_word_reaches_every_prediction(variant: str) -> None:
     model, batch = make(variant), make_batch([0])
     before = model(batch)
-    for place in range(len(SOURCES[0])):
+    for j in range(len(SOURCES[0])):
         changed = batch.source.clone()
-        changed[:, place] += 1
+        changed[:, j] += 1
         assert (model(batch._replace(source=changed)) - before).abs().amax(-1).min() > 0
 
 
@@ -155,11 +155,11 @@ def test_with_and_without_caches_the_same_is_written(variant: str, beam_size: in
 def test_the_log_probabilities_are_those_of_the_forward_pass() -> None:
     model, batch = make("paper"), make_batch([0])
     state = model.start(batch.source, batch.source_lengths, max_len=7)
-    found = greedy(model.step, state, batch_size=1, bos_id=1, eos_id=18, max_len=7)
-    read = torch.cat((torch.ones(1, 1, dtype=torch.int64), found.tokens[:, :-1]), 1)
+    written = greedy(model.step, state, batch_size=1, bos_id=1, eos_id=18, max_len=7)
+    read = torch.cat((torch.ones(1, 1, dtype=torch.int64), written.tokens[:, :-1]), 1)
     logits = model(batch._replace(target_in=read))
-    expected = logits.log_softmax(-1).gather(-1, found.tokens[..., None])[..., 0]
-    torch.testing.assert_close(found.log_probs, expected)
+    expected = logits.log_softmax(-1).gather(-1, written.tokens[..., None])[..., 0]
+    torch.testing.assert_close(written.log_probs, expected)
 
 
 def test_the_loss_leaves_padding_out_and_can_be_smoothed() -> None:
@@ -211,13 +211,13 @@ def test_autocast(variant: str) -> None:
         actual = model(batch)
         state = model.start(batch.source, batch.source_lengths, max_len=7)
         steps = []
-        for place in range(7):
-            logits, state, _ = model.step(batch.target_in[:, place], state)
+        for i in range(7):
+            logits, state, _ = model.step(batch.target_in[:, i], state)
             steps.append(logits)
     assert actual.dtype == torch.bfloat16
     scale = expected.detach().abs().max()
-    for found in (actual, torch.stack(steps, 1)):
-        assert (found.float() - expected).abs().max() < 0.05 * scale
+    for logits in (actual, torch.stack(steps, 1)):
+        assert (logits.float() - expected).abs().max() < 0.05 * scale
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -24,12 +24,12 @@ def make(variant: str, **changes: Any) -> Any:
 def test_a_changed_future_changes_no_past(variant: str) -> None:
     model = make(variant)
     before = model(IDS)
-    for place in range(1, 7):
+    for first in range(1, 7):
         changed = IDS.clone()
-        changed[:, place:] = (changed[:, place:] + 1) % 19
+        changed[:, first:] = (changed[:, first:] + 1) % 19
         after = model(changed)
-        assert torch.equal(after[:, :place], before[:, :place])
-        assert (after[:, place] - before[:, place]).abs().amax(-1).min() > 0
+        assert torch.equal(after[:, :first], before[:, :first])
+        assert (after[:, first] - before[:, first]).abs().amax(-1).min() > 0
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
@@ -40,10 +40,10 @@ def test_steps_after_a_prompt_are_one_pass_at_every_split(variant: str, use_cach
     for split in range(1, 7):
         state = model.start(IDS[:, :split], max_len=7 - split + 1, use_cache=use_cache)
         assert torch.equal(state.last, IDS[:, split - 1])
-        for place in range(split - 1, 7):
+        for i in range(split - 1, 7):
             with torch.no_grad():
-                logits, state, _ = model.step(IDS[:, place], state)
-            torch.testing.assert_close(logits, whole[:, place])
+                logits, state, _ = model.step(IDS[:, i], state)
+            torch.testing.assert_close(logits, whole[:, i])
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
@@ -132,16 +132,39 @@ def test_it_learns() -> None:
         optimizer.step()
     assert loss < 0.1
     state = model.eval().start(text[:, :9], max_len=6)
-    found = greedy(model.step, state, batch_size=1, bos_id=state.last, eos_id=6, max_len=6)
-    assert found.sequences() == [[4, 0, 1, 2, 3, 4]]
-    assert not found.finished
+    written = greedy(model.step, state, batch_size=1, bos_id=state.last, eos_id=6, max_len=6)
+    assert written.sequences() == [[4, 0, 1, 2, 3, 4]]
+    assert not written.finished
+
+
+def test_wrong_arguments_are_refused_by_name() -> None:
+    for config in ({"vocab_size": 7}, "llama", None):
+        with pytest.raises(TypeError, match=r"config: got .*, wanted a TransformerConfig"):
+            LanguageModel(config)  # type: ignore[arg-type]
+    model = make("gpt2")
+    for tokens in ([4, 5, 6], "to be or not", None):
+        for call in (model, model.loss, model.start):
+            with pytest.raises(TypeError, match=r"(tokens|prompt): got .*, wanted a tensor"):
+                call(tokens)
+    with pytest.raises(ValueError, match="tokens: got 24 from position 0 on, wanted at most 23"):
+        model(IDS.repeat(1, 4)[:, :24])
+    with pytest.raises(ValueError, match=r"tokens: got n = 1 in shape \(2, 1\), wanted at least 2"):
+        model.loss(IDS[:, :1])
+    with pytest.raises(ValueError, match=r"lengths: got b = 1 in shape \(1,\), wanted 2 as in tok"):
+        model.loss(IDS, torch.tensor([3]))
+    with pytest.raises(ValueError, match="lengths: got none above 1, wanted a token after"):
+        model.loss(IDS, torch.tensor([1, 1]))
+    with pytest.raises(
+        ValueError, match=r"label_smoothing: got 1.5, wanted at least 0 and at most"
+    ):
+        model.loss(IDS, label_smoothing=1.5)
 
 
 def test_impossible_prompts_are_refused() -> None:
     model = make("gpt2")
     with pytest.raises(ValueError, match=r"prompt: got shape \(7,\), wanted \(b, n\)"):
         model.start(IDS[0])
-    with pytest.raises(ValueError, match=r"prompt: got shape \(2, 0\)"):
+    with pytest.raises(ValueError, match=r"prompt: got n = 0 in shape \(2, 0\)"):
         model.start(IDS[:, :0])
     assert model.start(IDS, max_len=17).caches is not None
     with pytest.raises(ValueError, match="max_len: got 24 tokens in all, wanted at most 23"):

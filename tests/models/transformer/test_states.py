@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from companion.decoding import greedy
 from companion.models.transformer import LanguageModel, Transformer
 from tests.batches import make_batch
 from tests.transformers import config_of, randomised
@@ -50,13 +51,40 @@ def test_a_spent_state_is_refused(kind: str) -> None:
 def test_what_is_refused_leaves_the_state_good(kind: str) -> None:
     model, state = begun(kind)
     expected = begun(kind)[1]
-    with pytest.raises(ValueError, match="indices: got shape"):
+    with pytest.raises(ValueError, match=r"indices: got b = 1 in shape \(1,\), wanted 3 as in"):
         model.reorder(state, torch.tensor([0]))
+    with pytest.raises(
+        ValueError, match=r"tokens: got b = 2 in shape \(2,\), wanted 3 as in state"
+    ):
+        model.step(FIRST[:2], state)
     logits, after, _ = model.step(FIRST, state)
     torch.testing.assert_close(logits, model.step(FIRST, expected).logits)
     after.caches[0].reset()
     with pytest.raises(ValueError, match=SPENT.format(0)):
         model.step(SECOND, after)
+
+
+@pytest.mark.parametrize("kind", ["language", "translation"])
+def test_a_decoder_that_is_given_a_spent_state_says_so(kind: str) -> None:
+    model, state = begun(kind)
+    options: dict[str, Any] = {"batch_size": 3, "bos_id": 1, "eos_id": 2, "max_len": 3}
+    greedy(model.step, state, **options)
+    with pytest.raises(ValueError, match="state: got one that a step or a reordering has spent"):
+        greedy(model.step, state, **options)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["language", "translation"])
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_more_steps_than_start_was_told_of_are_refused(kind: str, use_cache: bool) -> None:
+    model, _ = begun(kind)
+    source, lengths = make_batch([0, 1, 2])[:2]
+    state = model.start(source, lengths, max_len=2, use_cache=use_cache)
+    for _ in range(2):
+        _, state, _ = model.step(FIRST, state)
+    limit = 2 if kind == "translation" else source.shape[1] + 1
+    with pytest.raises(ValueError, match=f"(tokens|key): got .*wanted at most {limit} in all"):
+        model.step(FIRST, state)
 
 
 @torch.no_grad()

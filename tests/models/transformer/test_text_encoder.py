@@ -25,12 +25,12 @@ def test_a_text_is_the_same_alone_and_in_a_padded_batch(variant: str) -> None:
         assert alone.weights == ()
 
 
-def test_every_token_reaches_every_place() -> None:
+def test_every_token_reaches_every_position() -> None:
     encoder, ids = randomised(TextEncoder(config_of("bert"))), torch.tensor([TEXTS[0]])
     before = encoder(ids).hidden
-    for place in range(5):
+    for i in range(5):
         changed = ids.clone()
-        changed[:, place] += 1
+        changed[:, i] += 1
         assert (encoder(changed).hidden - before).abs().amax(-1).min() > 0
     types = torch.tensor([[0, 0, 0, 0, 1]])
     assert (encoder(ids, types=types).hidden - before).abs().amax(-1).min() > 0
@@ -45,7 +45,7 @@ def test_the_head_is_a_projection_an_activation_a_norm_and_scores() -> None:
     torch.testing.assert_close(model(ids, LENGTHS), expected)
 
 
-def test_the_loss_asks_at_the_chosen_places() -> None:
+def test_the_loss_asks_at_the_chosen_positions() -> None:
     model, ids = randomised(MaskedLanguageModel(config_of("bert"))), torch.tensor([TEXTS[0]])
     masked = ids.clone()
     masked[0, 2] = 3
@@ -55,3 +55,7 @@ def test_the_loss_asks_at_the_chosen_places() -> None:
     torch.testing.assert_close(model.loss(masked, ids, chosen), expected)
     model.loss(masked, ids, chosen).backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
+    with pytest.raises(ValueError, match="chosen: got no position, wanted at least one"):
+        model.loss(masked, ids, torch.zeros_like(chosen))
+    with pytest.raises(TypeError, match="chosen: got dtype torch.int64, wanted a boolean"):
+        model.loss(masked, ids, ids)

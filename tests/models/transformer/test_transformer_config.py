@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
 
 from companion.models.transformer import TransformerConfig
+from companion.positions import Linear
 from tests.transformers import SIZES, config_of
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -34,16 +36,21 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"norm_order": "before"}, ValueError, "norm_order: got 'before'"),
     ({"norm": "batch"}, ValueError, "norm: got 'batch'"),
     ({"activation": "tanh"}, ValueError, "activation: got 'tanh'"),
-    ({"tied": True}, ValueError, "tied: got True"),
+    ({"tied": True}, TypeError, "tied: got bool, wanted one of"),
     ({"tied": "all", "source_vocab": 7}, ValueError, "tied: got 'all' with 7 source and 19"),
-    ({"gated": "yes"}, TypeError, "gated: got str, wanted True or False"),
-    ({"final_norm": "yes"}, TypeError, "final_norm: got 'yes'"),
+    ({"gated": "yes"}, TypeError, "gated: got 'yes', wanted True or False"),
+    ({"final_norm": 1}, TypeError, "final_norm: got int, wanted True or False, or None"),
     ({"dropout_p": 1.0}, ValueError, "dropout_p: got 1.0, wanted at least 0 and below 1"),
     ({"attention_dropout_p": -0.1}, ValueError, "attention_dropout_p: got -0.1"),
-    ({"feed_forward_dropout_p": "0"}, TypeError, "feed_forward_dropout_p: got str"),
+    ({"feed_forward_dropout_p": "0"}, TypeError, "feed_forward_dropout_p: got '0'"),
+    ({"dropout_p": True}, TypeError, "dropout_p: got bool, wanted a finite number"),
     ({"norm_eps": 0.0}, ValueError, "norm_eps: got 0.0, wanted a number above 0"),
+    ({"norm_eps": math.inf}, ValueError, "norm_eps: got inf, wanted a finite number"),
+    ({"norm_eps": True}, TypeError, "norm_eps: got bool, wanted a finite number"),
+    ({"rotary_base": math.inf}, ValueError, "rotary_base: got inf, wanted a finite number"),
     ({"rotary_base": 1.0}, ValueError, "rotary_base: got 1.0, wanted a number above 1"),
-    ({"rotary_scaling": 2.0}, TypeError, "rotary_scaling: got float, wanted Linear"),
+    ({"rotary_scaling": 2.0}, TypeError, "rotary_scaling: got float, wanted a Linear or"),
+    ({"rotary_scaling": Linear(2.0)}, ValueError, "rotary_scaling: got one with positions='sinus"),
     ({"alignment_layer": 2}, ValueError, "alignment_layer: got 2, wanted one of the 2 blocks"),
     ({"alignment_layer": -3}, ValueError, "alignment_layer: got -3"),
 ]
@@ -79,8 +86,3 @@ def test_a_configuration_does_not_change() -> None:
         config.vocab_size = 3  # type: ignore[misc]
     assert config == TransformerConfig(vocab_size=2)
     assert hash(config) == hash(TransformerConfig(vocab_size=2))
-
-
-def test_a_final_norm_that_is_no_switch_is_refused() -> None:
-    with pytest.raises(TypeError, match="final_norm: got 1, wanted True, False or None"):
-        TransformerConfig(vocab_size=2, final_norm=1)  # type: ignore[arg-type]
