@@ -967,8 +967,8 @@ MUTANTS = [
     Mutant(
         "checking a tile whose old sum does not shrink",
         "pages/exercises/cheaper.py",
-        "right = risen, total * shrink + sums, blend * faint + blends",
-        "right = risen, total + sums, blend * faint + blends",
+        "new_total, new_blend = total * shrink + sums, blend",
+        "new_total, new_blend = total + sums, blend",
         "pages/exercises/test_cheaper.py",
         "right_answer",
     ),
