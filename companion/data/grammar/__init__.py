@@ -1,6 +1,6 @@
 """English sentences, their Spanish translations, and which word comes from which.
 
-A small grammar invents sentences and says them in both languages at once, so the word links are
+A small grammar invents sentences and says them in both languages, so the word links are
 known and not guessed. English to Spanish is a function: one sentence has one translation. To
 keep it one, and free of the subjunctive, "they" and "them" are masculine (and do not come where
 they could mean women), "you" and "it" do not come at all, and "when" and "while" join present or
@@ -13,8 +13,9 @@ said, as the trees of `trees`, and `render` puts a tree into words.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Literal
 
+from companion.contracts import contract
 from companion.data.grammar.budget import DeadEndError
 from companion.data.grammar.clauses import Speaker
 from companion.data.grammar.dice import Dice
@@ -34,6 +35,7 @@ SHORTEST, LONGEST = 2, 55
 _PATIENCE = 10_000
 
 
+@contract(count=">= 1", min_length=">= 1 and <= 55", max_length=">= 2")
 def english_spanish(
     count: int,
     *,
@@ -50,7 +52,7 @@ def english_spanish(
     composes words that it knows.
 
     Args:
-        count: number of pairs, at least 1.
+        count: number of pairs.
         seed: decides the pairs, the same on every machine.
         min_length: least number of English words.
         max_length: greatest number of English words; none has more than `LONGEST`.
@@ -62,15 +64,14 @@ def english_spanish(
         Pairs with links and with the class, of `WORD_CLASSES`, of every Spanish word.
 
     Raises:
-        TypeError: a number is no integer.
-        ValueError: an argument is out of range, or no more sentences are found that fulfil the
-            wishes.
+        ValueError: there are no more sentences that fulfil the wishes.
 
     >>> pair = english_spanish(1, seed=2, max_length=6)[0]
     >>> len(pair.classes) == len(pair.target)
     True
     """
-    _check(count, seed, min_length, max_length, combinations)
+    if max_length < min_length:
+        raise ValueError(f"max_length: got {max_length}, wanted at least {min_length}")
     shortest, longest = max(min_length, SHORTEST), min(max_length, LONGEST)
     dice = Dice(seed)
     speaker = Speaker(dice, menu(held_out=combinations != "seen"))
@@ -96,27 +97,7 @@ def english_spanish(
             misses = 0
     if len(pairs) < count:
         raise ValueError(
-            f"count: got {count}, found only {len(pairs)} distinct sentences of {min_length} to "
-            f"{max_length} words ({combinations!r} combinations, without those excluded)"
+            f"count: got {count}, wanted at most {len(pairs)}: so many distinct sentences of "
+            f"{min_length} to {max_length} words are there ({combinations!r} combinations, without those excluded)"
         )
     return pairs
-
-
-def _check(count: int, seed: int, min_length: int, max_length: int, combinations: str) -> None:
-    numbers = {"seed": seed, "count": count, "min_length": min_length, "max_length": max_length}
-    for name, value in numbers.items():
-        if not isinstance(value, int):
-            raise TypeError(f"{name}: got {value!r}, wanted an integer")
-        if name != "seed" and value < 1:
-            raise ValueError(f"{name}: got {value}, wanted at least 1")
-    if max_length < max(min_length, SHORTEST):
-        raise ValueError(
-            f"max_length: got {max_length}, wanted at least min_length ({min_length}) and "
-            f"{SHORTEST}"
-        )
-    if min_length > LONGEST:
-        raise ValueError(f"min_length: got {min_length}, wanted at most {LONGEST}")
-    if combinations not in get_args(Combinations):
-        raise ValueError(
-            f"combinations: got {combinations!r}, wanted one of {get_args(Combinations)}"
-        )

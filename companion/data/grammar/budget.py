@@ -11,7 +11,7 @@ _TRIES = 12
 
 
 class DeadEndError(Exception):
-    """Nothing that may be said here fits into the room left; try another sentence."""
+    """Nothing that may be said here is short enough for the room left; try another sentence."""
 
 
 class Budget:
@@ -52,7 +52,7 @@ class Budget:
         return True
 
     def noun(self, choices: Sequence[Noun], apart: object = None) -> Noun:
-        """Choose a noun new to the sentence if one is found soon, or else new to the clause.
+        """Choose a noun new to the sentence if one comes up soon, or else new to the clause.
 
         Args:
             choices: the nouns to choose from.

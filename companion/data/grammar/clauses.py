@@ -77,7 +77,7 @@ class Speaker:
         """Choose a sentence of at most, and often nearly, `room` English words.
 
         Raises:
-            DeadEndError: the choices made leave no way to go on.
+            DeadEndError: the choices made leave nothing to go on with.
         """
         self._budget.open_sentence()
         sentence: Sentence = []
@@ -175,8 +175,8 @@ class Speaker:
         """
         if before.subject is None or before.verb is None or before.closed or before.negative:
             return False
-        fits = conjunction == "and" or (conjunction == "but" and negative)
-        return fits and self._dice.yes(0.4)
+        joins = conjunction == "and" or (conjunction == "but" and negative)
+        return joins and self._dice.yes(0.4)
 
     def _shared_core(self, before: Clause, negative: bool) -> _Core | None:
         verb = self._dice.pick(TRANSITIVE if not before.object else TRANSITIVE + INTRANSITIVE)

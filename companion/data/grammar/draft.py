@@ -27,7 +27,7 @@ class Draft:
     """Collects English and Spanish words with their links.
 
     Every Spanish word gets at most one sure link, and at least one link of either kind: then an
-    aligner that links every target word once can reach an alignment error rate of 0.
+    aligner that gives every target word one link can reach an alignment error rate of 0.
     """
 
     def __init__(self) -> None:
@@ -38,21 +38,21 @@ class Draft:
         self._possible: list[tuple[int, int]] = []
 
     def say(self, word: str) -> int:
-        """Add an English word and return its place."""
+        """Add an English word and return its position."""
         self._source.append(word)
         return len(self._source) - 1
 
     def write(
         self, word: str, word_class: str, sure: int | None, possible: Iterable[int] = ()
     ) -> None:
-        """Add a Spanish word, linked to places of English words."""
-        place = len(self._target)
+        """Add a Spanish word, linked to positions of English words."""
+        position = len(self._target)
         self._target.append(word)
         self._classes.append(word_class)
         if sure is not None:
-            self._sure.append((place, sure))
+            self._sure.append((position, sure))
         for column in possible:
-            self._possible.append((place, column))
+            self._possible.append((position, column))
 
     def pair(self) -> Pair:
         """Return what has been collected."""

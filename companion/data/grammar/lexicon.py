@@ -41,7 +41,7 @@ class Adjective:
     """An adjective.
 
     `nouns` lists the kinds and nouns that it suits. Of one `scale`, a noun gets one adjective: no
-    house is big and small. `before` holds the forms in front of a noun, if that is its place.
+    house is big and small. `before` holds the forms in front of a noun, if it stands there.
     """
 
     english: str

@@ -48,21 +48,21 @@ class Menu:
     """Adjectives by noun, objects by verb and so on, with or without held-out combinations."""
 
     def __init__(self, *, held_out: bool) -> None:
-        def fits(word: Adjective | Verb, noun: Noun) -> bool:
+        def allowed(word: Adjective | Verb, noun: Noun) -> bool:
             return suits(word, noun) and (held_out or not is_held_out(word.name, noun.name))
 
-        described = {n: [a for a in ADJECTIVES if fits(a, n)] for n in NOUNS}
+        described = {n: [a for a in ADJECTIVES if allowed(a, n)] for n in NOUNS}
         self.after = {n: [a for a in described[n] if a.before is None] for n in NOUNS}
         self.before = {n: [a for a in described[n] if a.before is not None] for n in NOUNS}
         self.predicative = {n: [a for a in described[n] if a.predicative] for n in NOUNS}
-        self.objects = {verb: [n for n in NOUNS if fits(verb, n)] for verb in VERBS}
-        self.verbs = {n: [verb for verb in VERBS if fits(verb, n)] for n in NOUNS}
+        self.objects = {verb: [n for n in NOUNS if allowed(verb, n)] for verb in VERBS}
+        self.verbs = {n: [verb for verb in VERBS if allowed(verb, n)] for n in NOUNS}
         self.owners = {n: [owner for owner in NOUNS if _may_own(owner, n)] for n in NOUNS}
 
 
 @cache
 def menu(*, held_out: bool) -> Menu:
-    """Return the menu, made once."""
+    """Return the menu; all calls share it."""
     return Menu(held_out=held_out)
 
 

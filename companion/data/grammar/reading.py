@@ -44,7 +44,7 @@ def read(words: Sequence[str]) -> Sentence | None:
     """Return the clauses of an English sentence, or None if the grammar cannot say it.
 
     The rules are those of `rules`. Combinations that are held out of training count as any other,
-    and how long a sentence may be is no rule. Of several ways to read a sentence the first is
+    and how long a sentence may be is no rule. Of several readings of a sentence the first is
     returned.
 
     Args:
@@ -59,8 +59,8 @@ def read(words: Sequence[str]) -> Sentence | None:
     if isinstance(words, str):
         raise TypeError(f"words: got the string {words!r}, wanted a sequence of words")
     # The reader is not strict, "a" may stand for "an": what a tree says aloud decides.
-    found = _Reader(tuple(words)).sentences(0, [])
-    return next((tree for tree in found if render(tree).source == tuple(words)), None)
+    trees = _Reader(tuple(words)).sentences(0, [])
+    return next((tree for tree in trees if render(tree).source == tuple(words)), None)
 
 
 class _VerbGroup(NamedTuple):
@@ -95,17 +95,17 @@ def _verb_groups(person: int) -> tuple[_VerbGroup, ...]:
 
 
 class _Reader:
-    """Follows every way to read a sentence. What is read is yielded with the place of its end."""
+    """Follows every reading of a sentence, and yields what is read with the position of its end."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self._words = words
 
-    def sentences(self, place: int, said: Sentence) -> Iterator[Sentence]:
+    def sentences(self, position: int, said: Sentence) -> Iterator[Sentence]:
         """Yield what the whole sentence may say, after the clauses read so far."""
         conjunction = None
         if said:
-            conjunction, place = self._at(place), place + 1
-        for clause, end in self._clauses(place, said):
+            conjunction, position = self._at(position), position + 1
+        for clause, end in self._clauses(position, said):
             clause.contrast = conjunction in ("and", "but")
             if not clause_follows(clause, conjunction, said):
                 continue
@@ -115,26 +115,26 @@ class _Reader:
             elif len(whole) < MAX_CLAUSES:
                 yield from self.sentences(end, whole)
 
-    def _clauses(self, place: int, said: Sentence) -> Iterator[tuple[Clause, int]]:
-        for subject, end in self._things(place, "subject"):
+    def _clauses(self, position: int, said: Sentence) -> Iterator[tuple[Clause, int]]:
+        for subject, end in self._things(position, "subject"):
             person, feminine = subject.person, subject.feminine
             yield from self._predicates(end, subject)
             for clause, after in self._actions(end, person, feminine):
                 yield from self._circumstances(replace(clause, subject=subject), after)
         if said:  # "the dog runs and sleeps"
             before = said[-1][1]
-            for clause, after in self._actions(place, before.person, before.feminine):
+            for clause, after in self._actions(position, before.person, before.feminine):
                 yield from self._circumstances(clause, after)
 
     def _predicates(
-        self, place: int, subject: NounPhrase | Pronoun
+        self, position: int, subject: NounPhrase | Pronoun
     ) -> Iterator[tuple[Clause, int]]:
         """Read "is (not) (very) big"."""
-        if self._at(place) != BE[subject.person]:
+        if self._at(position) != BE[subject.person]:
             return
-        negative = self._at(place + 1) == "not"
-        very = self._at(place + 1 + negative) == "very"
-        end = place + 1 + negative + very
+        negative = self._at(position + 1) == "not"
+        very = self._at(position + 1 + negative) == "very"
+        end = position + 1 + negative + very
         if self._at(end) in _ADJECTIVES:
             yield (
                 Clause(
@@ -145,12 +145,12 @@ class _Reader:
             )  # fmt: skip
 
     def _actions(
-        self, place: int, person: int, feminine: bool, *, has_object: bool = True
+        self, position: int, person: int, feminine: bool, *, has_object: bool = True
     ) -> Iterator[tuple[Clause, int]]:
         """Read a verb and its object, if it has one here; the clause lacks its subject."""
         for words, verb, tense, negative in _verb_groups(person):
-            end = place + len(words)
-            if self._words[place:end] != words:
+            end = position + len(words)
+            if self._words[position:end] != words:
                 continue
             clause = Clause(None, person, feminine, tense, negative, verb)
             if not (verb.nouns and has_object):
@@ -159,29 +159,29 @@ class _Reader:
             for thing, after in self._things(end, "object"):
                 yield replace(clause, object=thing), after
 
-    def _circumstances(self, clause: Clause, place: int) -> Iterator[tuple[Clause, int]]:
+    def _circumstances(self, clause: Clause, position: int) -> Iterator[tuple[Clause, int]]:
         """Read "in the garden", "yesterday", both or neither."""
-        yield from self._adverb(clause, place)
+        yield from self._adverb(clause, position)
         for preposition in (IN, NEAR, WITH):
-            if self._at(place) == preposition.english:
-                for phrase, end in self._phrases(place + 1):
+            if self._at(position) == preposition.english:
+                for phrase, end in self._phrases(position + 1):
                     placed = replace(clause, adjunct=(preposition, phrase))
                     yield from self._adverb(placed, end)
 
-    def _adverb(self, clause: Clause, place: int) -> Iterator[tuple[Clause, int]]:
-        yield clause, place
-        if clause.tense in ADVERBS and self._at(place) == ADVERBS[clause.tense][0]:
-            yield replace(clause, adverb=True), place + 1
+    def _adverb(self, clause: Clause, position: int) -> Iterator[tuple[Clause, int]]:
+        yield clause, position
+        if clause.tense in ADVERBS and self._at(position) == ADVERBS[clause.tense][0]:
+            yield replace(clause, adverb=True), position + 1
 
-    def _things(self, place: int, case: str) -> Iterator[tuple[NounPhrase | Pronoun, int]]:
+    def _things(self, position: int, case: str) -> Iterator[tuple[NounPhrase | Pronoun, int]]:
         for pronoun in PRONOUNS:
-            if self._at(place) == pronoun.english[case == "object"]:
-                yield pronoun, place + 1
-        yield from self._phrases(place)
+            if self._at(position) == pronoun.english[case == "object"]:
+                yield pronoun, position + 1
+        yield from self._phrases(position)
 
-    def _phrases(self, place: int) -> Iterator[tuple[NounPhrase, int]]:
+    def _phrases(self, position: int) -> Iterator[tuple[NounPhrase, int]]:
         """Read a noun and what is said about it."""
-        for phrase, end in self._nouns(place):
+        for phrase, end in self._nouns(position):
             yield phrase, end
             if self._at(end) == "of":
                 for owner, after in self._nouns(end + 1):
@@ -190,32 +190,32 @@ class _Reader:
                 for clause, after in self._relatives(end + 1, phrase):
                     yield replace(phrase, relative=clause), after
 
-    def _nouns(self, place: int) -> Iterator[tuple[NounPhrase, int]]:
+    def _nouns(self, position: int) -> Iterator[tuple[NounPhrase, int]]:
         """Read determiner, adjectives and noun: "the good very old king"."""
-        before = _ADJECTIVES.get(self._at(place + 1))
+        before = _ADJECTIVES.get(self._at(position + 1))
         for first in (None, before) if before else (None,):
-            start = place + 1 + (first is not None)
+            start = position + 1 + (first is not None)
             very = self._at(start) == "very"
             second = _ADJECTIVES.get(self._at(start + very))
             last = start + very + (second is not None)
             if self._at(last) not in _NOUNS:
                 continue
             noun, plural = _NOUNS[self._at(last)]
-            article = "a" if self._at(place) == "an" else self._at(place)
+            article = "a" if self._at(position) == "an" else self._at(position)
             for determiner in _DETERMINERS:
                 if article == determiner.english[plural]:
                     phrase = NounPhrase(noun, plural, determiner, first, second, very)
                     yield phrase, last + 1
 
-    def _relatives(self, place: int, phrase: NounPhrase) -> Iterator[tuple[Clause, int]]:
+    def _relatives(self, position: int, phrase: NounPhrase) -> Iterator[tuple[Clause, int]]:
         """Read what follows "who" or "that": what a being does, or what is done to a thing."""
         if phrase.noun.kind in ("person", "animal"):
-            yield from self._actions(place, phrase.person, phrase.feminine)
+            yield from self._actions(position, phrase.person, phrase.feminine)
             return
-        for subject, end in self._things(place, "subject"):
+        for subject, end in self._things(position, "subject"):
             actions = self._actions(end, subject.person, subject.feminine, has_object=False)
             for clause, after in actions:
                 yield replace(clause, subject=subject), after
 
-    def _at(self, place: int) -> str:
-        return self._words[place] if place < len(self._words) else ""
+    def _at(self, position: int) -> str:
+        return self._words[position] if position < len(self._words) else ""

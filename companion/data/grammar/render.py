@@ -1,4 +1,4 @@
-"""Put a sentence into words, in English and in Spanish at once.
+"""Put a sentence into words, in English and in Spanish together.
 
 Each function says a stretch of English, then writes its Spanish; the order of words differs only
 within such a stretch, so links are known when a Spanish word is written.
@@ -36,7 +36,7 @@ class _Lead(NamedTuple):
 
 
 class _VerbGroup(NamedTuple):
-    """Places of the English words of a verb group; None where there is none."""
+    """Positions of the English words of a verb group; None where there is none."""
 
     auxiliary: int | None
     negation: int | None
@@ -68,14 +68,14 @@ def _clause(draft: Draft, clause: Clause) -> None:
 
 
 def _subject(draft: Draft, clause: Clause) -> tuple[int, ...]:
-    """Say the subject; return the place of an English pronoun that Spanish leaves out."""
+    """Say the subject; return the position of an English pronoun that Spanish leaves out."""
     if isinstance(clause.subject, NounPhrase):
         _noun_phrase(draft, clause.subject)
     elif clause.subject is not None:
-        place = draft.say(clause.subject.english[0])
+        position = draft.say(clause.subject.english[0])
         if clause.person == FIRST and not clause.contrast:
-            return (place,)
-        draft.write(clause.subject.spanish[0], "pronoun", place)
+            return (position,)
+        draft.write(clause.subject.spanish[0], "pronoun", position)
     return ()
 
 
@@ -88,14 +88,14 @@ def _copula(draft: Draft, clause: Clause, dropped: tuple[int, ...]) -> None:
     if clause.very:
         draft.write("muy", "adverb", draft.say("very"))
     form = 2 * (clause.person > SINGULAR) + clause.feminine
-    place = draft.say(clause.adjective.english)
-    draft.write(clause.adjective.spanish[form], "adjective", place)
+    position = draft.say(clause.adjective.english)
+    draft.write(clause.adjective.spanish[form], "adjective", position)
 
 
 def _verb_and_object(draft: Draft, clause: Clause, verb: Verb, dropped: tuple[int, ...]) -> None:
     group = _say_verb_group(draft, clause, verb)
     pronoun = clause.object if isinstance(clause.object, Pronoun) else None
-    place = draft.say(pronoun.english[1]) if pronoun else None
+    position = draft.say(pronoun.english[1]) if pronoun else None
     progressive = clause.tense == "progressive"
     particle = () if group.particle is None else (group.particle,)
     auxiliary = () if group.auxiliary is None else (group.auxiliary,)
@@ -104,7 +104,7 @@ def _verb_and_object(draft: Draft, clause: Clause, verb: Verb, dropped: tuple[in
         do_support = auxiliary if clause.tense in ("present", "past") else ()
         draft.write("no", "negation", group.negation, do_support)
     if pronoun:
-        draft.write(pronoun.spanish[1], "pronoun", place)
+        draft.write(pronoun.spanish[1], "pronoun", position)
     if progressive:
         assert verb.gerund is not None
         draft.write(ESTAR[clause.person], "auxiliary", group.auxiliary, dropped)
@@ -142,11 +142,11 @@ def _say_verb_group(draft: Draft, clause: Clause, verb: Verb) -> _VerbGroup:
 def _adjunct(draft: Draft, clause: Clause) -> None:
     assert clause.adjunct is not None
     preposition, phrase = clause.adjunct
-    place = draft.say(preposition.english)
+    position = draft.say(preposition.english)
     *first, last = preposition.spanish
     for word in first:
-        draft.write(word, "adverb", place)
-    _noun_phrase(draft, phrase, _Lead(last, None, (place,)) if first else _Lead(last, place))
+        draft.write(word, "adverb", position)
+    _noun_phrase(draft, phrase, _Lead(last, None, (position,)) if first else _Lead(last, position))
 
 
 def _noun_phrase(draft: Draft, phrase: NounPhrase, lead: _Lead | None = None) -> None:
@@ -165,18 +165,18 @@ def _noun_phrase(draft: Draft, phrase: NounPhrase, lead: _Lead | None = None) ->
     if phrase.determiner is A and words[0][0] in "aeiou":
         article = "an"
     determiner = draft.say(article)
-    places = [draft.say(word) for word in words]
-    noun = places[-1]
+    positions = [draft.say(word) for word in words]
+    noun = positions[-1]
 
     _determiner(draft, phrase.determiner.spanish[form], determiner, noun, lead)
     if before:
         assert before.before is not None
-        draft.write(before.before[form], "adjective", places[0])
+        draft.write(before.before[form], "adjective", positions[0])
     draft.write(phrase.noun.spanish[phrase.plural], "noun", noun)
     if phrase.very:
-        draft.write("muy", "adverb", places[-3])
+        draft.write("muy", "adverb", positions[-3])
     if adjective:
-        draft.write(adjective.spanish[form], "adjective", places[-2])
+        draft.write(adjective.spanish[form], "adjective", positions[-2])
     if phrase.owner:
         _noun_phrase(draft, phrase.owner, _Lead("de", draft.say("of")))
     if phrase.relative:
@@ -185,18 +185,18 @@ def _noun_phrase(draft: Draft, phrase: NounPhrase, lead: _Lead | None = None) ->
         _clause(draft, phrase.relative)
 
 
-def _determiner(draft: Draft, word: str, place: int, noun: int, lead: _Lead | None) -> None:
+def _determiner(draft: Draft, word: str, position: int, noun: int, lead: _Lead | None) -> None:
     """Write the determiner after its preposition, contracted with it where Spanish demands."""
     if lead is None:
-        draft.write(word, "determiner", place)
+        draft.write(word, "determiner", position)
     elif word == "el" and lead.word in _CONTRACTIONS:
         word = _CONTRACTIONS[lead.word]
         if lead.sure is None:
-            draft.write(word, "contraction", place, lead.possible)
+            draft.write(word, "contraction", position, lead.possible)
         else:
-            draft.write(word, "contraction", lead.sure, (place, *lead.possible))
+            draft.write(word, "contraction", lead.sure, (position, *lead.possible))
     else:
         # The personal a has no English word: its object will do.
-        loose = (place, noun) if lead.word == "a" else ()
+        loose = (position, noun) if lead.word == "a" else ()
         draft.write(lead.word, "preposition", lead.sure, lead.possible + loose)
-        draft.write(word, "determiner", place)
+        draft.write(word, "determiner", position)

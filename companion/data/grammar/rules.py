@@ -50,8 +50,8 @@ def clause_follows(clause: Clause, conjunction: str | None, said: Sentence) -> b
     nouns = list(_nouns(clause))
     if len(set(nouns)) < len(nouns):
         return False
-    fits = _predicate_fits if clause.verb is None else _action_fits
-    if not fits(clause):
+    allowed = _predicate_allowed if clause.verb is None else _action_allowed
+    if not allowed(clause):
         return False
     if not said:
         return clause.subject is not None
@@ -61,7 +61,7 @@ def clause_follows(clause: Clause, conjunction: str | None, said: Sentence) -> b
 # One clause
 
 
-def _predicate_fits(clause: Clause) -> bool:
+def _predicate_allowed(clause: Clause) -> bool:
     """Ask of "the house is big": is it definite, and does the adjective suit its noun?"""
     subject, adjective = clause.subject, clause.adjective
     if adjective is None or (clause.very and not adjective.gradable):
@@ -69,7 +69,7 @@ def _predicate_fits(clause: Clause) -> bool:
     if isinstance(subject, NounPhrase):
         scales = {said.scale for said in (subject.before, subject.adjective) if said}
         return (
-            _phrase_fits(subject, definite=True)
+            _phrase_allowed(subject, definite=True)
             and adjective in menu(held_out=True).predicative[subject.noun]
             and adjective.scale not in scales
         )
@@ -83,25 +83,25 @@ def _suits_pronoun(adjective: Adjective, subject: Pronoun | None) -> bool:
     return personal and (neutral or subject not in (I, THEY))
 
 
-def _action_fits(clause: Clause) -> bool:
+def _action_allowed(clause: Clause) -> bool:
     """Ask of a clause with a verb: who does it, to what, where and when?"""
     verb, subject = clause.verb, clause.subject
     assert verb is not None
     if isinstance(subject, NounPhrase):
         if subject.noun.kind not in _BEINGS:
             return False
-        if not _phrase_fits(subject, definite=clause.negative, main=verb):
+        if not _phrase_allowed(subject, definite=clause.negative, main=verb):
             return False
     if subject is not None and not may_say(verb, clause.tense, person=_is_person(subject)):
         return False
-    if not _object_fits(clause, verb, subject):
+    if not _object_allowed(clause, verb, subject):
         return False
     if clause.closed:
         return clause.adjunct is None and not clause.adverb
-    return clause.adjunct is None or _adjunct_fits(clause, verb, *clause.adjunct)
+    return clause.adjunct is None or _adjunct_allowed(clause, verb, *clause.adjunct)
 
 
-def _object_fits(
+def _object_allowed(
     clause: Clause, verb: Verb, subject: NounPhrase | Pronoun | None, *, relative: bool = True
 ) -> bool:
     thing = clause.object
@@ -111,48 +111,50 @@ def _object_fits(
         return suits(verb, _MAN) and (thing is not I or clause.person != FIRST)
     # "Looks for a man" would be two things in Spanish.
     vague = verb.name == "look for" and thing.noun.kind in _BEINGS
-    return thing.noun in menu(held_out=True).objects[verb] and _phrase_fits(
+    return thing.noun in menu(held_out=True).objects[verb] and _phrase_allowed(
         thing, definite=clause.negative or vague, main=verb if relative else None
     )
 
 
-def _adjunct_fits(clause: Clause, verb: Verb, preposition: Preposition, phrase: NounPhrase) -> bool:
+def _adjunct_allowed(
+    clause: Clause, verb: Verb, preposition: Preposition, phrase: NounPhrase
+) -> bool:
     placed = isinstance(clause.object, NounPhrase) and clause.object.noun.kind == "place"
     allowed = (IN, NEAR, WITH) if verb.name in _TOGETHER else (IN, NEAR)
     return (
         not placed
         and preposition in allowed
         and suits(preposition, phrase.noun)
-        and _phrase_fits(phrase, definite=clause.negative)
+        and _phrase_allowed(phrase, definite=clause.negative)
     )
 
 
 # Noun phrases
 
 
-def _phrase_fits(phrase: NounPhrase, *, definite: bool, main: Verb | None = None) -> bool:
+def _phrase_allowed(phrase: NounPhrase, *, definite: bool, main: Verb | None = None) -> bool:
     """Ask of a noun phrase: do its words go together?
 
     Args:
         phrase: the phrase.
-        definite: whether "a" and "every" are out of place.
+        definite: whether "a" and "every" are excluded.
         main: the verb of the clause around it; None where no relative clause may stand.
     """
     owner, relative = phrase.owner, phrase.relative
-    if not (_determiner_fits(phrase, definite) and _adjectives_fit(phrase)):
+    if not (_determiner_allowed(phrase, definite) and _adjectives_allowed(phrase)):
         return False
     if (owner or relative) and (phrase.determiner is not THE or (owner and relative)):
         return False
     if owner is not None:
         plain = owner.before is None and not owner.very
         owns = owner.noun in menu(held_out=True).owners[phrase.noun]
-        return plain and owns and _phrase_fits(owner, definite=True)
+        return plain and owns and _phrase_allowed(owner, definite=True)
     if relative is not None:
-        return main is not None and _relative_fits(relative, phrase, main)
+        return main is not None and _relative_allowed(relative, phrase, main)
     return True
 
 
-def _determiner_fits(phrase: NounPhrase, definite: bool) -> bool:
+def _determiner_allowed(phrase: NounPhrase, definite: bool) -> bool:
     determiner = phrase.determiner
     return (
         (phrase.noun.owned or not determiner.possessive)
@@ -161,7 +163,7 @@ def _determiner_fits(phrase: NounPhrase, definite: bool) -> bool:
     )
 
 
-def _adjectives_fit(phrase: NounPhrase) -> bool:
+def _adjectives_allowed(phrase: NounPhrase) -> bool:
     before, adjective = phrase.before, phrase.adjective
     if before is not None and before not in menu(held_out=True).before[phrase.noun]:
         return False
@@ -174,7 +176,7 @@ def _adjectives_fit(phrase: NounPhrase) -> bool:
     )
 
 
-def _relative_fits(clause: Clause, phrase: NounPhrase, main: Verb) -> bool:
+def _relative_allowed(clause: Clause, phrase: NounPhrase, main: Verb) -> bool:
     """Ask of "who sleeps" and "that the boy bought": do they suit noun and verb around them?"""
     verb, subject = clause.verb, clause.subject
     assert verb is not None
@@ -186,12 +188,12 @@ def _relative_fits(clause: Clause, phrase: NounPhrase, main: Verb) -> bool:
             subject is None
             and bool(main.nouns or verb.nouns)
             and may_say(verb, clause.tense, person=phrase.noun.kind == "person")
-            and _object_fits(clause, verb, phrase, relative=False)
+            and _object_allowed(clause, verb, phrase, relative=False)
         )
     known = subject is I or (
         isinstance(subject, NounPhrase)
         and subject.noun.kind == "person"
-        and _phrase_fits(subject, definite=clause.negative)
+        and _phrase_allowed(subject, definite=clause.negative)
     )
     possible = verb in menu(held_out=True).verbs[phrase.noun]
     return known and possible and may_say(verb, clause.tense, person=True)
