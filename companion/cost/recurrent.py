@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from companion.contracts import contract
 from companion.cost.layers import AttentionFlops, additive_flops, luong_flops, matmul_flops
@@ -106,16 +106,10 @@ def seq2seq_flops(
 
 def _attention(config: Seq2SeqConfig, sentences: int, q_len: int, k_len: int) -> AttentionFlops:
     h = config.hidden_dim
+    sizes: dict[str, Any] = {"q_len": q_len, "k_len": k_len, "batch_size": sentences}
     if config.attention == "none":
         return AttentionFlops(0, 0, 0)
     if config.attention == "additive":
-        return additive_flops(h, h, h, q_len=q_len, k_len=k_len, batch_size=sentences)
-    return luong_flops(
-        h,
-        h,
-        q_len=q_len,
-        k_len=k_len,
-        score=config.attention,
-        predictive=config.window is not None,
-        batch_size=sentences,
-    )
+        return additive_flops(h, h, h, **sizes)
+    predictive = config.window is not None
+    return luong_flops(h, h, score=config.attention, predictive=predictive, **sizes)
