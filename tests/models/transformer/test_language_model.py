@@ -154,9 +154,7 @@ def test_wrong_arguments_are_refused_by_name() -> None:
         model.loss(IDS, torch.tensor([3]))
     with pytest.raises(ValueError, match="lengths: got none above 1, wanted a token after"):
         model.loss(IDS, torch.tensor([1, 1]))
-    with pytest.raises(
-        ValueError, match=r"label_smoothing: got 1.5, wanted at least 0 and at most"
-    ):
+    with pytest.raises(ValueError, match=r"label_smoothing: got 1.5, wanted at least 0 and"):
         model.loss(IDS, label_smoothing=1.5)
 
 
