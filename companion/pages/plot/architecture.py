@@ -194,8 +194,8 @@ class _Column:
         self.ax.add_patch(FancyBboxPatch(corner, width, height, boxstyle=shape, **style))
 
     def _write(self, x: float, y: float, text: str, **style: Any) -> None:
-        centred = {"ha": "center", "va": "center", "fontsize": _SIZE, "color": INK, "zorder": 4}
-        self.ax.text(x, y, text, **(centred | style))
+        style = {"ha": "center", "color": INK} | style
+        self.ax.text(x, y, text, va="center", fontsize=_SIZE, zorder=4, **style)
 
 
 def _memory(ax: Axes, encoder: _Column, decoder: _Column, height: float) -> None:
