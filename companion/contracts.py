@@ -16,11 +16,13 @@ Shapes: one word an axis, and the arrays are of one library and on one device.
     ...              leading axes, which broadcast; `...h` also names the last of them
     ~q  ~...         1, missing, or as in the other arrays: this array stretches no other
     b...             the first of the leading axes of the other arrays
-    n [d]            (n, d), or (n,) where the array has one axis fewer than the first one
+    n [d]            (n, d), or (n,) where the array has one axis fewer than the first one; the
+                     first one itself may be either
     e a or e = a     (e, a), or None where e = a
 
 Before the shape may stand a kind: `integers:`, `ids:` (what an embedding reads), `lengths:`
-(integers on any device), `numbers:`, `booleans:`, `mask:` (boolean or floating), `any:` (whose leading axes are its own affair), or `each:` (an iterable of floating
+(integers on any device), `numbers:`, `booleans:`, `mask:` (boolean or floating), `any:` (whose
+leading axes are its own affair), or `each:` (an iterable of floating
 arrays); without one the array is floating.
 
 Numbers: `> 0`, `>= 0 and < 1`, `>= 2 and even`; a letter may be `>= 1`. Flags: `g divides h` lets g
@@ -173,6 +175,8 @@ def _metadata(x: Any) -> Any:
     kind = type(x)
     if kind in _array_types:
         return x.shape, kind, x.dtype, x.device if _array_types[kind] else None
+    if kind is tuple:
+        return kind, *map(_metadata, x)
     return (kind, x) if kind in _by_value or isinstance(x, Real) else kind
 
 
@@ -218,7 +222,8 @@ class _Checks:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse a wrong call."""
-        call = (*map(_metadata, args), *kwargs, *map(_metadata, kwargs.values()), self._owned(args))
+        call = (*map(_metadata, args), *kwargs, *map(_metadata, kwargs.values()))
+        call = (*call, self._owned(args, kwargs))
         if call not in self._calls:
             kind = self._kind_of_call(args, kwargs)
             if kind not in self._kinds:
@@ -228,20 +233,21 @@ class _Checks:
         if self.rule is not None:
             given = self.defaults | self._named(args, kwargs)
             if given.keys() >= set(self.names):  # else Python itself refuses the call
-                self.rule(given)
+                self.rule({name: given[name] for name in self.names})
 
     def streamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a check of every array on its way out of the iterable."""
-        given = self._named(args, kwargs)
-        arrays = given.get(self.each)
-        if not isinstance(arrays, Iterable):
-            _refuse(self.each, _came(arrays), "an iterable of arrays", TypeError)
+        given = inspect.signature(self.function).bind(*args, **kwargs).arguments
+        try:
+            arrays = iter(given[self.each])
+        except TypeError:
+            _refuse(self.each, _came(given[self.each]), "an iterable of arrays", TypeError)
         return given | {self.each: self._checked(arrays)}
 
     def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self.names, args, strict=False)) | kwargs
 
-    def _owned(self, args: tuple[Any, ...]) -> Any:
+    def _owned(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return what `self` adds to what a check depends on."""
         if not self.of_owner:
             return None
@@ -249,6 +255,8 @@ class _Checks:
         if self.matching is None:
             return tuple(sizes)
         weight = self.matching(args[0])
+        if weight is None:
+            weight = next((x for x in (*args, *kwargs.values()) if type(x) in _array_types), None)
         if weight is None:
             return tuple(sizes)
         return *sizes, weight.dtype, weight.device, _in_autocast(weight)
@@ -268,13 +276,13 @@ class _Checks:
                     parts.append(x.shape[-3:-2])
                 shape = [order.setdefault(size, len(order)) for size in x.shape]
                 parts += (*shape, *_metadata(x)[1:])
-            elif isinstance(x, Real) and kind is not bool:
+            elif isinstance(x, Real) and kind is not bool and name in self.kinds:
                 self.kinds[name].check(name, x)
                 _check_bounds(name, x, self.bounds.get(name))
             else:
                 parts.append(_metadata(x))
-        owned = self._owned(args) or ()
-        return *parts, *[order.get(part, part) for part in owned]
+        owned = self._owned(args, kwargs) or ()
+        return *parts, *[order.get(part, (part,)) for part in owned]
 
     def _check(self, given: dict[str, Any]) -> None:
         arrays: dict[str, Any] = {}
@@ -323,7 +331,7 @@ class _Checks:
                 if axes.kind == "any":
                     continue
                 lead = self._joined(name, axes, own, lead, sizes, shared)
-            elif axes.if_none and name in given:
+            elif axes.if_none and (self.defaults | given).get(name, ...) is None:
                 one, other = axes.if_none
                 _agree(sizes, sizes[one][1], None, other, sizes[one][0], axes.kind)
         for name, axes in stretched:
@@ -342,7 +350,8 @@ class _Checks:
         for letter, bounds in self.bounds.items():
             if letter in sizes and letter not in self.names:
                 size, name = sizes[letter]
-                _check_bounds(name, size, bounds, f"{letter} = {size} in shape {shapes[name]}")
+                shape = f" in shape {shapes[name]}" if name in shapes else ""
+                _check_bounds(name, size, bounds, f"{letter} = {size}{shape}")
 
     def _joined(
         self, name: str, axes: _Axes, own: Shape, lead: Shape, sizes: Sizes, shared: dict[str, str]
@@ -424,6 +433,8 @@ class _Axes:
             first: number of axes of the first array.
         """
         words = self.words
+        if first is None and not self.leads:
+            first = len(words)
         if self.optional and first is not None:
             if len(shape) not in (first - 1, first):
                 _refuse(name, f"shape {shape}", f"{self.text}, {first - 1} or {first} axes")
@@ -459,6 +470,8 @@ class _Kind:
                 annotation = eval(annotation, {**vars(types), **scope})
             except NameError:  # imported for type checkers alone
                 annotation = Any
+        if annotation is inspect.Parameter.empty:
+            annotation = Any
         union = get_origin(annotation) in (types.UnionType, Union)
         options = get_args(annotation) if union else (annotation,)
         self.optional = type(None) in options
@@ -481,7 +494,7 @@ class _Kind:
             return
         if self.open and not (value is None and self.tests):
             return
-        number = isinstance(value, Real) and not math.isfinite(value)
+        number = isinstance(value, Real) and not isinstance(value, bool) and not _is_finite(value)
         choice = isinstance(value, str) and any("one of" in test.noun for test in self.tests)
         error = ValueError if number or choice else TypeError
         _refuse(name, value if number else _came(value), self.wanted, error)
@@ -500,9 +513,7 @@ def _test(option: Any) -> _Test | None:
     if option is bool:
         return _Test("True or False", lambda x: isinstance(x, bool))
     if option is int:
-        return _Test(
-            "a whole number", lambda x: isinstance(x, Integral) and not isinstance(x, bool)
-        )
+        return _Test("a whole number", _is_whole)
     if option is float:
         return _Test("a finite number", _is_finite)
     if get_origin(option) is tuple and ... not in get_args(option):
@@ -531,7 +542,10 @@ def _is_whole(x: object) -> bool:
 
 
 def _is_finite(x: object) -> bool:
-    return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+    try:
+        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+    except OverflowError:  # a whole number beyond every float
+        return False
 
 
 def _check_bounds(name: str, value: Any, bounds: str | None, got: str = "") -> None:
@@ -601,11 +615,17 @@ def _in_autocast(tensor: Any) -> bool:
     return kind != "meta" and bool(sys.modules["torch"].is_autocast_enabled(kind))
 
 
+_MASK_HINTS = {
+    "k": ": a mask covers every key, cached ones too",
+    "num_heads": "; a mask for each sequence needs an axis for its heads, mask[:, None]",
+}
+
+
 def _agree(sizes: Sizes, name: str, shape: Shape | None, letter: str, size: int, kind: str) -> None:
     wanted, source = sizes.setdefault(letter, (size, name))
     if size != wanted:
         where = "" if shape is None else f" in shape {shape}"
-        hint = ": a mask covers every key, cached ones too" * (kind == "mask" and letter == "k")
+        hint = _MASK_HINTS.get(letter, "") * (kind == "mask")
         _refuse(name, f"{letter} = {size}{where}", f"{wanted} as in {source}{hint}")
 
 

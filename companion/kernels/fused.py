@@ -37,7 +37,7 @@ def scaled_dot_product_attention(
         return _with_four_axes(query, key, value, attn_mask, is_causal=is_causal, **options)
     if attn_mask is not None:
         return _with_mask(query, key, value, attn_mask, dropout_p, scale, enable_gqa)
-    alike = len(query) == len(key) == len(value)
+    alike = query.shape[0] == key.shape[0] == value.shape[0]  # `len` would fix a traced size
     if enable_gqa and alike and not is_causal and dropout_p == 0:
         return _side_by_side(query, key, value, scale)
     return F.scaled_dot_product_attention(
