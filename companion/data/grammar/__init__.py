@@ -97,7 +97,8 @@ def english_spanish(
             misses = 0
     if len(pairs) < count:
         raise ValueError(
-            f"count: got {count}, wanted at most {len(pairs)}: so many distinct sentences of "
-            f"{min_length} to {max_length} words are there ({combinations!r} combinations, without those excluded)"
+            f"count: got {count}, wanted at most {len(pairs)}: so many distinct sentences there "
+            f"are of {min_length} to {max_length} words, combinations={combinations!r}, without "
+            f"those excluded"
         )
     return pairs
