@@ -97,17 +97,12 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="alignment",
-    title="Is attention alignment?",
-    seeds=REPORT_SEEDS,
-    arms=lambda: on(TASK, variants(reported())),
-    outcome=outcome,
-    beside=baselines,
-    recorded=recorded,
+    name="alignment", title="Is attention alignment?",
+    seeds=REPORT_SEEDS, arms=lambda: on(TASK, variants(reported())), outcome=outcome,
+    beside=baselines, recorded=recorded,
     units=UNITS,
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -73,18 +73,12 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="bottleneck",
-    title="The bottleneck: one vector for a sentence, or attention",
-    seeds=REPORT_SEEDS,
-    arms=arms,
-    outcome=outcome,
-    beside=update_cost,
-    timed=True,
+    name="bottleneck", title="The bottleneck: one vector for a sentence, or attention",
+    seeds=REPORT_SEEDS, arms=arms, outcome=outcome, beside=update_cost, timed=True,
     recorded=without("alignment", "link", "determiner"),
     units=UNITS,
-    claims=CLAIMS,
-    smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
-)
+    claims=CLAIMS, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

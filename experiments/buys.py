@@ -91,9 +91,7 @@ def costs(settings: Mapping[str, AnySetting], seed: int, task: GrammarTask) -> d
     """
     corpus = task.corpus(seed)
     batch = collate(
-        corpus.tests[bin_name(*task.bins[-1])][:SENTENCES],
-        corpus.source_vocab,
-        corpus.target_vocab,
+        corpus.tests[bin_name(*task.bins[-1])][:SENTENCES], corpus.source_vocab, corpus.target_vocab
     )
     models = {name: setting.build(corpus.vocabularies).eval() for name, setting in settings.items()}
     calls = {name: partial(decode, model, batch) for name, model in models.items()}
@@ -222,22 +220,15 @@ CLAIMS = {
 STUDY = Experiment(
     name="buys",
     title="What attention buys: seven mechanisms, the same sentences, updates and seeds",
-    seeds=REPORT_SEEDS,
-    arms=lambda: on(TASK, trained_here()),
-    outcome=outcome,
-    beside=all_costs,
+    seeds=REPORT_SEEDS, arms=lambda: on(TASK, trained_here()), outcome=outcome, beside=all_costs,
     timed=True,
     config=lambda: {
-        "task": TASK,
-        "trained": trained_here(),
-        "recorded": dict.fromkeys(reported(), RECORDED),
-        "cost_task": COST_TASK,
-        "sentences": SENTENCES,
+        "task": TASK, "trained": trained_here(), "recorded": dict.fromkeys(reported(), RECORDED),
+        "cost_task": COST_TASK, "sentences": SENTENCES,
     },
     units={"*_seconds": "s", "*_mib": "MiB"} | UNITS,
-    claims=CLAIMS,
-    smoke=lambda: smoke_trace(trained_here().values()),
-)
+    claims=CLAIMS, smoke=lambda: smoke_trace(trained_here().values()),
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

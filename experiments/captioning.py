@@ -23,9 +23,9 @@ from companion.data.scenes import COLOURS, HELD_OUT, Scene, scenes
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import greedy
 from companion.metrics import exact_match, pointing_accuracy
-from companion.models.vision import Captioner, CaptionerConfig, Looks, Reinforce
+from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, Reinforce
 from companion.models.vision.captioner import Attention
-from companion.training import TrainingConfig, train
+from experiments.descent import config_of, train_new
 from experiments.experiment import Claim, Experiment, Quantity, on
 from experiments.trials import Trials, tuned
 
@@ -89,19 +89,10 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Captioner, list[float]
     Arms of one seed see the same scenes in the same order, and begin with the same weights.
     """
     config = CaptionerConfig(len(VOCAB), attention=setting.attention, channels=setting.channels)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Captioner(config)
-        rows = drawn(task.learn, seed)[1]
-        batches = ShuffledBatches(rows, batch_size=setting.batch_size, seed=seed)
-        losses = train(
-            model,
-            batches,
-            Reinforce() if setting.attention == "hard" else Captioner.loss,
-            TrainingConfig(setting.steps, setting.learning_rate, setting.warmup_steps, seed=seed),
-            progress=False,
-        )
-    return model, losses
+    rows = drawn(task.learn, seed)[1]
+    batches = ShuffledBatches(rows, batch_size=setting.batch_size, seed=seed)
+    loss = Reinforce() if setting.attention == "hard" else Captioner.loss
+    return train_new(lambda: Captioner(config), batches, loss, config_of(setting, seed))
 
 
 # What is measured
@@ -144,7 +135,7 @@ def evaluate(model: Captioner, task: Task) -> dict[str, float]:
     return measures
 
 
-def maps_of(looks: Looks, pictures: Sequence[Scene], side: int) -> list[Tensor]:
+def maps_of(looks: CaptionOutput, pictures: Sequence[Scene], side: int) -> list[Tensor]:
     """Return the map before every word of every caption, (words, side, side)."""
     return [
         weights[: len(scene.words)].unflatten(1, (side, side))
@@ -163,7 +154,9 @@ def held_out_only(scene: Scene) -> Scene:
     return replace(scene, classes=classes)
 
 
-def words_right(looks: Looks, batch: CaptionBatch, pictures: Sequence[Scene]) -> dict[str, float]:
+def words_right(
+    looks: CaptionOutput, batch: CaptionBatch, pictures: Sequence[Scene]
+) -> dict[str, float]:
     """Return, by class, how often the most probable word is the right one, the words before given.
 
     In %.
@@ -177,7 +170,7 @@ def words_right(looks: Looks, batch: CaptionBatch, pictures: Sequence[Scene]) ->
 
 
 def wrong_words(
-    looks: Looks, batch: CaptionBatch, pictures: Sequence[Scene], side: int, margin: float
+    looks: CaptionOutput, batch: CaptionBatch, pictures: Sequence[Scene], side: int, margin: float
 ) -> dict[str, float]:
     """Return how often a colour or a shape is wrong where attention points right, and where not.
 
@@ -285,19 +278,15 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="captioning",
-    title="Captions of scenes, with soft, hard and uniform attention",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
+    name="captioning", title="Captions of scenes, with soft, hard and uniform attention",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
     trials=Trials(
         arms, LEARNING_RATES, TUNING_TASK, "loss", "loss of the right captions of new scenes"
     ),
     config=lambda: {"task": TASK, "arms": reported()},
     units={"*/loss": "nats", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -1,7 +1,7 @@
 """What attention costs, on one core: time and memory against length, and training beside decoding.
 
-A run measures everything once; its seed draws the arrays. At one length, the layers and the parts
-of a block take turns. Lengths come one after the other, and so do an update and the steps of
+A run measures everything; its seed draws the arrays. At one length, the layers and the parts of a
+block are interleaved. Lengths come one after the other, and so do an update and the steps of
 decoding by context and batch size: what else the machine does may strike them differently. Times
 are CPU times of one thread. Bounds come from the same run as what is held against them.
 """
@@ -16,27 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from companion import cost as costs
 from companion.attention import scaled_dot_product_attention
-from companion.cost import (
-    LiveBytes,
-    Roofline,
-    array_bytes,
-    count_flops,
-    cpu_seconds,
-    crossover_length,
-    feed_forward_flops,
-    fit_exponent,
-    linear_attention_flops,
-    measure_flops,
-    measure_roofline,
-    multi_head_flops,
-    peak_resident_bytes,
-    recurrent_flops,
-    step_cost,
-    tiled_flops,
-    tiled_pairs,
-    training_flops,
-)
 from companion.layers import FeedForward
 from companion.linear import elu_feature_map, linear_attention
 from companion.models.transformer import Block, LanguageModel, TransformerConfig
@@ -85,7 +66,7 @@ class Writing:
         num_heads: heads.
         num_layers: blocks.
         vocab_size: words.
-        batch_sizes: sequences that are written at once.
+        batch_sizes: sequences that are written side by side.
         contexts: tokens in the cache, by the most sequences that are tried with so many.
         train_batch: sequences of a training step.
         train_length: tokens of each.
@@ -125,7 +106,7 @@ def textbook(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return torch.softmax(scores, -1) @ value
 
 
-def ways(growth: Growth, n: int, seed: int) -> Calls:
+def mixers(growth: Growth, n: int, seed: int) -> Calls:
     """Return calls that turn queries, keys and values (1, h, n, d) into an output, and a GRU."""
     generator = torch.Generator().manual_seed(seed)
     e, h, w = growth.embed_dim, growth.num_heads, growth.window
@@ -161,21 +142,21 @@ def parts(growth: Growth, n: int, seed: int) -> Calls:
 
 
 def flops_of(growth: Growth, n: int) -> dict[str, int]:
-    """Return the operations of every call of `ways` and `parts`, by formula."""
+    """Return the operations of every call of `mixers` and `parts`, by formula."""
     e, h, w = growth.embed_dim, growth.num_heads, growth.window
-    attention = multi_head_flops(e, h, q_len=n)
-    band = tiled_pairs(n, left=w, right=w)
+    attention = costs.multi_head_flops(e, h, q_len=n)
+    band = costs.tiled_pairs(n, left=w, right=w)
     full = attention.scores + attention.blend
-    feed_forward = feed_forward_flops(e, 4 * e, tokens=n)
+    feed_forward = costs.feed_forward_flops(e, 4 * e, tokens=n)
     return {
         "textbook": full,
         "fused": full,
         "tiled": full,
-        "window": tiled_flops(h, band, head_dim=e // h).forward,
-        "linear": linear_attention_flops(
+        "window": costs.tiled_flops(h, band, head_dim=e // h).forward,
+        "linear": costs.linear_attention_flops(
             e // h, e // h, length=n, num_heads=h, is_causal=False, normalised=True
         ).total,
-        "recurrent": recurrent_flops("gru", e, e, tokens=n),
+        "recurrent": costs.recurrent_flops("gru", e, e, tokens=n),
         "projections": attention.projections,
         "feed_forward": feed_forward,
         "block": attention.total + feed_forward,
@@ -184,7 +165,7 @@ def flops_of(growth: Growth, n: int) -> dict[str, int]:
 
 def least(calls: Calls, rounds: int = ROUNDS) -> dict[str, float]:
     """Return the least CPU seconds of every call."""
-    return {name: min(found) for name, found in cpu_seconds(calls, rounds=rounds).items()}
+    return {name: min(times) for name, times in costs.cpu_seconds(calls, rounds=rounds).items()}
 
 
 def growth_of(growth: Growth, seed: int, rounds: int = ROUNDS) -> dict[str, float]:
@@ -192,27 +173,27 @@ def growth_of(growth: Growth, seed: int, rounds: int = ROUNDS) -> dict[str, floa
     seconds: dict[str, dict[int, float]] = {}
     with torch.no_grad():
         for n in growth.lengths:
-            calls = ways(growth, n, seed) | parts(growth, n, seed)
+            calls = mixers(growth, n, seed) | parts(growth, n, seed)
             for name, value in least(calls, rounds).items():
                 seconds.setdefault(name, {})[n] = value
-    found = {
+    measures = {
         f"time/{name}/{n}": 1e3 * value
         for name, values in seconds.items()
         for n, value in values.items()
     }
     long = [n for n in growth.lengths if n >= growth.fitted_from]
     for name, values in seconds.items():
-        found[f"exponent/{name}"] = fit_exponent(long, [values[n] for n in long]).exponent
+        measures[f"exponent/{name}"] = costs.fit_exponent(long, [values[n] for n in long]).exponent
         for n in growth.lengths[:-1]:
-            found[f"doubling/{name}/{n}"] = values[2 * n] / values[n]
+            measures[f"doubling/{name}/{n}"] = values[2 * n] / values[n]
         for n in growth.lengths:
-            found[f"rate/{name}/{n}"] = flops_of(growth, n)[name] / values[n] / 1e9
-    counted = crossover_length(growth.config, with_projections=False)
+            measures[f"rate/{name}/{n}"] = flops_of(growth, n)[name] / values[n] / 1e9
+    counted = costs.crossover_length(growth.config, with_projections=False)
     for name in ("textbook", "fused"):
         crossing = crossed(growth.lengths, seconds[name], seconds["feed_forward"])
-        found[f"crossing/{name}"] = crossing
-        found[f"crossing/{name}/relative"] = crossing / counted
-    return found
+        measures[f"crossing/{name}"] = crossing
+        measures[f"crossing/{name}/relative"] = crossing / counted
+    return measures
 
 
 def crossed(
@@ -227,14 +208,14 @@ def crossed(
     2.0
     """
     gaps = [math.log(rising[n] / other[n]) for n in lengths]
-    below = [place for place, gap in enumerate(gaps) if gap <= 0]
+    below = [i for i, gap in enumerate(gaps) if gap <= 0]
     if not below:
         return float(lengths[0])
-    place = below[-1]
-    if place == len(lengths) - 1:
+    last = below[-1]
+    if last == len(lengths) - 1:
         return float(lengths[-1])
-    share = gaps[place] / (gaps[place] - gaps[place + 1])
-    return float(lengths[place] * (lengths[place + 1] / lengths[place]) ** share)
+    share = gaps[last] / (gaps[last] - gaps[last + 1])
+    return float(lengths[last] * (lengths[last + 1] / lengths[last]) ** share)
 
 
 MEMORY = ("textbook", "fused", "tiled")
@@ -242,20 +223,20 @@ MEMORY = ("textbook", "fused", "tiled")
 
 def memory_of(growth: Growth, seed: int) -> dict[str, float]:
     """Measure by how many megabytes a call raises the resident size, and the exponent of that."""
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     with torch.no_grad():
         for n in growth.memory_lengths:
-            calls = ways(growth, n, seed)
+            calls = mixers(growth, n, seed)
             for name in MEMORY:
                 calls[name]()
-                found[f"peak/{name}/{n}"] = peak_resident_bytes(calls[name]) / 2**20
-    values = [found[f"peak/textbook/{n}"] for n in growth.memory_lengths]
-    found["peak/textbook/exponent"] = fit_exponent(growth.memory_lengths, values).exponent
+                measures[f"peak/{name}/{n}"] = costs.peak_resident_bytes(calls[name]) / 2**20
+    values = [measures[f"peak/textbook/{n}"] for n in growth.memory_lengths]
+    measures["peak/textbook/exponent"] = costs.fit_exponent(growth.memory_lengths, values).exponent
     last = growth.memory_lengths[-1]
-    matrix = array_bytes(growth.num_heads, last, last, dtype=torch.float32) / 2**20
+    matrix = costs.array_bytes(growth.num_heads, last, last, dtype=torch.float32) / 2**20
     for name in MEMORY:
-        found[f"peak/{name}/matrices"] = found[f"peak/{name}/{last}"] / matrix
-    return found
+        measures[f"peak/{name}/matrices"] = measures[f"peak/{name}/{last}"] / matrix
+    return measures
 
 
 def writer(writing: Writing, seed: int) -> LanguageModel:
@@ -264,10 +245,10 @@ def writer(writing: Writing, seed: int) -> LanguageModel:
     return LanguageModel(writing.config).eval()
 
 
-def filled(model: LanguageModel, batch_size: int, context: int, room: int) -> PromptState:
+def filled(model: LanguageModel, batch_size: int, context: int, steps: int) -> PromptState:
     """Return a state as if `context` tokens had been read, with keys and values at random."""
     config = model.config
-    caches = model.decoder.make_caches(batch_size, context + room)
+    caches = model.decoder.make_caches(batch_size, context + steps)
     one = torch.randn(2, 1, config.groups, context, config.width_of_head)
     for cache in caches:
         cache.update(*one.expand(-1, batch_size, -1, -1, -1))
@@ -305,48 +286,48 @@ def trainer(writing: Writing, seed: int) -> Callable[[], object]:
 
 def training_cost(writing: Writing) -> int:
     """Return the operations of an update."""
-    forward = count_flops(
+    forward = costs.count_flops(
         writing.config,
         "language_model",
         length=writing.train_length,
         batch_size=writing.train_batch,
     ).total
-    return training_flops(forward)
+    return costs.training_flops(forward)
 
 
 def writing_of(
-    writing: Writing, seed: int, roof: Roofline, rounds: int = ROUNDS, room: int = 200
+    writing: Writing, seed: int, roof: costs.Roofline, rounds: int = ROUNDS, steps: int = 200
 ) -> dict[str, float]:
     """Measure a training step and steps of decoding, and hold both against the roofline."""
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     tokens = writing.train_batch * writing.train_length
     flops = training_cost(writing)
     seconds = least({"train": trainer(writing, seed)}, min(rounds, 2))["train"]  # a long call
-    found["train/time"] = 1e3 * seconds / tokens
-    found["train/of_peak"] = 100 * flops / seconds / roof.flops
+    measures["train/time"] = 1e3 * seconds / tokens
+    measures["train/of_peak"] = 100 * flops / seconds / roof.flops
     model = writer(writing, seed)
     for context, most in writing.contexts:
         for b in (size for size in writing.batch_sizes if size <= most):
-            call = Writer(model, filled(model, b, context, room))
+            call = Writer(model, filled(model, b, context, steps))
             seconds = least({"step": call}, rounds)["step"]
-            cost = step_cost(writing.config, cached=context, batch_size=b)
+            cost = costs.step_cost(writing.config, cached=context, batch_size=b)
             name = f"decode/{context}/{b}"
-            found[f"{name}/time"] = 1e3 * seconds / b
-            found[f"{name}/rate"] = cost.flops / seconds / 1e9
-            found[f"{name}/of_peak"] = 100 * cost.flops / seconds / roof.flops
-            found[f"{name}/of_memory"] = 100 * cost.moved / seconds / roof.bandwidth
-            found[f"{name}/of_roof"] = 100 * roof.seconds(cost.flops, cost.moved) / seconds
+            measures[f"{name}/time"] = 1e3 * seconds / b
+            measures[f"{name}/rate"] = cost.flops / seconds / 1e9
+            measures[f"{name}/of_peak"] = 100 * cost.flops / seconds / roof.flops
+            measures[f"{name}/of_memory"] = 100 * cost.moved / seconds / roof.bandwidth
+            measures[f"{name}/of_roof"] = 100 * roof.seconds(cost.flops, cost.moved) / seconds
         for b in (size for size in writing.batch_sizes if size <= most):
-            times = found[f"decode/{context}/{b}/time"], found[f"decode/{context}/1/time"]
-            found[f"decode/{context}/{b}/share"] = times[0] / times[1]
+            times = measures[f"decode/{context}/{b}/time"], measures[f"decode/{context}/1/time"]
+            measures[f"decode/{context}/{b}/share"] = times[0] / times[1]
     first, _ = writing.contexts[0]
-    found["train/to_decode"] = found["train/time"] / found[f"decode/{first}/1/time"]
-    return found
+    measures["train/to_decode"] = measures["train/time"] / measures[f"decode/{first}/1/time"]
+    return measures
 
 
 def outcome(seed: int) -> dict[str, float]:
     """Measure everything."""
-    roof = measure_roofline()
+    roof = costs.measure_roofline()
     return {
         "roof/peak": roof.flops / 1e9,
         "roof/bandwidth": roof.bandwidth / 1e9,
@@ -362,13 +343,13 @@ def smoke() -> list[float]:
     growth = Growth(8, 2, 3, (8, 16, 32), 8, (16,))
     writing = Writing(8, 2, 1, 11, (1, 2), ((4, 2),), 2, 3)
     timed = growth_of(growth, 7, rounds=1)
-    timed |= writing_of(writing, 7, Roofline(1e9, 1e9), rounds=1, room=2000)
+    timed |= writing_of(writing, 7, costs.Roofline(1e9, 1e9), rounds=1, steps=2000)
     times = [value for name, value in timed.items() if "time" in name]
     trace = [float(len(timed)), float(len(times)), float(all(0 < x < math.inf for x in times))]
     with torch.no_grad():
-        for name, call in (ways(growth, 32, 7) | parts(growth, 32, 7)).items():
-            trace += [float(flops_of(growth, 32)[name]), float(measure_flops(call))]
-            with LiveBytes() as count:
+        for name, call in (mixers(growth, 32, 7) | parts(growth, 32, 7)).items():
+            trace += [float(flops_of(growth, 32)[name]), float(costs.measure_flops(call))]
+            with costs.LiveBytes() as count:
                 made: Any = call()
             trace.append(float(count.peak))
             if isinstance(made, Tensor):
@@ -376,9 +357,9 @@ def smoke() -> list[float]:
             del made
     model = writer(writing, 7)
     step = Writer(model, filled(model, 2, 4, 10))
-    trace += [float(x) for x in step_cost(writing.config, cached=4, batch_size=2)]
-    trace.append(float(measure_flops(step)))
-    trace += [float(training_cost(writing)), float(measure_flops(trainer(writing, 7)))]
+    trace += [float(x) for x in costs.step_cost(writing.config, cached=4, batch_size=2)]
+    trace.append(float(costs.measure_flops(step)))
+    trace += [float(training_cost(writing)), float(costs.measure_flops(trainer(writing, 7)))]
     return trace
 
 
@@ -449,25 +430,19 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="cost",
-    title="What attention costs",
-    seeds=SEEDS,
-    beside=outcome,
-    timed=True,
+    name="cost", title="What attention costs",
+    seeds=SEEDS, beside=outcome, timed=True,
     config=lambda: {
-        "growth": GROWTH,
-        "writing": WRITING,
-        "rounds": ROUNDS,
-        "counted_crossing": crossover_length(GROWTH.config, with_projections=False),
+        "growth": GROWTH, "writing": WRITING, "rounds": ROUNDS,
+        "counted_crossing": costs.crossover_length(GROWTH.config, with_projections=False),
     },
     units={
-        "*/exponent": "", "*/matrices": "", "*/relative": "",
-        "time/*": "ms", "*/time": "ms", "rate/*": "GFLOP/s", "*/rate": "GFLOP/s", "*/of_*": "%",
-        "roof/peak": "GFLOP/s", "roof/bandwidth": "GB/s", "roof/ridge": "FLOP/byte",
-        "crossing/*": "tokens", "peak/*": "MB", "*": "",
+        "*/exponent": "", "*/matrices": "", "*/relative": "", "time/*": "ms", "*/time": "ms",
+        "rate/*": "GFLOP/s", "*/rate": "GFLOP/s", "*/of_*": "%", "roof/peak": "GFLOP/s",
+        "roof/bandwidth": "GB/s", "roof/ridge": "FLOP/byte", "crossing/*": "tokens", "peak/*": "MB",
+        "*": "",
     },
-    claims=CLAIMS,
-    smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 
 if __name__ == "__main__":

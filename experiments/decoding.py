@@ -24,7 +24,8 @@ from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded, beam, greedy, sample
 from companion.models.transformer import LanguageModel, TransformerConfig
-from companion.training import TrainingConfig, train
+from companion.training import TrainingConfig
+from experiments.descent import train_new
 from experiments.experiment import Claim, Experiment, Runs
 
 SEEDS = tuple(range(1, 11))
@@ -78,7 +79,7 @@ TASK = Task()
 
 
 class Written(NamedTuple):
-    """A trained model, its words, the sentences that it has read, and the losses on the way."""
+    """A trained model, its words, the sentences that it has read, and its training losses."""
 
     model: LanguageModel
     vocab: Vocabulary
@@ -97,10 +98,9 @@ def fit(setting: Setting, task: Task, seed: int) -> Written:
         [Pair(words, words) for words in sentences],
         vocab, vocab, batch_size=setting.batch_size, seed=seed,
     )  # fmt: skip
-    torch.manual_seed(seed)
-    model = LanguageModel(model_config(setting, len(vocab)))
     config = TrainingConfig(setting.steps, setting.learning_rate, min(50, setting.steps), seed=seed)
-    losses = train(model, batches, next_word_loss, config, progress=False)
+    shape = model_config(setting, len(vocab))
+    model, losses = train_new(lambda: LanguageModel(shape), batches, next_word_loss, config)
     return Written(model, vocab, frozenset(sentences), losses)
 
 
@@ -367,22 +367,15 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="decoding",
-    title="What a small language model writes, and what searches find in it",
-    seeds=SEEDS,
-    beside=outcome,
-    workers=1,
+    name="decoding", title="What a small language model writes, and what searches find in it",
+    seeds=SEEDS, beside=outcome, workers=1,
     config=lambda: {
-        "setting": Setting(),
-        "task": TASK,
-        "choices": choices(),
-        "widths": WIDTHS,
+        "setting": Setting(), "task": TASK, "choices": choices(), "widths": WIDTHS,
         "penalties": PENALTIES,
     },
     units={"final_loss": "nats", "*/log_prob": "nats", "*/words": "words", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

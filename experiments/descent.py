@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Generator, Tensor, nn
 
-from companion.training import TrainingConfig, train
+from companion.training import Batches, TrainingConfig, train
 
 Model = TypeVar("Model", bound=nn.Module)
 Batch = TypeVar("Batch")
@@ -17,6 +17,8 @@ WARMUP = 20
 """Updates over which the rate grows."""
 CLIP = 1.0
 """The gradient's norm is cut to this."""
+UNCLIPPED = 1e9
+"""A norm that no gradient reaches: nothing is cut."""
 
 
 class FromStart(TrainingConfig):
@@ -44,6 +46,41 @@ class Draws(Generic[Batch]):
         return self.draw()
 
 
+def config_of(setting: Any, seed: int, **options: Any) -> TrainingConfig:
+    """Return how a setting trains: its steps, its learning rate and its warm-up.
+
+    Args:
+        setting: has `steps`, `learning_rate` and `warmup_steps`.
+        seed: of the training.
+        options: others of `TrainingConfig`.
+    """
+    return TrainingConfig(
+        setting.steps, setting.learning_rate, setting.warmup_steps, seed=seed, **options
+    )
+
+
+def new(make: Callable[[], Model], seed: int) -> Model:
+    """Draw a model with a seed; torch's random numbers are afterwards what they were."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make()
+
+
+def train_new(
+    make: Callable[[], Model],
+    batches: Batches[Batch],
+    loss: Callable[[Any, Batch], Tensor],
+    config: TrainingConfig,
+) -> tuple[Model, list[float]]:
+    """Draw a model with the seed and train it; return it and the loss of every update.
+
+    Torch's random numbers are afterwards what they were.
+    """
+    with torch.random.fork_rng(devices=[]):
+        model = new(make, config.seed)
+        return model, train(model, batches, loss, config, progress=False)
+
+
 def descend(
     make: Callable[[], Model],
     draw: Callable[[Generator], Batch],
@@ -54,25 +91,19 @@ def descend(
     schedule: type[TrainingConfig] = FromStart,
     clip: float = CLIP,
 ) -> tuple[Model, list[float]]:
-    """Train a new model on fresh batches; return it and the loss of every update.
-
-    Torch's random numbers are afterwards what they were.
+    """Draw a model and train it on fresh batches; return it and the loss of every update.
 
     Args:
         make: draws the model.
         draw: draws a batch with the generator of the seed.
         loss: of a model on a batch.
-        setting: has `steps`, which may be 0, and a `learning_rate`.
+        setting: has a `learning_rate` and `steps`; with none the model is only drawn.
         seed: of the model and of the batches.
         schedule: says how the rate goes.
         clip: the gradient's norm is cut to this.
     """
+    if not setting.steps:
+        return new(make, seed), []
     generator = Generator().manual_seed(seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = make()
-        if not setting.steps:
-            return model, []
-        config = schedule(setting.steps, setting.learning_rate, WARMUP, clip, seed=seed)
-        batches = Draws(lambda: draw(generator))
-        return model, train(model, batches, loss, config, progress=False)
+    config = schedule(setting.steps, setting.learning_rate, WARMUP, clip, seed=seed)
+    return train_new(make, Draws(lambda: draw(generator)), loss, config)

@@ -19,7 +19,7 @@ from torch import Tensor
 from companion.data.digits import handwritten_digits
 from companion.data.images import LabelledImages, ShuffledBatches
 from companion.models.vision import VisionConfig, VisionTransformer, to_patches
-from companion.training import TrainingConfig, train
+from experiments.descent import config_of, train_new
 from experiments.experiment import Claim, Experiment, on
 from experiments.trials import Trials, tuned
 
@@ -28,7 +28,7 @@ LEARNING_RATES = (0.002, 0.004)
 REPORT_STEPS = 800
 """Updates of a reported training; tuning takes `Setting.steps`, fewer."""
 WIPED = 4
-"""Patches of the 16 that are wiped out at once."""
+"""Patches of the 16 that are wiped out together."""
 
 
 @dataclass(frozen=True)
@@ -80,23 +80,10 @@ def digits(task: Task) -> tuple[LabelledImages, LabelledImages]:
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[VisionTransformer, list[float]]:
     """Train a Vision Transformer; return it and the loss of every update."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = VisionTransformer(VisionConfig(positions=setting.positions))
-        losses = train(
-            model,
-            ShuffledBatches(digits(task)[0], batch_size=setting.batch_size, seed=seed),
-            VisionTransformer.loss,
-            TrainingConfig(
-                setting.steps,
-                setting.learning_rate,
-                setting.warmup_steps,
-                weight_decay=setting.weight_decay,
-                seed=seed,
-            ),
-            progress=False,
-        )
-    return model, losses
+    plan = config_of(setting, seed, weight_decay=setting.weight_decay)
+    batches = ShuffledBatches(digits(task)[0], batch_size=setting.batch_size, seed=seed)
+    config = VisionConfig(positions=setting.positions)
+    return train_new(lambda: VisionTransformer(config), batches, VisionTransformer.loss, plan)
 
 
 @torch.no_grad()
@@ -176,24 +163,20 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="digits",
-    title="A Vision Transformer on digits of 8 x 8 pixels",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
+    name="digits", title="A Vision Transformer on digits of 8 x 8 pixels",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
     trials=Trials(
         arms, LEARNING_RATES, TUNING_TASK, "loss", "loss of training digits that were left out"
     ),
     config=lambda: {"task": TASK, "wiped": WIPED, "arms": reported()},
     units={"*/loss": "nats", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
     data={
         "credit": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak (1998), "
         "UCI Machine Learning Repository, as in scikit-learn",
         "licence": "CC BY 4.0",
     },
-)
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

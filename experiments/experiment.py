@@ -108,7 +108,7 @@ class Experiment:
         outcome: takes an arm's setting, its task and a seed, and gives its measures.
         beside: takes a seed and gives measures of no single arm, by their whole names.
         timed: whether `beside` measures times, so that its runs follow one another.
-        recorded: turns the runs into those that are recorded and that claims speak of.
+        recorded: gives, of the runs, those that are recorded and that claims speak of.
         units: of the measures, by patterns of their names; the first that matches counts.
         claims: by name.
         config: gives what was fixed beforehand; by default setting and task of every arm.
@@ -192,23 +192,19 @@ class Experiment:
     def tune(self, workers: int) -> None:
         """Do every trial on the tuning seeds; record all, and the best setting of each arm."""
         assert self.trials is not None
-        smoke, rows = fingerprint(self.smoke()), self.trials.rows()
-        outcome = self.trials.outcome or self.outcome
-        jobs = [
-            (f"{self.name}/trials", smoke, outcome, setting, task, seed)
-            for _, setting, task in rows
-            for seed in TUNING_SEEDS
-        ]
-        values = [one[self.trials.measure] for one in in_parallel(run_cached, jobs, workers)]
-        count = len(TUNING_SEEDS)
+        trials, rows = self.trials, self.trials.rows()
+        outcome = trials.outcome or self.outcome
+        assert outcome is not None
+        arms = [(setting, trials.task) for _, setting in rows]
+        code = fingerprint(self.smoke())
         record_trials(
             self.name,
-            self.trials.metric or self.trials.measure,
-            [name for name, *_ in rows],
-            [setting for _, setting, _ in rows],
-            [values[n : n + count] for n in range(0, len(values), count)],
-            named=self.trials.named,
-            digits=self.trials.digits,
+            trials.metric or trials.measure,
+            [name for name, _ in rows],
+            [setting for _, setting in rows],
+            tried(self.name, outcome, arms, trials.measure, workers, code),
+            named=trials.named,
+            digits=trials.digits,
         )
 
     def main(self, about: str | None, tune: Callable[[int], object] | None = None) -> None:
@@ -266,6 +262,29 @@ def in_parallel(
     ) as pool:
         futures = [pool.submit(work, *job) for job in jobs]
         return [future.result() for future in futures]
+
+
+def tried(
+    study: str,
+    outcome: Callable[..., Mapping[str, float]],
+    arms: Sequence[tuple[object, object]],
+    measured: str,
+    workers: int,
+    code: object = None,
+) -> list[list[float]]:
+    """Run every setting on its task on the tuning seeds; return one list of runs for each.
+
+    Args:
+        study: whose trials these are.
+        outcome: takes a setting, a task and a seed, and gives measures.
+        arms: setting and task of every trial.
+        measured: which measure is returned.
+        workers: processes of one thread each.
+        code: as in `run_cached`.
+    """
+    jobs = [(f"{study}/trials", code, outcome, *arm, seed) for arm in arms for seed in TUNING_SEEDS]
+    values = iter([one[measured] for one in in_parallel(run_cached, jobs, workers)])
+    return [[next(values) for _ in TUNING_SEEDS] for _ in arms]
 
 
 def as_key(**parts: object) -> dict[str, object]:

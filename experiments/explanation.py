@@ -51,7 +51,7 @@ from companion.metrics import alignment_error_rate
 from companion.models.classifier import AttentionClassifier, ClassifierConfig
 from companion.models.seq2seq import Seq2Seq
 from companion.models.transformer import Transformer
-from companion.training import TrainingConfig, train
+from experiments.descent import config_of, train_new
 from experiments.experiment import Arm, Claim, Experiment, on
 from experiments.settings import LIVE_SETTINGS
 from experiments.transformer import SMALL, TransformerSetting
@@ -136,24 +136,12 @@ class Drawn:
 def fit(setting: Setting, seed: int) -> tuple[AttentionClassifier, list[float]]:
     """Train a classifier; return it in double precision, and the loss of every update."""
     task = TASKS[setting.task]
-    config = ClassifierConfig(
-        task.vocab_size,
-        task.classes,
-        task.questions,
-        setting.embed_dim,
-        setting.encoder,
-        setting.attention,
+    sizes = task.vocab_size, task.classes, task.questions, setting.embed_dim
+    config = ClassifierConfig(*sizes, setting.encoder, setting.attention)
+    batches = Drawn(task, setting.batch_size, seed)
+    model, losses = train_new(
+        lambda: AttentionClassifier(config), batches, loss_of, config_of(setting, seed)
     )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = AttentionClassifier(config)
-        losses = train(
-            model,
-            Drawn(task, setting.batch_size, seed),
-            loss_of,
-            TrainingConfig(setting.steps, setting.learning_rate, setting.warmup_steps, seed=seed),
-            progress=False,
-        )
     return model.double(), losses
 
 
@@ -408,7 +396,7 @@ def reported() -> dict[str, Setting]:
 
 
 def longer() -> dict[str, Setting]:
-    """Return the classifier that is trained once more for longer: uniform, and in need of it."""
+    """Return the classifier that is trained again for longer: uniform, and in need of it."""
     setting = reported()["lookup/gru/uniform"]
     return {"lookup/gru/uniform_longer": replace(setting, steps=LONGER * setting.steps)}
 
@@ -531,24 +519,17 @@ CLAIMS = {
 UNITS = {"*final_loss": "nats", "*divergence": "nats", "*tau": "", "*/distance/*": "", "*": "%"}
 
 STUDY = Experiment(
-    name="explanation",
-    title="Is attention explanation?",
-    seeds=SEEDS,
-    arms=compared,
-    outcome=outcome,
+    name="explanation", title="Is attention explanation?",
+    seeds=SEEDS, arms=compared, outcome=outcome,
     trials=Trials(arms, LEARNING_RATES, None, metric="loss of the last 50 updates"),
     config=lambda: {
-        "arms": reported() | longer(),
-        "tasks": TASKS,
-        "tests": TESTS,
-        "sentences": SENTENCES,
+        "arms": reported() | longer(), "tasks": TASKS, "tests": TESTS, "sentences": SENTENCES,
         "translators": {kind: translator(kind) for kind in TRANSLATORS},
         "transformer": transformer(),
     },
     units=UNITS,
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -82,16 +82,12 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="explanation_seeds",
-    title="One classifier, twenty seeds",
-    seeds=SEEDS,
-    beside=outcome,
-    workers=1,
+    name="explanation_seeds", title="One classifier, twenty seeds",
+    seeds=SEEDS, beside=outcome, workers=1,
     config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
     units=UNITS,
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

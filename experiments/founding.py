@@ -15,16 +15,16 @@ from statistics import fmean
 
 import torch
 
-from companion.data.batching import PooledBatches, collate
+from companion.data.batching import collate
 from companion.data.pairs import Pair
 from companion.data.phrases import phrase_book
 from companion.data.vocabulary import Vocabulary
 from companion.metrics import exact_match
 from companion.models.seq2seq import Seq2Seq
-from companion.training import TrainingConfig, train
 from companion.translation import Translator
+from experiments.descent import config_of, train_new
 from experiments.experiment import Arm, Claim, Experiment, Runs, on
-from experiments.translators import Corpus, Kind, Setting
+from experiments.translators import Corpus, Kind, Setting, training_batches
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -72,13 +72,12 @@ def mismatched(pairs: Sequence[Pair], seed: int) -> list[Pair]:
 
 def fit(setting: Setting, corpus: Corpus, seed: int) -> tuple[Translator, list[float]]:
     """Train one translator with LSTM cells; return it and the loss of every update."""
-    torch.manual_seed(seed)
-    model = Seq2Seq(replace(setting.config(corpus.vocabularies), cell="lstm"))
-    vocabularies = corpus.source_vocab, corpus.target_vocab
-    batches = PooledBatches(corpus.train, *vocabularies, batch_size=setting.batch_size, seed=seed)
-    config = TrainingConfig(setting.steps, setting.learning_rate, setting.warmup_steps, seed=seed)
-    losses = train(model, batches, Seq2Seq.loss, config, progress=False)
-    return Translator(model, *vocabularies), losses
+    config = replace(setting.config(corpus.vocabularies), cell="lstm")
+    batches = training_batches(setting, corpus, seed)
+    model, losses = train_new(
+        lambda: Seq2Seq(config), batches, Seq2Seq.loss, config_of(setting, seed)
+    )
+    return Translator(model, corpus.source_vocab, corpus.target_vocab), losses
 
 
 def edits(first: Text, second: Text) -> int:
@@ -96,7 +95,7 @@ def edits(first: Text, second: Text) -> int:
 
 
 def scores(written: Sequence[Text], pairs: Sequence[Pair], name: str) -> dict[str, float]:
-    """Compare translations with the book: exact match, and two ways to count edits.
+    """Compare translations with the book: exact match, and edits counted by two rules.
 
     "letters_wrong" is the edits over the length of the longer text, a mean over phrases, at most
     100 %. "character_errors" is all edits per 100 letters of the book; superfluous ones count in
@@ -234,23 +233,15 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="founding",
-    title="Does a phrase book teach Spanish?",
-    seeds=SEEDS,
-    arms=arms,
-    outcome=outcome,
-    beside=baseline,
-    recorded=recorded,
+    name="founding", title="Does a phrase book teach Spanish?",
+    seeds=SEEDS, arms=arms, outcome=outcome, beside=baseline, recorded=recorded,
     trials=Trials(tried, LEARNING_RATES, TASK, "letters_wrong/unseen", named=False),
     config=lambda: {
-        **{name: arm._asdict() for name, arm in arms().items()},
-        "cell": "lstm",
-        "max_len": MAX_LEN,
+        **{name: arm._asdict() for name, arm in arms().items()}, "cell": "lstm", "max_len": MAX_LEN,
     },
     units={"*/character_errors/*": "errors per 100 letters", "*/final_loss": "nats", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -21,7 +21,7 @@ from torch import Generator, Tensor, nn
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.training import train
-from experiments.descent import WARMUP, Draws, FromStart
+from experiments.descent import UNCLIPPED, WARMUP, Draws, FromStart
 from experiments.experiment import Claim, Experiment, Runs, in_parallel, on
 from experiments.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
@@ -81,7 +81,7 @@ class Task:
         """Draw features (s, b, n, f), answers (s, b, n), and which keys came before (s, b, n).
 
         The class of a key is drawn anew for each sequence; with probability `noise` another draw
-        is revealed in its place. One seed draws from one generator.
+        is revealed instead of it. One seed draws from one generator.
         """
         drawn = [self._drawn(generator, size) for generator in generators]
         keys, answers = (torch.stack(part) for part in zip(*drawn, strict=True))
@@ -214,7 +214,7 @@ def fit(setting: Setting, task: Task, seeds: Sequence[int]) -> tuple[Readers, Te
         return losses.sum()
 
     batches = Draws(lambda: task.batch(generators, task.batch_size))
-    config = FromStart(setting.steps, setting.learning_rate, WARMUP, clip_norm=math.inf)
+    config = FromStart(setting.steps, setting.learning_rate, WARMUP, clip_norm=UNCLIPPED)
     train(models, batches, loss_of, config, progress=False)
     return models, torch.stack(trace)
 
@@ -265,16 +265,11 @@ def tune(workers: int) -> None:
 
     What counts is the arm's own training loss: who does not know of a mistake sees no other.
     """
-    rows = Trials(arms, LEARNING_RATES, TASK).rows()
-    jobs = [(setting, task, TUNING_SEEDS) for _, setting, task in rows]
-    record_trials(
-        "from_scratch",
-        "loss of the last 20 updates",
-        [name for name, *_ in rows],
-        [setting for _, setting, _ in rows],
-        [runs["final_loss"] for runs in in_parallel(outcome, jobs, workers)],
-        digits=".6g",
-    )
+    names, settings = zip(*Trials(arms, LEARNING_RATES, TASK).rows(), strict=True)
+    jobs = [(setting, TASK, TUNING_SEEDS) for setting in settings]
+    losses = [runs["final_loss"] for runs in in_parallel(outcome, jobs, workers)]
+    metric = "loss of the last 20 updates"
+    record_trials(STUDY.name, metric, names, settings, losses, digits=".6g")
 
 
 # The record
@@ -321,21 +316,14 @@ CLAIMS = {
 STUDY = SideBySide(
     name="from_scratch",
     title="Causal attention with one silent mistake: what is reported, and what is so in use",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
+    seeds=SEEDS, arms=lambda: on(TASK, reported()),
     config=lambda: {
-        "task": TASK,
-        "embed_dim": EMBED_DIM,
-        "heads": HEADS,
-        "hidden": HIDDEN,
-        "warmup": WARMUP,
-        "cheap": CHEAP,
-        "arms": reported(),
+        "task": TASK, "embed_dim": EMBED_DIM, "heads": HEADS, "hidden": HIDDEN, "warmup": WARMUP,
+        "cheap": CHEAP, "arms": reported(),
     },
     units={"*/final_loss": "nats", "*/illusion": "points", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__, tune)

@@ -255,28 +255,18 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="heads",
-    title="Self-attention that answers several questions, by number of heads",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
-    trials=Trials(
-        arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates", digits=".6g"
-    ),
+    name="heads", title="Self-attention that answers several questions, by number of heads",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
+    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates", digits=".6g"),
     config=lambda: {
-        "task": TASK,
-        "hidden": HIDDEN,
-        "warmup": WARMUP,
-        "clip": CLIP,
-        "spare": SPARE,
+        "task": TASK, "hidden": HIDDEN, "warmup": WARMUP, "clip": CLIP, "spare": SPARE,
         "arms": reported(),
     },
     units={
         "*/accuracy": "%", "*/right/*": "%", "*/final_loss": "nats", "*/removed/*": "points",
         "*/spare": "% of the heads", "*": "",
     },
-    claims=CLAIMS,
-    smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 
 if __name__ == "__main__":

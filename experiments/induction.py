@@ -263,19 +263,14 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="induction",
-    title="Copying what came before, by number of attention layers",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, ARMS),
-    outcome=outcome,
-    workers=1,
+    name="induction", title="Copying what came before, by number of attention layers",
+    seeds=SEEDS, arms=lambda: on(TASK, ARMS), outcome=outcome, workers=1,
     config=lambda: {"task": TASK, "arms": ARMS, "within": WITHIN},
     units={
         "*/half/*": "updates", "*/final_loss": "nats", "*/accuracy/*": "%", "*/without/*": "%",
         "*/largest_gain": "points", "*": "",
     },
-    claims=CLAIMS,
-    smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -339,25 +339,16 @@ CLAIMS = {
 STUDY = Experiment(
     name="kv_heads",
     title="A language model with fewer key and value heads, and with a cache of fixed size",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
-    recorded=recorded,
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, recorded=recorded,
     trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 50 updates", outcome=trial),
     config=lambda: {
-        "task": TASK,
-        "width": WIDTH,
-        "heads": HEADS,
-        "blocks": BLOCKS,
-        "warmup": WARMUP,
-        "clip": CLIP,
-        "cache_bytes": {name: bytes_a_word(arm) for name, arm in reported().items()},
+        "task": TASK, "width": WIDTH, "heads": HEADS, "blocks": BLOCKS, "warmup": WARMUP,
+        "clip": CLIP, "cache_bytes": {name: bytes_a_word(arm) for name, arm in reported().items()},
         "arms": reported(),
     },
     units={"*/parameters": "weights", "*/first/*": "%", "*/sound/*": "%", "*": "nats a word"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

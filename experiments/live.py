@@ -11,14 +11,11 @@ from experiments.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
 from experiments.translators import UNITS, outcome, smoke_trace
 
 STUDY = Experiment(
-    name="live",
-    title="The small translators of the live cells",
-    seeds=REPORT_SEEDS,
-    arms=lambda: on(LIVE_TASK, LIVE_SETTINGS),
-    outcome=outcome,
+    name="live", title="The small translators of the live cells",
+    seeds=REPORT_SEEDS, arms=lambda: on(LIVE_TASK, LIVE_SETTINGS), outcome=outcome,
     units=UNITS,
     smoke=lambda: smoke_trace(LIVE_SETTINGS.values()),
-)
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -93,7 +93,7 @@ def weights(query: Any, key: Any, bandwidth: Any, mask: Any = None) -> Any:
 
 
 def soft(query: Any, key: Any, value: Any, bandwidth: Any, mask: Any = None) -> Any:
-    """Look up the values (..., k) of all allowed keys at once: (..., q)."""
+    """Look up the values (..., k) of all allowed keys together: (..., q)."""
     return attend(weights(query, key, bandwidth, mask), value[..., None])[..., 0]
 
 
@@ -127,7 +127,7 @@ def neighbours_soft(
 def neighbours_mean(
     query: Vector, key: Vector, value: Vector, neighbours: Vector, mask: Any = None
 ) -> Vector:
-    """Return the mean value of the k nearest keys, for all given k at once: (candidates, q)."""
+    """Return the mean value of the k nearest keys, for every given k: (candidates, q)."""
     order = np.argsort(_distance(query, key, mask), axis=1)
     sums = np.cumsum(value[order], axis=1)[:, neighbours.astype(int) - 1]
     return np.asarray((sums / neighbours).T)
@@ -338,24 +338,15 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="lookup",
-    title="Soft lookup on a curve: bandwidth, samples, neighbours",
-    seeds=SEEDS,
-    beside=run,
+    name="lookup", title="Soft lookup on a curve: bandwidth, samples, neighbours",
+    seeds=SEEDS, beside=run,
     config=lambda: {
-        "curve": "2 x + sin(2 pi x)",
-        "design": PLAIN,
-        "descent": Descent(),
-        "widths": WIDTHS.tolist(),
-        "drawn": DRAWN.tolist(),
-        "sizes": SIZES,
-        "grid": len(GRID),
+        "curve": "2 x + sin(2 pi x)", "design": PLAIN, "descent": Descent(),
+        "widths": WIDTHS.tolist(), "drawn": DRAWN.tolist(), "sizes": SIZES, "grid": len(GRID),
     },
     units={"*": ""},
-    claims=CLAIMS,
-    smoke=smoke,
-    tolerance=1e-6,
-)
+    claims=CLAIMS, smoke=smoke, tolerance=1e-6,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -26,7 +26,7 @@ from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.scores import dot_score, scaled_dot_score
 from companion.training import TrainingConfig
-from experiments.descent import WARMUP, descend
+from experiments.descent import UNCLIPPED, WARMUP, descend
 from experiments.experiment import Claim, Experiment, on, ratio
 from experiments.trials import Trials, tuned
 
@@ -93,7 +93,7 @@ class LanguageModel(nn.Module):
         e = setting.embed_dim
         self.mask = setting.mask
         self.letters = nn.Embedding(task.letters, e)
-        self.places = nn.Embedding(2 * task.half, e)
+        self.positions = nn.Embedding(2 * task.half, e)
         self.attention_norm, self.norm = nn.LayerNorm(e), nn.LayerNorm(e)
         self.attention = MultiHeadAttention(e, setting.num_heads)
         self.feed_forward = FeedForward(e, 2 * e)
@@ -102,7 +102,7 @@ class LanguageModel(nn.Module):
     def forward(self, letters: Tensor) -> Tensor:
         """Return logits of the next letter, (b, q, letters), for letters (b, q)."""
         length = letters.shape[-1]
-        x = self.letters(letters) + self.places(torch.arange(length))
+        x = self.letters(letters) + self.positions(torch.arange(length))
         mask = mask_of(self.mask, length)
         x = x + self.attention(self.attention_norm(x), attn_mask=mask)
         x = x + self.feed_forward(self.norm(x))
@@ -133,7 +133,7 @@ def fit(setting: Setting, task: Copying, seed: int) -> tuple[LanguageModel, list
         setting,
         seed,
         schedule=Constant,
-        clip=math.inf,
+        clip=UNCLIPPED,
     )
 
 
@@ -246,7 +246,7 @@ def errors(draws: Draws, dtype: str, length: int, spread: float, seed: int) -> d
     """Measure the error of each computation of attention in one type, against float64.
 
     All get the same numbers, rounded to the type beforehand. `rounding` is the least possible
-    error: the float64 output, rounded to the type once. `lost` is the share of rows for which the
+    error: the float64 output, rounded to the type. `lost` is the share of rows for which the
     textbook's formula gives no finite number, or zeros throughout.
     """
     generator = Generator().manual_seed(seed)
@@ -417,26 +417,16 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="numerics",
-    title="Masks, padding and narrow numbers",
-    seeds=SEEDS,
-    arms=lambda: on(TASKS, reported()),
-    outcome=outcome,
-    beside=untrained,
+    name="numerics", title="Masks, padding and narrow numbers",
+    seeds=SEEDS, arms=lambda: on(TASKS, reported()), outcome=outcome, beside=untrained,
     trials=Trials(arms, LEARNING_RATES, TASKS, "held_out_loss", digits=".5f"),
     config=lambda: {
-        "tasks": TASKS,
-        "warmup": WARMUP,
-        "arms": reported(),
-        "padding": PADDING,
-        "draws": DRAWS,
-        "caps": CAPS,
-        "forbidden": FORBIDDEN,
+        "tasks": TASKS, "warmup": WARMUP, "arms": reported(), "padding": PADDING, "draws": DRAWS,
+        "caps": CAPS, "forbidden": FORBIDDEN,
     },
     units={"*ratio": "", "*loss": "nats", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -207,28 +207,17 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="positions",
-    title="Ways to tell places, beyond the lengths of training",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
+    name="positions", title="Ways to tell places, beyond the lengths of training",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
     recorded=split_off(rescalings(TASK)),
     trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates"),
     config=lambda: {
-        "task": TASK,
-        "width": WIDTH,
-        "heads": HEADS,
-        "blocks": 2,
-        "buckets": BUCKETS,
-        "warmup": WARMUP,
-        "clip": CLIP,
-        "rescalings": rescalings(TASK),
-        "arms": reported(),
+        "task": TASK, "width": WIDTH, "heads": HEADS, "blocks": 2, "buckets": BUCKETS,
+        "warmup": WARMUP, "clip": CLIP, "rescalings": rescalings(TASK), "arms": reported(),
     },
     units={"*/final_loss": "nats", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

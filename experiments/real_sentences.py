@@ -106,12 +106,10 @@ STUDY = Experiment(
     name="real_sentences",
     title="Real sentences: three translators with equal weights and equal steps",
     arguments=" PAIRS --credit CREDIT --licence LICENCE",
-    seeds=REPORT_SEEDS,
-    outcome=outcome,
+    seeds=REPORT_SEEDS, outcome=outcome,
     units=UNITS,
-    claims=CLAIMS,
-    smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
-)
+    claims=CLAIMS, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
+)  # fmt: skip
 
 
 def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:

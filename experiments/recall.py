@@ -281,29 +281,17 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="recall",
-    title="Associative recall by ways to look back, against the number of pairs",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
+    name="recall", title="Associative recall by ways to look back, against the number of pairs",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
     trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 50 updates"),
     config=lambda: {
-        "task": TASK,
-        "width": WIDTH,
-        "key_width": KEY_WIDTH,
-        "value_width": VALUE_WIDTH,
-        "window": WINDOW,
-        "warmup": WARMUP,
-        "clip": CLIP,
-        "kept": KEPT,
-        "patience": PATIENCE,
-        "numbers": {name: numbers_kept(name, 2 * MOST) for name in arms()},
-        "arms": reported(),
+        "task": TASK, "width": WIDTH, "key_width": KEY_WIDTH, "value_width": VALUE_WIDTH,
+        "window": WINDOW, "warmup": WARMUP, "clip": CLIP, "kept": KEPT, "patience": PATIENCE,
+        "numbers": {name: numbers_kept(name, 2 * MOST) for name in arms()}, "arms": reported(),
     },
     units={"*/final_loss": "nats", "*/gate/*": "", "*": "%"},
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

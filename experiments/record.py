@@ -64,7 +64,7 @@ def prediction(runs: Sequence[float]) -> Interval:
 
 
 def measure(runs: Sequence[float], unit: str, *, decimals: int | None = None) -> Entry:
-    """Return the entry of a number that was measured once a seed.
+    """Return the entry of a number that was measured for every seed.
 
     Args:
         runs: one number a seed, in the order of the seeds.

@@ -378,29 +378,18 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="scores",
-    title="Scores, and what the square root does to training",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
-    beside=starts,
-    trials=Trials(
-        arms, lambda setting: LEARNING_RATES[setting.optimizer], TASK, "mean_loss"
-    ),
+    name="scores", title="Scores, and what the square root does to training",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, beside=starts,
+    trials=Trials(arms, lambda setting: LEARNING_RATES[setting.optimizer], TASK, "mean_loss"),
     config=lambda: {
-        "start": Start(),
-        "task": TASK,
-        "hidden": HIDDEN,
-        "momentum": MOMENTUM,
-        "warmup": WARMUP,
+        "start": Start(), "task": TASK, "hidden": HIDDEN, "momentum": MOMENTUM, "warmup": WARMUP,
         "arms": reported(),
     },
     units={
         "*/busy": "% of the queries", "*entropy*": "nats", "*_loss": "nats",
         "*/updates_to_half": "updates", "*": "",
     },
-    claims=CLAIMS,
-    smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -375,12 +375,8 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="summarization",
-    title="Names that nobody has seen: copied, replaced or spelled",
-    seeds=SEEDS,
-    arms=lambda: on(TASK, reported()),
-    outcome=outcome,
-    workers=1,
+    name="summarization", title="Names that nobody has seen: copied, replaced or spelled",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, workers=1,
     recorded=split_off(["first", "coverage", "replaced"]),
     trials=Trials(
         arms,
@@ -394,8 +390,7 @@ STUDY = Experiment(
         "*/seconds": "s", "*/parameters": "weights", "*/p_gen/*": "", "*/copied/*": "",
         "*/again": "", "*": "%",
     },
-    claims=CLAIMS,
-    smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 
 if __name__ == "__main__":

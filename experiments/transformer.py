@@ -216,17 +216,12 @@ CLAIMS = {
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="transformer",
-    title="The Transformer on the grammar, and the details of its training",
-    seeds=REPORT_SEEDS,
-    arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()),
-    outcome=outcome,
-    beside=update_cost,
-    timed=True,
+    name="transformer", title="The Transformer on the grammar, and the details of its training",
+    seeds=REPORT_SEEDS, arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()), outcome=outcome,
+    beside=update_cost, timed=True,
     units=UNITS,
-    claims=CLAIMS,
-    smoke=smoke,
-)
+    claims=CLAIMS, smoke=smoke,
+)  # fmt: skip
 
 if __name__ == "__main__":
     STUDY.main(__doc__, tune)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import torch
 from torch import Tensor
@@ -21,6 +21,9 @@ from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
 from experiments.experiment import RUNS, Claim, Quantity, as_key, digest
+
+if TYPE_CHECKING:
+    from experiments.transformer import TransformerSetting
 
 Kind = Literal["none", "additive", "dot", "general", "concat"]
 
@@ -80,40 +83,8 @@ class Setting:
         return replace(self, steps=6, warmup_steps=2, hidden_dim=16, embed_dim=8, batch_size=16)
 
 
-class AnySetting(Protocol):
-    """What is trained, an RNN as `Setting` or a Transformer, and how."""
-
-    @property
-    def attention(self) -> str:
-        """The kind of attention, by which settings are tuned."""
-
-    @property
-    def learning_rate(self) -> float:
-        """The highest rate."""
-
-    @property
-    def steps(self) -> int:
-        """Number of updates."""
-
-    @property
-    def warmup_steps(self) -> int:
-        """Updates over which the rate grows."""
-
-    @property
-    def batch_size(self) -> int:
-        """Sentences an update."""
-
-    def build(self, vocabularies: tuple[int, int]) -> Any:
-        """Return an untrained model, for source and target vocabularies of a size."""
-
-    def loss(self, model: Any, batch: Batch) -> Tensor:
-        """Return what training makes smaller."""
-
-    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
-        """Hold attention against the gold links, where there is any."""
-
-    def shrunk(self) -> AnySetting:
-        """Return the setting of a smoke run."""
+AnySetting: TypeAlias = "Setting | TransformerSetting"
+"""What is trained, an RNN or a Transformer, and how."""
 
 
 @dataclass(frozen=True)
@@ -314,11 +285,7 @@ def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
 
 
 def gain(
-    sentence: str,
-    more: str,
-    less: str,
-    where: str = "test",
-    of: Callable[[str], Quantity] = str,
+    sentence: str, more: str, less: str, where: str = "test", of: Callable[[str], Quantity] = str
 ) -> Claim:
     """Claim that one arm gets more sentences exactly right than another.
 

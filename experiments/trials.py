@@ -42,10 +42,10 @@ class Trials:
     named: bool = True
     digits: str = ".4f"
 
-    def rows(self) -> list[tuple[str, Any, object]]:
-        """Return arm, setting and task of every trial."""
+    def rows(self) -> list[tuple[str, Any]]:
+        """Return arm and setting of every trial."""
         return [
-            (name, replace(setting, learning_rate=rate), self.task)
+            (name, replace(setting, learning_rate=rate))
             for name, setting in self.arms().items()
             for rate in (self.rates(setting) if callable(self.rates) else self.rates)
         ]

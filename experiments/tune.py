@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeVar
 
-from experiments.experiment import in_parallel, run_cached
+from experiments.experiment import tried
 from experiments.translators import KINDS, AnySetting, GrammarTask, Setting, Task, outcome
-from experiments.trials import TUNING_SEEDS, record_trials
+from experiments.trials import record_trials
 
 SettingT = TypeVar("SettingT", bound=AnySetting)
 
@@ -33,22 +33,9 @@ def tune(
         metric: the measure whose mean decides, higher is better.
         workers: processes of one thread each.
     """
-    jobs = [
-        (f"{name}/trials", None, outcome, setting, task, seed)
-        for setting in settings
-        for seed in TUNING_SEEDS
-    ]
-    values = [measures[metric] for measures in in_parallel(run_cached, jobs, workers)]
-    count = len(TUNING_SEEDS)
-    return record_trials(
-        name,
-        metric,
-        [setting.attention for setting in settings],
-        settings,
-        [values[n : n + count] for n in range(0, len(values), count)],
-        lower_is_better=False,
-        named=False,
-    )
+    arms = [setting.attention for setting in settings]
+    runs = tried(name, outcome, [(setting, task) for setting in settings], metric, workers)
+    return record_trials(name, metric, arms, settings, runs, lower_is_better=False, named=False)
 
 
 def main(workers: int = 2) -> None:

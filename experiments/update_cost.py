@@ -11,12 +11,7 @@ from experiments.translators import AnySetting, Task, training_batches
 
 
 def update_costs(
-    settings: Mapping[str, AnySetting],
-    task: Task,
-    seed: int,
-    *,
-    rounds: int = 5,
-    updates: int = 20,
+    settings: Mapping[str, AnySetting], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
 ) -> dict[str, float]:
     """Return the CPU time of an update of every translator, as a multiple of the first one's.
 
@@ -28,12 +23,7 @@ def update_costs(
 
 
 def update_seconds(
-    settings: Mapping[str, AnySetting],
-    task: Task,
-    seed: int,
-    *,
-    rounds: int = 5,
-    updates: int = 20,
+    settings: Mapping[str, AnySetting], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
 ) -> dict[str, float]:
     """Return the seconds of CPU time that an update of every translator takes.
 

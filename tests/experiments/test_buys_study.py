@@ -51,6 +51,7 @@ def test_the_local_arm_looks_through_a_window() -> None:
     settings = buys.trained_here()
     local, general = (settings[arm].build((9, 9)) for arm in ("local", "general"))
     assert isinstance(local, Seq2Seq)
+    assert isinstance(general, Seq2Seq)
     assert local.config == replace(general.config, window=5)
     assert general.config.attention == "general"
 

@@ -18,8 +18,8 @@ SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
 TINY = cost.Writing(8, 2, 2, 11, (1, 2), ((4, 2),), 2, 3)
 
 
-def test_the_exact_ways_compute_the_same() -> None:
-    calls: Any = cost.ways(SMALL, 37, 5)
+def test_the_exact_mixers_compute_the_same() -> None:
+    calls: Any = cost.mixers(SMALL, 37, 5)
     generator = torch.Generator().manual_seed(5)
     query, key, value = torch.randn(3, 1, 2, 37, 4, generator=generator)
     wanted = F.scaled_dot_product_attention(query, key, value)
@@ -37,7 +37,7 @@ def test_the_exact_ways_compute_the_same() -> None:
 @pytest.mark.parametrize("n", [16, 100])
 def test_what_is_timed_is_what_is_counted(n: int) -> None:
     counted = cost.flops_of(SMALL, n)
-    calls = cost.ways(SMALL, n, 5) | cost.parts(SMALL, n, 5)
+    calls = cost.mixers(SMALL, n, 5) | cost.parts(SMALL, n, 5)
     with torch.no_grad():
         found = {name: measure_flops(call) for name, call in calls.items()}
     assert found == counted
@@ -77,7 +77,7 @@ def test_a_step_writes_on_from_what_was_filled() -> None:
 
 def test_rates_are_shares_of_the_roof() -> None:
     roof = Roofline(flops=1e9, bandwidth=1e8)
-    found = cost.writing_of(TINY, 3, roof, rounds=1, room=3000)
+    found = cost.writing_of(TINY, 3, roof, rounds=1, steps=3000)
     for b in (1, 2):
         name = f"decode/4/{b}"
         step = step_cost(TINY.config, cached=4, batch_size=b)

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from companion.training import TrainingConfig
-from experiments.descent import CLIP, WARMUP, Draws, FromStart, descend
+from experiments.descent import CLIP, UNCLIPPED, WARMUP, Draws, FromStart, descend
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def slopes(generator: Generator) -> Tensor:
 
 
 @pytest.mark.parametrize("schedule", [FromStart, TrainingConfig])
-@pytest.mark.parametrize("clip", [0.5, math.inf])
+@pytest.mark.parametrize("clip", [0.5, UNCLIPPED])
 def test_losses_are_those_of_adam_on_fresh_draws(
     schedule: type[TrainingConfig], clip: float
 ) -> None:
