@@ -8,6 +8,7 @@ types, shapes, dtypes and devices only, never at values, and their messages all 
 from __future__ import annotations
 
 import math
+import sys
 from numbers import Integral, Real
 from typing import Any, Protocol, TypeVar
 
@@ -68,6 +69,10 @@ def namespace(*arrays: Array | None, **named: Array | None) -> Any:
     """
     if len(arrays) == 1 and type(arrays[0]) in _namespaces:
         return _namespaces[type(arrays[0])]
+    if len(arrays) == 1 and is_torch(arrays[0]):
+        import array_api_compat.torch
+
+        return array_api_compat.torch
     given = {f"argument {place}": array for place, array in enumerate(arrays, 1)} | named
     (first, reference), *others = _present_arrays(given)
     for name, array in others:
@@ -88,7 +93,7 @@ def device_of(array: Array) -> Any:
     >>> device_of(np.ones(2))
     'cpu'
     """
-    return device(array)
+    return array.device if is_torch(array) else device(array)  # type: ignore[attr-defined]
 
 
 def is_numpy(array: object) -> bool:
@@ -106,7 +111,8 @@ def is_torch(array: object) -> bool:
     >>> is_torch([1.0])
     False
     """
-    return is_torch_array(array)
+    torch = sys.modules.get("torch")  # not by array-api-compat, whose cache torch.compile warns of
+    return torch is not None and isinstance(array, torch.Tensor)
 
 
 def is_number(value: object) -> bool:
@@ -138,7 +144,7 @@ def constant(array: Any) -> Any:
     >>> constant(np.ones(2)).tolist()
     [1.0, 1.0]
     """
-    return array.detach() if is_torch_array(array) else array
+    return array.detach() if is_torch(array) else array
 
 
 def windows(array: Any, size: int, step: int) -> Any:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from companion.arrays import check_integer, check_rank, check_size, check_whole, namespace
+from companion.contracts import contract
 
 
+@contract(
+    batch_size=">= 1", num_kv_heads=">= 1", max_len=">= 1", head_dim=">= 1", window=">= 1",
+    value_dim=">= 1",
+)  # fmt: skip
 class KVCache:
     """Keep the keys and values of one self-attention layer in memory that is allocated once.
 
-    Without a window the place of a token is its slot. With one the slots are a ring: a token takes
-    the slot of the one `window` places before it, and keys come back in the order of their slots.
+    Without a window the position of a token is its slot. With one the slots are a ring: a token
+    takes the slot of the one `window` positions before it, and keys come back slot by slot.
     Attention itself does not mind the order; `key_positions` says it to masks and biases.
 
     Prompts of unequal length are padded at the end, and `update` is told their `lengths`. The next
-    token of a sequence takes the place of its padding, so every sequence has the places that it
+    token of a sequence takes the slot of its padding, so every sequence has the positions that it
     would have alone. Attention must leave out keys that stand behind their query, which a causal
     mask with `offset=cache.offset`, taken before the update, does.
 
@@ -36,8 +40,7 @@ class KVCache:
         dtype: what it holds; None means torch's default.
 
     Raises:
-        TypeError: a size that is not whole, or a dtype that is not floating.
-        ValueError: a size below 1, or neither max_len nor window.
+        ValueError: neither max_len nor window.
 
     >>> import torch
     >>> cache = KVCache(batch_size=1, num_kv_heads=2, max_len=5, head_dim=3)
@@ -58,33 +61,37 @@ class KVCache:
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        value_dim = head_dim if value_dim is None else value_dim
-        given = {"max_len": max_len, "window": window}
-        limits = {name: limit for name, limit in given.items() if limit is not None}
-        check_whole(1, batch_size=batch_size, num_kv_heads=num_kv_heads, **limits)
-        check_whole(1, head_dim=head_dim, value_dim=value_dim)
-        if not limits:
-            raise ValueError("max_len: got None without a window, wanted a whole number")
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(f"dtype: got {dtype}, wanted a real floating dtype")
+        limits = [limit for limit in (max_len, window) if limit is not None]
+        if not limits:
+            raise ValueError("max_len: got None without a window, wanted a whole number")
+        self.batch_size, self.num_kv_heads, self.head_dim = batch_size, num_kv_heads, head_dim
+        self.value_dim = head_dim if value_dim is None else value_dim
         self.max_len, self.window = max_len, window
         # Zeros: what is masked still meets a weight of zero, and zero times NaN would be NaN.
-        shape = batch_size, num_kv_heads, min(limits.values())
+        shape = batch_size, num_kv_heads, min(limits)
         self._key = torch.zeros(*shape, head_dim, device=device, dtype=dtype)
-        self._value = torch.zeros(*shape, value_dim, device=device, dtype=dtype)
-        self.form = batch_size, num_kv_heads, head_dim, value_dim, self._key.dtype, self._key.device
-        """Sizes b, g, d and v, dtype and device of what it stores."""
+        self._value = torch.zeros(*shape, self.value_dim, device=device, dtype=dtype)
         self._length = 0
         self._changes = 0
         self._lengths: Tensor | None = None
         self._positions: Tensor | None = None
-        self.plan: object = None
-        """What a model has found out about the steps that it takes with this cache."""
 
     @property
     def length(self) -> int:
         """Number of tokens in each sequence, padding included: no sequence has more."""
         return self._length
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What it stores."""
+        return self._key.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where the memory is."""
+        return self._key.device
 
     @property
     def changes(self) -> int:
@@ -100,33 +107,35 @@ class KVCache:
 
     @property
     def offset(self) -> int | Tensor:
-        """Place of the next token: `length`, or `lengths` once they were given to `update`."""
+        """Position of the next token: `length`, or `lengths` once they were given to `update`."""
         return self._length if self._lengths is None else self._lengths
 
     @property
     def key_positions(self) -> Tensor:
-        """Places of the keys that `update` returned last, (k,) or (b, k); below 0 is none there."""
+        """Positions of the keys that `update` returned last, (k,) or (b, k); below 0 is no key."""
         if self._positions is not None:
             return self._positions
         if self.window is not None:
-            return self._places_in_ring(self._length)[: self._length]
+            return self._positions_in_ring(self._length)[: self._length]
         return torch.arange(self._length, device=self._key.device)
 
     def query_positions(self, q_len: int) -> Tensor:
-        """Return the places of the next q_len tokens, (q,), or (b, q) after unequal lengths."""
+        """Return the positions of the next q_len tokens, (q,), or (b, q) after unequal lengths."""
         steps = torch.arange(q_len, device=self._key.device)
         return steps + (self._length if self._lengths is None else self._lengths[:, None])
 
+    @contract(
+        matching="_key", key="batch_size num_kv_heads n head_dim",
+        value="batch_size num_kv_heads n value_dim", lengths="integers: batch_size",
+    )  # fmt: skip
     def update(
         self, key: Tensor, value: Tensor, *, lengths: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Store the next tokens, and return what their queries may attend to.
 
         Args:
-            key: (b, g, n, d).
-            value: (b, g, n, v).
-            lengths: (b,) how many of the n tokens of each sequence are real, from 0 to n; the rest,
-                at the end, is padding. None means all.
+            lengths: how many of the n tokens of each sequence are real, from 0 to n; the rest, at
+                the end, is padding. None means all.
 
         Returns:
             Keys (b, g, k, d) and values (b, g, k, v). Without a window these are all tokens so far.
@@ -134,16 +143,19 @@ class KVCache:
             ring. They may be views of the cache, good until its next change.
 
         Raises:
-            TypeError: other dtypes than the cache's, or lengths that are no integers.
-            ValueError: other shapes or devices than the cache's, or more tokens than max_len.
+            ValueError: more tokens than max_len.
         """
-        self._check_update(key, value, lengths)
+        if self.max_len is not None and self._length + key.shape[2] > self.max_len:
+            raise ValueError(
+                f"key: got {key.shape[2]} tokens after {self._length}, "
+                f"wanted at most {self.max_len} in all, the cache's max_len"
+            )
         self._changes += 1
         count = key.shape[2]
         end = self.offset + count if lengths is None else self.lengths + lengths
         self._positions = None
         if self.window is not None and (count != 1 or isinstance(end, Tensor)):
-            held = self._places_in_ring(self.offset)[..., : self._length]
+            held = self._positions_in_ring(self.offset)[..., : self._length]
             self._positions = torch.cat((held, self.query_positions(count)), dim=-1)
         self._key, keys = self._stored(self._key, key, end)
         self._value, values = self._stored(self._value, value, end)
@@ -151,44 +163,9 @@ class KVCache:
         self._lengths = end if isinstance(end, Tensor) else None
         return keys, values
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether sequences of one length, without a window, are stored outside all gradients."""
-        return (
-            self.window is None
-            and self._lengths is None
-            and not (self._key.requires_grad or self._value.requires_grad)
-        )
-
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Do what `update` does for one token a sequence, without looking at it.
-
-        For a decoding step, in which looking costs more than storing. The cache must be plain, and
-        key (b, g, 1, d) and value (b, g, 1, v) of its form.
-
-        Raises:
-            ValueError: more tokens than max_len.
-        """
-        place = self._length
-        if place == self.max_len:
-            self._check_update(key, value, None)
-        self._changes += 1
-        self._length = place + 1
-        self._key.narrow(2, place, 1).copy_(key)
-        self._value.narrow(2, place, 1).copy_(value)
-        return self._key.narrow(2, 0, place + 1), self._value.narrow(2, 0, place + 1)
-
+    @contract(indices="integers: batch_size", matching="_key")
     def reorder(self, indices: Tensor) -> None:
-        """Let sequence i go on from what sequence indices[i] was: a beam search chose among them.
-
-        Args:
-            indices: (b,) integers.
-
-        Raises:
-            TypeError: no integers.
-            ValueError: another shape, or another device than the cache's.
-        """
-        self._check_indices(indices=indices)
+        """Let sequence i go on from what sequence indices[i] was, as a beam search chose."""
         self._changes += 1
         held = slice(0, self._length)
         self._key = _written(self._key, self._key[:, :, held].index_select(0, indices), 0)
@@ -218,51 +195,15 @@ class KVCache:
         if new.shape[2] == 0:
             return ring
         before = self._lengths[:, None] if self._lengths is not None else self._length
-        index = (self._places_in_ring(end) - before).reshape(-1, 1, ring.shape[2], 1)
+        index = (self._positions_in_ring(end) - before).reshape(-1, 1, ring.shape[2], 1)
         latest = torch.take_along_dim(new, index.clamp(min=0), dim=2)
         return torch.where(index >= 0, latest, ring)
 
-    def _places_in_ring(self, end: int | Tensor) -> Tensor:
-        """Return the place of each slot's token when the next takes place `end`, (k,) or (b, k)."""
+    def _positions_in_ring(self, end: int | Tensor) -> Tensor:
+        """Return the position of each slot's token when the next has position `end`."""
         slots = self._key.shape[2]
         last = end[:, None] - 1 if isinstance(end, Tensor) else end - 1
         return last - (last - torch.arange(slots, device=self._key.device)) % slots
-
-    def _check_update(self, key: Tensor, value: Tensor, lengths: Tensor | None) -> None:
-        for name, tensor, memory in (("key", key, self._key), ("value", value, self._value)):
-            if not isinstance(tensor, Tensor) or tensor.device != memory.device:
-                namespace(**{"cache": memory, name: tensor})  # says what is wrong
-            batch, heads, _, width = memory.shape
-            if tensor.ndim != 4:
-                check_rank(4, "(b, g, n, d)", exactly=True, **{name: tensor})
-            if tensor.shape != (batch, heads, tensor.shape[2], width):
-                raise ValueError(
-                    f"{name}: got shape {tuple(tensor.shape)}, "
-                    f"wanted ({batch}, {heads}, n, {width}), the cache's"
-                )
-            if tensor.dtype != memory.dtype:
-                raise TypeError(
-                    f"{name}: got dtype {tensor.dtype}, wanted {memory.dtype}, the cache's"
-                )
-        check_size(key.shape[2], "the keys of key", -2, value=value)
-        if lengths is not None:
-            self._check_indices(lengths=lengths)
-        if self.max_len is not None and self._length + key.shape[2] > self.max_len:
-            raise ValueError(
-                f"key: got {key.shape[2]} tokens after {self._length}, "
-                f"wanted at most {self.max_len} in all, the cache's max_len"
-            )
-
-    def _check_indices(self, **integers: Tensor) -> None:
-        """Refuse what is not one integer a sequence."""
-        xp = namespace(cache=self._key, **integers)
-        check_integer(xp, **integers)
-        for name, tensor in integers.items():
-            if tensor.shape != self._key.shape[:1]:
-                raise ValueError(
-                    f"{name}: got shape {tuple(tensor.shape)}, "
-                    f"wanted ({self._key.shape[0]},), one a sequence"
-                )
 
 
 def _written(memory: Tensor, new: Tensor, start: int) -> Tensor:

@@ -34,6 +34,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import os
 import sys
 import threading
 import types
@@ -524,6 +525,8 @@ def _test(option: Any) -> _Test | None:
         )
     if option is Callable or get_origin(option) is Callable:
         return _Test("a function", callable)
+    if get_origin(option) is os.PathLike:
+        option = os.PathLike
     open_ones = getattr(option, "_is_protocol", False) or option in (object, Any)
     if open_ones or not isinstance(option, type):
         return None

@@ -1,7 +1,7 @@
 """Where fast kernels take the calls of a definition, and how to turn them off.
 
-A definition says what is computed; a kernel computes the same, faster, for some of the calls. The
-kernels of `companion.kernels` enter themselves here, and are loaded when the first tensor comes.
+A definition says what is computed; a kernel computes the same, faster, for some of the calls.
+`companion.kernels` lists them, and loads those of a definition when its first tensor comes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 from companion.arrays import is_torch
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_kernels: dict[str, list[Callable[..., Any]]] = {}  # by the definition that they compute
 
 
 class _Thread(threading.local):
@@ -45,28 +43,20 @@ def definitions() -> Iterator[None]:
         _thread.definitions_only = before
 
 
-def enter(definition: str, kernel: Callable[..., Any]) -> None:
-    """Let a kernel be asked, after those that entered before it, for the calls of a definition.
-
-    Args:
-        definition: name of the definition.
-        kernel: takes the arguments of the definition, and returns its result, or NotImplemented
-            where it does not take the call.
-    """
-    _kernels.setdefault(definition, []).append(kernel)
-
-
 def accelerated(definition: F) -> F:
     """Ask the kernels for torch before running a definition on its tensors."""
     name = definition.__name__
+    kernels: list[Callable[..., Any]] = []
 
     @wraps(definition)
     def fastest(*args: Any, **kwargs: Any) -> Any:
         first = args[0] if args else next(iter(kwargs.values()))
         if not _thread.definitions_only and is_torch(first):
-            import companion.kernels  # noqa: F401  they enter themselves
+            if not kernels:
+                from companion.kernels import kernels_of
 
-            for kernel in _kernels[name]:
+                kernels.extend(kernels_of(name))
+            for kernel in kernels:
                 result = kernel(*args, **kwargs)
                 if result is not NotImplemented:
                     return result

@@ -230,37 +230,37 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "key rank": (
         lambda: make().update(key[0], value),
         ValueError,
-        "key: got shape (2, 4, 5), wanted exactly 4 axes, (b, g, n, d)",
+        "key: got shape (2, 4, 5), wanted (batch_size, num_kv_heads, n, head_dim)",
     ),
     "key shape": (
         lambda: make().update(key[:2], value),
         ValueError,
-        "key: got shape (2, 2, 4, 5), wanted (3, 2, n, 5), the cache's",
+        "key: got batch_size = 2 in shape (2, 2, 4, 5), wanted 3 as in the KVCache",
     ),
     "value shape": (
         lambda: make().update(key, key),
         ValueError,
-        "value: got shape (3, 2, 4, 5), wanted (3, 2, n, 7), the cache's",
+        "value: got value_dim = 5 in shape (3, 2, 4, 5), wanted 7 as in the KVCache",
     ),
     "fewer values": (
         lambda: make().update(key, value[:, :, :3]),
         ValueError,
-        "value: got 3 on axis -2 of shape (3, 2, 3, 7), wanted 4, the keys of key",
+        "value: got n = 3 in shape (3, 2, 3, 7), wanted 4 as in key",
     ),
     "dtype": (
         lambda: make().update(key, value.float()),
         TypeError,
-        "value: got dtype torch.float32, wanted torch.float64, the cache's",
+        "value: got dtype torch.float32, wanted torch.float64, the layer's",
     ),
     "device": (
         lambda: make().update(key.to("meta"), value),
         ValueError,
-        "key: got device meta, wanted cpu, where cache is",
+        "key: got device meta, wanted cpu, where the layer is",
     ),
     "library": (
         lambda: make().update(key.numpy(), value),  # type: ignore[arg-type]
         TypeError,
-        "key: got an array of numpy, wanted one of torch like cache",
+        "key: got an array of numpy, wanted a tensor",
     ),
     "lengths": (
         lambda: make().update(key, value, lengths=torch.ones(B)),
@@ -270,7 +270,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "lengths shape": (
         lambda: make().update(key, value, lengths=torch.ones(2, dtype=whole)),
         ValueError,
-        "lengths: got shape (2,), wanted (3,), one a sequence",
+        "lengths: got batch_size = 2 in shape (2,), wanted 3 as in the KVCache",
     ),
     "indices": (
         lambda: make().reorder(torch.ones(B)),
@@ -280,12 +280,12 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "indices shape": (
         lambda: make().reorder(torch.ones(B, 1, dtype=whole)),
         ValueError,
-        "indices: got shape (3, 1), wanted (3,), one a sequence",
+        "indices: got shape (3, 1), wanted (batch_size,)",
     ),
     "indices device": (
         lambda: make().reorder(torch.ones(B, dtype=whole, device="meta")),
         ValueError,
-        "indices: got device meta, wanted cpu, where cache is",
+        "indices: got device meta, wanted cpu, where the layer is",
     ),
 }
 
@@ -326,28 +326,9 @@ def test_every_change_is_counted() -> None:
     assert cache.changes == 3
 
 
-def test_appending_is_updating_by_one_token() -> None:
-    long, short = make(), make()
-    for cache in (long, short):
-        cache.update(*draw(3))
-    for seed in range(1, MAX - 2):
-        pair = draw(1, seed)
-        for found, wanted in zip(short.append(*pair), long.update(*pair), strict=True):
-            assert torch.equal(found, wanted)
-        assert (short.length, short.offset) == (long.length, long.offset)
-        assert torch.equal(short.key_positions, long.key_positions)
-    assert short.changes == long.changes
+def test_a_full_cache_takes_no_token_and_stays_as_it_was() -> None:
+    cache = make()
+    cache.update(*draw(MAX))
     with pytest.raises(ValueError, match=f"key: got 1 tokens after {MAX}"):
-        short.append(*draw(1))
-    assert short.length == MAX
-
-
-def test_a_plain_cache_has_neither_window_nor_lengths_nor_gradients() -> None:
-    assert make().is_plain
-    assert not make(window=4).is_plain
-    ragged, recorded = make(), make()
-    ragged.update(*draw(2), lengths=torch.tensor([1, 2, 0]))
-    assert not ragged.is_plain
-    key, value = draw(2)
-    recorded.update(key.requires_grad_(), value)
-    assert not recorded.is_plain
+        cache.update(*draw(1))
+    assert cache.length == MAX

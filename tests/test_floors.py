@@ -17,7 +17,7 @@ FLOORS = [
     set(names) for _, names in floors((PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8"))
 ]
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
-TORCH_FROM = FLOOR["kernels"]
+TORCH_FROM = FLOOR["layers"]
 UPWARD = ("dispatch", "companion.kernels")
 """The one import that points up, in a call: the kernels enter themselves when a tensor has come."""
 

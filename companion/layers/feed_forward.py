@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.layers._joined import Joined
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 
@@ -62,9 +61,6 @@ class FeedForward(nn.Module):
         self.up_proj = nn.Linear(embed_dim, hidden_dim, bias)
         self.down_proj = nn.Linear(hidden_dim, embed_dim, bias)
         self.dropout = nn.Dropout(dropout_p)
-        self._joined = Joined()
-        self.lay_out()
-        self.register_load_state_dict_post_hook(_lay_out_loaded)  # type: ignore[no-untyped-call]
 
     @contract(matching="up_proj.weight", x="... embed_dim")
     def forward(self, x: Tensor) -> Tensor:
@@ -73,43 +69,9 @@ class FeedForward(nn.Module):
         if self.gate_proj is None:
             hidden = activate(self.up_proj(x))
         else:
-            both = self._joined(x, self.gate_proj, self.up_proj)
-            if both is None:
-                gate, up = self.gate_proj(x), self.up_proj(x)
-            else:
-                gate, up = both.chunk(2, dim=-1)
-            hidden = activate(gate) * up
-        if self.dropout.training:
-            hidden = self.dropout(hidden)
-        output: Tensor = self.down_proj(hidden)
+            hidden = activate(self.gate_proj(x)) * self.up_proj(x)
+        output: Tensor = self.down_proj(self.dropout(hidden))
         return output
 
     if TYPE_CHECKING:
         __call__ = forward
-
-    @property
-    def fused_weight(self) -> Tensor | None:
-        """Weights of gate and what it gates, (2 hidden_dim, e); None where they lie apart."""
-        if self.gate_proj is None:
-            return None
-        return self._joined.weight_of(self.gate_proj, self.up_proj)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Move the weights, as any module does, and lay them side by side where they now are."""
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.lay_out()
-        return self
-
-    def lay_out(self) -> None:
-        """Lay the weights that read one input side by side, if they are not: one matmul then does.
-
-        It happens by itself but where parameters were put in the place of others one by one.
-        """
-        if self.gate_proj is not None:
-            self._joined.lay_out(self.gate_proj, self.up_proj)
-
-
-def _lay_out_loaded(module: nn.Module, incompatible: object) -> None:
-    """Join weights that were put in the place of others."""
-    assert isinstance(module, FeedForward)
-    module.lay_out()

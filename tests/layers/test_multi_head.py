@@ -787,7 +787,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "softcap": (
         lambda: make(softcap=0.0),
         ValueError,
-        "softcap: got 0.0, wanted a number above 0, or None",
+        "softcap: got 0.0, wanted a number above 0",
     ),
     "softcap not finite": (
         lambda: make(softcap=math.inf),
@@ -797,9 +797,9 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "probability type": (
         lambda: make(dropout_p=None),
         TypeError,
-        "dropout_p: got NoneType, wanted a number",
+        "dropout_p: got NoneType, wanted a finite number",
     ),
-    "bias": (lambda: make(bias="no"), TypeError, "bias: got str, wanted True or False"),
+    "bias": (lambda: make(bias="no"), TypeError, "bias: got 'no', wanted True or False"),
     "a switch for a number": (
         lambda: make(head_dim=True),
         TypeError,
@@ -813,25 +813,33 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "is_causal": (
         lambda: make()(x, is_causal="no"),  # type: ignore[call-overload]
         TypeError,
-        "is_causal: got str, wanted True or False",
+        "is_causal: got 'no', wanted True or False",
     ),
-    "softcap type": (lambda: make(softcap="1"), TypeError, "softcap: got str, wanted a number"),
+    "softcap type": (
+        lambda: make(softcap="1"),
+        TypeError,
+        "softcap: got '1', wanted a finite number, or None",
+    ),
     "window": (lambda: make(window=0), ValueError, "window: got 0, wanted at least 1"),
     "window type": (
         lambda: make(window=2.5),
         TypeError,
         "window: got float, wanted a whole number",
     ),
-    "window pair": (lambda: make(window=(1, -1)), ValueError, "window: got -1, wanted at least 0"),
+    "window pair": (
+        lambda: make(window=(1, -1)),
+        ValueError,
+        "window: got (1, -1), wanted at least 1, or a pair from 0 on",
+    ),
     "window triple": (
         lambda: make(window=(1, 1, 1)),
-        ValueError,
-        "window: got (1, 1, 1), wanted a number or a pair (before, after)",
+        TypeError,
+        "window: got tuple, wanted a whole number or a pair, or None",
     ),
     "rotary": (
         lambda: make(rotary="yes"),
         TypeError,
-        "rotary: got str, wanted True, None or a function",
+        "rotary: got 'yes', wanted a function or True or False, or None",
     ),
     "odd rotary": (
         lambda: make(rotary=True, head_dim=5),
@@ -846,27 +854,27 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "width": (
         lambda: plain(x[..., :3]),
         ValueError,
-        "query: got 3 on axis -1 of shape (2, 5, 3), wanted 10, embed_dim",
+        "query: got embed_dim = 3 in shape (2, 5, 3), wanted 10 as in the MultiHeadAttention",
     ),
     "rank": (
         lambda: plain(x[0, 0]),
         ValueError,
-        "query: got shape (10,), wanted at least 2 axes, (..., n, e)",
+        "query: got shape (10,), wanted (..., q, embed_dim)",
     ),
     "key width": (
         lambda: mixed(x, x),
         ValueError,
-        "key: got 10 on axis -1 of shape (2, 5, 10), wanted 11, key_dim",
+        "key: got key_dim = 10 in shape (2, 5, 10), wanted 11 as in the MultiHeadAttention",
     ),
     "value width": (
         lambda: mixed(x, draw(B, K, KEY_DIM)),
         ValueError,
-        "value: got 11 on axis -1 of shape (2, 7, 11), wanted 13, value_dim",
+        "value: got None, wanted values of value_dim, 13, where key has 11",
     ),
     "values": (
         lambda: plain(x, memory, memory[:, :3]),
         ValueError,
-        "value: got 3 on axis -2 of shape (2, 3, 10), wanted 7, the keys of key",
+        "value: got k = 3 in shape (2, 3, 10), wanted 7 as in key",
     ),
     "no memory": (
         lambda: mixed(x),
@@ -892,28 +900,28 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "projected heads": (
         lambda: plain(x, ProjectedMemory(projected.key[:, :3], projected.value[:, :3])),
         ValueError,
-        "key: got 3 on axis -3 of shape (2, 3, 7, 4), wanted 6, num_kv_heads",
+        "key: got num_kv_heads = 3 in shape (2, 3, 7, 4), wanted 6 as in the MultiHeadAttention",
     ),
     "projected width": (
         lambda: plain(x, ProjectedMemory(projected.key, projected.value[..., :3])),
         ValueError,
-        "value: got 3 on axis -1 of shape (2, 6, 7, 3), wanted 4, head_dim",
+        "value: got head_dim = 3 in shape (2, 6, 7, 3), wanted 4 as in the MultiHeadAttention",
     ),
     "short mask": (
         lambda: plain(x, attn_mask=keep(Q, 4)),
         ValueError,
-        "attn_mask: got 4 keys in shape (5, 4), wanted 5: a mask covers every key",
+        "attn_mask: got shape (5, 4), wanted (..., 5): a mask covers every key, cached ones too",
     ),
     "short mask in a window": (
         lambda: near(x, attn_mask=keep(Q, 1)),
         ValueError,
-        "attn_mask: got 1 keys in shape (5, 1), wanted 5: a mask covers every key",
+        "attn_mask: got shape (5, 1), wanted (..., 5): a mask covers every key, cached ones too",
     ),
     "mask heads": (
         lambda: plain(x, attn_mask=keep(B, Q, Q)),
         ValueError,
-        "attn_mask: got shape (2, 5, 5), wanted one that broadcasts to (2, 6, 5, 5); "
-        "a mask for each sequence needs an axis for its heads, mask[:, None]",
+        "attn_mask: got num_heads = 2 in shape (2, 5, 5), wanted 6 as in the "
+        "MultiHeadAttention; a mask for each sequence needs an axis for its heads, mask[:, None]",
     ),
     "mask dtype": (
         lambda: plain(x, attn_mask=keep(Q, Q).int()),
@@ -943,7 +951,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "library": (
         lambda: plain(x.numpy()),  # type: ignore[call-overload]
         TypeError,
-        "query: got an array of numpy, wanted one of torch like the layer",
+        "query: got an array of numpy, wanted a tensor",
     ),
     "positions": (
         lambda: make(rotary=True)(x, positions=torch.arange(4)),
@@ -964,17 +972,17 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "cache rank": (
         lambda: plain(x[0], cache=fresh(plain, None, K)),
         ValueError,
-        "query: got shape (5, 10), wanted exactly 3 axes, (b, q, e)",
+        "query: got shape (5, 10), wanted (b, q, embed_dim) with a cache",
     ),
     "cache heads": (
         lambda: make(num_kv_heads=G)(x, cache=fresh(plain, None, K)),
         ValueError,
-        "key: got shape (2, 3, 5, 4), wanted (2, 6, n, 4), the cache's",
+        "cache: got (2, 6, 4, 4) for (b, g, d, v), wanted (2, 3, 4, 4), the layer's",
     ),
     "cache dtype": (
         lambda: plain(x, cache=KVCache(B, H, K, D)),
         TypeError,
-        "key: got dtype torch.float64, wanted torch.float32, the cache's",
+        "cache: got dtype torch.float32, wanted torch.float64, query's",
     ),
     "cache overflow": (
         lambda: plain(draw(B, K + 1, E), cache=fresh(plain, None, K)),
@@ -1000,7 +1008,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "cached mask": (
         lambda: cached(near, window=3, attn_mask=keep(Q, 3)),
         ValueError,
-        "attn_mask: got 3 keys in shape (5, 3), wanted 5: a mask covers every key, cached ones too",
+        "attn_mask: got shape (5, 3), wanted (..., 5): a mask covers every key, cached ones too",
     ),
     "lengths": (
         lambda: plain(x, lengths=torch.ones(B, dtype=torch.int64)),

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
-from companion.arrays import check_rank
+from companion.contracts import contract
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
-from companion.layers._checks import check_input
 from companion.models.transformer.config import TransformerConfig
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
 
 if TYPE_CHECKING:
     from companion.cache import KVCache
-
-LONGEST_TABLE = 8192  # places whose angles are kept
 
 
 class Residual(nn.Module):
@@ -44,11 +39,6 @@ class Residual(nn.Module):
         """Join what went around the sub-layer and its output."""
         raise NotImplementedError
 
-    def dropped(self, output: Tensor) -> Tensor:
-        """Drop features in training; else spare a decoding step the call."""
-        dropped: Tensor = self.dropout(output) if self.dropout.training else output
-        return dropped
-
 
 class PostNorm(Residual):
     """norm(x + dropout(f(x))): the order that the paper draws (Vaswani et al., 2017)."""
@@ -59,7 +49,7 @@ class PostNorm(Residual):
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
         """Normalise the sum: no path from input to output is free of norms."""
-        normed: Tensor = self.norm(x + self.dropped(output))
+        normed: Tensor = self.norm(x + self.dropout(output))
         return normed
 
 
@@ -73,7 +63,8 @@ class PreNorm(Residual):
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
         """Add: the input reaches the output through sums alone."""
-        return x + self.dropped(output)
+        added: Tensor = x + self.dropout(output)
+        return added
 
 
 class BlockOutput(NamedTuple):
@@ -88,6 +79,26 @@ class BlockOutput(NamedTuple):
     x: Tensor
     self_weights: Tensor | None
     cross_weights: Tensor | None
+
+
+def _one_memory(call: Mapping[str, Any]) -> None:
+    """Refuse what would quietly become self-attention, or be left unread."""
+    block, memory = call["self"], call.get("memory")
+    if memory is None and block.cross_attention is not None:
+        raise ValueError("memory: got None, wanted what `project_memory` gave")
+    if memory is not None and block.cross_attention is None:
+        raise ValueError("memory: got one, wanted None: the block has no cross-attention")
+    mask, cache = call.get("attn_mask"), call.get("cache")
+    k_len = call["x"].shape[1] + (0 if cache is None else cache.length)
+    if mask is not None and mask.shape[-1] != k_len:
+        raise ValueError(
+            f"attn_mask: got shape {tuple(mask.shape)}, wanted (..., {k_len}): a mask covers every "
+            f"key, cached ones too"
+        )
+    mask = call.get("memory_mask")
+    if mask is not None and memory is not None and mask.shape[-1] != memory.key.shape[-2]:
+        wanted = f"(..., {memory.key.shape[-2]}), the keys of the memory"
+        raise ValueError(f"memory_mask: got shape {tuple(mask.shape)}, wanted {wanted}")
 
 
 class Block(nn.Module):
@@ -108,6 +119,7 @@ class Block(nn.Module):
 
     def __init__(self, config: TransformerConfig, *, cross: bool = False) -> None:
         super().__init__()
+        self.embed_dim, self.num_heads = config.embed_dim, config.num_heads
         residual = PreNorm if config.norm_order == "pre" else PostNorm
         self.self_attention = _attention(config, _rotary(config))
         self.self_residual = residual(config)
@@ -137,54 +149,44 @@ class Block(nn.Module):
             raise ValueError("memory: got one, but the block has no cross-attention")
         return self.cross_attention.project_memory(memory)
 
+    @contract(
+        matching="self_attention.query_proj.weight", rule=_one_memory, x="b n embed_dim",
+        attn_mask="mask: ~b ~num_heads ~n _", memory_mask="mask: ~b ~num_heads ~n _",
+        lengths="integers: b",
+    )  # fmt: skip
     def forward(
-        self,
-        x: Tensor,
-        memory: ProjectedMemory | None = None,
-        *,
-        attn_mask: Tensor | None = None,
-        is_causal: bool = False,
-        memory_mask: Tensor | None = None,
-        cache: KVCache | None = None,
-        lengths: Tensor | None = None,
-        need_weights: bool = False,
-    ) -> BlockOutput:
+        self, x: Tensor, memory: ProjectedMemory | None = None, *,
+        attn_mask: Tensor | None = None, is_causal: bool = False,
+        memory_mask: Tensor | None = None, cache: KVCache | None = None,
+        lengths: Tensor | None = None, need_weights: bool = False,
+    ) -> BlockOutput:  # fmt: skip
         """Compute (b, n, e) from (b, n, e).
 
         Args:
-            x: (b, n, e).
             memory: from `project_memory`, for a block with cross-attention.
             attn_mask: mask of self-attention, as for `MultiHeadAttention`.
-            is_causal: let no place look at a later one.
+            is_causal: let no position look at a later one.
             memory_mask: mask of cross-attention, broadcast to (b, h, n, k).
             cache: keys and values of the tokens before.
-            lengths: (b,) how many of the n tokens are real; with a cache.
+            lengths: how many of the n tokens are real, (b,); with a cache.
             need_weights: also return the weights.
 
         Raises:
-            TypeError: no tensors, or dtypes that are not the block's.
-            ValueError: shapes that do not fit, or a memory where none is wanted or the reverse.
+            ValueError: a memory where none is wanted, or the reverse.
         """
-        self._check_memory(memory)
         attended = self.self_attention(
-            self.self_residual.before(x),
-            attn_mask=attn_mask,
-            is_causal=is_causal,
-            cache=cache,
-            lengths=lengths,
-            need_weights=need_weights,
-        )
+            self.self_residual.before(x), attn_mask=attn_mask, is_causal=is_causal, cache=cache,
+            lengths=lengths, need_weights=need_weights,
+        )  # fmt: skip
         output, self_weights = attended if isinstance(attended, tuple) else (attended, None)
         x = self.self_residual.after(x, output)
 
         cross_weights = None
         if self.cross_attention is not None and self.cross_residual is not None:
             attended = self.cross_attention(
-                self.cross_residual.before(x),
-                memory,
-                attn_mask=memory_mask,
+                self.cross_residual.before(x), memory, attn_mask=memory_mask,
                 need_weights=need_weights,
-            )
+            )  # fmt: skip
             output, cross_weights = attended if isinstance(attended, tuple) else (attended, None)
             x = self.cross_residual.after(x, output)
 
@@ -194,41 +196,10 @@ class Block(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    def _check_memory(self, memory: ProjectedMemory | None) -> None:
-        """Refuse what would quietly become self-attention, or be left unread."""
-        if (memory is None) != (self.cross_attention is None):
-            came, wanted = (
-                ("None", "what `project_memory` gave")
-                if memory is None
-                else (
-                    "one",
-                    "None: the block has no cross-attention",
-                )
-            )
-            raise ValueError(f"memory: got {came}, wanted {wanted}")
-
-
-def check_entrance(blocks: Sequence[nn.Module] | nn.ModuleList, x: Tensor) -> None:
-    """Refuse what a stack of blocks cannot read: norms before the first layer would say it raw.
-
-    Args:
-        blocks: the stack.
-        x: (b, n, e).
-
-    Raises:
-        TypeError: no tensor, or another dtype than the blocks'.
-        ValueError: another width, device or number of axes.
-    """
-    first = blocks[0] if len(blocks) else None
-    if isinstance(first, Block):
-        weight = first.self_attention.output_proj.weight
-        check_input(weight, len(weight), "the width of the blocks", "(b, n, e)", x=x)
-        check_rank(3, "(b, n, e)", exactly=True, x=x)
-
 
 @dataclass(frozen=True)
 class Rotary:
-    """Turn heads by their places with the frequencies of a configuration.
+    """Turn heads by their positions with the frequencies of a configuration.
 
     The frequencies are computed where the heads are: a stored tensor would lose its precision in
     a model that is moved to half precision.
@@ -246,62 +217,13 @@ class Rotary:
         frequencies = rotary_frequencies(
             x.shape[-1], base=self.base, scaling=self.scaling, like=positions
         )
-        turned = rotate(x, positions, frequencies=frequencies)
-        return turned if self.factor == 1 else turned * self.factor
+        rotated = rotate(x, positions, frequencies=frequencies)
+        return rotated if self.factor == 1 else rotated * self.factor
 
     @property
     def factor(self) -> float:
         """What rotated heads are multiplied by."""
         return 1.0 if self.scaling is None else self.scaling.attention_factor
-
-    def from_place(self, x: Tensor, place: int) -> Tensor:
-        """Return x, (b, h, n, d), turned by place, place + 1, ...: what `__call__` gives for them.
-
-        The angles are looked up, for they are the same for every layer and every sequence.
-        """
-        end = place + x.shape[-2]
-        if end > LONGEST_TABLE or type(x) is not Tensor or torch.compiler.is_compiling():
-            return self(x, torch.arange(place, end, device=x.device))
-        return turned(x, *self.turns(place, end, x.shape[-1], x))
-
-    def turns(self, place: int, end: int, width: int, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Return by what `turned` multiplies features of the places from `place` to before `end`.
-
-        Args:
-            place: the first.
-            end: at most LONGEST_TABLE.
-            width: d of a head.
-            like: a tensor of the dtype and device of the heads.
-
-        Returns:
-            For the features and for their partners, (n, d) each, in at least float32.
-        """
-        rows = max(64, 1 << (end - 1).bit_length())
-        dtype = torch.promote_types(like.dtype, torch.float32)
-        cosine, sine = _table(self, width, rows, like.device, dtype)
-        return cosine.narrow(0, place, end - place), sine.narrow(0, place, end - place)
-
-
-def turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Turn heads (b, h, n, d) by what `Rotary.turns` returned for their places."""
-    wide = x if x.dtype == cosine.dtype else x.to(cosine.dtype)
-    result = torch.addcmul(wide * cosine, wide.roll(x.shape[-1] // 2, -1), sine)
-    return result if wide is x else result.to(x.dtype)
-
-
-@lru_cache(maxsize=8)
-@torch.inference_mode(False)
-@torch.no_grad()
-def _table(
-    rotary: Rotary, width: int, rows: int, device: torch.device, dtype: torch.dtype
-) -> tuple[Tensor, Tensor]:
-    """Return what `Rotary.turns` cuts from, (rows, width)."""
-    frequencies = rotary_frequencies(
-        width, base=rotary.base, scaling=rotary.scaling, like=torch.empty(0, device=device)
-    )
-    angle = torch.arange(rows, device=device)[:, None] * frequencies
-    cosine, sine = rotary.factor * angle.cos(), rotary.factor * angle.sin()
-    return torch.cat((cosine, cosine), -1).to(dtype), torch.cat((-sine, sine), -1).to(dtype)
 
 
 def make_norm(config: TransformerConfig) -> nn.LayerNorm | nn.RMSNorm:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from companion.cache import KVCache
+from companion.contracts import contract
+from companion.dispatch import accelerated
 from companion.layers import ProjectedMemory
 from companion.models.transformer.bias import make_bias
-from companion.models.transformer.blocks import Block, check_entrance, make_norm
+from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
-from companion.models.transformer.step import Plan, ShortWay, is_alone, may_step
 
 
 class DecoderOutput(NamedTuple):
@@ -28,6 +29,66 @@ class DecoderOutput(NamedTuple):
     hidden: Tensor
     self_weights: tuple[Tensor | None, ...]
     cross_weights: tuple[Tensor | None, ...]
+
+
+@accelerated
+def through_blocks(
+    x: Tensor, blocks: nn.ModuleList, memories: Sequence[ProjectedMemory] | None = None, *,
+    bias: Tensor | None = None, memory_mask: Tensor | None = None,
+    caches: Sequence[KVCache] | None = None, lengths: Tensor | None = None,
+    weights_of: Container[int] = (),
+) -> DecoderOutput:  # fmt: skip
+    """Pass x, (b, n, e), through causal blocks, one after the other; see `Decoder.forward`.
+
+    Args:
+        x: (b, n, e).
+        blocks: the blocks.
+        memories: a projected memory a block.
+        bias: added to the scores of every self-attention, (h, n, k) or (b, h, n, k).
+        memory_mask: who may attend to the memory.
+        caches: a cache a block.
+        lengths: how many of the n tokens are real, (b,).
+        weights_of: numbers of the blocks whose weights are returned.
+    """
+    self_weights, cross_weights = [], []
+    for number, block in enumerate(blocks):
+        x, own, cross = block(
+            x,
+            None if memories is None else memories[number],
+            attn_mask=bias,
+            is_causal=True,
+            memory_mask=memory_mask,
+            cache=None if caches is None else caches[number],
+            lengths=lengths,
+            need_weights=number in weights_of,
+        )
+        self_weights.append(own)
+        cross_weights.append(cross)
+    return DecoderOutput(x, tuple(self_weights), tuple(cross_weights))
+
+
+def _one_a_block(call: Mapping[str, Any]) -> None:
+    """Refuse memories and caches that are not one a block, or of another shape than the blocks'."""
+    decoder: Decoder = call["self"]
+    x, memories, caches = call["x"], call.get("memories"), call.get("caches")
+    projected = all(isinstance(memory, ProjectedMemory) for memory in memories or ())
+    if isinstance(memories, Tensor) or not projected:
+        came = type(memories).__name__
+        raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
+    for name, given in (("memories", memories), ("caches", caches)):
+        if given is not None and len(given) != len(decoder.blocks):
+            raise ValueError(f"{name}: got {len(given)}, wanted {len(decoder.blocks)}, one a block")
+    crosses = decoder._blocks()[0].cross_attention is not None
+    if crosses != (memories is not None):
+        came, asked = ("None", "what `project_memory` gave") if crosses else ("some", "None")
+        raise ValueError(f"memories: got {came}, wanted {asked}: cross-attention reads them")
+    if caches:
+        config, cache = decoder.config, caches[0]
+        shape = cache.batch_size, cache.num_kv_heads, cache.head_dim
+        if shape != (wanted := (len(x), config.groups, config.width_of_head)):
+            raise ValueError(f"caches: got {shape} for (b, g, d), wanted {wanted}")
+        if cache.dtype != x.dtype and not torch.is_autocast_enabled(x.device.type):
+            raise TypeError(f"caches: got dtype {cache.dtype}, wanted {x.dtype}, that of x")
 
 
 class Decoder(nn.Module):
@@ -46,6 +107,7 @@ class Decoder(nn.Module):
     def __init__(self, config: TransformerConfig, *, cross: bool = False) -> None:
         super().__init__()
         self.config = config
+        self.embed_dim, self.num_heads = config.embed_dim, config.num_heads
         self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(config.num_layers))
         self.score_bias = make_bias(config, bidirectional=False)
         self.norm = make_norm(config) if config.ends_with_norm else None
@@ -70,99 +132,40 @@ class Decoder(nn.Module):
             KVCache(*shape, device=weight.device, dtype=dtype) for _ in range(len(self.blocks))
         )
 
+    @contract(
+        matching="blocks.0.self_attention.query_proj.weight", rule=_one_a_block,
+        x="b n embed_dim", memory_mask="mask: ~b ~num_heads ~n _", lengths="integers: b",
+    )  # fmt: skip
     def forward(
-        self,
-        x: Tensor,
-        memories: Sequence[ProjectedMemory] | None = None,
-        *,
-        memory_mask: Tensor | None = None,
-        caches: Sequence[KVCache] | None = None,
-        lengths: Tensor | None = None,
-        weights_of: Container[int] = (),
-    ) -> DecoderOutput:
+        self, x: Tensor, memories: Sequence[ProjectedMemory] | None = None, *,
+        memory_mask: Tensor | None = None, caches: Sequence[KVCache] | None = None,
+        lengths: Tensor | None = None, weights_of: Container[int] = (),
+    ) -> DecoderOutput:  # fmt: skip
         """Compute (b, n, e) from (b, n, e).
 
         Args:
-            x: (b, n, e).
             memories: from `project_memory`, for a decoder with cross-attention.
             memory_mask: broadcast to (b, h, n, k), True = may attend.
             caches: from `make_caches`: x then goes on from the tokens before.
-            lengths: (b,) how many of the n tokens are real; with caches.
+            lengths: how many of the n tokens are real, (b,); with caches.
             weights_of: numbers of the blocks whose weights are returned.
 
         Raises:
-            TypeError: x that is no tensor or of another dtype than the decoder's, or memories that
-                `project_memory` did not give.
-            ValueError: not one memory or cache a block, or shapes that do not fit.
+            TypeError: memories that `project_memory` did not give.
+            ValueError: not one memory or cache a block.
         """
-        self._check_counts(memories=memories, caches=caches)
-        plain = memories is None and lengths is None and not weights_of
-        if (
-            caches
-            and plain
-            and isinstance(x, Tensor)
-            and x.ndim == 3
-            and x.shape[1] == 1
-            and may_step()
-        ):
-            way = self._short_way(caches[0])
-            if way is not None and way.fits(x, caches):
-                nothing = (None,) * len(caches)
-                return DecoderOutput(way(x, caches), nothing, nothing)
-        check_entrance(self.blocks, x)
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(x, None if caches is None else caches[0])
-        self_weights, cross_weights = [], []
-        for number, block in enumerate(self.blocks):
-            x, own, cross = block(
-                x,
-                None if memories is None else memories[number],
-                attn_mask=bias,
-                is_causal=True,
-                memory_mask=memory_mask,
-                cache=None if caches is None else caches[number],
-                lengths=lengths,
-                need_weights=number in weights_of,
-            )
-            self_weights.append(own)
-            cross_weights.append(cross)
+        x, self_weights, cross_weights = through_blocks(
+            x, self.blocks, memories, bias=bias, memory_mask=memory_mask, caches=caches,
+            lengths=lengths, weights_of=weights_of,
+        )  # fmt: skip
         hidden = x if self.norm is None else self.norm(x)
-        return DecoderOutput(hidden, tuple(self_weights), tuple(cross_weights))
+        return DecoderOutput(hidden, self_weights, cross_weights)
 
     if TYPE_CHECKING:
         __call__ = forward
 
-    def _short_way(self, cache: KVCache) -> ShortWay | None:
-        """Return the short way of single tokens, None where there is none."""
-        if cache.plan is None:
-            cache.plan = Plan(self, self._make_short_way())
-        plan = cache.plan
-        return plan.way if isinstance(plan, Plan) and plan.owner is self else None
-
-    def _make_short_way(self) -> ShortWay | None:
-        blocks, norm = self._blocks(), self.norm
-        ends_plainly = norm is None or (type(norm) in (nn.RMSNorm, nn.LayerNorm) and is_alone(norm))
-        if self.score_bias is None and ends_plainly and ShortWay.goes_through(blocks):
-            return ShortWay(blocks, norm)
-        return None
-
     def _blocks(self) -> list[Block]:
         return [block for block in self.blocks if isinstance(block, Block)]
-
-    def _check_counts(
-        self,
-        memories: Sequence[ProjectedMemory] | None,
-        caches: Sequence[KVCache] | None,
-    ) -> None:
-        unprojected = isinstance(memories, Tensor) or not all(
-            isinstance(memory, ProjectedMemory) for memory in memories or ()
-        )
-        if unprojected:
-            came = type(memories).__name__
-            raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
-        for name, given in (("memories", memories), ("caches", caches)):
-            if given is not None and len(given) != len(self.blocks):
-                raise ValueError(
-                    f"{name}: got {len(given)}, wanted {len(self.blocks)}, one a block"
-                )

@@ -1,4 +1,4 @@
-"""One token the short way: the values of the long one, taken only where they are the same."""
+"""One token through a stack of blocks: their own values, taken only where they are the same."""
 
 from __future__ import annotations
 
@@ -8,57 +8,74 @@ import pytest
 import torch
 from torch import Tensor
 
+from companion.cache import KVCache
+from companion.dispatch import definitions
+from companion.kernels import single_token
 from companion.models.transformer import LanguageModel
 from companion.models.transformer.blocks import Block
 from companion.models.transformer.decoder import Decoder
-from companion.models.transformer.step import Plan
 from tests.transformers import config_of, randomised
 
 TOKENS = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 12, 13]])
 
 
-def steps(model: LanguageModel, tokens: Tensor) -> tuple[Tensor, list[Plan]]:
-    """Logits of every token from the third on, one by one, and what was planned for them."""
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of blocks of every token that the kernel takes."""
+    blocks: list[int] = []
+    whole = single_token._Stack.__call__
+
+    def counted(stack: single_token._Stack, x: Tensor, caches: tuple[KVCache, ...]) -> Tensor:
+        blocks.append(len(stack.steps))
+        return whole(stack, x, caches)
+
+    monkeypatch.setattr(single_token._Stack, "__call__", counted)
+    return blocks
+
+
+def steps(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Logits of every token from the third on, one by one."""
     state = model.start(tokens[:, :3], max_len=9)
     logits = []
     for last in tokens[:, 2:].unbind(1):
         output = model.step(last, state)
         logits.append(output.logits)
         state = output.state
-    plans = [cache.plan for cache in state.caches or ()]
-    return torch.stack(logits, 1), [plan for plan in plans if isinstance(plan, Plan)]
+    return torch.stack(logits, 1)
 
 
 @pytest.mark.parametrize(
     "changes", [{}, {"norm": "layer"}, {"num_kv_heads": None}, {"positions": "none"}]
 )
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_the_short_way_gives_what_the_long_one_gives(
-    changes: dict[str, object], dtype: torch.dtype
+def test_the_kernel_gives_what_the_blocks_give(
+    changes: dict[str, object], dtype: torch.dtype, taken: list[int]
 ) -> None:
     model = randomised(LanguageModel(config_of("llama", **changes)), dtype=dtype, std=0.2)
     with torch.no_grad():
-        short, plans = steps(model, TOKENS)
-        assert [plan.way is not None for plan in plans] == [True]
+        short = steps(model, TOKENS)
+        assert taken == 3 * [2]
+        with definitions():
+            plain = steps(model, TOKENS)
         whole = model(TOKENS)[:, 2:]
-    long, plans = steps(model, TOKENS)
-    assert plans == []
+    long = steps(model, TOKENS)  # with gradients
+    assert taken == 3 * [2]
     if dtype == torch.float64:
         torch.testing.assert_close(short, long)
+        torch.testing.assert_close(short, plain)
     torch.testing.assert_close(short.float(), whole.float(), rtol=0.05, atol=0.05)
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("variant", ["gpt2", "paper"])
-def test_other_blocks_go_the_long_way(variant: str) -> None:
+def test_other_blocks_are_declined(variant: str, taken: list[int]) -> None:
     model = randomised(LanguageModel(config_of(variant)))
-    found, plans = steps(model, TOKENS)
-    assert [plan.way for plan in plans] == [None]
-    torch.testing.assert_close(found, model(TOKENS)[:, 2:])
+    torch.testing.assert_close(steps(model, TOKENS), model(TOKENS)[:, 2:])
+    assert taken == []
 
 
 @torch.no_grad()
-def test_a_hook_is_heard_and_training_is_training() -> None:
+def test_a_hook_is_heard_and_training_is_training(taken: list[int]) -> None:
     model = randomised(LanguageModel(config_of("llama")))
     heard: list[int] = []
     block = model.decoder.blocks[1]
@@ -67,25 +84,22 @@ def test_a_hook_is_heard_and_training_is_training() -> None:
     steps(model, TOKENS)
     assert len(heard) == 4, "the prompt, then three tokens"
     handle.remove()
-    assert [plan.way for plan in steps(model.train(), TOKENS)[1]] == [None]
+    steps(model.train(), TOKENS)
+    assert taken == []
 
 
 @torch.no_grad()
-def test_a_copied_cache_goes_on_with_the_same_weights() -> None:
+def test_a_copied_cache_goes_on_with_the_same_weights(taken: list[int]) -> None:
     model = randomised(LanguageModel(config_of("llama")))
     state = model.start(TOKENS[:, :2], max_len=9)
     state = model.step(TOKENS[:, 1], state).state
     twin = copy.deepcopy(state)
-    assert state.caches is not None
-    assert twin.caches is not None
-    assert isinstance(twin.caches[0].plan, Plan)
-    assert twin.caches[0].plan is state.caches[0].plan
     one, other = (model.step(TOKENS[:, 2], each).logits for each in (state, twin))
     torch.testing.assert_close(one, other)
+    assert taken == 4 * [2], "the prompt's first token, the second, and the third twice"
 
 
-def test_what_comes_back_may_go_where_gradients_are_wanted() -> None:
-    """Inside, tensors are of a kind that autograd refuses to keep."""
+def test_what_comes_back_may_go_where_gradients_are_wanted(taken: list[int]) -> None:
     for changes in ({}, {"final_norm": False}):
         model = randomised(LanguageModel(config_of("llama", **changes)), dtype=torch.float64)
         with torch.no_grad():
@@ -93,8 +107,7 @@ def test_what_comes_back_may_go_where_gradients_are_wanted() -> None:
             assert state.caches is not None
             x = model.embedding(TOKENS[:, 1:2])
             hidden = model.decoder(x, caches=state.caches).hidden
-            assert isinstance(state.caches[0].plan, Plan)
-            assert state.caches[0].plan.way is not None
+            assert taken.pop() == 2
         assert not hidden.is_inference()
         probe = torch.ones(hidden.shape[-1], dtype=torch.float64, requires_grad=True)
         (hidden @ probe).sum().backward()
@@ -116,14 +129,13 @@ def test_what_is_written_into_a_weight_counts_at_once() -> None:
 
 
 @torch.no_grad()
-def test_blocks_that_differ_go_the_long_way() -> None:
+def test_blocks_that_differ_are_declined(taken: list[int]) -> None:
     model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
     block = model.decoder.blocks[1]
     assert isinstance(block, Block)
     block.self_attention.rotary = None
-    found, plans = steps(model, TOKENS)
-    assert [plan.way for plan in plans] == [None]
-    torch.testing.assert_close(found, model(TOKENS)[:, 2:])
+    torch.testing.assert_close(steps(model, TOKENS), model(TOKENS)[:, 2:])
+    assert taken == []
 
 
 @torch.no_grad()
@@ -137,7 +149,7 @@ def test_a_step_too_many_is_refused_and_stores_nothing() -> None:
     assert [cache.length for cache in state.caches] == [2, 2]
 
 
-def test_prompts_with_gradients_go_the_long_way() -> None:
+def test_prompts_with_gradients_keep_them() -> None:
     """Writing into their keys would spoil the backward pass."""
     model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
     caches = model.decoder.make_caches(2, 9)
@@ -154,21 +166,24 @@ def test_another_number_of_rows_is_refused(rows: int) -> None:
     """One row would otherwise be stored for both sequences."""
     model = randomised(LanguageModel(config_of("llama")))
     state = model.start(TOKENS[:, :2], max_len=9)
-    with pytest.raises(ValueError, match=rf"tokens: got shape \({rows},\)"):
+    with pytest.raises(ValueError, match=f"tokens: got b = {rows} in shape"):
         model.step(torch.full((rows,), 5), state)
 
 
-def test_caches_of_another_form_or_length_go_the_long_way() -> None:
+def test_caches_of_another_dtype_are_refused_and_of_another_length_declined() -> None:
     model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
     x = model.embedding(TOKENS[:, :1])
     single = copy.deepcopy(model).float().decoder.make_caches(2, 9)
-    with torch.no_grad(), pytest.raises(TypeError, match=r"key: got dtype torch\.float64, wanted"):
+    with (
+        torch.no_grad(),
+        pytest.raises(TypeError, match="caches: got dtype"),
+    ):
         model.decoder(x, caches=single)
     found = []
     for mode in (torch.no_grad(), torch.enable_grad()):
         caches = model.decoder.make_caches(2, 9)
-        b, g, d, v, *_ = caches[1].form
-        caches[1].update(x.new_ones(b, g, 1, d), x.new_ones(b, g, 1, v))
+        one = x.new_ones(2, caches[1].num_kv_heads, 1, caches[1].head_dim)
+        caches[1].update(one, one)
         with mode:
             found.append(model.decoder(x, caches=caches).hidden)
     torch.testing.assert_close(*found)
@@ -180,5 +195,5 @@ def test_a_memory_that_nobody_reads_is_refused() -> None:
     other = randomised(Decoder(config_of("llama"), cross=True))
     caches = model.decoder.make_caches(2, 9)
     x = model.embedding(TOKENS[:, :1])
-    with pytest.raises(ValueError, match="memory: got one, wanted None"):
+    with pytest.raises(ValueError, match="memories: got some, wanted None"):
         model.decoder(x, other.project_memory(x), caches=caches)
