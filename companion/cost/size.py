@@ -153,7 +153,7 @@ def multi_head_saved_bytes(
 
     >>> sizes = {"q_len": 1024, "batch_size": 1, "dtype": torch.float32}
     >>> [multi_head_saved_bytes(64, 4, method=m, **sizes) // 2**10 for m in ("fused", "definition")]
-    [1344, 34372]
+    [1296, 34068]
     """
     dtype = dtype or torch.get_default_dtype()
     if dtype not in (torch.float32, torch.float64):
