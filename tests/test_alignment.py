@@ -25,7 +25,7 @@ def test_argmax_links_read_rows_as_target_words(make: type) -> None:
 
 @pytest.mark.parametrize("shape", [(3,), (2, 0), (1, 2, 3)])
 def test_argmax_links_want_a_matrix(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="weights: got (shape|k = 0)"):
+    with pytest.raises(ValueError, match=r"weights: got (shape|k = 0)"):
         argmax_links(np.zeros(shape))
 
 
@@ -42,7 +42,7 @@ def test_the_diagonal_of_nothing_is_empty() -> None:
 
 @pytest.mark.parametrize(("q_len", "k_len"), [(-1, 3), (3, 0)])
 def test_the_diagonal_wants_lengths(q_len: int, k_len: int) -> None:
-    with pytest.raises(ValueError, match="(q_len: got -1|k_len: got 0), wanted at least"):
+    with pytest.raises(ValueError, match=r"(q_len: got -1|k_len: got 0), wanted at least"):
         diagonal_links(q_len, k_len)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from companion.arrays import check_number, check_whole
+from companion.contracts import contract
 from companion.decoding.sequences import (
     Decoded,
     Reorder,
@@ -16,10 +16,11 @@ from companion.decoding.sequences import (
     Step,
     first_tokens,
     log_softmax,
-    taken,
+    take_step,
 )
 
 
+@contract(length=">= 0", length_penalty=">= 0")
 def length_factor(length: int, length_penalty: float) -> float:
     """Return what the log-probability of a sequence is divided by (Wu et al., 2016).
 
@@ -31,14 +32,11 @@ def length_factor(length: int, length_penalty: float) -> float:
             longer sequences.
 
     Raises:
-        TypeError: a length that is not whole, or a penalty that is no number.
-        ValueError: a number below 0, or a penalty that is not finite or makes the factor overflow.
+        ValueError: a penalty that makes the factor overflow.
 
     >>> length_factor(1, 0.6), length_factor(7, 1.0), length_factor(7, 0.0)
     (1.0, 2.0, 1.0)
     """
-    check_whole(0, length=length)
-    _check_penalty(length_penalty)
     try:
         return float(((5 + length) / 6) ** length_penalty)
     except OverflowError:
@@ -67,14 +65,14 @@ class _Alive(NamedTuple):
 
     def extended(self, tokens: Tensor, log_probs: Tensor, weights: Tensor | None) -> _Alive:
         """Put a token (b, k) behind every sequence."""
-        looked = None
         if weights is not None:
-            new = weights[:, :, None]
-            looked = new if self.weights is None else torch.cat((self.weights, new), 2)
+            weights = weights[:, :, None]
+            if self.weights is not None:
+                weights = torch.cat((self.weights, weights), 2)
         return _Alive(
             torch.cat((self.tokens, tokens[..., None]), 2),
             torch.cat((self.log_probs, log_probs[..., None]), 2),
-            looked,
+            weights,
         )
 
 
@@ -89,25 +87,19 @@ class _Ended:
     def add(self, sequences: _Alive, scores: Tensor) -> None:
         """Take (b, k) sequences that end here; those that do not have a score of -inf."""
         self.count += (scores > -math.inf).sum(-1)
-        score, place = scores.max(-1)
+        score, beam = scores.max(-1)
         for row in (score > self.score).nonzero()[:, 0].tolist():
-            self.best[row] = sequences.sequence(row, int(place[row]))
+            self.best[row] = sequences.sequence(row, int(beam[row]))
         self.score = torch.maximum(self.score, score)
 
 
+@contract(batch_size=">= 1", max_len=">= 1", beam_size=">= 1", length_penalty=">= 0")
 @torch.no_grad()
 def beam(
-    step: Step[State],
-    state: State,
-    *,
-    reorder: Reorder[State],
-    batch_size: int,
-    bos_id: int | Tensor,
-    eos_id: int,
-    max_len: int,
-    beam_size: int = 4,
+    step: Step[State], state: State, *, reorder: Reorder[State], batch_size: int,
+    bos_id: int | Tensor, eos_id: int, max_len: int, beam_size: int = 4,
     length_penalty: float = 0.6,
-) -> Decoded:
+) -> Decoded:  # fmt: skip
     """Keep the k most probable beginnings of every sentence at every step, k = beam_size.
 
     A sequence whose end is among them has ended: it leaves the beam, which from then on keeps one
@@ -121,34 +113,26 @@ def beam(
         state: the state before the first step, in as many rows.
         reorder: takes a state and indices (rows,); gives the state in which row i goes on from row
             indices[i], which is of the same sentence.
-        batch_size: number of sentences, at least 1.
+        batch_size: number of sentences.
         bos_id: token that every sequence starts from, where the first tensor of the state is; or
             one for every row, which also say the device. It is not returned.
         eos_id: token that ends a sequence.
-        max_len: most tokens a sequence may have, its end counted, at least 1.
-        beam_size: sequences a sentence, at least 1.
-        length_penalty: exponent of `length_factor`, at least 0 and finite.
+        max_len: most tokens a sequence may have, its end counted.
+        beam_size: sequences a sentence.
+        length_penalty: exponent of `length_factor`.
 
     Returns:
         The best sequence of every sentence.
 
-    Raises:
-        TypeError: a penalty that is no number, a size or token that is not whole, or a step that
-            gives no floating logits.
-        ValueError: a number out of range, not one starting token a row, or a step that gives
-            logits or weights of another shape.
-
     >>> def count_down(tokens, state):
     ...     return torch.eye(5)[tokens - 1], state, None
-    >>> found = beam(
+    >>> best = beam(
     ...     count_down, None, reorder=lambda state, indices: state,
     ...     batch_size=1, bos_id=4, eos_id=0, max_len=9, beam_size=2, length_penalty=2.0,
     ... )
-    >>> found.sequences()
+    >>> best.sequences()
     [[3, 2, 1]]
     """
-    check_whole(1, batch_size=batch_size, max_len=max_len, beam_size=beam_size)
-    check_whole(eos_id=eos_id)
     # Log-probabilities only fall, and no factor is larger than that of the longest sequence.
     best_factor = length_factor(max_len, length_penalty)
     last = first_tokens(bos_id, batch_size * beam_size, state)
@@ -161,21 +145,19 @@ def beam(
     scores[:, 0] = 0.0  # all beams begin alike: only one may go on
     ended = _Ended(batch_size, device)
 
-    for place in range(max_len):
-        logits, state, looked = taken(step, last, state)
-        given = log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
-        weights = None if looked is None else looked.reshape(batch_size, beam_size, -1)
-        totals, flat = _candidates(scores, given, beam_size - ended.count)
+    for length in range(1, max_len + 1):
+        logits, state, weights = take_step(step, last, state)
+        log_probs = log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
+        totals, flat = _candidates(scores, log_probs, beam_size - ended.count)
         if beam_size == 1:  # chosen as `greedy` does: what a softmax rounds to equal stays unequal
             flat = logits.argmax(-1, keepdim=True).to(device)
-        beams, tokens = flat // given.shape[-1], flat % given.shape[-1]
-        continued = alive.chosen(beams).extended(
-            tokens,
-            given.flatten(1).gather(1, flat),
-            None if weights is None else _rows(weights, beams),
-        )
+        beams, tokens = flat // log_probs.shape[-1], flat % log_probs.shape[-1]
+        if weights is not None:
+            weights = _rows(weights.reshape(batch_size, beam_size, -1), beams)
+        chosen = log_probs.flatten(1).gather(1, flat)
+        continued = alive.chosen(beams).extended(tokens, chosen, weights)
         ends = tokens == eos_id
-        factor = length_factor(place + 1, length_penalty)
+        factor = length_factor(length, length_penalty)
         ended.add(continued, (totals / factor).where(ends, -math.inf))
 
         scores, order = totals.masked_fill(ends, -math.inf).sort(dim=-1, descending=True)
@@ -189,28 +171,19 @@ def beam(
     return _collected(ended, alive, eos_id)
 
 
-def _candidates(scores: Tensor, given: Tensor, width: Tensor) -> tuple[Tensor, Tensor]:
-    """Return log-probability and place of the best continuations, (b, k), best first.
+def _candidates(scores: Tensor, log_probs: Tensor, width: Tensor) -> tuple[Tensor, Tensor]:
+    """Return log-probability and index of the best continuations, (b, k), best first.
 
-    A place is beam * vocabulary + token. Only the first of a sentence's width (b,) count: the
+    An index is beam * vocabulary + token. Only as many as a sentence's width (b,) count: the
     others have a log-probability of -inf.
     """
     # No more than k of the best come from one beam: the sums of the others are not needed.
-    ahead, tokens = given.topk(min(scores.shape[1], given.shape[-1]), -1)
-    best, place = (scores[..., None] + ahead).flatten(1).topk(scores.shape[1], -1)
-    beams = place // tokens.shape[-1]
-    flat = beams * given.shape[-1] + tokens.flatten(1).gather(-1, place)
+    ahead, tokens = log_probs.topk(min(scores.shape[1], log_probs.shape[-1]), -1)
+    best, index = (scores[..., None] + ahead).flatten(1).topk(scores.shape[1], -1)
+    beams = index // tokens.shape[-1]
+    flat = beams * log_probs.shape[-1] + tokens.flatten(1).gather(-1, index)
     rank = torch.arange(scores.shape[1], device=width.device)
     return best.where(rank < width[:, None], -math.inf), flat
-
-
-def _check_penalty(length_penalty: float | None) -> None:
-    """Refuse what is no exponent of `length_factor`."""
-    if length_penalty is None:
-        raise TypeError("length_penalty: got NoneType, wanted a number")
-    check_number(length_penalty=length_penalty)
-    if length_penalty < 0:
-        raise ValueError(f"length_penalty: got {length_penalty}, wanted at least 0 and finite")
 
 
 def _rows(array: Tensor, beams: Tensor) -> Tensor:
@@ -220,18 +193,16 @@ def _rows(array: Tensor, beams: Tensor) -> Tensor:
 
 def _collected(ended: _Ended, alive: _Alive, eos_id: int) -> Decoded:
     """Put the best sequence of every sentence into one batch, padded with ends."""
-    best = [
-        alive.sequence(row, 0) if found is None else found for row, found in enumerate(ended.best)
-    ]
-    finished = torch.tensor([found is not None for found in ended.best])
+    best = [alive.sequence(row, 0) if one is None else one for row, one in enumerate(ended.best)]
+    finished = torch.tensor([one is not None for one in ended.best])
     tokens = _padded([sequence.tokens for sequence in best], eos_id)
     log_probs = _padded([sequence.log_probs for sequence in best], 0.0)
-    looked = [sequence.weights for sequence in best if sequence.weights is not None]
+    weights = [sequence.weights for sequence in best if sequence.weights is not None]
     return Decoded(
         tokens,
         (tokens != eos_id).sum(1),
         finished.to(tokens.device),
-        _padded(looked, 0.0) if looked else None,
+        _padded(weights, 0.0) if weights else None,
         log_probs,
     )
 

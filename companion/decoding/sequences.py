@@ -9,8 +9,6 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from companion.arrays import check_whole
-
 State = TypeVar("State")
 
 Step = Callable[[Tensor, State], tuple[Tensor, State, Tensor | None]]
@@ -55,15 +53,10 @@ def first_tokens(bos_id: int | Tensor, rows: int, state: object = None) -> Tenso
         rows: number of sequences.
         state: the state before the first step; one token for all is put where its first tensor is.
 
-    Raises:
-        TypeError: tokens that are no integers.
-        ValueError: another number of tokens.
-
     >>> first_tokens(7, 2)
     tensor([7, 7])
     """
     if not isinstance(bos_id, Tensor):
-        check_whole(bos_id=bos_id)
         return torch.full((rows,), bos_id, device=_device_of(state))
     if bos_id.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"bos_id: got dtype {bos_id.dtype}, wanted integers")
@@ -80,26 +73,23 @@ def log_softmax(logits: Tensor) -> Tensor:
     >>> log_softmax(torch.zeros(1, 1, dtype=torch.bfloat16))
     tensor([[0.]])
     """
-    given = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-    return given.masked_fill((logits == -math.inf).all(-1, keepdim=True), -math.inf)
+    log_probs = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    return log_probs.masked_fill((logits == -math.inf).all(-1, keepdim=True), -math.inf)
 
 
-def taken(step: Step[State], last: Tensor, state: State) -> tuple[Tensor, State, Tensor | None]:
+def take_step(step: Step[State], last: Tensor, state: State) -> tuple[Tensor, State, Tensor | None]:
     """Take a step, and refuse an output that does not score one next token a row.
 
-    Raises:
-        TypeError: no triple, or logits that are no floating tensor.
-        ValueError: logits of another shape than (rows, vocabulary), or weights than (rows, k).
-
-    >>> taken(lambda tokens, state: (torch.ones(2, 1, 5), state, None), torch.tensor([4, 4]), None)
+    >>> last = torch.tensor([4, 4])
+    >>> take_step(lambda tokens, state: (torch.ones(2, 1, 5), state, None), last, None)
     Traceback (most recent call last):
     ValueError: step: gave logits of shape (2, 1, 5), wanted (2, vocabulary)
     """
-    found = step(last, state)
-    if not isinstance(found, tuple) or len(found) != 3:
-        came = f"{len(found)} values" if isinstance(found, tuple) else type(found).__name__
+    result = step(last, state)
+    if not isinstance(result, tuple) or len(result) != 3:
+        came = f"{len(result)} values" if isinstance(result, tuple) else type(result).__name__
         raise TypeError(f"step: gave {came}, wanted logits, a state, and weights or None")
-    logits, _, weights = found
+    logits, _, weights = result
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         came = str(logits.dtype) if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"step: gave logits of {came}, wanted a floating tensor")
@@ -112,7 +102,7 @@ def taken(step: Step[State], last: Tensor, state: State) -> tuple[Tensor, State,
         raise ValueError(
             f"step: gave weights of shape {tuple(weights.shape)}, wanted ({rows}, k) or None"
         )
-    return found
+    return result
 
 
 def _device_of(state: object) -> torch.device | None:
@@ -120,4 +110,5 @@ def _device_of(state: object) -> torch.device | None:
     if isinstance(state, Tensor):
         return state.device
     parts = state if isinstance(state, tuple | list) else ()
-    return next((where for part in parts if (where := _device_of(part)) is not None), None)
+    devices = map(_device_of, parts)
+    return next((device for device in devices if device is not None), None)

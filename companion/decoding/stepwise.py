@@ -3,81 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from companion.arrays import check_whole, is_number
-from companion.decoding.sequences import (
-    Decoded,
-    State,
-    Step,
-    first_tokens,
-    taken,
-)
+from companion.contracts import contract
+from companion.decoding.sequences import Decoded, State, Step, first_tokens, take_step
 from companion.decoding.truncation import keep_top_k, keep_top_p
 
 TINIEST = torch.finfo(torch.float32).tiny * torch.finfo(torch.float32).eps
 """The least temperature: a lower one would be 0 where the logits are divided by it."""
 
 
+@contract(batch_size=">= 1", max_len=">= 1")
 @torch.no_grad()
 def greedy(
-    step: Step[State],
-    state: State,
-    *,
-    batch_size: int,
-    bos_id: int | Tensor,
-    eos_id: int,
+    step: Step[State], state: State, *, batch_size: int, bos_id: int | Tensor, eos_id: int,
     max_len: int,
-) -> Decoded:
+) -> Decoded:  # fmt: skip
     """Take the most probable token at every step until all sequences have ended.
 
     Args:
         step: takes the last tokens (b,) and a state; gives logits (b, vocabulary), the next state,
             and attention weights (b, k) or None.
         state: the state before the first step.
-        batch_size: number of sequences, at least 1.
+        batch_size: number of sequences.
         bos_id: token that every sequence starts from, where the first tensor of the state is; or
             tokens (b,), which also say the device. It is not returned.
         eos_id: token that ends a sequence.
-        max_len: most tokens a sequence may have, its end counted, at least 1.
+        max_len: most tokens a sequence may have, its end counted.
 
     Returns:
         The sequences; one cut at `max_len` is marked as not finished, and so is one with a token
         that was forbidden or whose logits were nan.
-
-    Raises:
-        TypeError: a size or token that is not whole, or a step that gives no floating logits.
-        ValueError: `batch_size` or `max_len` below 1, not one starting token a sequence, or a step
-            that gives logits or weights of another shape.
 
     >>> def count_down(tokens, state):
     ...     return torch.eye(5)[tokens - 1], state, None
     >>> greedy(count_down, None, batch_size=1, bos_id=4, eos_id=0, max_len=9).sequences()
     [[3, 2, 1]]
     """
-    check_whole(1, batch_size=batch_size, max_len=max_len)
-    check_whole(eos_id=eos_id)
     first = first_tokens(bos_id, batch_size, state)
     return _write(step, state, lambda logits: logits.argmax(-1), first, eos_id, max_len)
 
 
+def _divides_in_float32(call: Mapping[str, Any]) -> None:
+    if call["temperature"] < TINIEST:
+        raise ValueError(
+            f"temperature: got {call['temperature']}, wanted above 0 in float32; "
+            f"`greedy` is its limit"
+        )
+
+
+@contract(
+    batch_size=">= 1", max_len=">= 1", top_k=">= 1", top_p="> 0 and <= 1", rule=_divides_in_float32
+)
 @torch.no_grad()
 def sample(
-    step: Step[State],
-    state: State,
-    *,
-    batch_size: int,
-    bos_id: int | Tensor,
-    eos_id: int,
-    max_len: int,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
+    step: Step[State], state: State, *, batch_size: int, bos_id: int | Tensor, eos_id: int,
+    max_len: int, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
     generator: torch.Generator | None = None,
-) -> Decoded:
+) -> Decoded:  # fmt: skip
     """Draw every token from what the model says, until all sequences have ended.
 
     The logits are divided by the temperature, then cut by `top_k`, then by `top_p` of what that
@@ -86,11 +73,11 @@ def sample(
     Args:
         step: as for `greedy`.
         state: the state before the first step.
-        batch_size: number of sequences, at least 1.
+        batch_size: number of sequences.
         bos_id: token that every sequence starts from, where the first tensor of the state is; or
             tokens (b,), which also say the device. It is not returned.
         eos_id: token that ends a sequence.
-        max_len: most tokens a sequence may have, its end counted, at least 1.
+        max_len: most tokens a sequence may have, its end counted.
         temperature: above 0; below 1 sharpens, above 1 flattens. Its limit at 0 is `greedy`.
         top_k: draw from that many most probable tokens (Fan et al., 2018); None means all.
         top_p: draw from the fewest tokens that have this probability together (Holtzman et al.,
@@ -100,21 +87,12 @@ def sample(
     Returns:
         The sequences; one cut at `max_len` is marked as not finished.
 
-    Raises:
-        TypeError: a number that is none, a size or token that is not whole, or a step that gives
-            no floating logits.
-        ValueError: a number out of range, not one starting token a sequence, or a step that gives
-            logits or weights of another shape.
-
     >>> def dice(tokens, state):
     ...     return torch.zeros(len(tokens), 7), state, None
     >>> rolled = sample(dice, None, batch_size=2, bos_id=0, eos_id=0, max_len=5, top_k=7)
     >>> bool((rolled.tokens < 7).all())
     True
     """
-    check_whole(1, batch_size=batch_size, max_len=max_len)
-    check_whole(eos_id=eos_id)
-    _check_sampling(temperature, top_k, top_p)
 
     def draw(logits: Tensor) -> Tensor:
         logits = logits.float()
@@ -125,8 +103,8 @@ def sample(
         if top_p is not None:
             logits = keep_top_p(logits, top_p)
         forbidden = (logits == -math.inf).all(-1, keepdim=True)
-        chances = logits.masked_fill(forbidden, 0.0).softmax(-1)
-        return torch.multinomial(chances, 1, generator=generator)[:, 0]
+        probabilities = logits.masked_fill(forbidden, 0.0).softmax(-1)
+        return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
     return _write(step, state, draw, first_tokens(bos_id, batch_size, state), eos_id, max_len)
 
@@ -143,26 +121,28 @@ def _write(
     ended = 0
     tokens, weights, scores = [], [], []
     for _ in range(max_len):
-        logits, state, looked = taken(step, last, state)
+        logits, state, attention = take_step(step, last, state)
         last = choose(logits).to(last.device)
         scores.append(_scores(logits, last))
         if ended:
             last = last.masked_fill(finished, eos_id)
         tokens.append(last)
-        if looked is not None:
-            weights.append(looked)
+        if attention is not None:
+            weights.append(attention)
         finished = last == eos_id
         ended = int(finished.sum())
         if ended == len(last):
             break
     stacked = torch.stack(tokens, 1)
     lengths = (stacked != eos_id).sum(1)
-    behind = torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
-    given = _log_probs(*(torch.cat(parts, 1) for parts in zip(*scores, strict=True)))
-    given = given.to(last.device).masked_fill(behind, 0.0)
-    dead = ~(given > -math.inf).all(1)  # forbidden, or nan
-    attention = torch.stack(weights, 1) if weights else None
-    return Decoded(stacked, lengths, finished & ~dead, attention, given)
+    after_end = torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
+    chosen, log_probs = (torch.cat(parts, 1) for parts in zip(*scores, strict=True))
+    # A softmax gives no -inf where every token is forbidden.
+    log_probs = log_probs.masked_fill(chosen == -math.inf, -math.inf)
+    log_probs = log_probs.to(last.device).masked_fill(after_end, 0.0)
+    possible = (log_probs > -math.inf).all(1)  # neither forbidden nor nan
+    stacked_weights = torch.stack(weights, 1) if weights else None
+    return Decoded(stacked, lengths, finished & possible, stacked_weights, log_probs)
 
 
 def _scores(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -170,24 +150,3 @@ def _scores(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     ids = tokens.to(logits.device).unsqueeze(1)
     dtype = torch.promote_types(logits.dtype, torch.float32)
     return logits.gather(-1, ids), logits.log_softmax(-1, dtype=dtype).gather(-1, ids)
-
-
-def _log_probs(logits: Tensor, scores: Tensor) -> Tensor:
-    """Return log-probabilities: a softmax finds none where all is forbidden."""
-    return scores.masked_fill(logits == -math.inf, -math.inf)
-
-
-def _check_sampling(temperature: object, top_k: object, top_p: object) -> None:
-    for name, number in (("temperature", temperature), ("top_p", top_p)):
-        absent = name == "top_p" and number is None
-        if not absent and (isinstance(number, bool) or not is_number(number)):
-            raise TypeError(f"{name}: got {type(number).__name__}, wanted a number")
-    if not TINIEST <= temperature < math.inf:  # type: ignore[operator]
-        raise ValueError(
-            f"temperature: got {temperature}, wanted above 0 in float32, and finite; "
-            f"`greedy` is its limit"
-        )
-    if top_k is not None:
-        check_whole(1, top_k=top_k)
-    if top_p is not None and not 0 < top_p <= 1:  # type: ignore[operator]
-        raise ValueError(f"top_p: got {top_p}, wanted above 0 and at most 1")

@@ -1,76 +1,56 @@
-"""What every test of an explanation asks of its tensors."""
+"""What contracts do not say about explanations: equal shapes, what a function gave, the words."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from companion.arrays import broadcasts_to
+from companion.contracts import Rule
 
 
-def check_weights(**tensors: Tensor) -> None:
-    """Refuse what is not a tensor of floating numbers over at least one word.
+def same_shape(first: str, second: str) -> Rule:
+    """Return a rule that refuses two arguments whose shapes differ, even if they would broadcast.
 
-    Raises:
-        TypeError: no tensor, or no floating numbers.
-        ValueError: no axis of words, or one of size 0.
-
-    >>> check_weights(weights=torch.ones(3, 0))
+    >>> same_shape("a", "b")({"a": torch.ones(2), "b": torch.ones(1)})
     Traceback (most recent call last):
-    ValueError: weights: got shape (3, 0), wanted (..., k) with k at least 1
+    ValueError: b: got shape (1,), wanted (2,) as of a
     """
-    for name, tensor in tensors.items():
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name}: got {type(tensor).__name__}, wanted a tensor")
-        if not tensor.is_floating_point():
-            raise TypeError(f"{name}: got dtype {tensor.dtype}, wanted a floating dtype")
-        if tensor.ndim == 0 or tensor.shape[-1] == 0:
-            raise ValueError(
-                f"{name}: got shape {tuple(tensor.shape)}, wanted (..., k) with k at least 1"
-            )
+
+    def rule(call: Mapping[str, Any]) -> None:
+        wanted, shape = (tuple(call[name].shape) for name in (first, second))
+        if shape != wanted:
+            raise ValueError(f"{second}: got shape {shape}, wanted {wanted} as of {first}")
+
+    return rule
 
 
-def check_same_shape(first: str, reference: Tensor, **tensors: Tensor) -> None:
-    """Refuse tensors that are shaped differently from a reference.
+def distributions(name: str, output: object) -> Tensor:
+    """Return what a function gave, or refuse what is no tensor of floating numbers (..., c).
 
-    Args:
-        first: the reference's name, for the message.
-        reference: a tensor.
-        **tensors: the others, under the names of their arguments.
-
-    Raises:
-        ValueError: another shape.
-
-    >>> check_same_shape("a", torch.ones(2), b=torch.ones(3))
+    >>> distributions("read", torch.ones(3, 0))
     Traceback (most recent call last):
-    ValueError: b: got shape (3,), wanted (2,), the shape of a
+    ValueError: read: got shape (3, 0), wanted (..., c) with c at least 1
     """
-    for name, tensor in tensors.items():
-        if tensor.shape != reference.shape:
-            raise ValueError(
-                f"{name}: got shape {tuple(tensor.shape)}, wanted {tuple(reference.shape)}, "
-                f"the shape of {first}"
-            )
+    if not isinstance(output, Tensor):
+        raise TypeError(f"{name}: got {type(output).__name__}, wanted a tensor")
+    if not output.is_floating_point():
+        raise TypeError(f"{name}: got dtype {output.dtype}, wanted a floating dtype")
+    if output.ndim == 0 or output.shape[-1] == 0:
+        raise ValueError(
+            f"{name}: got shape {tuple(output.shape)}, wanted (..., c) with c at least 1"
+        )
+    return output
 
 
-def checked_mask(mask: Tensor | None, weights: Tensor) -> Tensor:
-    """Return a boolean mask in the shape of the weights; None allows every word.
+def allowed_words(mask: Tensor | None, weights: Tensor) -> Tensor:
+    """Return a mask in the shape of the weights; None allows every word.
 
-    Raises:
-        TypeError: a mask that is not boolean.
-        ValueError: a shape that does not stretch to that of the weights.
-
-    >>> checked_mask(None, torch.ones(2)).tolist()
+    >>> allowed_words(None, torch.ones(2)).tolist()
     [True, True]
     """
-    if mask is None:
-        return torch.ones_like(weights, dtype=torch.bool)
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"mask: got {came}, wanted a boolean tensor, True = may attend")
-    if not broadcasts_to(tuple(mask.shape), tuple(weights.shape)):
-        raise ValueError(
-            f"mask: got shape {tuple(mask.shape)}, wanted one that broadcasts to "
-            f"{tuple(weights.shape)}"
-        )
-    return mask.expand(weights.shape)
+    return (
+        torch.ones_like(weights, dtype=torch.bool) if mask is None else mask.expand(weights.shape)
+    )

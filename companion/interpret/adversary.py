@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Generator, Tensor
 
-from companion.arrays import check_number, check_whole
-from companion.interpret._checks import check_weights, checked_mask
+from companion.contracts import contract
+from companion.interpret._checks import allowed_words, distributions
 from companion.interpret.divergence import jensen_shannon, total_variation
 
 if TYPE_CHECKING:
@@ -20,17 +20,15 @@ SPREAD = 3.0
 """Standard deviation of the first logits: a few words get most of the weight."""
 
 
+@contract(
+    weights="... k", mask="booleans: ~... ~k", k=">= 1",
+    bound="> 0", steps=">= 1", starts=">= 1", learning_rate="> 0",
+)  # fmt: skip
 def adversarial_weights(
-    read: Read,
-    weights: Tensor,
-    mask: Tensor | None = None,
-    *,
-    bound: float = 0.01,
-    steps: int = 100,
-    starts: int = 3,
-    learning_rate: float = 0.1,
+    read: Read, weights: Tensor, mask: Tensor | None = None, *, bound: float = 0.01,
+    steps: int = 100, starts: int = 3, learning_rate: float = 0.1,
     generator: Generator | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Search for other weights with which a model says the same (Jain and Wallace, 2019).
 
     For every row, maximise the Jensen-Shannon divergence from its weights, while the output moves
@@ -40,37 +38,26 @@ def adversarial_weights(
 
     Args:
         read: from weights to distributions (..., c), each row for itself.
-        weights: (..., k) the model's own.
-        mask: boolean, broadcast to (..., k), True = may attend. None allows all.
-        bound: how far the output may move, above 0.
+        weights: the model's own.
+        mask: True = may attend; None allows all.
+        bound: how far the output may move.
         steps: updates of a search.
-        starts: searches, each from random weights of its own.
+        starts: searches, each from other random weights.
         learning_rate: of Adam, on the logits.
         generator: where the random numbers come from.
 
     Returns:
         (..., k) weights that keep the bound; the model's own where none were found.
 
-    Raises:
-        TypeError: no tensors of floating numbers, a mask that is not boolean, or no numbers.
-        ValueError: shapes that do not fit, or numbers out of range.
-
     >>> constant = lambda weights: torch.ones(2, 3) / 3  # it does not look at all
     >>> own = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    >>> found = adversarial_weights(constant, own, generator=Generator().manual_seed(1))
-    >>> bool((jensen_shannon(found, own) > 0.5).all())
+    >>> others = adversarial_weights(constant, own, generator=Generator().manual_seed(1))
+    >>> bool((jensen_shannon(others, own) > 0.5).all())
     True
     """
-    check_weights(weights=weights)
-    words = checked_mask(mask, weights)
-    check_whole(1, steps=steps, starts=starts)
-    for name, number in (("bound", bound), ("learning_rate", learning_rate)):
-        check_number(**{name: number})
-        if number is None or not number > 0:
-            raise ValueError(f"{name}: got {number}, wanted above 0")
-    weights = weights.detach()
+    words, weights = allowed_words(mask, weights), weights.detach()
     with torch.no_grad():
-        wanted = read(weights)
+        wanted = distributions("read", read(weights))
     best, reached = weights, torch.zeros_like(weights[..., 0])
     for _ in range(starts):
         logits = SPREAD * torch.randn(weights.shape, generator=generator, dtype=weights.dtype)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from companion.interpret._checks import check_same_shape, check_weights, checked_mask
+from companion.contracts import contract
+from companion.interpret._checks import allowed_words, same_shape
+
+_ranked = contract(
+    a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1", rule=same_shape("a", "b")
+)
 
 
+@_ranked
 def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Correlate two rankings by their pairs: Kendall's tau-b (Kendall, 1938, 1945).
 
@@ -15,24 +21,18 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     ties it; the sum is divided by the geometric mean of the pairs that each does not tie.
 
     Args:
-        a: (..., k) scores of k words.
-        b: (..., k) others.
-        mask: boolean, broadcast to (..., k), True = the word counts. None counts all.
+        a: scores of k words.
+        b: others.
+        mask: True = the word counts; None counts all.
 
     Returns:
         (...) numbers from -1 to 1; NaN where one side ties every pair, because then nothing is
         ranked.
 
-    Raises:
-        TypeError: no tensors of floating numbers, or a mask that is not boolean.
-        ValueError: shapes that do not fit.
-
     >>> kendall_tau(torch.tensor([0.7, 0.2, 0.1]), torch.tensor([3.0, 1.0, 2.0])).round(decimals=3)
     tensor(0.3330)
     """
-    check_weights(a=a, b=b)
-    check_same_shape("a", a, b=b)
-    words = checked_mask(mask, a)
+    words = allowed_words(mask, a)
     pairs = words[..., :, None] & words[..., None, :]
     first, second = (torch.sign(x[..., :, None] - x[..., None, :]) * pairs for x in (a, b))
     agreed = (first * second).sum((-2, -1))
@@ -40,26 +40,21 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     return agreed / ranked.sqrt()
 
 
+@_ranked
 def top_agreement(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Say where two rankings put the same word first; of equal scores the first word counts.
 
     Args:
-        a: (..., k) scores of k words.
-        b: (..., k) others.
-        mask: boolean, broadcast to (..., k), True = the word counts. None counts all.
+        a: scores of k words.
+        b: others.
+        mask: True = the word counts; None counts all.
 
     Returns:
         (...) booleans.
 
-    Raises:
-        TypeError: no tensors of floating numbers, or a mask that is not boolean.
-        ValueError: shapes that do not fit.
-
     >>> top_agreement(torch.tensor([0.7, 0.2, 0.1]), torch.tensor([3.0, 1.0, 2.0]))
     tensor(True)
     """
-    check_weights(a=a, b=b)
-    check_same_shape("a", a, b=b)
-    words = checked_mask(mask, a)
+    words = allowed_words(mask, a)
     first, second = (x.masked_fill(~words, -torch.inf).argmax(-1) for x in (a, b))
     return first == second

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from companion.interpret._checks import check_weights
+from companion.contracts import contract
+from companion.interpret._checks import distributions
 from companion.interpret.divergence import total_variation
 
 
+def _words_to_spare(call: Mapping[str, Any]) -> None:
+    """Refuse sentences of one word, and other than one length for each sentence."""
+    tokens, lengths = call["tokens"], call["lengths"]
+    if tokens.ndim < 2:
+        raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k, ...)")
+    if lengths.shape != tokens.shape[:1]:
+        raise ValueError(
+            f"lengths: got shape {tuple(lengths.shape)}, wanted ({len(tokens)},), one a sentence"
+        )
+    if len(lengths) and int(lengths.min()) < 2:
+        raise ValueError(
+            f"lengths: got one of {int(lengths.min())}, wanted at least 2: a sentence of one word "
+            "has nothing left without it"
+        )
+
+
+@contract(rule=_words_to_spare)
 @torch.no_grad()
 def leave_one_out(
     predict: Callable[[Tensor, Tensor], Tensor], tokens: Tensor, lengths: Tensor
@@ -31,7 +50,7 @@ def leave_one_out(
 
     Raises:
         TypeError: `predict` gives no tensor of floating numbers.
-        ValueError: no axis of words, not one length a sentence, or a sentence of one word.
+        ValueError: a sentence of one word.
 
     >>> def predict(tokens, lengths):  # the share of ones among the words
     ...     share = tokens.sum(-1) / lengths
@@ -39,29 +58,12 @@ def leave_one_out(
     >>> leave_one_out(predict, torch.tensor([[1, 0, 0]]), torch.tensor([3])).round(decimals=3)
     tensor([[0.3330, 0.1670, 0.1670]])
     """
-    _check_sentences(tokens, lengths)
-    whole = predict(tokens, lengths)
-    check_weights(predict=whole)
-    size = tokens.shape[1]
-    places = torch.arange(size, device=tokens.device)
-    effects = [
-        total_variation(
-            whole, predict(tokens[:, places != place], lengths - (lengths > place).to(lengths))
-        ).masked_fill((lengths <= place).view(-1, *[1] * (whole.ndim - 2)), 0.0)
-        for place in range(size)
-    ]
+    whole = distributions("predict", predict(tokens, lengths))
+    positions = torch.arange(tokens.shape[1], device=tokens.device)
+    effects = []
+    for word in range(tokens.shape[1]):
+        rest = tokens[:, positions != word]
+        without = predict(rest, lengths - (lengths > word).to(lengths))
+        padding = (lengths <= word).view(-1, *[1] * (whole.ndim - 2))
+        effects.append(total_variation(whole, without).masked_fill(padding, 0.0))
     return torch.stack(effects, -1)
-
-
-def _check_sentences(tokens: Tensor, lengths: Tensor) -> None:
-    if tokens.ndim < 2:
-        raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k, ...)")
-    if lengths.shape != tokens.shape[:1]:
-        raise ValueError(
-            f"lengths: got shape {tuple(lengths.shape)}, wanted ({len(tokens)},), one a sentence"
-        )
-    if len(lengths) and int(lengths.min()) < 2:
-        raise ValueError(
-            f"lengths: got one of {int(lengths.min())}, wanted at least 2: a sentence of one word "
-            "has nothing left without it"
-        )

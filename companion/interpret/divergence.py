@@ -5,31 +5,28 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from companion.interpret._checks import check_same_shape, check_weights
+from companion.contracts import contract
+from companion.interpret._checks import same_shape
 
 
+@contract(p="... c", q="... c", c=">= 1", rule=same_shape("p", "q"))
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """Return half the sum of absolute differences: 0 for equal distributions, 1 for disjoint ones.
 
     Args:
-        p: (..., c) distributions.
-        q: (..., c) others.
+        p: distributions.
+        q: others.
 
     Returns:
         (...) distances.
 
-    Raises:
-        TypeError: no tensors of floating numbers.
-        ValueError: shapes that differ.
-
     >>> total_variation(torch.tensor([0.75, 0.25]), torch.tensor([0.25, 0.75]))
     tensor(0.5000)
     """
-    check_weights(p=p, q=q)
-    check_same_shape("p", p, q=q)
     return (p - q).abs().sum(-1) / 2
 
 
+@contract(p="... c", q="... c", c=">= 1", rule=same_shape("p", "q"))
 def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence in nats, from 0 to log 2 (Lin, 1991).
 
@@ -37,44 +34,33 @@ def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
     finite also where a probability is 0.
 
     Args:
-        p: (..., c) distributions.
-        q: (..., c) others.
+        p: distributions.
+        q: others.
 
     Returns:
         (...) divergences.
 
-    Raises:
-        TypeError: no tensors of floating numbers.
-        ValueError: shapes that differ.
-
     >>> jensen_shannon(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
     tensor(0.6931)
     """
-    check_weights(p=p, q=q)
-    check_same_shape("p", p, q=q)
     middle = (p + q) / 2
     return (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
 
 
+@contract(outputs="... c", others="... c", c=">= 1", rule=same_shape("outputs", "others"))
 def flipped(outputs: Tensor, others: Tensor) -> Tensor:
     """Say where the most probable class is another one.
 
     Args:
-        outputs: (..., c) distributions or logits.
-        others: (..., c) others.
+        outputs: distributions or logits.
+        others: those of another run.
 
     Returns:
         (...) booleans.
 
-    Raises:
-        TypeError: no tensors of floating numbers.
-        ValueError: shapes that differ.
-
     >>> flipped(torch.tensor([[0.9, 0.1], [0.4, 0.6]]), torch.tensor([[0.6, 0.4], [0.7, 0.3]]))
     tensor([False,  True])
     """
-    check_weights(outputs=outputs, others=others)
-    check_same_shape("outputs", outputs, others=others)
     return outputs.argmax(-1) != others.argmax(-1)
 
 

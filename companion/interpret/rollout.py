@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from companion.arrays import check_number
-from companion.interpret._checks import check_weights
+from companion.contracts import contract
+from companion.interpret._checks import distributions
 
 
+def _is_stack(name: str, weights: Sequence[Tensor]) -> None:
+    if not len(weights):
+        raise ValueError(f"{name}: got no block, wanted at least one")
+    for block, one in enumerate(weights):
+        shape = distributions(f"{name}[{block}]", one).shape
+        if len(shape) < 2 or shape[-1] != shape[-2] or shape != weights[0].shape:
+            raise ValueError(
+                f"{name}[{block}]: got shape {tuple(shape)}, wanted (..., n, n), the same for "
+                "every block"
+            )
+
+
+def _are_two_stacks(call: Mapping[str, Any]) -> None:
+    encoder, decoder, cross = call["encoder"], call["decoder"], call["cross"]
+    _is_stack("encoder", encoder)
+    _is_stack("decoder", decoder)
+    if len(cross) != len(decoder):
+        raise ValueError(f"cross: got {len(cross)} blocks, wanted {len(decoder)}, as in decoder")
+    wanted = (*decoder[0].shape[:-1], encoder[0].shape[-1])
+    for block, one in enumerate(cross):
+        shape = tuple(distributions(f"cross[{block}]", one).shape)
+        if shape != wanted:
+            raise ValueError(
+                f"cross[{block}]: got shape {shape}, wanted {wanted}: the rows of "
+                "decoder, the columns of encoder"
+            )
+
+
+@contract(residual=">= 0 and <= 1", rule=lambda call: _is_stack("weights", call["weights"]))
 def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Tensor:
     """Multiply a stack's weights, mixed with the identity (Abnar and Zuidema, 2020, equation 1).
 
@@ -25,16 +55,10 @@ def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Te
         (..., n, n): row i says how much of every input position i holds after the last block. If
         the rows of all weights sum to 1, so do its rows.
 
-    Raises:
-        TypeError: no tensors of floating numbers, or a residual that is no number.
-        ValueError: no block, weights that are not square or not alike, or a residual out of range.
-
     >>> attention_rollout([torch.tensor([[1.0, 0.0], [1.0, 0.0]])] * 2)
     tensor([[1.0000, 0.0000],
             [0.7500, 0.2500]])
     """
-    _check_residual(residual)
-    _check_stack("weights", weights)
     size = weights[0].shape[-1]
     flow = torch.eye(size, dtype=weights[0].dtype, device=weights[0].device)
     flow = flow.expand(weights[0].shape)
@@ -43,13 +67,11 @@ def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Te
     return flow
 
 
+@contract(residual=">= 0 and <= 1", rule=_are_two_stacks)
 def cross_rollout(
-    encoder: Sequence[Tensor],
-    decoder: Sequence[Tensor],
-    cross: Sequence[Tensor],
-    *,
+    encoder: Sequence[Tensor], decoder: Sequence[Tensor], cross: Sequence[Tensor], *,
     residual: float = 0.5,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Roll out an encoder-decoder: how much of every source word each target position holds.
 
     Abnar and Zuidema (2020) give the rule for one stack. It serves here, too: the memory is the
@@ -66,52 +88,13 @@ def cross_rollout(
         (..., q, k): a row sums to at most 1, if those of all weights do; what is missing to 1
         comes from the target's own words.
 
-    Raises:
-        TypeError: no tensors of floating numbers, or a residual that is no number.
-        ValueError: no block, weights that do not fit, or a residual out of range.
-
     >>> one = torch.ones(1, 1)
     >>> cross_rollout([one], [one, one], [one, one])
     tensor([[0.7500]])
     """
-    _check_residual(residual)
-    _check_stack("encoder", encoder)
-    _check_stack("decoder", decoder)
-    _check_cross(encoder[0], decoder, cross)
     memory = attention_rollout(encoder, residual=residual)
     flow = torch.zeros_like(cross[0])
-    for own, looks in zip(decoder, cross, strict=True):
-        flow = residual * flow + (1 - residual) * (own @ flow)
-        flow = residual * flow + (1 - residual) * (looks @ memory)
+    for to_target, to_source in zip(decoder, cross, strict=True):
+        flow = residual * flow + (1 - residual) * (to_target @ flow)
+        flow = residual * flow + (1 - residual) * (to_source @ memory)
     return flow
-
-
-def _check_residual(residual: float) -> None:
-    check_number(residual=residual)
-    if residual is None or not 0 <= residual <= 1:
-        raise ValueError(f"residual: got {residual}, wanted a number from 0 to 1")
-
-
-def _check_stack(name: str, weights: Sequence[Tensor]) -> None:
-    if not len(weights):
-        raise ValueError(f"{name}: got no block, wanted at least one")
-    for block, one in enumerate(weights):
-        check_weights(**{f"{name}[{block}]": one})
-        if one.ndim < 2 or one.shape[-1] != one.shape[-2] or one.shape != weights[0].shape:
-            raise ValueError(
-                f"{name}[{block}]: got shape {tuple(one.shape)}, wanted (..., n, n), the same for "
-                "every block"
-            )
-
-
-def _check_cross(memory: Tensor, decoder: Sequence[Tensor], cross: Sequence[Tensor]) -> None:
-    if len(cross) != len(decoder):
-        raise ValueError(f"cross: got {len(cross)} blocks, wanted {len(decoder)}, as in decoder")
-    wanted = (*decoder[0].shape[:-1], memory.shape[-1])
-    for block, one in enumerate(cross):
-        check_weights(**{f"cross[{block}]": one})
-        if tuple(one.shape) != wanted:
-            raise ValueError(
-                f"cross[{block}]: got shape {tuple(one.shape)}, wanted {wanted}: the rows of "
-                "decoder, the columns of encoder"
-            )

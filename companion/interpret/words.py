@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from companion.attention import attend
-from companion.interpret._checks import check_weights
+from companion.interpret._checks import distributions
 from companion.layers import AdditiveAttention, LuongAttention
 from companion.models.classifier import AttentionClassifier, Encoded
 from companion.models.seq2seq import DecoderState, Seq2Seq
@@ -50,7 +50,7 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
 
     Args:
         model: a recurrent translator with attention, in evaluation mode.
-        batch: q target places, k source places.
+        batch: q target positions, k source positions.
 
     Returns:
         A function from weights (b, q, k) to probabilities of words (b, q, vocabulary), and the
@@ -63,21 +63,20 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
     if layer is None:
         raise ValueError("model: got one without attention, wanted one with weights")
     state = model.start(batch.source, batch.source_lengths)
-    places = batch.target_in.shape[1]
+    length = batch.target_in.shape[1]
     before, rows = [], []
-    for place in range(places):
+    for word in range(length):
         before.append(state.recurrent)
-        _, state, weights = model.step(batch.target_in[:, place], state)
+        _, state, weights = model.step(batch.target_in[:, word], state)
         rows.append(weights)
     own = torch.stack([row for row in rows if row is not None], 1)
     # Every word of every sentence becomes a row of its own: b-major, as `flatten` has them.
     recurrent = tuple(torch.stack(parts, 1).flatten(0, 1) for parts in zip(*before, strict=True))
-    encoded = model.start(batch.source, batch.source_lengths, beam_size=places).encoded
+    encoded = model.start(batch.source, batch.source_lengths, beam_size=length).encoded
     start, tokens = DecoderState(encoded, recurrent), batch.target_in.flatten()
 
     def read(weights: Tensor) -> Tensor:
-        check_weights(weights=weights)
-        if weights.shape != own.shape:
+        if distributions("weights", weights).shape != own.shape:
             raise ValueError(
                 f"weights: got shape {tuple(weights.shape)}, wanted {tuple(own.shape)}"
             )

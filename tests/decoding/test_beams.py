@@ -210,7 +210,7 @@ def test_a_step_without_weights_gives_none() -> None:
         ({"max_len": 0}, ValueError, "max_len: got 0"),
         ({"beam_size": 0}, ValueError, "beam_size: got 0"),
         ({"length_penalty": -0.1}, ValueError, "length_penalty: got -0.1, wanted at least 0"),
-        ({"length_penalty": "1"}, TypeError, "length_penalty: got str"),
+        ({"length_penalty": "1"}, TypeError, "length_penalty: got '1'"),
         ({"length_penalty": None}, TypeError, "length_penalty: got NoneType"),
         ({"length_penalty": math.nan}, ValueError, "length_penalty: got nan"),
         ({"length_penalty": math.inf}, ValueError, "length_penalty: got inf"),
@@ -219,6 +219,7 @@ def test_a_step_without_weights_gives_none() -> None:
             ValueError,
             "length_penalty: got 1000000.0, wanted one that gives 3 tokens a finite factor",
         ),
+        ({"reorder": [1, 0]}, TypeError, "reorder: got list, wanted a function"),
         ({"bos_id": torch.ones(2)}, TypeError, r"bos_id: got dtype torch.float32"),
         ({"bos_id": torch.tensor([1])}, ValueError, r"bos_id: got shape \(1,\), wanted \(2,\)"),
     ],
@@ -233,9 +234,10 @@ def test_impossible_requests_are_refused(
         "eos_id": EOS,
         "max_len": 3,
         "beam_size": 2,
+        "reorder": chain.reorder,
     }
     with pytest.raises(error, match=message):
-        beam(chain.step, chain.start([0], 2), reorder=chain.reorder, **{**options, **changes})
+        beam(chain.step, chain.start([0], 2), **{**options, **changes})
 
 
 def test_a_dead_end_does_not_spoil_the_other_beams() -> None:

@@ -96,8 +96,15 @@ def test_numbers_are_whole(how: str, changes: dict[str, Any], message: str) -> N
         decode(how, step, **changes)
 
 
+@pytest.mark.parametrize("how", DECODERS)
+@pytest.mark.parametrize(("step", "came"), [([1.0], "list"), ("model", "'model'"), (None, "None")])
+def test_a_step_is_a_function(how: str, step: Any, came: str) -> None:
+    with pytest.raises(TypeError, match=f"step: got {came}.*, wanted a function"):
+        decode(how, step)
+
+
 class Nested(NamedTuple):
-    place: int
+    position: int
     parts: tuple[Any, ...]
 
 

@@ -178,11 +178,13 @@ def test_the_same_generator_draws_the_same() -> None:
         ({"temperature": 0.0}, ValueError, "temperature: got 0.0, wanted above 0"),
         ({"temperature": 1e-320}, ValueError, "temperature: got 1e-320, wanted above 0 in float32"),
         ({"temperature": None}, TypeError, "temperature: got NoneType"),
+        ({"temperature": torch.inf}, ValueError, "temperature: got inf, wanted a finite number"),
+        ({"top_p": torch.nan}, ValueError, "top_p: got nan, wanted a finite number"),
         ({"top_k": 0}, ValueError, "top_k: got 0"),
         ({"top_k": 2.0}, TypeError, "top_k: got float"),
-        ({"top_p": 0.0}, ValueError, r"top_p: got 0.0, wanted above 0 and at most 1"),
+        ({"top_p": 0.0}, ValueError, r"top_p: got 0.0, wanted a number above 0 and at most 1"),
         ({"top_p": 1.5}, ValueError, r"top_p: got 1.5"),
-        ({"top_p": "1"}, TypeError, "top_p: got str"),
+        ({"top_p": "1"}, TypeError, "top_p: got '1'"),
     ],
 )
 def test_impossible_draws_are_refused(

@@ -50,8 +50,9 @@ def test_it_stays_where_the_output_is_the_weights() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"bound": 0}, ValueError, "bound: got 0, wanted above 0"),
-        ({"bound": "small"}, TypeError, "bound: got str"),
+        ({"bound": 0}, ValueError, "bound: got 0, wanted a number above 0"),
+        ({"bound": "small"}, TypeError, "bound: got 'small', wanted a finite number"),
+        ({"learning_rate": torch.inf}, ValueError, "learning_rate: got inf, wanted a finite"),
         ({"steps": 0}, ValueError, "steps: got 0"),
         ({"starts": 1.5}, TypeError, "starts: got float"),
         ({"learning_rate": -1.0}, ValueError, "learning_rate: got -1.0"),

@@ -65,9 +65,14 @@ def test_one_word_that_both_put_first_is_worth_two_over_n() -> None:
     ("b", "mask", "error", "message"),
     [
         (B[0], None, ValueError, r"b: got shape \(3, 7\), wanted \(4, 3, 7\)"),
-        (B, torch.ones(7), TypeError, "mask: got torch.float32, wanted a boolean"),
-        (B, torch.ones(6, dtype=torch.bool), ValueError, r"mask: got shape \(6,\)"),
-        ("words", None, TypeError, "b: got str"),
+        (B, torch.ones(7), TypeError, "mask: got dtype torch.float32, wanted a boolean"),
+        (
+            B,
+            torch.ones(6, dtype=torch.bool),
+            ValueError,
+            r"mask: got k = 6 in shape \(6,\), wanted 7 as in a",
+        ),
+        ("words", None, TypeError, "b: got 'words', wanted a tensor"),
     ],
 )
 def test_wrong_calls_are_refused(b: Any, mask: Any, error: type[Exception], message: str) -> None:

@@ -74,13 +74,23 @@ def test_uniform_weights_are_shared_among_the_words() -> None:
 
 
 WRONG: list[tuple[Callable[..., Tensor], tuple[Any, ...], type[Exception], str]] = [
-    (erased, (WEIGHTS, torch.zeros(3)), TypeError, "places: got torch.float32"),
+    (erased, (WEIGHTS, torch.zeros(3)), TypeError, "places: got dtype torch.float32"),
     (erased, (WEIGHTS, torch.zeros(3, dtype=torch.int64)), ValueError, r"wanted \(3, 4\)"),
     (erased, (WEIGHTS, 2), TypeError, "places: got int"),
     (top_places, ([0.5, 0.5],), TypeError, "weights: got list"),
-    (other_places, (WEIGHTS, MASK[:, :5]), ValueError, r"mask: got shape \(4, 5\)"),
-    (permuted_weights, (WEIGHTS, LENGTHS), TypeError, "mask: got torch.int64"),
-    (uniform_weights, (LENGTHS,), TypeError, "mask: got torch.int64"),
+    (
+        other_places,
+        (WEIGHTS, MASK[:, :5]),
+        ValueError,
+        r"mask: got k = 5 in shape \(4, 5\), wanted 7 as in weights",
+    ),
+    (
+        permuted_weights,
+        (WEIGHTS, LENGTHS),
+        TypeError,
+        "mask: got dtype torch.int64, wanted a boolean",
+    ),
+    (uniform_weights, (LENGTHS,), TypeError, "mask: got dtype torch.int64, wanted a boolean"),
     (uniform_weights, (torch.tensor(True),), ValueError, r"mask: got shape \(\)"),
 ]
 

@@ -72,7 +72,7 @@ def test_the_residual_is_what_a_block_had() -> None:
         ((SELF, OWN, CROSS[:1]), 0.5, ValueError, "cross: got 1 blocks, wanted 2"),
         ((SELF, OWN, OWN), 0.5, ValueError, r"cross\[0\]: got shape \(2, 4, 4\), wanted \(2, 4, 5"),
         ((SELF, OWN, CROSS), 1.5, ValueError, "residual: got 1.5"),
-        ((SELF, OWN, CROSS), "half", TypeError, "residual: got str"),
+        ((SELF, OWN, CROSS), "half", TypeError, "residual: got 'half'"),
         (([[0.5]], OWN, CROSS), 0.5, TypeError, r"encoder\[0\]: got list"),
     ],
 )
