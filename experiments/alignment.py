@@ -84,7 +84,8 @@ CLAIMS = {
         "The largest weights of additive attention align better than IBM Model 1.",
         "additive", "model1"),
     "dot_beats_model1": better(
-        "The largest weights of dot attention align better than IBM Model 1.", "dot", "model1"),
+        "The largest weights of dot attention align better than IBM Model 1.",
+        "dot", "model1"),
     "present_query_aligns_additive": better(
         "Additive attention aligns better in Luong's order than in Bahdanau's.",
         "additive_present", "additive"),

@@ -58,15 +58,18 @@ CLAIMS = {
         "With attention, more sentences of at most 30 words come out exactly right.",
         "dot", "none"),
     "attention_gain_short": gain(
-        "Attention also helps when no sentence has more than 5 words.", "dot", "none", SHORTEST),
+        "Attention also helps when no sentence has more than 5 words.",
+        "dot", "none", SHORTEST),
     "less_fall_with_length": Claim(
         "From 1-5 to 26-30 words, the translator with attention loses less.",
-        lambda runs: lost(runs, "dot"), lambda runs: lost(runs, "none"),
-        "points of exact match", below=0),
+        lambda runs: lost(runs, "dot"), lambda runs: lost(runs, "none"), "points of exact match",
+        below=0),
     "longer_training_is_not_enough": gain(
-        "Attention beats no attention trained for twice as many steps.", "dot", "none_longer"),
+        "Attention beats no attention trained for twice as many steps.",
+        "dot", "none_longer"),
     "additive_or_dot": gain(
-        "Additive attention gets more sentences right than dot attention.", "additive", "dot"),
+        "Additive attention gets more sentences right than dot attention.",
+        "additive", "dot"),
     "held_out_gain": gain(
         "With attention, more sentences with word combinations never seen come out right.",
         "dot", "none", "held_out"),

@@ -190,10 +190,12 @@ CLAIMS = {
     for arm, name in NAMES.items()
 } | {
     "general_or_dot": gain(
-        "A learned matrix in the score (general) beats none (dot).", "general", "dot"),
+        "A learned matrix in the score (general) beats none (dot).",
+        "general", "dot"),
     "concat_or_additive": gain(
         "The additive score does better after the word is read (Luong's concat) than before it "
-        "(Bahdanau).", "concat", "additive"),
+        "(Bahdanau).",
+        "concat", "additive"),
     "local_or_general": gain(
         "Looking at eleven places around a predicted one beats looking at all.",
         "local", "general"),
@@ -202,19 +204,24 @@ CLAIMS = {
         "local", "general", FAR_BEYOND),
     "transformer_or_additive": gain(
         "After as many updates the Transformer gets more sentences right than the recurrent "
-        "translator with additive attention.", "transformer", "additive"),
+        "translator with additive attention.",
+        "transformer", "additive"),
     "transformer_or_dot": gain(
         "After as many updates the Transformer gets more sentences right than the recurrent "
-        "translator with dot attention.", "transformer", "dot"),
+        "translator with dot attention.",
+        "transformer", "dot"),
     "transformer_beyond": gain(
-        "On 31 to 35 words, more than in training, the Transformer gets more right than "
-        "additive attention.", "transformer", "additive", BEYOND),
+        "On 31 to 35 words, more than in training, the Transformer gets more right than additive "
+        "attention.",
+        "transformer", "additive", BEYOND),
     "transformer_far_beyond": gain(
         "On 36 to 40 words, more than in training, the Transformer gets more right than no "
-        "attention.", "transformer", "none", FAR_BEYOND),
+        "attention.",
+        "transformer", "none", FAR_BEYOND),
     "transformer_new_pairs": gain(
         "With word combinations never seen the Transformer gets more right than additive "
-        "attention.", "transformer", "additive", "held_out"),
+        "attention.",
+        "transformer", "additive", "held_out"),
 }  # fmt: skip
 
 STUDY = Experiment(

@@ -250,8 +250,8 @@ CLAIMS = {
         "With soft attention, more than 95 % of the captions of new scenes are exact.",
         "soft/exact/seen", unit="%", above=95),
     "soft_points": Claim(
-        "Before a colour or a shape, soft attention points into the right box in more than "
-        "95 % of the cases.",
+        "Before a colour or a shape, soft attention points into the right box in more than 95 % "
+        "of the cases.",
         halves("soft/pointing/seen"), unit="%", above=95),
     "attention_is_needed": Claim(
         "With soft attention, more captions are exact than with uniform attention.",
@@ -272,8 +272,8 @@ CLAIMS = {
         "pointed at than with a wrong one.",
         "soft/wrong_word/right_place", "soft/wrong_word/wrong_place", "points", above=0),
     "shape_right_after_seen_colour": Claim(
-        "After a colour that training has seen with it, the shape of a combination never seen "
-        "is right more than 10 points oftener than after its own.",
+        "After a colour that training has seen with it, the shape of a combination never seen is "
+        "right more than 10 points oftener than after its own.",
         "soft/other_colour/shape", "soft/words/held_out/shape", "points", above=10),
 }  # fmt: skip
 

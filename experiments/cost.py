@@ -372,28 +372,28 @@ def time_for_operations(runs: Runs) -> list[float]:
 
 CLAIMS = {
     "short_block_quadruples": Claim(
-        "From 128 to 256 tokens, doubling the length multiplies the time of a Transformer "
-        "block by more than three.",
+        "From 128 to 256 tokens, doubling the length multiplies the time of a Transformer block "
+        "by more than three.",
         "doubling/block/128", above=3),
     "long_block_quadruples": Claim(
-        "From 2048 to 4096 tokens, doubling the length multiplies the time of a Transformer "
-        "block by more than three.",
+        "From 2048 to 4096 tokens, doubling the length multiplies the time of a Transformer block "
+        "by more than three.",
         "doubling/block/2048", above=3),
     "long_attention_quadruples": Claim(
-        "From 2048 to 4096 tokens, doubling the length multiplies the time of attention "
-        "itself by more than three and a half.",
+        "From 2048 to 4096 tokens, doubling the length multiplies the time of attention itself by "
+        "more than three and a half.",
         "doubling/fused/2048", above=3.5),
     "textbook_crosses_early": Claim(
         "Textbook attention takes longer than the feed-forward layer from less than half the "
         "length at which their operations are equal.",
         "crossing/textbook/relative", below=0.5),
     "fused_crosses_early": Claim(
-        "Fused attention takes longer than the feed-forward layer from a shorter length than "
-        "that at which their operations are equal.",
+        "Fused attention takes longer than the feed-forward layer from a shorter length than that "
+        "at which their operations are equal.",
         "crossing/fused/relative", below=1),
     "flops_predict_time": Claim(
-        "Textbook attention, which does the same operations as fused attention, takes less "
-        "than one and a half times as long (2048 tokens).",
+        "Textbook attention, which does the same operations as fused attention, takes less than "
+        "one and a half times as long (2048 tokens).",
         ratio("time/textbook/2048", "time/fused/2048"), below=1.5),
     "window_saves_what_is_counted": Claim(
         "A window of 129 keys saves time as it saves operations: its share of full attention's "
@@ -420,12 +420,12 @@ CLAIMS = {
         "one sequence.",
         "train/to_decode", below=1),
     "batch_helps": Claim(
-        "With 128 tokens in the cache, writing 16 sequences at once takes less than a quarter "
-        "of the time for each token.",
+        "With 128 tokens in the cache, writing 16 sequences at once takes less than a quarter of "
+        "the time for each token.",
         "decode/128/16/share", below=0.25),
     "batch_helps_with_long_caches": Claim(
-        "With 2048 tokens in the cache, writing 16 sequences at once takes less than a quarter "
-        "of the time for each token.",
+        "With 2048 tokens in the cache, writing 16 sequences at once takes less than a quarter of "
+        "the time for each token.",
         "decode/2048/16/share", below=0.25),
 }  # fmt: skip
 

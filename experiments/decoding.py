@@ -340,8 +340,8 @@ CLAIMS = {
         "At temperature 0.5 the model writes fewer distinct sentences than at 1.",
         "temperature/0.5/distinct", "temperature/1.0/distinct", "points", below=0),
     "top_p_beats_temperature": Claim(
-        "With top-p 0.75 more sentences are grammatical than at the temperature at which as "
-        "many are distinct.",
+        "With top-p 0.75 more sentences are grammatical than at the temperature at which as many "
+        "are distinct.",
         lambda runs: ahead_of_temperature(runs, "top_p/0.75"), unit="points", above=0),
     "top_k_beats_temperature": Claim(
         "With top-k 10 more sentences are grammatical than at the temperature at which as many "
@@ -351,8 +351,7 @@ CLAIMS = {
         "A beam of 5 finds more probable sentences than greedy decoding.",
         "beam/5/log_prob", "beam/1/log_prob", "nats", above=0),
     "beam_can_lose": Claim(
-        "For some beginnings a beam of 2 ends with a less probable sentence than greedy "
-        "decoding.",
+        "For some beginnings a beam of 2 ends with a less probable sentence than greedy decoding.",
         "beam/2/below_greedy", unit="% of beginnings", above=0),
     "five_are_enough": Claim(
         "A beam of 5 finds the most probable sentence there is for more than nine in ten "

@@ -153,8 +153,8 @@ CLAIMS = {
         "With learned places, more digits are read than from a bag of patches.",
         "places/accuracy", "bag/accuracy", "points", above=0),
     "attention_finds_what_counts": Claim(
-        f"Wiping out the {WIPED} patches with most attention costs more right answers than "
-        f"wiping out {WIPED} by chance.",
+        f"Wiping out the {WIPED} patches with most attention costs more right answers than wiping "
+        f"out {WIPED} by chance.",
         "places/wiped/chance", "places/wiped/most", "points", above=0),
     "attention_beats_ink": Claim(
         f"It costs more than wiping out the {WIPED} patches that differ most from the mean "

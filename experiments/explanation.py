@@ -469,12 +469,12 @@ def shares(measures: Mapping[str, float]) -> list[float]:
 
 CLAIMS = {
     "majority_needs_none": Claim(
-        "Majority, biGRU: trained with uniform attention from the start, a model answers as "
-        "well, within 1 point.",
+        "Majority, biGRU: trained with uniform attention from the start, a model answers as well, "
+        "within 1 point.",
         "majority/gru/additive/accuracy", "majority/gru/uniform/accuracy", "points", below=1),
     "lookup_needs_attention": Claim(
-        "Look-up, biGRU: trained with uniform attention from the start, a model answers less "
-        "than 50 %.",
+        "Look-up, biGRU: trained with uniform attention from the start, a model answers less than "
+        "50 %.",
         "lookup/gru/uniform/accuracy", unit="%", below=50),
     "five_times_is_not_enough": Claim(
         "Look-up, biGRU, uniform: with five times the updates, still less than 50 %.",
@@ -495,21 +495,20 @@ CLAIMS = {
         "majority/gru/additive/adversary/divergence", "lookup/gru/additive/adversary/divergence",
         "nats", above=0),
     "adversary_beyond_seeds": Claim(
-        "Marker, biGRU: the adversary gets farther from a model's weights than another seed "
-        "does.",
-        "marker/gru/additive/adversary/divergence", "marker/gru/additive/twin/divergence",
-        "nats", above=0),
+        "Marker, biGRU: the adversary gets farther from a model's weights than another seed does.",
+        "marker/gru/additive/adversary/divergence", "marker/gru/additive/twin/divergence", "nats",
+        above=0),
     "translators_need_the_top": Claim(
         "Dot translator: zeroing the largest weight flips at least 30 points more words than "
         "zeroing another one.",
         "dot/flips/top", "dot/flips/other", "points", above=30),
     "misses_matter_less": Claim(
-        "Additive translator: zeroing the largest weight flips fewer words where it misses "
-        "the gold link than where it hits.",
+        "Additive translator: zeroing the largest weight flips fewer words where it misses the "
+        "gold link than where it hits.",
         "additive/flips/top/miss", "additive/flips/top/hit", "points", below=0),
     "deletion_aligns_better": Claim(
-        "Dot translator: the word whose deletion matters most is the gold word more often "
-        "than the word of the largest weight.",
+        "Dot translator: the word whose deletion matters most is the gold word more often than "
+        "the word of the largest weight.",
         "dot/alignment_error/deleted", "dot/alignment_error", "points of alignment error", below=0),
     "rollout_aligns_better": Claim(
         "Transformer: rollout aligns better than the last block's weights.",

@@ -213,20 +213,22 @@ CLAIMS = {
         "With its translations shuffled, the book is learned as well: more than 95 % exactly.",
         "shuffled/exact_match/seen", unit="% exactly right", above=95),
     "looks_at_good": Claim(
-        "While it writes “buenos”, more of its attention is on “good” than an even spread "
-        "would put there.",
+        "While it writes “buenos”, more of its attention is on “good” than an even spread would "
+        "put there.",
         "additive/weight/buenos_on_good", unit="% of the weight",
         above=round(100 * len("good") / len("good morning"), 1)),
     "beats_lookup": fewer(
         "On phrases it never saw, the translator gets fewer letters wrong than looking up the "
-        "most similar phrase of the book.", "lookup"),
+        "most similar phrase of the book.",
+        "lookup"),
     "beats_lookup_by_errors": fewer(
         "On phrases it never saw, the translator makes fewer errors per letter than looking up "
         "the most similar phrase of the book.",
         "lookup", "character_errors/unseen", "errors per 100 letters"),
     "beats_shuffled": fewer(
         "On phrases it never saw, the translator gets fewer letters wrong than its twin that "
-        "learned shuffled translations.", "shuffled"),
+        "learned shuffled translations.",
+        "shuffled"),
     "attention_gain": fewer(
         "With attention, the translator gets fewer letters wrong on phrases it never saw.",
         "none"),

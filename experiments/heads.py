@@ -224,8 +224,7 @@ CLAIMS = {
         "the same parameters.",
         "four/4/accuracy", "four/1/accuracy", "points", above=0),
     "one_cannot_do_two": Claim(
-        "A single head answers fewer of two questions than two heads do, by more than 5 "
-        "points.",
+        "A single head answers fewer of two questions than two heads do, by more than 5 points.",
         "two/2/accuracy", "two/1/accuracy", "points", above=5),
     "one_question_needs_one": Claim(
         "Where each place asks one question, four heads and one differ by less than 1 point.",
@@ -234,12 +233,11 @@ CLAIMS = {
         "Trained four times as long, a single head comes within 5 points of four heads.",
         "four/4/accuracy", "patient/1/accuracy", "points", below=5),
     "rank_limit_bites": Claim(
-        "Sixteen heads of width 4, a third of the number of keys, answer fewer of four "
-        "questions than four heads of width 16.",
+        "Sixteen heads of width 4, a third of the number of keys, answer fewer of four questions "
+        "than four heads of width 16.",
         "four/16/accuracy", "four/4/accuracy", "points", below=0),
     "narrowest_lose": Claim(
-        "Sixty-four heads of width 1 answer fewer of four questions than four heads of "
-        "width 16.",
+        "Sixty-four heads of width 1 answer fewer of four questions than four heads of width 16.",
         "four/64/accuracy", "four/4/accuracy", "points", below=0),
     "width_is_the_cause": Claim(
         "Sixty-four heads of width 4, with four times the parameters in attention, answer more "
@@ -249,8 +247,8 @@ CLAIMS = {
         "Of sixteen heads, more than half can be removed, each alone, for less than 1 point.",
         "four/16/spare", unit="% of the heads", above=50),
     "half_together": Claim(
-        "The eight of sixteen heads that matter least alone can be removed together for less "
-        "than 5 points.",
+        "The eight of sixteen heads that matter least alone can be removed together for less than "
+        "5 points.",
         "four/16/removed/half", unit="points", below=5),
 }  # fmt: skip
 

@@ -253,12 +253,11 @@ CLAIMS = {
         "updates.",
         steepest, unit="% of the final accuracy", above=50),
     "previous_comes_first": Claim(
-        "The previous-token head reaches half of its final score before the induction head "
-        "does.",
+        "The previous-token head reaches half of its final score before the induction head does.",
         "two/half/previous", "two/half/induction", "updates", below=0),
     "previous_is_needed": Claim(
-        "When the first layer may not look at the previous place, two layers lose more than "
-        "50 points.",
+        "When the first layer may not look at the previous place, two layers lose more than 50 "
+        "points.",
         f"two/{LAST}", "two/without/previous/1", "points", above=50),
 }  # fmt: skip
 

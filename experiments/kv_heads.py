@@ -317,22 +317,23 @@ CLAIMS = {
         "Two heads of keys and values instead of eight cost less than 0.02 nats a word.",
         "2/loss", "8/loss", below=0.02),
     "two_beat_one": differ(
-        "Two heads of keys and values predict better than one.", "2/loss", "1/loss", below=0),
+        "Two heads of keys and values predict better than one.",
+        "2/loss", "1/loss", below=0),
     "width_makes_up": differ(
-        "With the parameters of eight heads, given to wider feed-forward layers, one head "
-        "costs less than 0.02 nats a word.",
+        "With the parameters of eight heads, given to wider feed-forward layers, one head costs "
+        "less than 0.02 nats a word.",
         "1-wide/loss", "8/loss", below=0.02),
     "eight_need_the_first": differ(
-        "With eight heads, a cache that drops the first words predicts worse than one that "
-        "keeps four of them, by more than 0.02 nats a word.",
+        "With eight heads, a cache that drops the first words predicts worse than one that keeps "
+        "four of them, by more than 0.02 nats a word.",
         "8/stream/evicted", "8/stream/kept/4", above=0.02),
     "one_needs_the_first": differ(
         "With one head, a cache that drops the first words predicts worse than one that keeps "
         "four of them, by more than 0.02 nats a word.",
         "1/stream/evicted", "1/stream/kept/4", above=0.02),
     "first_and_last_suffice": differ(
-        "With one head, the first four words and the last twenty predict within 0.02 nats a "
-        "word of what reading the text afresh does.",
+        "With one head, the first four words and the last twenty predict within 0.02 nats a word "
+        "of what reading the text afresh does.",
         "1/stream/kept/4", "1/stream/afresh", below=0.02),
 }  # fmt: skip
 

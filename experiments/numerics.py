@@ -366,12 +366,10 @@ CLAIMS = {
         "right one.",
         "next/leak/held_out_loss", "next/causal/held_out_loss", "nats", below=0),
     "inverted_looks_better": Claim(
-        "A causal mask that is upside down gives a lower loss on held-out text than the right "
-        "one.",
+        "A causal mask that is upside down gives a lower loss on held-out text than the right one.",
         "next/inverted/held_out_loss", "next/causal/held_out_loss", "nats", below=0),
     "leak_generates_worse": Claim(
-        "The model that was trained with a mask open by one place generates fewer right "
-        "letters.",
+        "The model that was trained with a mask open by one place generates fewer right letters.",
         "next/leak/generated", "next/causal/generated", "points", below=0),
     "inverted_generates_worse": Claim(
         "The model that was trained with a mask upside down generates fewer right letters.",
@@ -395,20 +393,20 @@ CLAIMS = {
         "float32 statistics (4096 keys, scores of spread 1).",
         ratio("bfloat16/4096/1/running/error", "bfloat16/4096/1/companion/error"), above=10),
     "length_hurts_stepwise": Claim(
-        "The error of the rounded steps grows with the length: at 4096 keys it is more than "
-        "twice that at 64 (bfloat16, spread 1).",
+        "The error of the rounded steps grows with the length: at 4096 keys it is more than twice "
+        "that at 64 (bfloat16, spread 1).",
         ratio("bfloat16/4096/1/stepwise/error", "bfloat16/64/1/stepwise/error"), above=2),
     "spread_hurts_stepwise": Claim(
-        "The error of the rounded steps grows with the scores: at spread 16 it is more than "
-        "twice that at spread 1 (bfloat16, 1024 keys).",
+        "The error of the rounded steps grows with the scores: at spread 16 it is more than twice "
+        "that at spread 1 (bfloat16, 1024 keys).",
         ratio("bfloat16/1024/16/stepwise/error", "bfloat16/1024/1/stepwise/error"), above=2),
     "float16_is_finer": Claim(
-        "Where nothing overflows, float16 makes less than a quarter of bfloat16's error "
-        "(rounded steps, 1024 keys, spread 4).",
+        "Where nothing overflows, float16 makes less than a quarter of bfloat16's error (rounded "
+        "steps, 1024 keys, spread 4).",
         ratio("float16/1024/4/stepwise/error", "bfloat16/1024/4/stepwise/error"), below=0.25),
     "textbook_overflows": Claim(
-        "In float16, the formula as it stands loses more than half of the rows "
-        "(1024 keys, spread 4).",
+        "In float16, the formula as it stands loses more than half of the rows (1024 keys, spread "
+        "4).",
         "float16/1024/4/lost", unit="%", above=50),
     "companion_is_near_the_floor": Claim(
         "float32 statistics come within 1.5 times the error of rounding the exact output "

@@ -181,8 +181,7 @@ CLAIMS = {
         "Sinusoidal encodings lose less than 10 points from the training length to twice that.",
         "sinusoidal/accuracy/32", "sinusoidal/accuracy/64", "points", below=10),
     "alibi_keeps": Claim(
-        "What ALiBi answers at the training length it answers at four times that, within 5 "
-        "points.",
+        "What ALiBi answers at the training length it answers at four times that, within 5 points.",
         "alibi/accuracy/32", "alibi/accuracy/128", "points", below=5),
     "alibi_finds_places": Claim(
         "ALiBi answers more than 90 % at the training length.",
@@ -191,8 +190,8 @@ CLAIMS = {
         "Rotations lose more than 20 points from the training length to twice that.",
         "rotary/accuracy/32", "rotary/accuracy/64", "points", above=20),
     "yarn_needs_no_training": Claim(
-        "With YaRN and without further training, rotations answer more than 80 % at four "
-        "times the training length.",
+        "With YaRN and without further training, rotations answer more than 80 % at four times "
+        "the training length.",
         "yarn/accuracy/128", unit="%", above=80),
     "interpolation_needs_training": Claim(
         "Position interpolation without further training loses more than 20 points at the "

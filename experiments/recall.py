@@ -254,8 +254,8 @@ def answered(runs: Runs) -> list[float]:
 
 CLAIMS = {
     "softmax_keeps": Claim(
-        f"Softmax attention answers more than 95 % of {MOST} pairs, four times the width of "
-        f"its keys.",
+        f"Softmax attention answers more than 95 % of {MOST} pairs, four times the width of its "
+        "keys.",
         f"softmax/accuracy/{MOST}", unit="%", above=95),
     "state_forgets": Claim(
         f"Linear attention with elu + 1, whose state has {ROWS} rows, answers less than half of "
@@ -263,14 +263,14 @@ CLAIMS = {
         f"features/accuracy/{MOST}", unit="%", below=50),
     "delta_beats_sum": Claim(
         f"With {ROWS} pairs, as many as its state has rows, the delta rule answers more than "
-        f"adding does.",
+        "adding does.",
         f"delta/accuracy/{ROWS}", f"sum/accuracy/{ROWS}", "points", above=0),
     "decay_helps": Claim(
         f"With {MOST} pairs, a state that forgets answers more than one that only adds.",
         f"decay/accuracy/{MOST}", f"sum/accuracy/{MOST}", "points", above=0),
     "patient_delta_beats_sum": Claim(
         f"With {ROWS} pairs, and three times the updates for both, the delta rule answers more "
-        f"than adding does.",
+        "than adding does.",
         f"delta-long/accuracy/{ROWS}", f"sum-long/accuracy/{ROWS}", "points", above=0),
     "more_than_rows": Claim(
         f"Of {MOST} pairs, the delta rule answers more than {ROWS}, the rows of its state.",

@@ -329,21 +329,21 @@ def slower(sentence: str, first: str, second: str, **side: float) -> Claim:
 
 CLAIMS = {
     "softmax_saturates": Claim(
-        "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at "
-        "width 1024.",
+        "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at width "
+        "1024.",
         "start/1024/none/trace/mean", below=0.1),
     "query_gradient_vanishes": Claim(
-        "Without the scale, the mean gradient at the query is smaller at width 1024 than at "
-        "width 16.",
+        "Without the scale, the mean gradient at the query is smaller at width 1024 than at width "
+        "16.",
         "start/1024/none/query_gradient/mean", "start/16/none/query_gradient/mean", below=0),
     "typical_query_starves": Claim(
-        "Without the scale, the median gradient at the query is, at width 1024, less than a "
-        "tenth of that with it.",
+        "Without the scale, the median gradient at the query is, at width 1024, less than a tenth "
+        "of that with it.",
         ratio("start/1024/none/query_gradient/median", "start/1024/root/query_gradient/median"),
         below=0.1),
     "few_queries_learn": Claim(
-        "Without the scale, fewer than a quarter of the queries have nine tenths of the "
-        "gradient, at width 1024.",
+        "Without the scale, fewer than a quarter of the queries have nine tenths of the gradient, "
+        "at width 1024.",
         "start/1024/none/query_gradient/busy", unit="% of the queries", below=25),
     "value_gradient_grows": Claim(
         "Without the scale, the gradient at the values is larger than with it, at width 1024.",
@@ -361,19 +361,19 @@ CLAIMS = {
         "At width 256 the scale 1/d trains faster than 1/√d (Adam).",
         "adam/256/width", "adam/256/root", below=0),
     "slower_at_same_rate": slower(
-        "At one small learning rate for both, training without the scale is slower at width "
-        "256 (momentum).",
+        "At one small learning rate for both, training without the scale is slower at width 256 "
+        "(momentum).",
         "same_rate/256/none", "same_rate/256/root", above=0),
     "smaller_start_suffices": slower(
-        "With first weights four times smaller, training without the scale costs less than "
-        "0.05 nats at width 256 (Adam).",
+        "With first weights four times smaller, training without the scale costs less than 0.05 "
+        "nats at width 256 (Adam).",
         "adam/256/small_start", "adam/256/root", below=0.05),
     "scores_shrink": Claim(
         "Without the scale, training at width 256 makes the scores smaller (Adam).",
         "adam/256/none/spread_after", "adam/256/none/spread_before", below=0),
     "scales_meet": Claim(
-        "After training at width 256, the scores without the scale are less than twice as "
-        "spread as those with it (Adam).",
+        "After training at width 256, the scores without the scale are less than twice as spread "
+        "as those with it (Adam).",
         ratio("adam/256/none/spread_after", "adam/256/root/spread_after"), below=2),
 }  # fmt: skip
 

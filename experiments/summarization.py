@@ -369,8 +369,8 @@ CLAIMS = {
         "With coverage, words look less at places that words before looked at.",
         "coverage/again", "pointer/again", "weight", below=0),
     "working_out_is_harder": Claim(
-        "The pointer-generator is exact more often where the report says who won than where "
-        "the score alone does.",
+        "The pointer-generator is exact more often where the report says who won than where the "
+        "score alone does.",
         "pointer/unseen/exact_told", "pointer/unseen/exact_worked_out", "points", above=0),
 }  # fmt: skip
 
