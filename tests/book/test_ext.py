@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from book_site.catalogue import catalogue
+from book_site.catalogue import Entry, catalogue
 from book_site.docstring import render
 from book_site.fonts import cut, math_source, narrow_roots, read_font
 from book_site.formulas import FormulaError, Temml
@@ -377,7 +377,9 @@ Answer = dict[str, torch.Tensor | None]
 def score(query: int) -> int: ...
 @overload
 def score(query: float) -> float: ...
-@contracts.contract(query="... q d", scale="> 0", rule=_hidden)
+_SCALES = dict.fromkeys(("scale",), "> 0")
+
+@contracts.contract(query="... q d", rule=_hidden, **_SCALES)
 def score(query: float, /, *, scale: float | None = None) -> float:
     """Score a query.
 
@@ -392,9 +394,11 @@ class _Base:
         """Go on."""
     def undocumented(self): ...
 
+_sized = contract(width=">= 1")
+
 class Layer(_Base):
     """A layer."""
-    @contract(width=">= 1")
+    @_sized
     def __init__(self, width: int) -> None: ...
     @property
     def size(self) -> int:
@@ -492,10 +496,18 @@ def test_a_function_with_the_name_of_its_module_is_described(package: Path) -> N
 def test_the_reference_says_what_help_says() -> None:
     for module in catalogue(ROOT / "companion").values():
         for entry in module.entries:
+            home = importlib.import_module(entry.home)
             if entry.kind == "function":
-                name = entry.name.rpartition(".")[2]
-                said = inspect.getdoc(getattr(importlib.import_module(entry.home), name))
-                assert entry.doc == said, entry.name
+                assert entry.doc == inspect.getdoc(named(home, entry)), entry.name
+            for member in entry.members:
+                if member.kind == "method":
+                    said = inspect.getdoc(named(named(home, entry), member))
+                    assert member.doc == said, member.name
+
+
+def named(owner: object, entry: Entry) -> object:
+    """Return what an entry describes."""
+    return getattr(owner, entry.name.rpartition(".")[2])
 
 
 def test_names_link_to_where_they_are_described(package: Path) -> None:

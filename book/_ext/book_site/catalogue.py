@@ -6,11 +6,11 @@ arguments, as at a prompt.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import griffe
 
@@ -219,11 +219,27 @@ def _documented(doc: str, *checked: griffe.Object | griffe.Alias | None) -> str:
 def _terms(one: griffe.Object | griffe.Alias) -> dict[str, str]:
     """Return what the decorator `contract` asks of arguments."""
     target = one.final_target if isinstance(one, griffe.Alias) else one
-    return {
-        argument.name: ast.literal_eval(str(argument.value))
-        for decorator in getattr(target, "decorators", ())
-        if isinstance(decorator.value, griffe.ExprCall)
-        and decorator.value.function.canonical_name == "contract"
-        for argument in decorator.value.arguments
-        if isinstance(argument, griffe.ExprKeyword) and argument.name not in ("like", "rule")
-    }
+    terms: dict[str, str] = {}
+    for decorator in getattr(target, "decorators", ()):
+        call = _constant(decorator.value, target)
+        if isinstance(call, griffe.ExprCall) and call.function.canonical_name == "contract":
+            for argument in call.arguments:
+                if isinstance(argument, griffe.ExprVarKeyword):  # **SIZES
+                    terms |= _evaluated(_constant(argument.value, target))
+                elif argument.name not in ("matching", "rule"):  # type: ignore[union-attr]
+                    terms[argument.name] = _evaluated(argument.value)  # type: ignore[union-attr]
+    return terms
+
+
+def _constant(expression: Any, user: griffe.Object) -> Any:
+    """Return what a name of a constant stands for, or the expression itself."""
+    if isinstance(expression, griffe.ExprName):
+        with suppress(KeyError):  # of another package
+            named = user.modules_collection.get_member(expression.canonical_path)
+            return getattr(named, "value", None)
+    return expression
+
+
+def _evaluated(expression: str | griffe.Expr) -> Any:
+    """Return the value of a text, or of a dictionary of texts, that is written out."""
+    return eval(str(expression), {"__builtins__": {}, "dict": dict})
