@@ -11,6 +11,7 @@ from companion.positions import RotaryScaling
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "none"]
 NormOrder = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
+Tied = Literal["none", "output", "all"]
 
 
 @contract(
@@ -102,7 +103,7 @@ class TransformerConfig:
     attention_bias: bool = False
     feed_forward_bias: bool = True
     embedding_scale: bool = True
-    tied: Literal["none", "output", "all"] = "output"
+    tied: Tied = "output"
     num_types: int = 0
     dropout_p: float = 0.1
     attention_dropout_p: float = 0.0

@@ -5,28 +5,26 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from companion.models.transformer.config import Activation, TransformerConfig
+from companion.contracts import contract
+from companion.models.transformer.config import Activation, Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
 from companion.models.transformer.weights import (
+    build,
     check_dtype,
     check_tensors,
-    filled,
-    path_of,
     read_json,
     shapes_of,
 )
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
-
-NOTHING = r"(?!)"
-"""A pattern that matches no name."""
 
 Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder
 Tensors = Mapping[str, Tensor]
@@ -40,50 +38,93 @@ _ACTIVATIONS: dict[str, Activation] = {
     "swish": "silu",
 }
 
+# Modules of the package, and their names in the files; * is the number of a block.
+_BERT = {
+    "embedding.words": "embeddings.word_embeddings",
+    "embedding.places": "embeddings.position_embeddings",
+    "embedding.types": "embeddings.token_type_embeddings",
+    "embedding.norm": "embeddings.LayerNorm",
+    "encoder.blocks.*.self_attention.query_proj": "encoder.layer.*.attention.self.query",
+    "encoder.blocks.*.self_attention.key_proj": "encoder.layer.*.attention.self.key",
+    "encoder.blocks.*.self_attention.value_proj": "encoder.layer.*.attention.self.value",
+    "encoder.blocks.*.self_attention.output_proj": "encoder.layer.*.attention.output.dense",
+    "encoder.blocks.*.self_residual.norm": "encoder.layer.*.attention.output.LayerNorm",
+    "encoder.blocks.*.feed_forward.up_proj": "encoder.layer.*.intermediate.dense",
+    "encoder.blocks.*.feed_forward.down_proj": "encoder.layer.*.output.dense",
+    "encoder.blocks.*.feed_forward_residual.norm": "encoder.layer.*.output.LayerNorm",
+}
+_GPT2 = {
+    "embedding.words": "wte",
+    "embedding.places": "wpe",
+    "decoder.blocks.*.self_residual.norm": "h.*.ln_1",
+    "decoder.blocks.*.self_attention.query_proj": "h.*.attn.c_attn",
+    "decoder.blocks.*.self_attention.key_proj": "h.*.attn.c_attn",
+    "decoder.blocks.*.self_attention.value_proj": "h.*.attn.c_attn",
+    "decoder.blocks.*.self_attention.output_proj": "h.*.attn.c_proj",
+    "decoder.blocks.*.feed_forward_residual.norm": "h.*.ln_2",
+    "decoder.blocks.*.feed_forward.up_proj": "h.*.mlp.c_fc",
+    "decoder.blocks.*.feed_forward.down_proj": "h.*.mlp.c_proj",
+    "decoder.norm": "ln_f",
+}
+_LLAMA = {
+    "embedding.words": "embed_tokens",
+    "decoder.blocks.*.self_residual.norm": "layers.*.input_layernorm",
+    "decoder.blocks.*.self_attention.query_proj": "layers.*.self_attn.q_proj",
+    "decoder.blocks.*.self_attention.key_proj": "layers.*.self_attn.k_proj",
+    "decoder.blocks.*.self_attention.value_proj": "layers.*.self_attn.v_proj",
+    "decoder.blocks.*.self_attention.output_proj": "layers.*.self_attn.o_proj",
+    "decoder.blocks.*.feed_forward_residual.norm": "layers.*.post_attention_layernorm",
+    "decoder.blocks.*.feed_forward.gate_proj": "layers.*.mlp.gate_proj",
+    "decoder.blocks.*.feed_forward.up_proj": "layers.*.mlp.up_proj",
+    "decoder.blocks.*.feed_forward.down_proj": "layers.*.mlp.down_proj",
+    "decoder.norm": "norm",
+}
+
 
 class Layout(NamedTuple):
-    """How one architecture is written down.
+    """How the files of one architecture hold the weights of a model of the package.
 
     Attributes:
-        model: the class that can hold it.
+        model: the class of the model.
         config: its shape.
-        names: pairs of a pattern of the package's names and what stands in the files instead.
-        ignored: pattern of tensors that the model does without.
-        transposed: pattern of matrices that the files hold as (in, out).
-        fused: pattern of what holds queries, keys and values side by side.
+        modules: the names of its modules, and those in the files; * is the number of a block.
+        ignored: patterns of tensors that the model does not need.
+        transposed: patterns of matrices that are stored as (in, out).
+        fused: patterns of tensors that hold queries, keys and values side by side.
     """
 
     model: type[Pretrained]
     config: TransformerConfig
-    names: tuple[tuple[str, str], ...]
-    ignored: str
-    transposed: str = NOTHING
-    fused: str = NOTHING
+    modules: dict[str, str]
+    ignored: tuple[str, ...]
+    transposed: tuple[str, ...] = ()
+    fused: tuple[str, ...] = ()
 
     def name_of(self, own: str) -> str:
         """Return the name in the files of a weight of the package."""
-        for pattern, theirs in self.names:
-            if match := re.fullmatch(pattern, own):
-                return match.expand(theirs)
-        return own  # what the files cannot have is then listed as missing
+        module, _, kind = own.rpartition(".")
+        number = re.search(r"\d+", module)
+        theirs = self.modules[re.sub(r"\d+", "*", module)]
+        return f"{theirs.replace('*', number[0] if number else '')}.{kind}"
 
-    def shape_of(self, theirs: str, own: tuple[int, ...]) -> tuple[int, ...]:
+    def shape_of(self, own: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape in the files of a weight of the package."""
-        rows, *rest = own
-        shape = (3 * rows if re.fullmatch(self.fused, theirs) else rows, *rest)
-        return shape[::-1] if re.fullmatch(self.transposed, theirs) else shape
+        name = self.name_of(own)
+        if _matches(name, self.fused):
+            shape = (3 * shape[0], *shape[1:])
+        return shape[::-1] if _matches(name, self.transposed) else shape
 
-    def weight_of(self, own: str, stored: Tensor) -> Tensor:
-        """Return a weight of the package from what is stored under its name in the files."""
-        theirs = self.name_of(own)
-        if re.fullmatch(self.transposed, theirs):
-            stored = stored.T
-        if re.fullmatch(self.fused, theirs):
-            part = next(i for i, name in enumerate(("query", "key", "value")) if name in own)
-            stored = stored.chunk(3)[part]
-        return stored
+    def weight_of(self, own: str, tensors: Tensors) -> Tensor:
+        """Return a weight of the package, read from the tensors in the files."""
+        name = self.name_of(own)
+        weight = tensors[name].T if _matches(name, self.transposed) else tensors[name]
+        if _matches(name, self.fused):
+            number = next(i for i, part in enumerate(("query", "key", "value")) if part in own)
+            weight = weight.chunk(3)[number]
+        return weight
 
 
+@contract(rule=check_dtype)
 def from_pretrained(
     folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
 ) -> Pretrained:
@@ -92,8 +133,8 @@ def from_pretrained(
     The folder holds `config.json` and the weights, as one `model.safetensors` or in shards with
     their index. A BERT with its head for masked words becomes a `MaskedLanguageModel`, one
     without a `TextEncoder`, the others a `LanguageModel`. BERT's pooler and the heads of other
-    tasks are left out. Of special tokens nothing is read: the decoders are told them. A weight is
-    read when its place in the model is there, so that memory holds the weights once.
+    tasks are left out, and so are special tokens, which the decoders take as arguments. Weights
+    are read one by one, so that memory holds them only once.
 
     Args:
         folder: a local folder.
@@ -104,41 +145,38 @@ def from_pretrained(
 
     Raises:
         FileNotFoundError: no such folder, or a file is missing.
-        TypeError: a folder that is no path, a field of the configuration of another type, or a
-            dtype that is not floating.
+        TypeError: a field of the configuration of another type.
         ValueError: another architecture, an option that these models do not have, or tensors that
             are missing, unknown, of another shape or quantized; the message lists them.
     """
-    check_dtype(dtype)
-    folder = path_of(folder)
-    described = read_json(folder / "config.json")
-    layouts: dict[str, Callable[[dict[str, Any], Tensors], Layout]] = {
+    path = Path(folder) / "config.json"
+    options = _Options(read_json(path), path)
+    layouts: dict[str, Callable[[_Options, Tensors], Layout]] = {
         "bert": _bert,
         "gpt2": _gpt2,
         "llama": _llama,
     }
-    kind = described.get("model_type")
-    if not isinstance(kind, str) or kind not in layouts:
+    layout_of = layouts.get(str(options.get("model_type")))
+    if layout_of is None:
         raise ValueError(
-            f"folder: {folder / 'config.json'} has model_type {kind!r}, "
+            f"folder: {path} has model_type {options.get('model_type')!r}, "
             f"wanted one of {', '.join(layouts)}"
         )
-    options = _Options(described, folder / "config.json")
     if options.get("quantization_config") is not None:
-        raise ValueError(f"folder: {options.path} has a quantization_config, wanted plain weights")
-    stored = _stored(folder)
-    layout = layouts[kind](options, stored)
-    _check_weights(layout, stored, folder)
-    return filled(
+        raise ValueError(f"folder: {path} has a quantization_config, wanted plain weights")
+    stored = _open_weights(path.parent)
+    layout = layout_of(options, stored)
+    _check_weights(layout, stored, path.parent)
+    return build(
         layout.model,
         layout.config,
-        lambda own: layout.weight_of(own, stored[layout.name_of(own)]),
+        lambda own: layout.weight_of(own, stored),
         dtype or torch.get_default_dtype(),
     )
 
 
 class _Options(dict[str, Any]):
-    """The fields of a config.json; one that is not there is an error that names it."""
+    """The fields of a config.json; asking for one that is missing is an error that names it."""
 
     def __init__(self, described: dict[str, Any], path: Path | str) -> None:
         super().__init__(described)
@@ -149,47 +187,46 @@ class _Options(dict[str, Any]):
 
     def activation(self, name: str) -> Activation:
         """Return the package's name of an activation."""
-        if not isinstance(self[name], str) or self[name] not in _ACTIVATIONS:
+        if str(self[name]) not in _ACTIVATIONS:
             known = ", ".join(_ACTIVATIONS)
             raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted one of {known}")
         return _ACTIVATIONS[self[name]]
 
-    def switch(self, name: str, default: bool) -> bool:
+    def flag(self, name: str, default: bool) -> bool:
         """Return an option that is true or false: the text "false" would count as true."""
         value = self.get(name, default)
         if not isinstance(value, bool):
             raise TypeError(f"{name}: {self.path} has {value!r}, wanted true or false")
         return value
 
-    def refuse(self, **wanted: Any) -> None:
+    def require(self, **wanted: bool | str) -> None:
         """Refuse options with another value than the only one that the models here have."""
         for name, value in wanted.items():
-            if isinstance(value, bool):
-                self.switch(name, value)
-            if self.get(name, value) != value:
-                raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted {value!r}")
+            given = self.flag(name, value) if isinstance(value, bool) else self.get(name, value)
+            if given != value:
+                raise ValueError(f"{name}: {self.path} has {given!r}, wanted {value!r}")
+
+    def tied(self, default: bool, head: Tensor | None, words: Tensor | None) -> Tied:
+        """Return what is tied: a head that is stored and differs from the embedding is not."""
+        tied = self.flag("tie_word_embeddings", default)
+        same = head is None or words is None or torch.equal(head, words)
+        return "output" if tied and same else "none"
 
 
-def _present_name(name: str) -> str:
-    """Return what a tensor is called today: the oldest files have TensorFlow's names of norms."""
-    for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
-        if name.endswith(old):
-            return name.removesuffix(old) + new
-    return name
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _is_tied(options: Any, default: bool, tensors: Mapping[str, Tensor], *names: str) -> bool:
-    """Say whether head and embedding are one: a head that is stored and differs is its own."""
-    head, embedding = (tensors.get(name) for name in names)
-    if not options.switch("tie_word_embeddings", default):
-        return False
-    return head is None or embedding is None or torch.equal(head, embedding)
+def _prefix(name: str, tensors: Tensors) -> str:
+    """Return what stands before the names of the body: nothing in a model saved without a head."""
+    return name if any(stored.startswith(name) for stored in tensors) else ""
 
 
-def _bert(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
-    theirs = "bert." if any(name.startswith("bert.") for name in tensors) else ""
-    head, words = "cls.predictions.decoder", f"{theirs}embeddings.word_embeddings.weight"
-    options.refuse(is_decoder=False, add_cross_attention=False, position_embedding_type="absolute")
+def _bert(options: _Options, tensors: Tensors) -> Layout:
+    options.require(is_decoder=False, add_cross_attention=False, position_embedding_type="absolute")
+    body, head = _prefix("bert.", tensors), "cls.predictions"
+    vectors = tensors.get(f"{head}.decoder.weight")
+    tied = options.tied(True, vectors, tensors.get(f"{body}embeddings.word_embeddings.weight"))
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["hidden_size"],
@@ -204,52 +241,37 @@ def _bert(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         activation=options.activation("hidden_act"),
         attention_bias=True,
         embedding_scale=False,
-        tied="output" if _is_tied(options, True, tensors, f"{head}.weight", words) else "none",
+        tied=tied,
         num_types=options["type_vocab_size"],
         dropout_p=options.get("hidden_dropout_prob", 0.1),
         attention_dropout_p=options.get("attention_probs_dropout_prob", 0.1),
     )
-    masked = any(name.startswith("cls.predictions.transform.") for name in tensors)
-    text = r"text\." if masked else ""
-    # Both names of the bias may be there; the first is the one that is added.
-    biases = [name for name in (f"{head}.bias", "cls.predictions.bias") if name in tensors]
-    bias = biases[0] if biases else "cls.predictions.bias"
-    block, new = text + r"encoder\.blocks\.(\d+)\.", rf"{theirs}encoder.layer.\1."
-    names = (
-        (text + r"embedding\.words\.(.*)", rf"{theirs}embeddings.word_embeddings.\1"),
-        (text + r"embedding\.places\.(.*)", rf"{theirs}embeddings.position_embeddings.\1"),
-        (text + r"embedding\.types\.(.*)", rf"{theirs}embeddings.token_type_embeddings.\1"),
-        (text + r"embedding\.norm\.(.*)", rf"{theirs}embeddings.LayerNorm.\1"),
-        (block + r"self_attention\.output_proj\.(.*)", new + r"attention.output.dense.\2"),
-        (block + r"self_attention\.(\w+)_proj\.(.*)", new + r"attention.self.\2.\3"),
-        (block + r"self_residual\.norm\.(.*)", new + r"attention.output.LayerNorm.\2"),
-        (block + r"feed_forward\.up_proj\.(.*)", new + r"intermediate.dense.\2"),
-        (block + r"feed_forward\.down_proj\.(.*)", new + r"output.dense.\2"),
-        (block + r"feed_forward_residual\.norm\.(.*)", new + r"output.LayerNorm.\2"),
-        (r"transform\.(.*)", r"cls.predictions.transform.dense.\1"),
-        (r"norm\.(.*)", r"cls.predictions.transform.LayerNorm.\1"),
-        (r"output\.bias", bias),
-        (r"output\.vectors\.weight", "cls.predictions.decoder.weight"),
-    )
-    ignored = (
-        r"(?:bert\.)?(?:pooler\..*|embeddings\.position_ids)|cls\.seq_relationship\..*"
-        r"|(?:classifier|qa_outputs)\..*"
-    )
-    if len(biases) > 1:
-        ignored += r"|cls\.predictions\.bias"
-    if config.tied == "output":
-        ignored += r"|cls\.predictions\.decoder\.weight"
-    return Layout(MaskedLanguageModel if masked else TextEncoder, config, names, ignored)
+    masked = any(name.startswith(f"{head}.transform.") for name in tensors)
+    text = "text." if masked else ""
+    modules = {text + own: body + theirs for own, theirs in _BERT.items()}
+    ignored = [f"{body}pooler.*", f"{body}embeddings.position_ids", "cls.seq_relationship.*"]
+    ignored += ["classifier.*", "qa_outputs.*"]
+    ignored += [f"{head}.decoder.weight"] if tied == "output" else []
+    if not masked:
+        return Layout(TextEncoder, config, modules, tuple(ignored))
+    modules["transform"] = f"{head}.transform.dense"
+    modules["norm"] = f"{head}.transform.LayerNorm"
+    modules["output.vectors"] = f"{head}.decoder"
+    modules["output"] = head
+    if f"{head}.decoder.bias" in tensors:  # where both biases are stored, this one is added
+        modules["output"] = f"{head}.decoder"
+        ignored.append(f"{head}.bias")
+    return Layout(MaskedLanguageModel, config, modules, tuple(ignored))
 
 
-def _gpt2(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
-    options.refuse(
+def _gpt2(options: _Options, tensors: Tensors) -> Layout:
+    options.require(
         scale_attn_weights=True,
         scale_attn_by_inverse_layer_idx=False,
         add_cross_attention=False,
     )
-    theirs = "transformer." if any(name.startswith("transformer.") for name in tensors) else ""
-    tied = _is_tied(options, True, tensors, "lm_head.weight", f"{theirs}wte.weight")
+    body = _prefix("transformer.", tensors)
+    tied = options.tied(True, tensors.get("lm_head.weight"), tensors.get(f"{body}wte.weight"))
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["n_embd"],
@@ -262,38 +284,27 @@ def _gpt2(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         activation=options.activation("activation_function"),
         attention_bias=True,
         embedding_scale=False,
-        tied="output" if tied else "none",
+        tied=tied,
         dropout_p=options.get("resid_pdrop", 0.1),
         attention_dropout_p=options.get("attn_pdrop", 0.1),
     )
-    block, new = r"decoder\.blocks\.(\d+)\.", rf"{theirs}h.\1."
-    names = (
-        (r"embedding\.words\.(.*)", rf"{theirs}wte.\1"),
-        (r"embedding\.places\.(.*)", rf"{theirs}wpe.\1"),
-        (block + r"self_residual\.norm\.(.*)", new + r"ln_1.\2"),
-        (block + r"feed_forward_residual\.norm\.(.*)", new + r"ln_2.\2"),
-        (block + r"self_attention\.output_proj\.(.*)", new + r"attn.c_proj.\2"),
-        (block + r"self_attention\.\w+_proj\.(.*)", new + r"attn.c_attn.\2"),
-        (block + r"feed_forward\.up_proj\.(.*)", new + r"mlp.c_fc.\2"),
-        (block + r"feed_forward\.down_proj\.(.*)", new + r"mlp.c_proj.\2"),
-        (r"decoder\.norm\.(.*)", rf"{theirs}ln_f.\1"),
-        (r"output\.vectors\.weight", "lm_head.weight"),
-    )
+    modules = {own: body + theirs for own, theirs in _GPT2.items()}
+    masks = "*.attn.bias", "*.attn.masked_bias"  # the causal mask of older files
     return Layout(
         LanguageModel,
         config,
-        names,
-        ignored=r".*\.attn\.(?:masked_)?bias"  # the causal mask of older files
-        + (r"|lm_head\.weight" if tied else ""),
-        transposed=r".*\.(?:c_attn|c_proj|c_fc)\.weight",
-        fused=r".*\.c_attn\..*",
+        modules | {"output.vectors": "lm_head"},
+        ignored=(*masks, "lm_head.weight") if tied == "output" else masks,
+        transposed=("*.c_attn.weight", "*.c_proj.weight", "*.c_fc.weight"),
+        fused=("*.c_attn.*",),
     )
 
 
-def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
+def _llama(options: _Options, tensors: Tensors) -> Layout:
+    body = _prefix("model.", tensors)
+    words = tensors.get(f"{body}embed_tokens.weight")
+    tied = options.tied(False, tensors.get("lm_head.weight"), words)
     base, scaling = _rotary(options)
-    theirs = "model." if any(name.startswith("model.") for name in tensors) else ""
-    tied = _is_tied(options, False, tensors, "lm_head.weight", f"{theirs}embed_tokens.weight")
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["hidden_size"],
@@ -310,89 +321,83 @@ def _llama(options: Any, tensors: Mapping[str, Tensor]) -> Layout:
         norm_eps=options.get("rms_norm_eps", 1e-6),
         activation=options.activation("hidden_act"),
         gated=True,
-        attention_bias=options.switch("attention_bias", False),
-        feed_forward_bias=options.switch("mlp_bias", False),
+        attention_bias=options.flag("attention_bias", False),
+        feed_forward_bias=options.flag("mlp_bias", False),
         embedding_scale=False,
-        tied="output" if tied else "none",
+        tied=tied,
         dropout_p=0.0,
         attention_dropout_p=options.get("attention_dropout", 0.0),
     )
-    block, new = r"decoder\.blocks\.(\d+)\.", rf"{theirs}layers.\1."
-    names = (
-        (r"embedding\.words\.(.*)", rf"{theirs}embed_tokens.\1"),
-        (block + r"self_attention\.(q|k|v|o)\w+_proj\.(.*)", new + r"self_attn.\2_proj.\3"),
-        (block + r"feed_forward\.(\w+)_proj\.(.*)", new + r"mlp.\2_proj.\3"),
-        (block + r"self_residual\.norm\.(.*)", new + r"input_layernorm.\2"),
-        (block + r"feed_forward_residual\.norm\.(.*)", new + r"post_attention_layernorm.\2"),
-        (r"decoder\.norm\.(.*)", rf"{theirs}norm.\1"),
-        (r"output\.vectors\.weight", "lm_head.weight"),
-    )
-    ignored = r".*\.rotary_emb\.inv_freq" + (r"|lm_head\.weight" if tied else "")
-    return Layout(LanguageModel, config, names, ignored)
+    modules = {own: body + theirs for own, theirs in _LLAMA.items()}
+    ignored = ["*.rotary_emb.inv_freq"] + ["lm_head.weight"] * (tied == "output")
+    return Layout(LanguageModel, config, modules | {"output.vectors": "lm_head"}, tuple(ignored))
 
 
-def _rotary(options: Any) -> tuple[float, RotaryScaling | None]:
+def _rotary(options: _Options) -> tuple[float, RotaryScaling | None]:
     """Return base and rescaling, from the fields of version 5 or of those before.
 
-    Where a file holds both, the older ones count, as in the library itself. So does an original
-    length that stands beside them.
+    Where a file holds both, the older ones count, as in the library itself. An original length
+    beside them counts before one inside.
     """
     given = options.get("rope_scaling") or options.get("rope_parameters") or {}
     if not isinstance(given, dict):
         raise ValueError(f"rope_parameters: {options.path} has {given!r}, wanted an object")
-    found = _Options(given, f"rope_parameters of {options.path}")
-    base = found.get("rope_theta", options.get("rope_theta", 10_000.0))
-    kind = found.get("rope_type", found.get("type", "default"))
-    part = found.get("partial_rotary_factor", options.get("partial_rotary_factor"))
-    if part not in (None, 1.0):
-        raise ValueError(f"rope_parameters: {options.path} has {found}, wanted whole heads rotated")
+    rope = _Options(given, f"rope_parameters of {options.path}")
+    if rope.get("partial_rotary_factor", options.get("partial_rotary_factor")) not in (None, 1.0):
+        raise ValueError(f"rope_parameters: {options.path} has {rope}, wanted whole heads rotated")
+    base = rope.get("rope_theta", options.get("rope_theta", 10_000.0))
+    kind = rope.get("rope_type", rope.get("type", "default"))
     if kind == "default":
         return base, None
-    length = "original_max_position_embeddings"
-    original = found.get(length, options["max_position_embeddings"])
-    original = options.get(length, original)
     if kind == "linear":
-        return base, Linear(found["factor"])
+        return base, Linear(rope["factor"])
+    name = "original_max_position_embeddings"
+    length = options.get(name, rope.get(name, options["max_position_embeddings"]))
     if kind == "llama3":
-        low, high = found["low_freq_factor"], found["high_freq_factor"]
-        return base, Llama3(found["factor"], low, high, original)
-    own = ("attention_factor", "mscale", "mscale_all_dim")
-    if kind == "yarn" and all(found.get(name) is None for name in own):
+        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
+        return base, Llama3(rope["factor"], low, high, length)
+    factors = ("attention_factor", "mscale", "mscale_all_dim")
+    if kind == "yarn" and all(rope.get(name) is None for name in factors):
         return base, Yarn(
-            found["factor"],
-            original,
-            beta_fast=found.get("beta_fast") or 32.0,
-            beta_slow=found.get("beta_slow") or 1.0,
-            truncate=found.switch("truncate", True),
+            rope["factor"],
+            length,
+            beta_fast=rope.get("beta_fast") or 32.0,
+            beta_slow=rope.get("beta_slow") or 1.0,
+            truncate=rope.flag("truncate", True),
         )
     raise ValueError(
-        f"rope_parameters: {options.path} has {found}, wanted rope_type default, linear, llama3, "
+        f"rope_parameters: {options.path} has {rope}, wanted rope_type default, linear, llama3, "
         f"or yarn without a factor on attention of its own"
     )
 
 
-def _stored(folder: Path) -> Stored:
+def _open_weights(folder: Path) -> Stored:
     """Open the one file of weights, or else the shards that an index names."""
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if single.is_file() or not index.is_file():
-        return Stored([single], _present_name)
+        return Stored([single], _modern_name)
     listed = read_json(index).get("weight_map")
     if not isinstance(listed, dict):
         raise ValueError(f"folder: {index} has no weight_map")
     shards = sorted(set(map(str, listed.values())))
-    for shard in shards:
-        if Path(shard).name != shard:
-            raise ValueError(f"folder: {index} names {shard!r}, wanted files of the folder")
-    stored = Stored([folder / shard for shard in shards], _present_name)
-    if missing := sorted(name for name in listed if _present_name(name) not in stored):
+    if outside := [shard for shard in shards if Path(shard).name != shard]:
+        raise ValueError(f"folder: {index} names {outside[0]!r}, wanted files of the folder")
+    stored = Stored([folder / shard for shard in shards], _modern_name)
+    if missing := sorted(name for name in listed if _modern_name(name) not in stored):
         raise ValueError(f"tensors: {folder} lacks {', '.join(missing)}, which its index lists")
     return stored
 
 
+def _modern_name(name: str) -> str:
+    """Return what a tensor is called today: the oldest files have TensorFlow's names of norms."""
+    name = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", name)
+    return re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", name)
+
+
 def _check_weights(layout: Layout, stored: Stored, folder: Path) -> None:
-    """List what is wrong with the tensors, in the files' words."""
+    """List what is wrong with the tensors, by their names in the files."""
     wanted = {
-        layout.name_of(own): layout.shape_of(layout.name_of(own), shape)
+        layout.name_of(own): layout.shape_of(own, shape)
         for own, shape in shapes_of(layout.model, layout.config).items()
     }
     if "lm_head.weight" in wanted.keys() - stored.keys():
@@ -401,9 +406,5 @@ def _check_weights(layout: Layout, stored: Stored, folder: Path) -> None:
             f"its tie_word_embeddings is wrong; wanted one saved with its head, as by "
             f"GPT2LMHeadModel or LlamaForCausalLM"
         )
-    came = {
-        name: shape
-        for name, shape in stored.shapes.items()
-        if not re.fullmatch(layout.ignored, name)
-    }
-    check_tensors(wanted, came, str(folder), stored.dtypes)
+    shapes = {n: shape for n, shape in stored.shapes.items() if not _matches(n, layout.ignored)}
+    check_tensors(wanted, shapes, stored.dtypes, str(folder))

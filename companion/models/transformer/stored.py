@@ -1,4 +1,4 @@
-"""Tensors in safetensors files, read one by one: all together would need their size twice."""
+"""Tensors in safetensors files, read one at a time: all at once would need twice the memory."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from torch import Tensor
 
 
 class Stored(Mapping[str, Tensor]):
-    """The tensors of some files, by their names; each is read when it is asked for.
+    """The tensors of some files by their names; each is read when it is asked for.
 
-    A file is opened anew for every tensor: its pages are let go with the tensor.
+    A file is opened again for every tensor, so that its memory is freed with the tensor.
 
     Args:
-        files: safetensors files; of two tensors of one name, the one in the later file counts.
-        rename: gives the name under which a tensor is known; None means its own.
+        files: safetensors files; of two tensors with one name, the one in the later file counts.
+        rename: gives the name under which a tensor is known, by default its own.
 
     Attributes:
         shapes: of the tensors, by their names.
-        dtypes: the same, in the words of safetensors: F32, BF16, I8.
+        dtypes: of the tensors, by their names, as safetensors writes them: F32, BF16, I8.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: no safetensors file.
     """
 
-    def __init__(self, files: Iterable[Path], rename: Callable[[str], str] | None = None) -> None:
-        self._place_of: dict[str, tuple[Path, str]] = {}
+    def __init__(self, files: Iterable[Path], rename: Callable[[str], str] = str) -> None:
+        self._source: dict[str, tuple[Path, str]] = {}  # the file of a tensor, and its name there
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.dtypes: dict[str, str] = {}
         for path in files:
@@ -36,9 +36,8 @@ class Stored(Mapping[str, Tensor]):
             try:
                 with safe_open(path, framework="pt") as file:
                     for stored in file.keys():  # noqa: SIM118
-                        part = file.get_slice(stored)
-                        name = stored if rename is None else rename(stored)
-                        self._place_of[name] = path, stored
+                        part, name = file.get_slice(stored), rename(stored)
+                        self._source[name] = path, stored
                         self.shapes[name] = tuple(part.get_shape())
                         self.dtypes[name] = part.get_dtype()
             except SafetensorError as error:
@@ -46,19 +45,19 @@ class Stored(Mapping[str, Tensor]):
 
     def __getitem__(self, name: str) -> Tensor:
         """Read a tensor; it may be a view of its file."""
-        path, stored = self._place_of[name]
+        path, stored = self._source[name]
         with safe_open(path, framework="pt") as file:
-            found: Tensor = file.get_tensor(stored)
-        return found
+            tensor: Tensor = file.get_tensor(stored)
+        return tensor
 
     def __contains__(self, name: object) -> bool:
-        return name in self._place_of  # what a mapping inherits would read the tensor
+        return name in self._source  # the inherited method would read the tensor
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._place_of)
+        return iter(self._source)
 
     def __len__(self) -> int:
-        return len(self._place_of)
+        return len(self._source)
 
 
 def check_weights_file(path: Path) -> None:
@@ -76,4 +75,4 @@ def check_weights_file(path: Path) -> None:
             f"converts: model = ...from_pretrained(folder) of the class that config.json names, "
             f"then model.save_pretrained(folder)"
         )
-    raise FileNotFoundError(f"folder: found no {path}; only local folders are read")
+    raise FileNotFoundError(f"folder: got no file {path}; only local folders are read")

@@ -13,25 +13,34 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from companion.layers import FeedForward, MultiHeadAttention
+from companion.contracts import contract
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.encoder_decoder import Transformer
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
-from companion.positions import Dynamic, Linear, Llama3, RotaryScaling, Yarn
+from companion.positions import Dynamic, Linear, Llama3, Yarn
 
 Model = Transformer | LanguageModel | MaskedLanguageModel | TextEncoder
+T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=nn.Module)
+Shapes = Mapping[str, tuple[int, ...]]
 
 _MODELS: dict[str, type[Model]] = {
     kind.__name__: kind for kind in (Transformer, LanguageModel, MaskedLanguageModel, TextEncoder)
 }
-_WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*")
-_FLOATING = ("BF16", "F16", "F32", "F64")
 _SCALINGS = {scaling.__name__: scaling for scaling in (Linear, Dynamic, Yarn, Llama3)}
+_FLOATING = ("BF16", "F16", "F32", "F64")
 
 
+def check_dtype(given: Mapping[str, Any]) -> None:
+    """Refuse a dtype that no weights can have."""
+    dtype = given["dtype"]
+    if dtype is not None and not dtype.is_floating_point:
+        raise TypeError(f"dtype: got {dtype}, wanted a real floating dtype")
+
+
+@contract()
 def save(model: Model, folder: str | os.PathLike[str]) -> None:
     """Write a model as `config.json` and `model.safetensors`; tied weights are written once.
 
@@ -40,7 +49,6 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
         folder: where to; it is made if it is not there.
 
     Raises:
-        TypeError: another model, or a folder that is no path.
         ValueError: the folder holds a model that `save` did not write.
 
     >>> from tempfile import TemporaryDirectory
@@ -50,21 +58,20 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
     ...     load(folder).config == model.config
     True
     """
-    if type(model) not in _MODELS.values():
-        came = type(model).__name__
-        raise TypeError(f"model: got {came}, wanted one of {', '.join(_MODELS)}")
-    folder = path_of(folder)
+    name, folder = type(model).__name__, Path(folder)
+    if type(model) is not _MODELS.get(name):  # `load` would not know a subclass
+        raise TypeError(f"model: got {name}, wanted one of {', '.join(_MODELS)}")
     _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {name: weight.detach().contiguous() for name, weight in model.named_parameters()}
     partial = folder / "model.safetensors.partial"
     save_file(tensors, partial)
-    described = {"model": type(model).__name__, "config": _described(model.config)}
-    text = json.dumps(described, indent=2) + "\n"
+    text = json.dumps({"model": name, "config": _to_json(model.config)}, indent=2) + "\n"
     (folder / "config.json").write_text(text, encoding="utf8")
     partial.replace(folder / "model.safetensors")
 
 
+@contract(rule=check_dtype)
 def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) -> Model:
     """Read a model that `save` wrote; it is in evaluation mode.
 
@@ -74,36 +81,34 @@ def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) ->
 
     Raises:
         FileNotFoundError: no such folder, or a file is missing.
-        TypeError: a folder that is no path, a field of the configuration of another type, or a
-            dtype that is not floating.
+        TypeError: a field of the configuration of another type.
         ValueError: another configuration or other tensors than a model of the package has; the
             message lists them.
     """
-    check_dtype(dtype)
-    folder = path_of(folder)
-    described = read_json(folder / "config.json")
+    path = Path(folder) / "config.json"
+    described = read_json(path)
     kind = _MODELS.get(str(described.get("model")))
     if kind is None:
         raise ValueError(
-            f"folder: {folder / 'config.json'} has model {described.get('model')!r}, wanted one of "
+            f"folder: {path} has model {described.get('model')!r}, wanted one of "
             f"{', '.join(_MODELS)}; `from_pretrained` reads folders of Hugging Face"
         )
-    config = _configured(described.get("config", {}), folder / "config.json")
-    stored = Stored([folder / "model.safetensors"])
-    check_tensors(shapes_of(kind, config), stored.shapes, str(folder), stored.dtypes)
-    return filled(kind, config, stored.__getitem__, dtype)
+    config = _from_json(described.get("config", {}), path)
+    stored = Stored([path.with_name("model.safetensors")])
+    check_tensors(shapes_of(kind, config), stored.shapes, stored.dtypes, str(folder))
+    return build(kind, config, stored.__getitem__, dtype)
 
 
-def filled(
+def build(
     kind: type[ModelT],
     config: TransformerConfig,
     weight_of: Callable[[str], Tensor],
     dtype: torch.dtype | None = None,
 ) -> ModelT:
-    """Build a model around weights, one by one, without drawing what they would replace.
+    """Return a model with given weights, without drawing random ones first.
 
-    Every weight is copied into memory of its own before the next is asked for: whatever it was
-    read from may be let go.
+    Every weight is copied into memory of its own before the next one is asked for, so that its
+    source can be freed.
 
     Args:
         kind: the class of the model.
@@ -115,17 +120,12 @@ def filled(
         model = kind(config)
     for path, part in model.named_modules():
         for name, _ in list(part.named_parameters(recurse=False)):
-            weight = _copied(weight_of(f"{path}.{name}" if path else name), dtype)
+            weight = weight_of(f"{path}.{name}" if path else name)
+            weight = weight.to(
+                dtype or weight.dtype, copy=True, memory_format=torch.contiguous_format
+            )
             setattr(part, name, nn.Parameter(weight))
-    for part in model.modules():
-        if isinstance(part, MultiHeadAttention | FeedForward):
-            part.lay_out()
     return model.eval()
-
-
-def _copied(weight: Tensor, dtype: torch.dtype | None) -> Tensor:
-    own = torch.empty(weight.shape, dtype=dtype or weight.dtype, device=weight.device)
-    return own.copy_(weight)
 
 
 def shapes_of(kind: type[nn.Module], config: TransformerConfig) -> dict[str, tuple[int, ...]]:
@@ -135,73 +135,38 @@ def shapes_of(kind: type[nn.Module], config: TransformerConfig) -> dict[str, tup
     return {name: tuple(weight.shape) for name, weight in model.named_parameters()}
 
 
-def check_dtype(dtype: torch.dtype | None) -> None:
-    """Refuse what no weights can be computed with.
-
-    Raises:
-        TypeError: no real floating dtype.
-
-    >>> check_dtype(torch.int8)
-    Traceback (most recent call last):
-    TypeError: dtype: got torch.int8, wanted a real floating dtype
-    """
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype: got {dtype}, wanted a real floating dtype")
-
-
-def check_tensors(
-    wanted: Mapping[str, tuple[int, ...]],
-    came: Mapping[str, tuple[int, ...]],
-    source: str,
-    dtypes: Mapping[str, str] | None = None,
-) -> None:
-    """Refuse tensors that are not those wanted, and list all that is wrong.
+def check_tensors(wanted: Shapes, given: Shapes, dtypes: Mapping[str, str], source: str) -> None:
+    """Refuse tensors that are not those of a model, and list all that is wrong.
 
     Args:
         wanted: shapes by name.
-        came: shapes by name.
+        given: shapes by name.
+        dtypes: of the given tensors, as safetensors writes them.
         source: where the tensors come from.
-        dtypes: of those that came, by name, in the words of safetensors; None means right ones.
 
     Raises:
         ValueError: tensors are missing, unknown, of another shape, or no plain floating numbers.
 
-    >>> check_tensors({"norm.weight": (3,)}, {"norm.weight": (5,)}, "here")
+    >>> check_tensors({"norm.weight": (3,)}, {"norm.weight": (5,)}, {"norm.weight": "F32"}, "here")
     Traceback (most recent call last):
-    ValueError: tensors: here has other shapes: norm.weight (5,), wanted (3,)
+    ValueError: tensors: here has other shapes: norm.weight (5,) instead of (3,)
     """
-    faults = []
-    if missing := sorted(wanted.keys() - came.keys()):
-        faults.append(f"lacks {', '.join(missing)}")
-    if unknown := sorted(came.keys() - wanted.keys()):
-        faults.append(f"has besides {', '.join(unknown)}")
-    shapes = [
-        f"{name} {came[name]}, wanted {wanted[name]}"
-        for name in sorted(wanted.keys() & came.keys())
-        if tuple(wanted[name]) != tuple(came[name])
-    ]
-    if shapes:
-        faults.append(f"has other shapes: {'; '.join(shapes)}")
-    kinds = [
-        f"{name} {dtype}"
-        for name, dtype in sorted((dtypes or {}).items())
-        if name in wanted and dtype not in _FLOATING
-    ]
-    if kinds:
-        faults.append(f"has other dtypes: {', '.join(kinds)}, wanted one of {', '.join(_FLOATING)}")
-    if faults:
-        raise ValueError(f"tensors: {source} {'; '.join(faults)}")
-
-
-def path_of(folder: str | os.PathLike[str]) -> Path:
-    """Return a folder as a path.
-
-    Raises:
-        TypeError: no path.
-    """
-    if not isinstance(folder, str | os.PathLike):
-        raise TypeError(f"folder: got {type(folder).__name__}, wanted a path")
-    return Path(folder)
+    both = sorted(wanted.keys() & given.keys())
+    faults = {
+        "lacks": sorted(wanted.keys() - given.keys()),
+        "has besides": sorted(given.keys() - wanted.keys()),
+        "has other shapes:": [
+            f"{name} {given[name]} instead of {wanted[name]}"
+            for name in both
+            if given[name] != wanted[name]
+        ],
+        f"has dtypes other than {', '.join(_FLOATING)}:": [
+            f"{name} {dtypes[name]}" for name in both if dtypes[name] not in _FLOATING
+        ],
+    }
+    if any(faults.values()):
+        listed = [f"{fault} {', '.join(names)}" for fault, names in faults.items() if names]
+        raise ValueError(f"tensors: {source} {'; '.join(listed)}")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -212,64 +177,59 @@ def read_json(path: Path) -> dict[str, Any]:
         ValueError: no JSON object in it.
     """
     if not path.is_file():
-        raise FileNotFoundError(f"folder: found no {path}; only local folders are read")
+        raise FileNotFoundError(f"folder: got no file {path}; only local folders are read")
     try:
-        found = json.loads(path.read_text(encoding="utf8"))
+        content = json.loads(path.read_text(encoding="utf8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"folder: {path} is no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"folder: {path} holds a {type(found).__name__}, wanted a JSON object")
-    return found
+    if not isinstance(content, dict):
+        raise ValueError(f"folder: {path} holds a {type(content).__name__}, wanted a JSON object")
+    return content
 
 
-def _described(config: TransformerConfig) -> dict[str, Any]:
+def _to_json(config: TransformerConfig) -> dict[str, Any]:
     """Return a configuration as JSON can hold it: a rescaling gets the name of its class."""
     described = asdict(config)
-    scaling = config.rotary_scaling
-    if scaling is not None:
-        described["rotary_scaling"] = {"kind": type(scaling).__name__, **asdict(scaling)}
+    if config.rotary_scaling is not None:
+        described["rotary_scaling"]["kind"] = type(config.rotary_scaling).__name__
     return described
 
 
-def _configured(described: object, path: Path) -> TransformerConfig:
+def _from_json(described: object, path: Path) -> TransformerConfig:
     if not isinstance(described, dict):
         raise ValueError(f"folder: {path} has config {described!r}, wanted a JSON object")
     scaling = described.get("rotary_scaling")
     if scaling is not None:
-        described = {**described, "rotary_scaling": _rescaling(scaling, path)}
-    _check_fields(TransformerConfig, described, str(path))
-    return TransformerConfig(**described)
+        options = dict(scaling) if isinstance(scaling, dict) else {}
+        kind = _SCALINGS.get(str(options.pop("kind", None)))
+        if kind is None:
+            raise ValueError(
+                f"folder: {path} has rotary_scaling {scaling!r}, "
+                f"wanted an object whose kind is one of {', '.join(_SCALINGS)}"
+            )
+        scaling = _construct(kind, options, f"rotary_scaling of {path}")
+        described = described | {"rotary_scaling": scaling}
+    return _construct(TransformerConfig, described, str(path))
 
 
-def _rescaling(described: object, path: Path) -> RotaryScaling:
-    options = dict(described) if isinstance(described, dict) else {}
-    kind = _SCALINGS.get(str(options.pop("kind", None)))
-    if kind is None:
-        raise ValueError(
-            f"folder: {path} has rotary_scaling {described!r}, "
-            f"wanted an object whose kind is one of {', '.join(_SCALINGS)}"
-        )
-    _check_fields(kind, options, f"rotary_scaling of {path}")
+def _construct(kind: Callable[..., T], options: dict[str, Any], source: str) -> T:
+    """Return an instance of a dataclass, whose fields the options must be."""
+    required = {field.name: field.default is MISSING for field in fields(kind)}  # type: ignore[arg-type]
+    if unknown := sorted(options.keys() - required.keys()):
+        raise ValueError(f"folder: {source} has unknown {', '.join(unknown)}")
+    if missing := [name for name in required if required[name] and name not in options]:
+        raise ValueError(f"folder: {source} has no {', '.join(missing)}")
     return kind(**options)
 
 
-def _check_fields(kind: type[Any], described: Mapping[str, object], source: str) -> None:
-    """Refuse fields that a dataclass has not, and a lack of those that it needs."""
-    known = {field.name: field.default is MISSING for field in fields(kind)}
-    if unknown := sorted(described.keys() - known.keys()):
-        raise ValueError(f"folder: {source} has unknown {', '.join(unknown)}")
-    if lacking := [name for name, needed in known.items() if needed and name not in described]:
-        raise ValueError(f"folder: {source} has no {', '.join(lacking)}")
-
-
 def _check_free(folder: Path) -> None:
-    """Refuse to put a model beside another one that `load` would not know."""
+    """Refuse to put a model into a folder that holds another one, which `load` would not know."""
     if (folder / "config.json").is_file():
-        if str(read_json(folder / "config.json").get("model")) in _MODELS:
-            return
-        others = ["config.json"]
+        ours = str(read_json(folder / "config.json").get("model")) in _MODELS
+        others = [] if ours else ["config.json"]
     else:
-        others = sorted(path.name for kind in _WEIGHTS for path in folder.glob(kind))
+        weights = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*")
+        others = sorted(path.name for pattern in weights for path in folder.glob(pattern))
     if others:
         raise ValueError(
             f"folder: got {folder}, which holds {', '.join(others)} of another model, "

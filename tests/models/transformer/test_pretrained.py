@@ -174,7 +174,7 @@ def test_both_write_the_same_text(kind: str, name: str, tmp_path: Path) -> None:
     ours: Any = from_pretrained(tmp_path)
     prompts = [[4, 5, 6, 7, 8], [9, 10], [11]]
     state = ours.start(padded(prompts, 5), torch.tensor([5, 2, 1]), max_len=9)
-    found = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
+    ours_wrote = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
     for row, prompt in enumerate(prompts):
         written = model.generate(
             torch.tensor([prompt]),
@@ -184,7 +184,7 @@ def test_both_write_the_same_text(kind: str, name: str, tmp_path: Path) -> None:
             eos_token_id=2,
         )
         ids = written[0, len(prompt) :].tolist()
-        assert found.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
+        assert ours_wrote.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
 
 
 def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None
     listed["weight_map"]["model.extra"] = "model-00001-of-00001.safetensors"
     missing = tmp_path / "model-00001-of-00001.safetensors"
     index.write_text(json.dumps(listed), encoding="utf8")
-    with pytest.raises(FileNotFoundError, match=f"found no {missing}"):
+    with pytest.raises(FileNotFoundError, match=f"got no file {missing}"):
         from_pretrained(tmp_path)
     shard = next(tmp_path.glob("*.safetensors")).name
     listed["weight_map"]["model.extra"] = shard
@@ -240,7 +240,7 @@ def test_wrong_tensors_are_listed_by_their_names(
     message = str(caught.value)
     assert f"lacks {lost};" in message
     assert "has besides adapter.weight;" in message
-    assert message.endswith(f"has other shapes: {wide} (7, 5), wanted {shape}")
+    assert message.endswith(f"has other shapes: {wide} (7, 5) instead of {shape}")
 
 
 @pytest.mark.parametrize(
@@ -370,9 +370,9 @@ def test_switches_are_true_or_false(
 def test_only_local_folders_are_read(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="only local folders are read"):
         from_pretrained("bert-base-uncased")
-    with pytest.raises(TypeError, match="folder: got NoneType, wanted a path"):
+    with pytest.raises(TypeError, match="folder: got NoneType, wanted a str or a PathLike"):
         from_pretrained(None)  # type: ignore[arg-type]
-    with pytest.raises(FileNotFoundError, match=r"found no .*config.json"):
+    with pytest.raises(FileNotFoundError, match=r"got no file .*config.json"):
         from_pretrained(tmp_path)
 
 
@@ -450,7 +450,7 @@ def test_quantized_and_pickled_weights_are_refused(tmp_path: Path) -> None:
     tensors[lost] = tensors[lost].to(torch.int8)
     save_file(tensors, path)
     for dtype in (None, torch.float32):
-        with pytest.raises(ValueError, match=f"has other dtypes: {lost} I8, wanted one of BF16"):
+        with pytest.raises(ValueError, match=f"has dtypes other than .*F64: {lost} I8"):
             from_pretrained(tmp_path, dtype=dtype)
     with pytest.raises(TypeError, match=r"dtype: got torch.int8, wanted a real floating dtype"):
         from_pretrained(tmp_path, dtype=torch.int8)

@@ -73,7 +73,7 @@ def test_what_is_written_over_the_file_changes_no_model(tmp_path: Path) -> None:
 
 def test_a_pickled_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
-    with pytest.raises(FileNotFoundError, match=r"found no .*only local folders are read"):
+    with pytest.raises(FileNotFoundError, match=r"got no file .*only local folders are read"):
         Stored([path])
     (tmp_path / "pytorch_model.bin").touch()
     with pytest.raises(
