@@ -328,7 +328,7 @@ class _Checks:
                     stretched.append((name, axes))
                     continue
                 own = axes.measure(name, shapes[name], sizes, first)
-                first = len(shapes[name]) if first is None else first
+                first = max(len(shapes[name]), len(axes.words)) if first is None else first
                 if axes.kind == "any":
                     continue
                 lead = self._joined(name, axes, own, lead, sizes, shared)
@@ -586,8 +586,7 @@ def _legend(term: str) -> str:
     words = []
     for word in shape.split():
         bare = word.strip("~[]")
-        lead = "..." in bare
-        words += ["...", bare.partition("...")[2]] if lead else [bare]
+        words += bare.partition("...") if "..." in bare else [bare]
     shape = ", ".join(filter(None, words))
     if "[" in term:
         return f"({shape.rpartition(', ')[0]}) or ({shape})"
