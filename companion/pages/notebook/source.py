@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from dataclasses import dataclass
 from itertools import groupby
@@ -55,26 +56,27 @@ class Source:
         ]
 
 
-def show_source(obj: Any, *more: Any, doc: bool = True) -> Source:
+def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) -> Source:
     """Show the source of functions, classes, methods or modules, as it is installed.
 
     Args:
         obj: what to show.
         more: what to show below it.
         doc: False leaves the docstrings out.
+        contract: also show what checks the arguments, and where kernels are asked.
 
     Raises:
         TypeError: an object has no Python source, as a number or a built-in function.
 
     >>> print(show_source(show_source, doc=False))
     # companion.pages.notebook.source
-    def show_source(obj: Any, *more: Any, doc: bool = True) -> Source:
-        return Source(tuple(_piece(one, doc) for one in (obj, *more)))
+    def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) -> Source:
+        return Source(tuple(_piece(one, doc, contract) for one in (obj, *more)))
     """
-    return Source(tuple(_piece(one, doc) for one in (obj, *more)))
+    return Source(tuple(_piece(one, doc, contract) for one in (obj, *more)))
 
 
-def _piece(obj: Any, doc: bool) -> tuple[str, str]:
+def _piece(obj: Any, doc: bool, contract: bool) -> tuple[str, str]:
     if isinstance(obj, property):
         obj = obj.fget
     obj = inspect.unwrap(obj) if callable(obj) else obj
@@ -85,7 +87,21 @@ def _piece(obj: Any, doc: bool) -> tuple[str, str]:
             f"obj: got {obj!r}, wanted a function, class, method or module written in Python"
         ) from None
     module = obj.__name__ if isinstance(obj, ModuleType) else obj.__module__
+    code = code if contract else _without_contracts(code)
     return module, code if doc else _without_docstrings(code)
+
+
+def _without_contracts(code: str) -> str:
+    """Leave out the decorators that say and check what is asked of arguments, or ask kernels."""
+    lines = code.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(code)):
+        for decorator in getattr(node, "decorator_list", ()):
+            call = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if isinstance(call, ast.Name) and call.id in ("contract", "accelerated"):
+                lines[decorator.lineno - 1 : decorator.end_lineno] = [""] * (
+                    decorator.end_lineno - decorator.lineno + 1
+                )
+    return re.sub(r"(?m)^[ ]*# fmt: (on|off)\n|  # fmt: skip$", "", "".join(lines))
 
 
 def _without_docstrings(code: str) -> str:

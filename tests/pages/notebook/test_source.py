@@ -11,7 +11,19 @@ from typing import Any
 
 import pytest
 
-from companion import alignment
+from companion import (
+    MultiHeadAttention,
+    additive_score,
+    alignment,
+    attend,
+    masked_softmax,
+    online_softmax,
+    recurrent_linear_attention,
+    rotate,
+    scaled_dot_product_attention,
+    tiled_attention,
+)
+from companion.models.transformer import Block
 from companion.pages.notebook import Source, show_source
 from companion.pages.notebook.box import MeasuredBox
 from companion.pages.studies import Measure
@@ -77,7 +89,7 @@ def sample(tmp_path: Path) -> ModuleType:
     [alignment.argmax_links, alignment.IBMModel1, alignment, MeasuredBox._repr_html_],
 )
 def test_what_is_shown_is_what_is_installed(obj: Callable[..., Any]) -> None:
-    shown = show_source(obj)
+    shown = show_source(obj, contract=True)
     expected = textwrap.dedent(inspect.getsource(obj))
     assert shown.code == expected
     pre = re.findall(r"<pre>(.*)</pre>", shown._repr_html_(), re.DOTALL)
@@ -138,7 +150,46 @@ def test_docstrings_go_and_nothing_else(sample: ModuleType) -> None:
 
     for module in (alignment, inspect):
         whole = Strip().visit(ast.parse(inspect.getsource(module)))
-        assert ast.dump(ast.parse(show_source(module, doc=False).code)) == ast.dump(whole)
+        assert ast.dump(ast.parse(show_source(module, doc=False, contract=True).code)) == ast.dump(
+            whole
+        )
+
+
+def test_contracts_are_shown_when_asked_for() -> None:
+    assert show_source(attend).code.startswith("def attend(weights: ArrayT, value: ArrayT)")
+    asked = show_source(attend, contract=True).code
+    assert asked.startswith('@contract(weights="... q k", value="... k v")\ndef attend(')
+    plain = show_source(scaled_dot_product_attention, doc=False).code
+    assert plain.startswith("def scaled_dot_product_attention(")
+    assert "fmt:" not in plain
+    assert "contract" not in show_source(MultiHeadAttention, doc=False).code
+    assert "@overload" in show_source(MultiHeadAttention, doc=False).code
+
+
+SCREEN = 35
+
+
+@pytest.mark.parametrize(
+    ("definition", "longest_body"),
+    [
+        (scaled_dot_product_attention, 25),
+        (masked_softmax, 14),
+        (additive_score, 12),
+        (online_softmax, 18),
+        (tiled_attention, SCREEN),
+        (rotate, SCREEN),
+        (recurrent_linear_attention, SCREEN),
+        (MultiHeadAttention.forward, SCREEN),
+        (Block.forward, SCREEN),
+        (alignment.IBMModel1, SCREEN),
+    ],
+)
+def test_a_definition_fits_on_a_screen(definition: Any, longest_body: int) -> None:
+    code = show_source(definition, doc=False).code
+    assert len(code.strip().splitlines()) <= SCREEN
+    body = ast.parse(code).body[0].body  # type: ignore[attr-defined]
+    assert body[-1].end_lineno - body[0].lineno + 1 <= longest_body
+    assert "raise" not in code
 
 
 def test_several_objects_stand_below_their_modules() -> None:
