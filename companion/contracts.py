@@ -39,7 +39,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from numbers import Integral, Real
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin
@@ -172,13 +172,18 @@ _by_value = {bool, int, float, str, type(None)}
 
 
 def _metadata(x: Any) -> Any:
-    """Return all of an argument that a check can depend on."""
+    """Return all of an argument that a check can depend on, its type first."""
     kind = type(x)
     if kind in _array_types:
-        return x.shape, kind, x.dtype, x.device if _array_types[kind] else None
+        return kind, x.shape, x.dtype, x.device if _array_types[kind] else None
     if kind is tuple:
         return kind, *map(_metadata, x)
-    return (kind, x) if kind in _by_value or isinstance(x, Real) else kind
+    return (kind, x) if kind in _by_value or _is_number(kind) else (kind,)
+
+
+@cache
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real) and kind is not bool
 
 
 def _compiling() -> bool:
@@ -223,18 +228,18 @@ class _Checks:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse a wrong call."""
-        call = (*map(_metadata, args), *kwargs, *map(_metadata, kwargs.values()))
-        call = (*call, self._owned(args, kwargs))
+        given = (*map(_metadata, args), *map(_metadata, kwargs.values()))
+        call = given, tuple(kwargs), self._owned(args, kwargs)
         if call not in self._calls:
-            kind = self._kind_of_call(args, kwargs)
+            kind = self._kind_of_call(args, kwargs, *call)
             if kind not in self._kinds:
                 self._check(self._named(args, kwargs))
             for known, new in ((self._calls, call), (self._kinds, kind)):
                 known.add(new) if len(known) < REMEMBERED else known.clear()
         if self.rule is not None:
-            given = self.defaults | self._named(args, kwargs)
-            if given.keys() >= set(self.names):  # else Python itself refuses the call
-                self.rule({name: given[name] for name in self.names})
+            named = self.defaults | self._named(args, kwargs)
+            if named.keys() >= set(self.names):  # else Python itself refuses the call
+                self.rule({name: named[name] for name in self.names})
 
     def streamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a check of every array on its way out of the iterable."""
@@ -262,28 +267,31 @@ class _Checks:
             return tuple(sizes)
         return *sizes, weight.dtype, weight.device, _in_autocast(weight)
 
-    def _kind_of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _kind_of_call(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any, names: Any, owned: Any
+    ) -> Any:
         """Return less of it: of sizes which are equal, 0 or 1, and of numbers their type.
 
         It is the same for a cache of 33 keys and of 34. What is left out of it is checked here.
         """
+        names = (*self.names[: len(args)], *names)
         order: dict[Any, int] = {0: 0, 1: 1}
-        parts: list[Any] = []
-        for name, x in self._named(args, kwargs).items():
-            kind = type(x)
-            parts += (name, kind)
+        parts: list[Any] = [names]
+        for name, about, x in zip(names, given, (*args, *kwargs.values()), strict=False):
+            kind = about[0]
             if kind in _array_types:
+                shape = about[1]
+                parts += about[:1], about[2:]
+                parts += [order.setdefault(size, len(order)) for size in shape]
                 if self.flags:  # whether one size divides another
-                    parts.append(x.shape[-3:-2])
-                shape = [order.setdefault(size, len(order)) for size in x.shape]
-                parts += (*shape, *_metadata(x)[1:])
-            elif isinstance(x, Real) and kind is not bool and name in self.kinds:
+                    parts.append(shape[-3:-2])
+            elif _is_number(kind) and name in self.kinds:
                 self.kinds[name].check(name, x)
                 _check_bounds(name, x, self.bounds.get(name))
+                parts.append(kind)
             else:
-                parts.append(_metadata(x))
-        owned = self._owned(args, kwargs) or ()
-        return *parts, *[order.get(part, (part,)) for part in owned]
+                parts.append(about)
+        return *parts, *[order.get(part, (part,)) for part in owned or ()]
 
     def _check(self, given: dict[str, Any]) -> None:
         arrays: dict[str, Any] = {}
@@ -583,7 +591,7 @@ def _legend(term: str) -> str:
     if " divides " in term:
         return term
     shape = term.rpartition(": ")[2].partition(" or ")[0]
-    words = []
+    words: list[str] = []
     for word in shape.split():
         bare = word.strip("~[]")
         words += bare.partition("...") if "..." in bare else [bare]

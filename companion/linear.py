@@ -224,10 +224,10 @@ def chunked_linear_attention(
         overlaps, comparing, _, _ = _decayed_weights(key, write, decay)
         inverse = _unit_lower_inverse(overlaps)
         value, comparing = inverse @ value, xp.unstack(inverse @ comparing, axis=-3)
-    value, writing, kept = (xp.unstack(x, axis=-3) for x in (value, writing.mT, kept.mT))
+    values, writing, kept = (xp.unstack(x, axis=-3) for x in (value, writing.mT, kept.mT))
 
     states, written = [], []
-    for chunk, new in enumerate(value):
+    for chunk, new in enumerate(values):
         if beta is not None:
             new = new - comparing[chunk] @ state
         states.append(state)

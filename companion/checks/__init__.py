@@ -2,7 +2,7 @@
 
 A check returns nothing if all is well, and else raises an `AssertionError` that hints at the
 cause. Most need no more than a function and two inputs, `x` and `other`, that differ at every
-place; they take arrays of NumPy, PyTorch and other libraries, and treat the function as a black
+position; they take arrays of NumPy, PyTorch and other libraries, and treat the function as a black
 box: change something that must not matter, or that must, and look at what comes out.
 """
 

@@ -1,14 +1,15 @@
-"""What all checks do with a function: call it, read its numbers, compare them by places."""
+"""What all checks do with a function: call it, read its numbers, compare them by positions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.arrays import Array, check_rank, device_of, is_torch, namespace
+from companion.arrays import Array, device_of, is_torch, namespace
+from companion.contracts import Rule, contract
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -19,37 +20,38 @@ TOLERANCE = 1e-5
 
 
 def plain_numbers(output: Any) -> Numbers:
-    """Return an output of any library as NumPy numbers.
-
-    Raises:
-        TypeError: it is no array.
-    """
+    """Return an output of any library as NumPy numbers."""
     if is_torch(output):
         output = output.detach().cpu().double().numpy()
     if isinstance(output, tuple | list | dict) or output is None:
         raise TypeError(f"function: gave a {type(output).__name__}, wanted one array")
-    found: Numbers = np.asarray(output, dtype=np.float64)
-    return found
+    return np.asarray(output, dtype=np.float64)
+
+
+def fail_if(mistaken: object, hint: str) -> None:
+    """Raise an `AssertionError` with the hint if a mistake was seen."""
+    if mistaken:
+        raise AssertionError(hint)
 
 
 def outputs_of(function: Function, *given: Any) -> Numbers:
-    """Call a function; what it gives has to be finite."""
-    found = plain_numbers(function(*given))
-    if not np.isfinite(found).all():
-        raise AssertionError(
-            "an output is NaN or infinite: has a row nothing that it may attend to?"
-        )
-    return found
+    """Call a function, whose outputs have to be finite."""
+    outputs = plain_numbers(function(*given))
+    fail_if(
+        not np.isfinite(outputs).all(),
+        "an output is NaN or infinite: has a row nothing that it may attend to?",
+    )
+    return outputs
 
 
 def steady_outputs(function: Function, *given: Any) -> Numbers:
     """Call a function twice: it has to give the same."""
     first, second = outputs_of(function, *given), outputs_of(function, *given)
-    if first.shape != second.shape or changed_numbers(first, second).any():
-        raise AssertionError(
-            "two calls with the same input give two outputs: is dropout on? Call .eval() first; "
-            "or does something keep a state from one call to the next?"
-        )
+    fail_if(
+        differ(first, second),
+        "two calls with the same input give two outputs: is dropout on? Call .eval() first; "
+        "or does something keep a state from one call to the next?",
+    )
     return first
 
 
@@ -59,40 +61,60 @@ def changed_numbers(before: Numbers, after: Numbers) -> Flags:
     return np.asarray(np.abs(before - after) > TOLERANCE * scale)
 
 
-def changed_places(before: Numbers, after: Numbers) -> Flags:
-    """Say which places (axis 1) differ, in any sequence and any feature: (n,)."""
-    by_place = np.moveaxis(changed_numbers(before, after), 1, 0)
-    return np.asarray(by_place.reshape(before.shape[1], -1).any(1))
+def differ(before: Numbers, after: Numbers) -> bool:
+    """Say whether two outputs differ, in shape or by more than rounding; NaN always does."""
+    if before.shape != after.shape:
+        return True
+    return bool(changed_numbers(before, after).any() or np.isnan(after).any())
 
 
-def check_inputs(x: Array, other: Array) -> None:
-    """Refuse two inputs that could not show a change.
+def any_by_position(flags: Flags) -> Flags:
+    """Say at which positions (axis 1) a flag is True, in any sequence and any feature: (n,)."""
+    by_position = np.moveaxis(flags, 1, 0)
+    return np.asarray(by_position.reshape(flags.shape[1], -1).any(1))
 
-    Raises:
-        TypeError: no arrays of one library.
-        ValueError: other shapes, fewer than two places, or a place at which both are the same.
+
+def enough_positions(least: int) -> Rule:
+    """Return a rule that refuses an x, and an other, that are too short to show a change.
+
+    >>> enough_positions(3)({"x": np.ones((1, 2))})
+    Traceback (most recent call last):
+    ValueError: x: got shape (1, 2), wanted (b, n, ...), n at least 3
     """
-    namespace(x=x, other=other)
-    check_rank(2, "(b, n, ...)", x=x)
-    if tuple(x.shape) != tuple(other.shape):
-        raise ValueError(
-            f"other: got shape {tuple(other.shape)}, wanted that of x, {tuple(x.shape)}"
-        )
-    if x.shape[1] < 2:
-        raise ValueError(f"x: got shape {tuple(x.shape)}, wanted (b, n, ...), n at least 2")
-    differs = (
-        np.moveaxis(plain_numbers(x) != plain_numbers(other), 1, 0).reshape(x.shape[1], -1).any(1)
-    )
-    if not differs.all():
-        place = int(np.flatnonzero(~differs)[0])
-        raise ValueError(f"other: is as x at place {place}, wanted something else at every place")
+
+    def rule(call: Mapping[str, Any]) -> None:
+        x, other = call["x"], call.get("other", call["x"])
+        _are_arrays(x, other)
+        shape, other_shape = tuple(x.shape), tuple(other.shape)
+        if len(shape) < 2 or shape[1] < least:
+            raise ValueError(f"x: got shape {shape}, wanted (b, n, ...), n at least {least}")
+        if shape != other_shape:
+            raise ValueError(f"other: got shape {other_shape}, wanted that of x, {shape}")
+        differs = any_by_position(plain_numbers(x) != plain_numbers(other))
+        if "other" in call and not differs.all():
+            raise ValueError(
+                f"other: is as x at position {int(np.argmin(differs))}, "
+                f"wanted something else at every position"
+            )
+
+    return rule
 
 
-def with_places(x: Any, other: Any, start: int, stop: int) -> Any:
-    """Return x with the places from start to stop of other."""
-    return namespace(x, other).concat([x[:, :start], other[:, start:stop], x[:, stop:]], axis=1)
+@contract(x="any: ...", other="any: ...")
+def _are_arrays(x: Array, other: Array) -> None: ...
+
+
+@contract(like="any: ...")
+def constant_like(like: Array, numbers: Any) -> Any:
+    """Return NumPy numbers in the library, the dtype and on the device of an array."""
+    return namespace(like).asarray(numbers, dtype=like.dtype, device=device_of(like))
 
 
 def mask_like(mask: Flags, x: Array) -> Any:
     """Return a mask in the library and on the device of x."""
     return namespace(x).asarray(mask, device=device_of(x))
+
+
+def with_positions(x: Any, other: Any, start: int, stop: int) -> Any:
+    """Return x with the positions from start to stop of other."""
+    return namespace(x).concat([x[:, :start], other[:, start:stop], x[:, stop:]], axis=1)

@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from companion.arrays import Array, check_whole, device_of, is_torch, namespace
-from companion.checks._outputs import Function, mask_like, plain_numbers
+from companion.arrays import Array, is_torch
+from companion.checks._outputs import (
+    Function,
+    constant_like,
+    enough_positions,
+    fail_if,
+    mask_like,
+    plain_numbers,
+)
 from companion.checks.influence import influence
+from companion.contracts import contract
 
 
-def check_scale(attention: Function, head_width: int, num_heads: int = 2, *, like: Any) -> None:
+@contract(head_width=">= 2", num_heads=">= 1")
+def check_scale(attention: Function, head_width: int, num_heads: int = 2, *, like: Array) -> None:
     """Check that dot products are divided by the square root of a head's width.
 
     Args:
@@ -24,53 +33,46 @@ def check_scale(attention: Function, head_width: int, num_heads: int = 2, *, lik
 
     Raises:
         AssertionError: another scale; the message says which, and hints at the cause.
-        TypeError: a width or number that is not whole.
 
     >>> from companion.attention import scaled_dot_product_attention
     >>> check_scale(scaled_dot_product_attention, 16, like=np.ones(1))
     """
-    check_whole(2, head_width=head_width)
-    check_whole(1, num_heads=num_heads)
-    xp, root = namespace(like=like), math.sqrt(head_width)
-
-    def filled(*shape: int) -> Any:
-        return np.broadcast_to(np.zeros(shape[-2:]), (1, num_heads, *shape)).copy()
-
-    query, key, value = filled(1, head_width), filled(2, head_width), filled(2, 2)
-    query[..., 0], key[..., 0, 0], value[..., :, :] = 1.0, root, np.eye(2)
-    given = (
-        xp.asarray(array, dtype=like.dtype, device=device_of(like)) for array in (query, key, value)
-    )
+    root, whole = math.sqrt(head_width), num_heads * head_width
+    heads = np.ones((1, num_heads, 1, 1))
+    rows = np.eye(1, head_width), root * np.eye(2, head_width), np.eye(2)
+    given = (constant_like(like, heads * query_key_value) for query_key_value in rows)
     weights = plain_numbers(attention(*given))[0, :, 0]
-    scale = float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root  # the products differ by it
+    scale = float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root  # products: root and 0
     if math.isclose(scale, 1 / root, rel_tol=1e-3):
         return
-    if math.isclose(scale, 1.0, rel_tol=1e-3):
-        raise AssertionError(f"the scale is 1: divide by sqrt({head_width}), the width of a head")
-    whole = num_heads * head_width
-    if math.isclose(scale, whole**-0.5, rel_tol=1e-3):
-        raise AssertionError(
-            f"the scale is 1 / sqrt({whole}), by the width of the model: "
-            f"a product has the {head_width} terms of one head"
-        )
+    fail_if(
+        math.isclose(scale, 1.0, rel_tol=1e-3),
+        f"the scale is 1: divide by sqrt({head_width}), the width of a head",
+    )
+    fail_if(
+        math.isclose(scale, whole**-0.5, rel_tol=1e-3),
+        f"the scale is 1 / sqrt({whole}), by the width of the model: "
+        f"a product has the {head_width} terms of one head",
+    )
     raise AssertionError(f"the scale is {scale:.4g}, wanted {1 / root:.4g}, 1 / sqrt({head_width})")
 
 
+@contract(rule=enough_positions(3))
 def check_dead_row(function: Function, x: Array, other: Array) -> None:
     """Check a query that may attend to nothing: it reads nothing, and spoils no gradient.
 
     Libraries differ in what such a row is to give. Asked for here is what every part that comes
-    later can live with: finite numbers that depend on no other place, and finite gradients.
+    later can live with: finite numbers that depend on no other position, and finite gradients.
 
     Args:
         function: `function(x, mask)`, from (b, n, ...) and (n, n) booleans, True = may attend, to
             (b, n, ...).
         x: (b, n, ...) features, n at least 3; gradients are looked at if it is a torch tensor.
-        other: as x, with something else at every place.
+        other: as x, with something else at every position.
 
     Raises:
         AssertionError: it gives NaN, or reads what it may not; the message hints at the cause.
-        ValueError: x and other cannot show a change at every place.
+        ValueError: x and other cannot show a change at every position.
 
     >>> from companion.attention import scaled_dot_product_attention as attention
     >>> x = np.random.default_rng(0).normal(size=(1, 4, 3))
@@ -79,25 +81,23 @@ def check_dead_row(function: Function, x: Array, other: Array) -> None:
     mask = np.tri(x.shape[1], dtype=bool)
     mask[1] = False
     given = mask_like(mask, x)
-    if not np.isfinite(plain_numbers(function(x, given))).all():
-        raise AssertionError(
-            "a query that may attend to nothing gives NaN: the softmax has 0 / 0; "
-            "give such a row zeros"
-        )
-    found = influence(lambda x: function(x, given), x, other)
-    elsewhere = np.delete(found[1], 1)
-    if elsewhere.all():
-        raise AssertionError(
-            "a query that may attend to nothing attends to everything: "
-            "a penalty like -1e9 is the same for all keys, and a softmax does not see it"
-        )
-    if elsewhere.any():
-        raise AssertionError("a query that may attend to nothing depends on other places")
-    if is_torch(x) and not _gradient_is_finite(function, x, given):
-        raise AssertionError(
-            "the gradient is NaN, though the output is not: NaN was replaced after the softmax; "
-            "keep it from arising"
-        )
+    fail_if(
+        not np.isfinite(plain_numbers(function(x, given))).all(),
+        "a query that may attend to nothing gives NaN: the softmax has 0 / 0; "
+        "give such a row zeros",
+    )
+    elsewhere = np.delete(influence(lambda x: function(x, given), x, other)[1], 1)
+    fail_if(
+        elsewhere.all(),
+        "a query that may attend to nothing attends to everything: "
+        "a penalty like -1e9 is the same for all keys, and a softmax does not see it",
+    )
+    fail_if(elsewhere.any(), "a query that may attend to nothing depends on other positions")
+    fail_if(
+        is_torch(x) and not _gradient_is_finite(function, x, given),
+        "the gradient is NaN, though the output is not: NaN was replaced after the softmax; "
+        "keep it from arising",
+    )
 
 
 def _gradient_is_finite(function: Function, x: Any, mask: Any) -> bool:

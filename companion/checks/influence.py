@@ -1,4 +1,4 @@
-"""Which places of the input an output depends on, found by changing them one after another."""
+"""Which positions of the input an output depends on: change one after another, and look."""
 
 from __future__ import annotations
 
@@ -6,37 +6,40 @@ from typing import Any
 
 import numpy as np
 
-from companion.arrays import Array, check_whole
+from companion.arrays import Array
 from companion.checks._outputs import (
     Flags,
     Function,
-    changed_places,
-    check_inputs,
+    any_by_position,
+    changed_numbers,
+    enough_positions,
+    fail_if,
     mask_like,
     outputs_of,
     steady_outputs,
-    with_places,
+    with_positions,
 )
+from companion.contracts import contract
 
 
+@contract(rule=enough_positions(2))
 def influence(function: Function, x: Array, other: Array) -> Flags:
-    """Find which places of its input each output of a function depends on.
+    """Find which positions of its input each output of a function depends on.
 
-    Place j of x is replaced by that of `other`; the outputs that change depend on it. A function
-    is called n + 2 times. A change below 1e-5 of the largest output counts as rounding.
+    Position j of x is replaced by that of `other`; the outputs that change depend on it. A
+    function is called n + 2 times. A change below 1e-5 of the largest output counts as rounding.
 
     Args:
         function: from (b, n, ...) to (b, m, ...), as a model with its dropout off.
         x: (b, n, ...) ids or features, of NumPy, PyTorch or another array library.
-        other: as x, with something else at every place.
+        other: as x, with something else at every position.
 
     Returns:
-        (m, n) NumPy booleans: row i has True at the places that output i depends on.
+        (m, n) NumPy booleans: row i has True at the positions that output i depends on.
 
     Raises:
         AssertionError: the function gives NaN, or two outputs for one input.
-        TypeError: what is given or comes back is no array.
-        ValueError: x and other cannot show a change at every place.
+        ValueError: x and other cannot show a change at every position.
 
     >>> x = np.array([[1.0, 2.0, 4.0]])
     >>> influence(lambda x: np.cumsum(x, axis=1), x, -x).astype(int)
@@ -44,42 +47,42 @@ def influence(function: Function, x: Array, other: Array) -> Flags:
            [1, 1, 0],
            [1, 1, 1]])
     """
-    check_inputs(x, other)
-    before = steady_outputs(function, x)
-    columns = [
-        changed_places(before, outputs_of(function, with_places(x, other, j, j + 1)))
-        for j in range(x.shape[1])
-    ]
+    before, columns = steady_outputs(function, x), []
+    for j in range(x.shape[1]):
+        after = outputs_of(function, with_positions(x, other, j, j + 1))
+        columns.append(any_by_position(changed_numbers(before, after)))
     return np.stack(columns, axis=1)
 
 
+@contract()
 def check_influence(function: Function, x: Array, other: Array, allowed: Any) -> None:
-    """Check that outputs depend on exactly the places that they may depend on.
+    """Check that outputs depend on exactly the positions that they may depend on.
 
     Args:
         function: from (b, n, ...) to (b, m, ...).
         x: (b, n, ...) ids or features.
-        other: as x, with something else at every place.
-        allowed: (m, n) booleans, True where output i may, and has to, depend on place j.
+        other: as x, with something else at every position.
+        allowed: (m, n) booleans, True where output i may, and has to, depend on j.
 
     Raises:
         AssertionError: it depends on others; the message hints at the cause.
-        ValueError: x and other cannot show a change at every place, or a mask of another shape.
+        ValueError: x and other cannot show a change at every position, or a mask of another shape.
 
     >>> x = np.array([[1.0, 2.0, 4.0]])
     >>> check_influence(lambda x: np.cumsum(x, axis=1), x, -x, np.tri(3, dtype=bool))
     >>> check_influence(lambda x: x + x.sum(), x, -x, np.tri(3, dtype=bool))
     Traceback (most recent call last):
-    AssertionError: output 0 depends on place 1, which it must not (3 such pairs)
+    AssertionError: output 0 depends on position 1, which it must not (3 such pairs)
     """
-    found, wanted = influence(function, x, other), np.asarray(allowed, dtype=bool)
-    if wanted.shape != found.shape:
-        raise ValueError(f"allowed: got shape {wanted.shape}, wanted {found.shape}")
-    _compare(found, wanted)
+    seen, wanted = influence(function, x, other), np.asarray(allowed, dtype=bool)
+    if wanted.shape != seen.shape:
+        raise ValueError(f"allowed: got shape {wanted.shape}, wanted {seen.shape}")
+    _compare(seen, wanted)
 
 
+@contract()
 def check_causal(function: Function, x: Array, other: Array) -> None:
-    """Check that no output depends on a place after its own: the future does not leak.
+    """Check that no output depends on a position after its own: the future does not leak.
 
     A language model's function goes from ids to logits, a decoder's from its inputs to its outputs
     while the source stays. That an output reads its past is not asked for.
@@ -87,76 +90,71 @@ def check_causal(function: Function, x: Array, other: Array) -> None:
     Args:
         function: from (b, n, ...) to (b, n, ...).
         x: (b, n, ...) ids or features, n at least 3.
-        other: as x, with something else at every place.
+        other: as x, with something else at every position.
 
     Raises:
         AssertionError: something leaks; the message hints at the cause.
-        ValueError: x and other cannot show a change at every place.
+        ValueError: x and other cannot show a change at every position.
 
     >>> x = np.array([[1.0, 2.0, 4.0]])
     >>> check_causal(lambda x: np.cumsum(x, axis=1), x, -x)
     >>> check_causal(lambda x: np.cumsum(x[:, ::-1], axis=1)[:, ::-1], x, -x)
     Traceback (most recent call last):
-    AssertionError: outputs depend on later places and on no earlier one: the mask is upside down
+    AssertionError: outputs depend on later positions and on no earlier one: the mask is upside down
     """
-    found, n = influence(function, x, other), x.shape[1]
-    if found.shape != (n, n):
+    seen, n = influence(function, x, other), x.shape[1]
+    if seen.shape != (n, n):
         raise ValueError(
-            f"function: gave {len(found)} places for {n}, wanted (b, n, ...) to (b, n, ...)"
+            f"function: gave {len(seen)} positions for {n}, wanted (b, n, ...) to (b, n, ...)"
         )
-    leaks = found & ~np.tri(n, dtype=bool)
-    if not found.any():
-        raise AssertionError("no output depends on any place: is the input read at all?")
+    leaks = seen & ~np.tri(n, dtype=bool)
+    fail_if(not seen.any(), _NOTHING_READ)
     if not leaks.any():
         return
-    if found.all():
-        raise AssertionError("every output depends on every place: the causal mask is missing")
-    if not (found & np.tri(n, k=-1, dtype=bool)).any():
-        raise AssertionError(
-            "outputs depend on later places and on no earlier one: the mask is upside down"
-        )
-    next_one = np.eye(n, k=1, dtype=bool)
-    if np.array_equal(leaks, next_one):
-        raise AssertionError(
-            "every output depends on the place after its own: the mask begins one place too late, "
-            "or the decoder is fed the words that it has to say"
-        )
-    i, j = np.argwhere(leaks)[0]
-    raise AssertionError(f"output {i} depends on place {j}, its future ({leaks.sum()} such pairs)")
+    fail_if(seen.all(), "every output depends on every position: the causal mask is missing")
+    fail_if(
+        not (seen & np.tri(n, k=-1, dtype=bool)).any(),
+        "outputs depend on later positions and on no earlier one: the mask is upside down",
+    )
+    fail_if(
+        np.array_equal(leaks, np.eye(n, k=1, dtype=bool)),
+        "every output depends on the position after its own: the mask begins one position too "
+        "late, or the decoder is fed the words that it has to say",
+    )
+    _fail_at(leaks, "output {} depends on position {}, its future")
 
 
+@contract(size=">= 1", rule=lambda call: enough_positions(call["size"] + 2)(call))
 def check_reach(function: Function, x: Array, other: Array, size: int) -> None:
-    """Check a causal window: an output depends on its own place and the size - 1 before it.
+    """Check a causal window: an output depends on its own position and the size - 1 before it.
 
     Args:
         function: one layer, from (b, n, ...) to (b, n, ...); a stack of layers reaches further.
         x: (b, n, ...) features, n at least size + 2.
-        other: as x, with something else at every place.
-        size: number of places in the window, the own one among them.
+        other: as x, with something else at every position.
+        size: number of positions in the window, the own one among them.
 
     Raises:
         AssertionError: the reach is another; the message hints at the cause.
-        ValueError: x and other cannot show a change at every place, or are too short.
+        ValueError: x and other cannot show a change at every position, or are too short.
 
     >>> x = np.arange(1.0, 6.0)[None]
     >>> check_reach(lambda x: x + np.pad(x, ((0, 0), (1, 0)))[:, :-1], x, -x, size=2)
     >>> check_reach(lambda x: x + np.pad(x, ((0, 0), (1, 0)))[:, :-1], x, -x, size=1)
     Traceback (most recent call last):
-    AssertionError: outputs reach 2 places, wanted 1: the own place is one of the window's
+    AssertionError: outputs reach 2 positions, wanted 1: the own position is one of the window's
     """
-    check_whole(1, size=size)
-    if x.shape[1] < size + 2:
-        raise ValueError(f"x: got {x.shape[1]} places, wanted at least {size + 2}, size + 2")
-    found = influence(function, x, other)
-    for off in (1, -1):
-        if size + off > 0 and np.array_equal(found, _band(len(found), size + off)):
-            raise AssertionError(
-                f"outputs reach {size + off} places, wanted {size}: "
-                f"the own place is one of the window's"
-            )
-    _compare(found, _band(len(found), size))
+    seen = influence(function, x, other)
+    for reach in (size + 1, size - 1):
+        fail_if(
+            reach > 0 and np.array_equal(seen, _band(len(seen), reach)),
+            f"outputs reach {reach} positions, wanted {size}: "
+            f"the own position is one of the window's",
+        )
+    _compare(seen, _band(len(seen), size))
 
 
+@contract(rule=enough_positions(3))
 def check_mask(function: Function, x: Array, other: Array) -> None:
     """Check that a mask is read as "True = may attend", and that it is read at all.
 
@@ -165,11 +163,11 @@ def check_mask(function: Function, x: Array, other: Array) -> None:
     Args:
         function: `function(x, mask)`, from (b, n, ...) and (n, n) booleans to (b, n, ...).
         x: (b, n, ...) features, n at least 3.
-        other: as x, with something else at every place.
+        other: as x, with something else at every position.
 
     Raises:
         AssertionError: the mask means something else; the message hints at the cause.
-        ValueError: x and other cannot show a change at every place.
+        ValueError: x and other cannot show a change at every position.
 
     >>> x = np.array([[1.0, 2.0, 4.0, 8.0]])
     >>> check_mask(lambda x, mask: x @ mask.T, x, -x)
@@ -177,38 +175,39 @@ def check_mask(function: Function, x: Array, other: Array) -> None:
     Traceback (most recent call last):
     AssertionError: the mask is read upside down: here True means must not attend; hand over ~mask
     """
-    places = np.arange(x.shape[1])
-    sums, own = places[:, None] + places, np.eye(x.shape[1], dtype=bool)
+    positions, own = np.arange(x.shape[1]), np.eye(x.shape[1], dtype=bool)
+    sums = positions[:, None] + positions
     # Neither these masks nor their opposites leave a row with nothing.
     for mask in (own | (sums % 2 == 0), own | (sums % 3 != 1)):
         given = mask_like(mask, x)
-        found = influence(lambda x, given=given: function(x, given), x, other)
-        if np.array_equal(found | own, ~mask | own):
-            raise AssertionError(
-                "the mask is read upside down: here True means must not attend; hand over ~mask"
-            )
-        if found.all():
-            raise AssertionError("the mask changes nothing: every output depends on every place")
-        _compare(found | own, mask)
-
-
-def _compare(found: Flags, wanted: Flags) -> None:
-    if np.array_equal(found, wanted):
-        return
-    if not found.any():
-        raise AssertionError("no output depends on any place: is the input read at all?")
-    if np.array_equal(found, ~wanted):
-        raise AssertionError("outputs depend on exactly the places that are forbidden: upside down")
-    extra, missing = found & ~wanted, wanted & ~found
-    if extra.any():
-        i, j = np.argwhere(extra)[0]
-        raise AssertionError(
-            f"output {i} depends on place {j}, which it must not ({extra.sum()} such pairs)"
+        seen = influence(lambda x, given=given: function(x, given), x, other)
+        fail_if(
+            np.array_equal(seen | own, ~mask | own),
+            "the mask is read upside down: here True means must not attend; hand over ~mask",
         )
-    i, j = np.argwhere(missing)[0]
-    raise AssertionError(
-        f"output {i} does not depend on place {j}, which it may read ({missing.sum()} such pairs)"
+        fail_if(seen.all(), "the mask changes nothing: every output depends on every position")
+        _compare(seen | own, mask)
+
+
+_NOTHING_READ = "no output depends on any position: is the input read at all?"
+
+
+def _compare(seen: Flags, wanted: Flags) -> None:
+    if np.array_equal(seen, wanted):
+        return
+    fail_if(not seen.any(), _NOTHING_READ)
+    fail_if(
+        np.array_equal(seen, ~wanted),
+        "outputs depend on exactly the positions that are forbidden: upside down",
     )
+    _fail_at(seen & ~wanted, "output {} depends on position {}, which it must not")
+    _fail_at(wanted & ~seen, "output {} does not depend on position {}, which it may read")
+
+
+def _fail_at(mistakes: Flags, hint: str) -> None:
+    """Name the first mistaken pair of an output and a position, if there is one."""
+    for i, j in np.argwhere(mistakes):
+        raise AssertionError(f"{hint.format(i, j)} ({mistakes.sum()} such pairs)")
 
 
 def _band(n: int, size: int) -> Flags:

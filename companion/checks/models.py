@@ -9,15 +9,18 @@ import numpy as np
 from companion.checks._outputs import (
     Function,
     changed_numbers,
+    fail_if,
     outputs_of,
     plain_numbers,
     steady_outputs,
 )
+from companion.contracts import contract
 
 Order = Literal["pre", "post"]
 LARGE, LARGER = 1e3, 1e4
 
 
+@contract()
 def norm_order(block: Function, x: Any) -> Literal["pre", "post", "neither"]:
     """Find out from outside where the norms of a residual block stand.
 
@@ -46,6 +49,7 @@ def norm_order(block: Function, x: Any) -> Literal["pre", "post", "neither"]:
     return "post" if np.abs(large).max() <= 3 * np.abs(small).max() else "neither"
 
 
+@contract()
 def check_norm_order(block: Function, x: Any, order: Order) -> None:
     """Check that a block has its norms where its text says.
 
@@ -56,7 +60,6 @@ def check_norm_order(block: Function, x: Any, order: Order) -> None:
 
     Raises:
         AssertionError: it has them elsewhere; the message says where.
-        ValueError: another order.
 
     >>> x = np.random.default_rng(0).normal(size=(2, 5, 8))
     >>> check_norm_order(lambda x: x + np.tanh(x / x.std(-1, keepdims=True)), x, "post")
@@ -64,19 +67,17 @@ def check_norm_order(block: Function, x: Any, order: Order) -> None:
     AssertionError: the code is x + f(norm(x)), the text says norm(x + f(x))
     """
     formulas = {"pre": "x + f(norm(x))", "post": "norm(x + f(x))", "neither": "neither order"}
-    if order not in ("pre", "post"):
-        raise ValueError(f"order: got {order!r}, wanted 'pre' or 'post'")
-    found = norm_order(block, x)
-    if found != order:
-        raise AssertionError(f"the code is {formulas[found]}, the text says {formulas[order]}")
+    actual = norm_order(block, x)
+    fail_if(actual != order, f"the code is {formulas[actual]}, the text says {formulas[order]}")
 
 
+@contract()
 def check_agree(first: Function, second: Function, *given: Any) -> None:
     """Check that two ways to compute one thing give the same.
 
     Args:
-        first: the way that you trust: slow, plain, or the numbers that the author published.
-        second: the way that you use.
+        first: the one that you trust: slow, plain, or the numbers that the author published.
+        second: the one that you use.
         *given: what both are called with.
 
     Raises:
@@ -87,13 +88,13 @@ def check_agree(first: Function, second: Function, *given: Any) -> None:
     Traceback (most recent call last):
     AssertionError: the two differ by up to 1, first at [1]: one of them is another function
     """
-    wanted, found = outputs_of(first, *given), outputs_of(second, *given)
-    if wanted.shape != found.shape:
-        raise AssertionError(f"the two differ in shape: {wanted.shape} and {found.shape}")
-    differs = changed_numbers(wanted, found)
-    if differs.any():
-        place = np.argwhere(differs)[0].tolist()
+    wanted, actual = outputs_of(first, *given), outputs_of(second, *given)
+    fail_if(
+        wanted.shape != actual.shape,
+        f"the two differ in shape: {wanted.shape} and {actual.shape}",
+    )
+    for index in np.argwhere(changed_numbers(wanted, actual)):
         raise AssertionError(
-            f"the two differ by up to {np.abs(wanted - found).max():.3g}, first at {place}: "
-            f"one of them is another function"
+            f"the two differ by up to {np.abs(wanted - actual).max():.3g}, "
+            f"first at {index.tolist()}: one of them is another function"
         )

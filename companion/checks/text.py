@@ -6,10 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from companion.checks._outputs import fail_if
+from companion.contracts import contract
+
 Sentences = Sequence[Sequence[str]]
 CLOSE = 0.05
 
 
+@contract()
 def check_bleu(bleu: Callable[[Sentences, Sentences], float]) -> None:
     """Check a corpus BLEU: its brevity penalty, its clipping, its sums over the corpus.
 
@@ -49,6 +53,7 @@ def check_bleu(bleu: Callable[[Sentences, Sentences], float]) -> None:
     })  # fmt: skip
 
 
+@contract()
 def check_spacing(score: Callable[[list[str], list[str]], float]) -> None:
     """Check that a score of texts does not change with the blanks around punctuation.
 
@@ -63,32 +68,27 @@ def check_spacing(score: Callable[[list[str], list[str]], float]) -> None:
 
     >>> from companion.data.pairs import words
     >>> from companion.metrics import bleu
-    >>> check_spacing(lambda found, wanted: bleu(list(map(words, found)), list(map(words, wanted))))
+    >>> check_spacing(lambda ours, theirs: bleu(list(map(words, ours)), list(map(words, theirs))))
     """
     reference = ["the house, which is red, was sold; we left."]
     same = ["the house , which is red , was sold ; we left ."]
     glued, apart = score(reference, reference), score(same, reference)
-    if abs(glued - apart) > CLOSE:
-        raise AssertionError(
-            f"blanks around punctuation change the score from {glued:.1f} to {apart:.1f}: "
-            f"cut both sides by one rule, and report it (sacreBLEU's signature)"
-        )
+    fail_if(
+        abs(glued - apart) > CLOSE,
+        f"blanks around punctuation change the score from {glued:.1f} to {apart:.1f}: "
+        f"cut both sides by one rule, and report it (sacreBLEU's signature)",
+    )
 
 
 def _expect(
-    bleu: Callable[[Sentences, Sentences], float],
-    hypotheses: Sentences,
-    references: Sentences,
-    *,
-    wanted: float,
-    wrong: dict[float, str],
-) -> None:
+    bleu: Callable[[Sentences, Sentences], float], hypotheses: Sentences, references: Sentences, *,
+    wanted: float, wrong: dict[float, str],
+) -> None:  # fmt: skip
     got = float(bleu(hypotheses, references))
     if abs(got - wanted) <= CLOSE:
         return
     for number, hint in wrong.items():
-        if abs(got - number) <= CLOSE:
-            raise AssertionError(hint)
+        fail_if(abs(got - number) <= CLOSE, hint)
     raise AssertionError(
         f"got {got:.2f}, wanted {wanted:.2f}, for {hypotheses} against {references}"
     )

@@ -62,7 +62,7 @@ def _one_a_row(call: Mapping[str, Any]) -> None:
         )
 
 
-@contract(weights="... k", places="integers: ...", k=">= 1", rule=_one_a_row)
+@contract(weights="... k", places="any: ...", k=">= 1", rule=_one_a_row)
 def erased(weights: Tensor, places: Tensor) -> Tensor:
     """Set one weight of every row to 0 and let the others sum to 1 (Serrano and Smith, 2019).
 
@@ -96,8 +96,7 @@ def permuted_weights(
     >>> permuted_weights(torch.tensor([0.5, 0.3, 0.2])).sort().values
     tensor([0.2000, 0.3000, 0.5000])
     """
-    check_weights(weights=weights)
-    words = checked_mask(mask, weights)
+    words = allowed_words(mask, weights)
     positions = torch.arange(weights.shape[-1]).expand(weights.shape)
     keys = torch.rand(weights.shape, generator=generator)
     # Words come first in both orders, so the n-th word gets the weight of the n-th one drawn.

@@ -12,35 +12,32 @@ from companion.contracts import contract
 from companion.interpret._checks import distributions
 
 
-def _is_stack(name: str, weights: Sequence[Tensor]) -> None:
-    if not len(weights):
+def _have_shape(name: str, blocks: Sequence[Tensor], wanted: tuple[int, ...]) -> None:
+    for number, weights in enumerate(blocks):
+        shape = tuple(distributions(f"{name}[{number}]", weights).shape)
+        if shape != wanted:
+            raise ValueError(f"{name}[{number}]: got shape {shape}, wanted {wanted}")
+
+
+def _are_square(name: str, blocks: Sequence[Tensor]) -> None:
+    if not len(blocks):
         raise ValueError(f"{name}: got no block, wanted at least one")
-    for block, one in enumerate(weights):
-        shape = distributions(f"{name}[{block}]", one).shape
-        if len(shape) < 2 or shape[-1] != shape[-2] or shape != weights[0].shape:
-            raise ValueError(
-                f"{name}[{block}]: got shape {tuple(shape)}, wanted (..., n, n), the same for "
-                "every block"
-            )
+    shape = tuple(distributions(f"{name}[0]", blocks[0]).shape)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError(f"{name}[0]: got shape {shape}, wanted (..., n, n)")
+    _have_shape(name, blocks, shape)
 
 
 def _are_two_stacks(call: Mapping[str, Any]) -> None:
     encoder, decoder, cross = call["encoder"], call["decoder"], call["cross"]
-    _is_stack("encoder", encoder)
-    _is_stack("decoder", decoder)
+    _are_square("encoder", encoder)
+    _are_square("decoder", decoder)
     if len(cross) != len(decoder):
         raise ValueError(f"cross: got {len(cross)} blocks, wanted {len(decoder)}, as in decoder")
-    wanted = (*decoder[0].shape[:-1], encoder[0].shape[-1])
-    for block, one in enumerate(cross):
-        shape = tuple(distributions(f"cross[{block}]", one).shape)
-        if shape != wanted:
-            raise ValueError(
-                f"cross[{block}]: got shape {shape}, wanted {wanted}: the rows of "
-                "decoder, the columns of encoder"
-            )
+    _have_shape("cross", cross, (*decoder[0].shape[:-1], encoder[0].shape[-1]))
 
 
-@contract(residual=">= 0 and <= 1", rule=lambda call: _is_stack("weights", call["weights"]))
+@contract(residual=">= 0 and <= 1", rule=lambda call: _are_square("weights", call["weights"]))
 def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Tensor:
     """Multiply a stack's weights, mixed with the identity (Abnar and Zuidema, 2020, equation 1).
 

@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """Distance as a penalty on the scores, its own for every head."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """What the encodings share: whole positions, frequencies, and the angles that they give."""
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ def library_like(like: Array | None, offset: Any = 0) -> tuple[Any, Any, Any]:
     >>> library_like(np.ones(1, dtype=np.float32))[1:]
     ('cpu', dtype('float32'))
     """
-    given = like if like is not None else None if is_number(offset) else offset
+    given: Any = like if like is not None else None if is_number(offset) else offset
     xp = numpy_namespace() if given is None else namespace(given)
     device = None if given is None else device_of(given)
     floating = given is not None and xp.isdtype(given.dtype, "real floating")

@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """Distances in buckets, each of which a model learns a bias for."""
 
 from __future__ import annotations
@@ -26,12 +24,9 @@ def _buckets_suffice(call: Mapping[str, Any]) -> None:
 
 @contract(relative_position="integers: ...", rule=_buckets_suffice)
 def relative_buckets(
-    relative_position: ArrayT,
-    *,
-    num_buckets: int = 32,
-    max_distance: int = 128,
+    relative_position: ArrayT, *, num_buckets: int = 32, max_distance: int = 128,
     bidirectional: bool = True,
-) -> ArrayT:
+) -> ArrayT:  # fmt: skip
     """Sort relative positions into buckets that widen with the distance (Raffel et al., 2020).
 
     The first half of the buckets hold one distance each; the others grow like a logarithm up to

@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """Positions as rotations of queries and keys, whose products then know distances alone."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """Rotary frequencies for sequences longer than those that a model was trained on.
 
 A rescaling knows the length that the model was trained on, `original_length`, and by what factor

@@ -1,5 +1,3 @@
-# mypy: disable-error-code="no-any-return"
-# (array namespaces are untyped: whatever they return is Any)
 """Positions as sines and cosines, added to what stands there."""
 
 from __future__ import annotations

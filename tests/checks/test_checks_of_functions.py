@@ -42,7 +42,7 @@ X, OTHER = draw.normal(size=(2, 6, 4)), draw.normal(size=(2, 6, 4))
 
 
 def mixed(mask: Any, *, residual: bool = False) -> Function:
-    """A function whose output i is a mean of the places that a mask allows to i."""
+    """A function whose output i is a mean of the positions that a mask allows to i."""
     weights = np.asarray(mask, dtype=float)
     weights = weights / np.maximum(weights.sum(-1, keepdims=True), 1)
     return lambda x: weights @ x + (residual * x if residual else 0)
@@ -71,7 +71,7 @@ def test_influence_takes_ids() -> None:
     assert np.array_equal(influence(lambda x: np.cumsum(x, 1), ids, ids + 1), np.tri(6))
 
 
-def test_outputs_may_have_other_places() -> None:
+def test_outputs_may_have_other_positions() -> None:
     found = influence(mixed(np.ones((3, 6))), X, OTHER)
     assert found.shape == (3, 6)
 
@@ -88,7 +88,7 @@ def test_a_change_in_one_sequence_is_enough() -> None:
     [
         (X, OTHER[:, :5], "other: got shape"),
         (X[:, :1], OTHER[:, :1], "n at least 2"),
-        (X, np.where(np.arange(6)[:, None] == 2, X, OTHER), "is as x at place 2"),
+        (X, np.where(np.arange(6)[:, None] == 2, X, OTHER), "is as x at position 2"),
     ],
 )
 def test_inputs_that_show_nothing_are_refused(x: Any, other: Any, wrong: str) -> None:
@@ -129,8 +129,8 @@ ONE_LEAK[1, 4] = 1
         (FUTURE, "upside down"),
         (np.triu(np.ones((6, 6))), "upside down"),
         (np.ones((6, 6)), "the causal mask is missing"),
-        (NEXT, "the place after its own"),
-        (ONE_LEAK, r"output 1 depends on place 4, its future \(1 such"),
+        (NEXT, "the position after its own"),
+        (ONE_LEAK, r"output 1 depends on position 4, its future \(1 such"),
         (np.zeros((6, 6)), "is the input read at all"),
     ],
 )
@@ -144,7 +144,7 @@ def test_the_past_does_not(reads: Any) -> None:
     check_causal(mixed(reads), X, OTHER)
 
 
-def test_causal_outputs_stand_at_the_places_of_the_inputs() -> None:
+def test_causal_outputs_stand_at_the_positions_of_the_inputs() -> None:
     with pytest.raises(ValueError, match=r"\(b, n, \.\.\.\) to \(b, n, \.\.\.\)"):
         check_causal(mixed(np.ones((3, 6))), X, OTHER)
 
@@ -153,8 +153,8 @@ def test_causal_outputs_stand_at_the_places_of_the_inputs() -> None:
     ("reads", "hint"),
     [
         (1 - np.tri(6), "upside down"),
-        (np.ones((6, 6)), r"output 0 depends on place 1, which it must not \(15 such"),
-        (np.eye(6), r"output 1 does not depend on place 0, which it may read \(15 such"),
+        (np.ones((6, 6)), r"output 0 depends on position 1, which it must not \(15 such"),
+        (np.eye(6), r"output 1 does not depend on position 0, which it may read \(15 such"),
         (np.zeros((6, 6)), "is the input read at all"),
     ],
 )
@@ -171,7 +171,7 @@ def test_allowed_has_a_row_for_every_output() -> None:
 
 @pytest.mark.parametrize(
     ("left", "hint"),
-    [(2, "outputs reach 3 places, wanted 2"), (0, "outputs reach 1 places, wanted 2")],
+    [(2, "outputs reach 3 positions, wanted 2"), (0, "outputs reach 1 positions, wanted 2")],
 )
 def test_a_window_off_by_one(left: int, hint: str) -> None:
     check_reach(mixed(sliding_window_mask(6, left=1)), X, OTHER, size=2)
@@ -182,7 +182,7 @@ def test_a_window_off_by_one(left: int, hint: str) -> None:
 def test_other_reaches() -> None:
     with pytest.raises(AssertionError, match="which it must not"):
         check_reach(mixed(np.tri(6)), X, OTHER, size=2)
-    with pytest.raises(ValueError, match="wanted at least 7"):
+    with pytest.raises(ValueError, match="n at least 7"):
         check_reach(mixed(np.tri(6)), X, OTHER, size=5)
 
 
@@ -234,8 +234,11 @@ def attended(allowed: Function) -> Function:
 @pytest.mark.parametrize(
     ("function", "hint"),
     [
-        (attended(lambda places, lengths: places >= 0 * lengths), "what stands in the padding"),
-        (attended(lambda places, lengths: places <= lengths), "what stands in the padding"),
+        (
+            attended(lambda positions, lengths: positions >= 0 * lengths),
+            "what stands in the padding",
+        ),
+        (attended(lambda positions, lengths: positions <= lengths), "what stands in the padding"),
         (lambda x, lengths: x / x.shape[1], "without its padding"),
     ],
 )
@@ -245,12 +248,12 @@ def test_padding_that_matters(function: Function, hint: str) -> None:
 
 
 def test_padding_that_does_not() -> None:
-    check_padding(attended(lambda places, lengths: places < lengths), X, LENGTHS, OTHER)
+    check_padding(attended(lambda positions, lengths: positions < lengths), X, LENGTHS, OTHER)
     with pytest.raises(ValueError, match="no padding to try"):
         check_padding(lambda x, lengths: x, X, np.array([6, 6]), OTHER)
 
 
-def test_the_order_of_places() -> None:
+def test_the_order_of_positions() -> None:
     check_permutation(mixed(np.ones((6, 6))), X)
     for function in (mixed(np.tri(6)), lambda x: x.reshape(2, 4, 6).cumsum(1).reshape(2, 6, 4)):
         with pytest.raises(AssertionError, match="a view without a transpose"):
@@ -310,7 +313,7 @@ def test_a_cache_that_changes_something(start: Function, hint: str) -> None:
 
 def test_scores_of_distances() -> None:
     check_relative(lambda query, key: np.cos(query[:, None] - key))
-    with pytest.raises(AssertionError, match="are the places used at all"):
+    with pytest.raises(AssertionError, match="are the positions used at all"):
         check_relative(lambda query, key: np.ones((len(query), len(key))))
     with pytest.raises(AssertionError, match="moved by 1"):
         check_relative(lambda query, key: query[:, None] * key)
@@ -359,7 +362,7 @@ def nothing_allowed(answer: str) -> Function:
     [
         ("nan", "gives NaN"),
         ("average", "attends to everything"),
-        ("first", "depends on other places"),
+        ("first", "depends on other positions"),
         ("repaired", "the gradient is NaN"),
     ],
 )

@@ -82,15 +82,15 @@ WRONG: list[tuple[Callable[..., Tensor], tuple[Any, ...], type[Exception], str]]
         other_places,
         (WEIGHTS, MASK[:, :5]),
         ValueError,
-        r"mask: got k = 5 in shape \(4, 5\), wanted 7 as in weights",
+        "mask: got k = 5 in shape .*, wanted 7",
     ),
     (
         permuted_weights,
         (WEIGHTS, LENGTHS),
         TypeError,
-        "mask: got dtype torch.int64, wanted a boolean",
+        "mask: got dtype torch.int64, wanted",
     ),
-    (uniform_weights, (LENGTHS,), TypeError, "mask: got dtype torch.int64, wanted a boolean"),
+    (uniform_weights, (LENGTHS,), TypeError, "mask: got dtype torch.int64, wanted"),
     (uniform_weights, (torch.tensor(True),), ValueError, r"mask: got shape \(\)"),
 ]
 

@@ -378,7 +378,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "position": (
         lambda: rotate(x0, np.array(3)),
         ValueError,
-        "positions: got shape (), wanted (..., n)",
+        "positions: got shape (), wanted (b, ..., n)",
     ),
     "length": (
         lambda: rotate(x0, np.arange(4)),

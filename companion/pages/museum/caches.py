@@ -104,7 +104,7 @@ CACHES = (
         broken=one_more,
         sound=window_of_three,
         check=check_window_of_three,
-        hint="outputs reach 4 places, wanted 3",
+        hint="outputs reach 4 positions, wanted 3",
         threads=("ml-explore/mlx-lm #390",),
     ),
 )

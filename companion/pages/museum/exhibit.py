@@ -35,7 +35,7 @@ class Exhibit:
     >>> from companion.pages.museum import EXHIBITS
     >>> exhibit = EXHIBITS["upside down"]
     >>> exhibit.verdict(exhibit.broken)
-    'outputs depend on later places and on no earlier one: the mask is upside down'
+    'outputs depend on later positions and on no earlier one: the mask is upside down'
     >>> exhibit.verdict(exhibit.sound)
     ''
     """

@@ -87,7 +87,7 @@ POSITIONS = (
         broken=doubled_exponents,
         sound=encoded,
         check=check_encoding,
-        hint="turned by one angle",
+        hint="rotated by one angle",
         threads=(
             "SamLynnEvans/Transformer #25",
             "labmlai/annotated_deep_learning_paper_implementations #215",
@@ -102,7 +102,7 @@ POSITIONS = (
         broken=two_layouts,
         sound=rotate,
         check=check_rotation,
-        hint="turned by one angle",
+        hint="rotated by one angle",
         threads=("raiyanyahya/how-to-train-your-gpt #6",),
     ),
     Exhibit(
