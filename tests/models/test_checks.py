@@ -106,7 +106,7 @@ def test_sizes_of_a_start_are_whole(name: str, argument: str) -> None:
 
 def test_a_loss_over_no_token_is_refused() -> None:
     language: Any = randomised(LanguageModel(config_of("llama")))
-    with pytest.raises(ValueError, match=r"tokens: got shape \(3, 1\), wanted .* at least 2"):
+    with pytest.raises(ValueError, match=r"tokens: got n = 1 in shape \(3, 1\), wanted at least 2"):
         language.loss(IDS[:, :1])
     with pytest.raises(ValueError, match="lengths: got none above 1"):
         language.loss(IDS, torch.ones_like(LENGTHS))
@@ -114,16 +114,16 @@ def test_a_loss_over_no_token_is_refused() -> None:
     torch.testing.assert_close(language.loss(IDS.int()), language.loss(IDS))
 
 
-def test_a_loss_at_places_that_do_not_fit_is_refused() -> None:
+def test_a_loss_at_impossible_positions_is_refused() -> None:
     masked: Any = randomised(MaskedLanguageModel(config_of("bert")))
     chosen = torch.zeros_like(IDS, dtype=torch.bool)
-    with pytest.raises(ValueError, match="chosen: got no place"):
+    with pytest.raises(ValueError, match="chosen: got no position"):
         masked.loss(IDS, IDS, chosen)
-    with pytest.raises(TypeError, match=r"chosen: got dtype torch.int64, wanted bool"):
+    with pytest.raises(TypeError, match=r"chosen: got dtype torch.int64, wanted .*bool"):
         masked.loss(IDS, IDS, IDS)
-    with pytest.raises(ValueError, match=r"chosen: got shape \(3,\), wanted \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"chosen: got shape \(3,\), wanted \(b, n\)"):
         masked.loss(IDS, IDS, chosen[:, 0])
-    with pytest.raises(ValueError, match=r"targets: got shape \(3, 4\), wanted \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"targets: got n = 4 in shape \(3, 4\), wanted 5"):
         masked.loss(IDS, IDS[:, :4], ~chosen)
 
 
@@ -181,7 +181,7 @@ def test_more_steps_than_start_was_told_of_are_refused(name: str, cached: bool) 
 
 @pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
 def test_use_cache_is_true_or_false(name: str) -> None:
-    with pytest.raises(TypeError, match="use_cache: got str, wanted True or False"):
+    with pytest.raises(TypeError, match="use_cache: got 'no', wanted True or False"):
         begun(name, "no")  # type: ignore[arg-type]
 
 
@@ -192,7 +192,7 @@ def test_use_cache_is_true_or_false(name: str) -> None:
 )
 def test_smoothing_is_a_share(smoothing: Any, error: type[Exception], name: str) -> None:
     given = IDS if name == "LanguageModel" else BATCH
-    with pytest.raises(error, match=f"label_smoothing: got {'str' if error is TypeError else ''}"):
+    with pytest.raises(error, match=f"label_smoothing: got {smoothing!r}, wanted"):
         WRITERS[name].loss(given, label_smoothing=smoothing)
 
 
@@ -235,10 +235,10 @@ def test_sequences_without_a_token_are_refused(name: str) -> None:
 def test_segments_are_integers_of_the_tokens_shape(name: str) -> None:
     call: Any = CALLS[name][1]
     for shape in ((1, 5), (3, 1), (5,), (3, 4)):
-        with pytest.raises(ValueError, match=r"types: got shape .*, wanted \(3, 5\), that of tok"):
+        with pytest.raises(ValueError, match=r"types: got .*shape .*, wanted (3 as|5 as|\(b, n)"):
             call(IDS, LENGTHS, types=torch.zeros(shape, dtype=torch.int64))
     for wrong in (torch.zeros(3, 5), torch.zeros(3, 5, dtype=torch.bool), [[0] * 5] * 3):
-        with pytest.raises(TypeError, match=r"types: got .*, wanted a tensor of integers"):
+        with pytest.raises(TypeError, match=r"types: got .*, wanted (a tensor|.*integers)"):
             call(IDS, LENGTHS, types=wrong)
 
 
@@ -247,9 +247,9 @@ def test_segments_are_integers_of_the_tokens_shape(name: str) -> None:
 def test_a_stack_reads_vectors_of_its_width_and_dtype(stack: Any, order: Any) -> None:
     config = TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3, norm_order=order)
     model = stack(config)
-    with pytest.raises(ValueError, match=r"x: got 5 on axis -1 of shape \(1, 4, 5\), wanted 6"):
+    with pytest.raises(ValueError, match=r"x: got embed_dim = 5 in shape \(1, 4, 5\), wanted 6"):
         model(torch.ones(1, 4, 5))
-    with pytest.raises(ValueError, match=r"x: got shape \(4, 6\), wanted exactly 3 axes"):
+    with pytest.raises(ValueError, match=r"x: got shape \(4, 6\), wanted \(b, n, embed_dim\)"):
         model(torch.ones(4, 6))
     with pytest.raises(TypeError, match=r"x: got dtype torch.float64, wanted torch.float32"):
         model(torch.ones(1, 4, 6).double())

@@ -148,14 +148,6 @@ def test_wrong_arguments_are_refused_by_name() -> None:
                 call(tokens)
     with pytest.raises(ValueError, match="tokens: got 24 from position 0 on, wanted at most 23"):
         model(IDS.repeat(1, 4)[:, :24])
-    with pytest.raises(ValueError, match=r"tokens: got n = 1 in shape \(2, 1\), wanted at least 2"):
-        model.loss(IDS[:, :1])
-    with pytest.raises(ValueError, match=r"lengths: got b = 1 in shape \(1,\), wanted 2 as in tok"):
-        model.loss(IDS, torch.tensor([3]))
-    with pytest.raises(ValueError, match="lengths: got none above 1, wanted a token after"):
-        model.loss(IDS, torch.tensor([1, 1]))
-    with pytest.raises(ValueError, match=r"label_smoothing: got 1.5, wanted at least 0 and"):
-        model.loss(IDS, label_smoothing=1.5)
 
 
 def test_impossible_prompts_are_refused() -> None:
