@@ -182,8 +182,8 @@ def _metadata(x: Any) -> Any:
 
 
 @cache
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, Real) and kind is not bool
+def _is_number(kind: Any) -> bool:
+    return issubclass(kind, Real) and not issubclass(kind, bool)
 
 
 def _compiling() -> bool:
