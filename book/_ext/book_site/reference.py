@@ -177,6 +177,7 @@ def setup(app: Sphinx) -> None:
     app.connect("config-inited", _link_source, priority=600)
     app.connect("env-get-outdated", _list_again)
     app.connect("missing-reference", _find)
+    app.connect("build-finished", _delete_old_pages, priority=100)
 
 
 def _read(app: Sphinx, _config: Config) -> None:
@@ -232,3 +233,12 @@ def _find(
         return None
     domain = env.get_domain("py")
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
+
+
+def _delete_old_pages(app: Sphinx, error: Exception | None) -> None:
+    """Delete what an earlier build wrote for modules that are gone."""
+    if error is None and app.builder.format == "html":
+        for folder in (Path(app.outdir, FOLDER), Path(app.outdir, "_sources", FOLDER)):
+            for path in folder.glob("*.*"):
+                if f"{FOLDER}/{path.name.partition('.')[0]}" not in app.env.found_docs:
+                    path.unlink()
