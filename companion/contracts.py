@@ -178,7 +178,7 @@ def _metadata(x: Any) -> Any:
         return kind, x.shape, x.dtype, x.device if _array_types[kind] else None
     if kind is tuple:
         return kind, *map(_metadata, x)
-    return (kind, x) if kind in _by_value or _is_number(kind) else (kind,)
+    return (kind, x) if kind in _by_value or _is_number(kind) else (kind,)  # type: ignore[arg-type]
 
 
 @cache

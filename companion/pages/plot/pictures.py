@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.pages.plot._inputs import as_labels, as_matrix, as_numbers
 from companion.pages.plot.colours import GOLD, HAIR, PAPER
 from companion.pages.plot.style import FIGURE_WIDTH
@@ -82,6 +82,7 @@ def attended_picture(
     ax.spines[:].set(visible=True, color=HAIR, linewidth=0.5)
 
 
+@contract(columns=">= 1")
 def caption_maps(
     image: Any,
     words: Sequence[str],
@@ -112,7 +113,6 @@ def caption_maps(
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['a', 'dog']
     """
-    check_whole(1, columns=columns)
     grids = as_numbers(maps, "maps")
     if grids.ndim != 3 or not grids.size:
         raise ValueError(f"maps: got shape {grids.shape}, wanted (q, rows, columns)")

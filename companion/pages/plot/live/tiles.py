@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.arrays import check_whole
+from companion.contracts import contract
 from companion.pages.plot._inputs import as_vector
 from companion.pages.plot.live._numbers import precise, signed
 from companion.pages.plot.live.output import LiveOutput
@@ -18,6 +18,7 @@ _LEFT, _TOP, _BASE, _WIDE, _HIGH = 36, 30, 164, 480, 212  # of the drawing's plo
 _BAR = 0.8  # of the room that a score has
 
 
+@contract(tile=">= 1")
 def online_softmax_steps(scores: Any, *, tile: int = 3, caption: str = "") -> LiveOutput:
     """Show a row of scores going through an online softmax (Milakov & Gimelshein, 2018).
 
@@ -41,7 +42,6 @@ m = 3.0 and the sum is 1.55, as for the whole row at once.
     given = as_vector(scores, "scores")
     if not 2 <= given.size <= 16 or not np.isfinite(given).all():
         raise ValueError(f"scores: got {given.tolist()}, wanted 2 to 16 finite numbers")
-    check_whole(1, tile=tile)
     if tile > given.size:
         raise ValueError(f"tile: got {tile}, wanted at most the {given.size} scores")
     steps = _steps(given, tile)
