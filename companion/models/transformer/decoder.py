@@ -71,8 +71,8 @@ def _one_a_block(call: Mapping[str, Any]) -> None:
     """Refuse memories and caches that are not one a block, or of another shape than the blocks'."""
     decoder: Decoder = call["self"]
     x, memories, caches = call["x"], call.get("memories"), call.get("caches")
-    projected = all(isinstance(memory, ProjectedMemory) for memory in memories or ())
-    if isinstance(memories, Tensor) or not projected:
+    given = () if memories is None else memories
+    if isinstance(given, Tensor) or not all(isinstance(m, ProjectedMemory) for m in given):
         came = type(memories).__name__
         raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
     for name, given in (("memories", memories), ("caches", caches)):
