@@ -25,7 +25,7 @@ Step = Callable[[Any], Any]
 
 @contract(rule=enough_positions(4))
 def check_cached(whole: Function, start: Callable[[], Step], x: Array) -> None:
-    """Check that a sequence in pieces, with a cache, gives what it gives at once.
+    """Check that a sequence in pieces, with a cache, gives what it gives as a whole.
 
     Args:
         whole: from (b, n, ...) to (b, n, ...), without a cache.

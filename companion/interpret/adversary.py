@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
@@ -10,9 +10,6 @@ from torch import Generator, Tensor
 from companion.contracts import contract
 from companion.interpret._checks import allowed_words, distributions
 from companion.interpret.divergence import jensen_shannon, total_variation
-
-if TYPE_CHECKING:
-    from companion.interpret.words import Read
 
 PENALTY = 500.0
 """What a unit of total variation beyond the bound costs, in nats."""
@@ -25,8 +22,8 @@ SPREAD = 3.0
     bound="> 0", steps=">= 1", starts=">= 1", learning_rate="> 0",
 )  # fmt: skip
 def adversarial_weights(
-    read: Read, weights: Tensor, mask: Tensor | None = None, *, bound: float = 0.01,
-    steps: int = 100, starts: int = 3, learning_rate: float = 0.1,
+    read: Callable[[Tensor], Tensor], weights: Tensor, mask: Tensor | None = None, *,
+    bound: float = 0.01, steps: int = 100, starts: int = 3, learning_rate: float = 0.1,
     generator: Generator | None = None,
 ) -> Tensor:  # fmt: skip
     """Search for other weights with which a model says the same (Jain and Wallace, 2019).

@@ -63,3 +63,10 @@ def test_wrong_calls_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         search(blend, **options)
+
+
+def test_a_model_is_read_through_a_function() -> None:
+    with pytest.raises(TypeError, match="read: got int, wanted a function"):
+        search(3)
+    with pytest.raises(TypeError, match="read: got list, wanted a tensor"):
+        search(lambda weights: weights.tolist())
