@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
-from companion.arrays import Array, cast, device_of, is_number, namespace, numpy_namespace
+from companion.arrays import Array, cast, device_of, namespace, numpy_namespace
 
 
 def library_like(like: Array | None, offset: Any = 0) -> tuple[Any, Any, Any]:
@@ -17,7 +18,7 @@ def library_like(like: Array | None, offset: Any = 0) -> tuple[Any, Any, Any]:
     >>> library_like(np.ones(1, dtype=np.float32))[1:]
     ('cpu', dtype('float32'))
     """
-    given: Any = like if like is not None else None if is_number(offset) else offset
+    given: Any = like if like is not None else None if isinstance(offset, Integral) else offset
     xp = numpy_namespace() if given is None else namespace(given)
     device = None if given is None else device_of(given)
     floating = given is not None and xp.isdtype(given.dtype, "real floating")
@@ -33,7 +34,7 @@ def positions_from(offset: Any, length: int, xp: Any, device: Any) -> Any:
            [7, 8, 9]])
     """
     steps = xp.arange(length, device=device)
-    if is_number(offset):
+    if isinstance(offset, Integral):
         return steps + int(offset)  # a NumPy number would not do for every library
     return steps + cast(offset, steps.dtype)[..., None]
 
