@@ -203,8 +203,6 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], dict[str, str]
 
 def _file(checkpoint: str | os.PathLike[str]) -> Path:
     """Refuse now what could not be written after many updates."""
-    if not isinstance(checkpoint, str | os.PathLike):
-        raise TypeError(f"checkpoint: got {type(checkpoint).__name__}, wanted a path or None")
     path = Path(checkpoint)
     if path.is_dir() or not path.parent.is_dir():
         raise ValueError(f"checkpoint: got {path}, wanted a file in a folder that is there")

@@ -276,7 +276,7 @@ def test_a_checkpoint_that_could_not_be_written_is_refused_at_once(tmp_path: Pat
     for path in (tmp_path, tmp_path / "nowhere" / "run.safetensors"):
         with pytest.raises(ValueError, match=r"checkpoint: got .*, wanted a file in a folder"):
             train(make_model(), interrupted_at(0), squared_error, CONFIG, checkpoint=path)
-    with pytest.raises(TypeError, match="checkpoint: got int, wanted a path or None"):
+    with pytest.raises(TypeError, match="checkpoint: got int, wanted a str or a PathLike"):
         train(make_model(), interrupted_at(0), squared_error, CONFIG, checkpoint=7)  # type: ignore[arg-type]
 
 
