@@ -13,15 +13,8 @@ from companion.alignment import Links, diagonal_links, oracle_links
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
-from companion.pages.exercises.answers import (
-    Answer,
-    Mistakes,
-    as_number,
-    called,
-    compare,
-    fail,
-    named,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Mistakes, fail
 
 MOST_ROWS = 2
 """Rows by which links are moved at most, up or down, in `check_best_shift`."""
@@ -86,9 +79,9 @@ def _check_step(name: str, step: Answer) -> None:
         readings.append((inputs, state))
         return "new state"
 
-    got = called(step, "word", "old state", look, cell)
+    got = answers.called(step, "word", "old state", look, cell)
     if got is None:
-        fail(f"{name}: got {named(got)}")
+        fail(f"{name}: got {answers.named(got)}")
     if len(queries) != 1 or len(readings) != 1:
         fail(f"{name}: a step looks once and runs the cell once")
     inputs, state = readings[0]
@@ -116,18 +109,16 @@ def check_best_shift(best_shift: Answer) -> None:
     pairs = english_spanish(60, seed=8, max_length=9)
     for wrong in (0, 1, -1, 2, -2):
         links = [_moved(_noisy(pair), wrong, len(pair.target)) for pair in pairs]
-        got = called(best_shift, links, pairs)
+        got = answers.called(best_shift, links, pairs)
         if got is None:
-            fail(f"got {named(got)}")
+            fail(f"got {answers.named(got)}")
         if type(got) is not int:
             fail(f"got {type(got).__name__}, wanted a whole number of rows")
         if got == -wrong:
             continue
         if got == wrong:
-            fail(
-                f"the sign: links that lie {_rows(wrong)} have to be moved {_rows(-wrong)}, "
-                f"so the answer is {-wrong}"
-            )
+            moved = f"links that lie {_rows(wrong)} have to be moved {_rows(-wrong)}"
+            fail(f"the sign: {moved}, so the answer is {-wrong}")
         if got == _worst(links, pairs):
             fail("that is the greatest error: look for the least")
         fail(f"links that lie {_rows(wrong)}: got {got}, wanted {-wrong}")
@@ -165,5 +156,6 @@ def _check_number(got: Any, right: float, mistakes: Mistakes) -> None:
     if got is None or got is ...:
         fail("got nothing yet: put your number in")
     otherwise = "got {got:g}, which is not it: count again, set by set"
-    compare(as_number(got), right, mistakes, otherwise=otherwise, rtol=0.004, atol=0.004)
+    number = answers.as_number(got)
+    answers.compare(number, right, mistakes, otherwise=otherwise, rtol=0.004, atol=0.004)
     print("Right.")

@@ -53,6 +53,24 @@ def check(
     print("Right.")
 
 
+def check_call(
+    answer: Answer, given: Sequence[Any], wanted: Any, mistakes: Mistakes, **how: Any
+) -> None:
+    """Compare what an answer gives for one call, and print "Right." if it is right.
+
+    Args:
+        answer: the reader's function.
+        given: the arguments of the call.
+        wanted: the right result.
+        mistakes: the usual wrong results under their hints.
+        how: the options of `check`.
+
+    >>> check_call(abs, [-2], 2, {"the sign": -2})
+    Right.
+    """
+    check(answer, [given], lambda *_: (wanted, mistakes), **how)
+
+
 def called(function: Answer, *given: Any, why: str = "") -> Any:
     """Return what your function gives.
 

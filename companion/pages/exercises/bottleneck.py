@@ -10,7 +10,7 @@ import math
 
 import torch
 
-from companion.pages.exercises.answers import Answer, called, compare, fail, hint_at, named
+from companion.pages.exercises.answers import Answer, called, check_call, fail, hint_at, named
 
 
 def check_longest(longest: Answer) -> None:
@@ -43,15 +43,12 @@ def check_longest(longest: Answer) -> None:
         hint_at(got, mistakes)
         if isinstance(got, float) and math.floor(got) == right:
             fail("a sentence has a whole number of words: round down")
+        asked = f"longest({width}, {bits}, {vocabulary})"
         if isinstance(got, int | float) and abs(got - right) == 1:
-            fail(
-                f"longest({width}, {bits}, {vocabulary}): yours is one off. Near a whole number "
-                "floats round either way: compare vocabulary ** n with 2 ** (width * bits)"
-            )
-        fail(
-            f"longest({width}, {bits}, {vocabulary}): got {named(got)}. "
-            "When are there more sentences of n words than vectors?"
-        )
+            rounding = "Near a whole number floats round either way"
+            powers = "compare vocabulary ** n with 2 ** (width * bits)"
+            fail(f"{asked}: yours is one off. {rounding}: {powers}")
+        fail(f"{asked}: got {named(got)}. When are there more sentences of n words than vectors?")
     print("Right.")
 
 
@@ -65,7 +62,6 @@ def check_uniform(uniform_context: Answer) -> None:
     b, k, d = 3, 5, 7
     memory = torch.randn(b, k, d, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(k) < torch.tensor([[4], [1], [3]]))[:, None]
-    got = called(uniform_context, memory, mask, why="Do the axes meet?")
     kept = [memory[row, mask[row, 0]] for row in range(b)]
     right = torch.stack([words.mean(0) for words in kept])[:, None]
     sums = torch.stack([words.sum(0) for words in kept])[:, None]
@@ -81,8 +77,8 @@ def check_uniform(uniform_context: Answer) -> None:
         "those are the weights; blend the memory with them": weights,
         "one query looks: keep its axis, (b, 1, d)": right[:, 0],
     }
-    compare(got, right, mistakes, axes="(b, 1, d)", atol=1e-5)
-    print("Right.")
+    given, why = (memory, mask), "Do the axes meet?"
+    check_call(uniform_context, given, right, mistakes, why=why, axes="(b, 1, d)", atol=1e-5)
 
 
 def check_last_states(last_states: Answer) -> None:
@@ -95,7 +91,6 @@ def check_last_states(last_states: Answer) -> None:
     b, k, d = 3, 5, 7
     outputs = torch.randn(b, k, d, generator=torch.Generator().manual_seed(1))
     lengths = torch.tensor([2, 5, 1])
-    got = called(last_states, outputs, lengths, why="The last of 5 words has place 4.")
     rows = torch.arange(b)
     right = outputs[rows, lengths - 1]
     late, early = outputs[rows, lengths.clamp(max=k - 1)], outputs[rows, (lengths - 2).clamp(min=0)]
@@ -108,8 +103,8 @@ def check_last_states(last_states: Answer) -> None:
         "every sentence has a length of its own: choose place and sentence together": every,
         "there is an axis of size 1 too many": right[:, None],
     }
-    compare(got, right, mistakes, axes="(b, d)", atol=1e-5)
-    print("Right.")
+    given, why = (outputs, lengths), "The last of 5 words has place 4."
+    check_call(last_states, given, right, mistakes, why=why, axes="(b, d)", atol=1e-5)
 
 
 def check_verdict(verdict: Answer) -> None:

@@ -11,17 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from companion.linear import recurrent_linear_attention
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    Numbers,
-    called,
-    check,
-    compare_parts,
-    fail,
-    hint_at,
-    named,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
 
 
 def check_absorb(absorb: Answer) -> None:
@@ -46,9 +37,8 @@ def check_absorb(absorb: Answer) -> None:
     for state, when in ((known, ""), (nothing, "at the first tile, ")):
         given = *state, scores, values
         with np.errstate(all="ignore"):
-            got = called(absorb, *given)
-        parts = _absorbed(*given)
-        compare_parts(got, parts, wanted, where=when, rtol=1e-9, atol=1e-9)
+            got = answers.called(absorb, *given)
+        answers.compare_parts(got, _absorbed(*given), wanted, where=when, rtol=1e-9, atol=1e-9)
     print("Right.")
 
 
@@ -77,11 +67,8 @@ def _absorbed(
         "the output is divided once, at the end": new_blend / new_total[:, None],
         own_maximum: blend * shrink[:, None] + alone @ values,
     }
-    return {
-        "maximum": (risen, of_maximum),
-        "sum": (new_total, of_sum),
-        "output": (new_blend, of_output),
-    }
+    maximum, tile_sum, output = (risen, of_maximum), (new_total, of_sum), (new_blend, of_output)
+    return {"maximum": maximum, "sum": tile_sum, "output": output}
 
 
 def check_heads(heads_that_fit: Answer) -> None:
@@ -103,7 +90,7 @@ def check_heads(heads_that_fit: Answer) -> None:
         layers, tokens, heads, width, size = sizes
         divisors = [g for g in range(1, heads + 1) if heads % g == 0]
         one = 2 * layers * tokens * width * size
-        got = called(heads_that_fit, free, *sizes)
+        got = answers.called(heads_that_fit, free, *sizes)
         if got == _most_heads(free, one, divisors):
             continue
         any_number = _most_heads(free, one, range(1, heads + 1))
@@ -116,8 +103,8 @@ def check_heads(heads_that_fit: Answer) -> None:
             "every layer has a cache": _most_heads(free, one // layers, divisors),
             "the least number was asked for, not the largest": least,
         }
-        hint_at(got, mistakes)
-        fail(f"heads_that_fit({free}, {', '.join(map(str, sizes))}): got {named(got)}")
+        answers.hint_at(got, mistakes)
+        fail(f"heads_that_fit({free}, {', '.join(map(str, sizes))}): got {answers.named(got)}")
     print("Right.")
 
 
@@ -150,7 +137,7 @@ def check_visible(visible: Answer) -> None:
         }
 
     cases = [(9, 3, 2), (7, 1, 3), (6, 4, 0), (4, 9, 1)]
-    check(visible, cases, expected, where="visible({}, {}, {}): ")
+    answers.check(visible, cases, expected, where="visible({}, {}, {}): ")
 
 
 def check_delta(delta: Answer) -> None:
@@ -167,7 +154,6 @@ def check_delta(delta: Answer) -> None:
         _, right = recurrent_linear_attention(
             key[None], key[None], value[None], beta=np.array([beta]), state=state
         )
-        decayed = (1 - beta) * state + beta * added
         return right, {
             "that adds: first take away what the state holds under the key": state + beta * added,
             "that adds, and at full strength": state + added,
@@ -177,8 +163,10 @@ def check_delta(delta: Answer) -> None:
             "beta counts for what is written, too": state + np.outer(key, value - beta * held),
             "only the change is left: add it to the state": beta * change,
             "forgetting the whole state is a decay, the delta rule changes what is under the key": (
-                decayed
-            ),
+                1 - beta
+            )
+            * state
+            + beta * added,
             # Only a square state can be added to the change of its transpose.
             "rows are the features of keys": state + beta * change.T if square else (),
         }
@@ -188,4 +176,4 @@ def check_delta(delta: Answer) -> None:
     for d, v, beta in ((4, 3, 1.0), (3, 3, 0.4)):
         state, key, value = rng.normal(size=(d, v)), rng.normal(size=d), rng.normal(size=v)
         cases.append((state, key / np.linalg.norm(key), value, beta))
-    check(delta, cases, expected, rtol=1e-9, atol=1e-9)
+    answers.check(delta, cases, expected, rtol=1e-9, atol=1e-9)

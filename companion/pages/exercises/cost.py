@@ -92,14 +92,13 @@ def check_exponents(exponents: Answer) -> None:
         n, time = np.array(lengths), np.array(times)
         slower = time[1:] / time[:-1]
         longer, logarithms = np.log(n[1:] / n[:-1]), np.log(slower)
+        from_first = np.log(time[1:] / time[0]) / np.log(n[1:] / n[0])
         return logarithms / longer, {
             "that is by how much the time is multiplied: take logarithms": slower,
             "divide by the logarithm of the ratio of the lengths": logarithms,
             "lengths need not double: divide by the logarithm of their ratio": np.log2(slower),
             "time belongs above, length below": longer / logarithms,
-            "from each length to the next, not from the first": (
-                np.log(time[1:] / time[0]) / np.log(n[1:] / n[0])
-            ),
+            "from each length to the next, not from the first": from_first,
         }
 
     cases = [

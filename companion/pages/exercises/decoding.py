@@ -10,19 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    Numbers,
-    as_array,
-    called,
-    check,
-    compare,
-    compare_parts,
-    fail,
-    hint_at,
-    refuse,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
 
 
 def check_top_p(keep: Answer) -> None:
@@ -49,7 +38,7 @@ def check_top_p(keep: Answer) -> None:
 
     listed = ([0.1, 0.4, 0.2, 0.3], 0.65), ([0.05, 0.15, 0.7, 0.1], 0.5), ([0.25, 0.35, 0.4], 1.0)
     cases = [(np.array(probabilities), p) for probabilities, p in listed]
-    check(keep, cases, expected, otherwise="keep({}, {}): got {got}, which is not it")
+    answers.check(keep, cases, expected, otherwise="keep({}, {}): got {got}, which is not it")
 
 
 def _nucleus(given: Numbers, p: float) -> Numbers:
@@ -77,9 +66,9 @@ def check_best(best: Answer) -> None:
         ([-2.2, -8.3, -3.2, -8.1, -4.5, -2.8], [3, 5, 11, 10, 16, 1], 1.0),
         ([-4.3, -6.0, -8.3, -3.2, -2.8, -3.7], [19, 18, 14, 13, 9, 5], 0.6),
     ):
-        got = called(best, log_probs, lengths, penalty)
+        got = answers.called(best, log_probs, lengths, penalty)
         if isinstance(got, bool) or not isinstance(got, int | np.integer):
-            refuse(got, "the place of the winner, a whole number")
+            answers.refuse(got, "the place of the winner, a whole number")
         totals, words = np.array(log_probs), np.array(lengths)
         factors = ((5 + words) / 6) ** penalty
         if got == np.argmax(totals / factors):
@@ -91,7 +80,7 @@ def check_best(best: Answer) -> None:
             "the mean a word is another penalty: the factor has 5 + length, and an exponent": mean,
             "the penalty is not used": totals,
         }
-        hint_at(got, {hint: np.argmax(scores) for hint, scores in mistakes.items()})
+        answers.hint_at(got, {hint: np.argmax(scores) for hint, scores in mistakes.items()})
         fail(f"best({log_probs}, {lengths}, {penalty}): got {int(got)}, which is not it")
     print("Right.")
 
@@ -116,8 +105,8 @@ def check_passes(passes: Answer) -> None:
             "not every pass is as long as the last": (new * (prompt + new), new * kept),
             "without a cache every step computes all tokens so far": kept,
         }
-        compare_parts(
-            called(passes, prompt, new),
+        answers.compare_parts(
+            answers.called(passes, prompt, new),
             {"with a cache": (kept, with_cache), "without": (anew, without)},
             "two numbers, (with, without)",
             case=(prompt, new),
@@ -143,9 +132,9 @@ def check_induction(weights: Answer) -> None:
             "rows are queries, columns are keys": right.T,
             "a symbol is no earlier occurrence of itself": np.eye(len(tokens), k=1),
         }
-        got = called(weights, tokens)
-        otherwise = _first_wrong_row(as_array(got), right, text)
-        compare(got, right, mistakes, axes="(n, n)", otherwise=otherwise)
+        got = answers.called(weights, tokens)
+        otherwise = _first_wrong_row(answers.as_array(got), right, text)
+        answers.compare(got, right, mistakes, axes="(n, n)", otherwise=otherwise)
     print("Right.")
 
 

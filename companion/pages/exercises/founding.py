@@ -12,14 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from companion.pages.exercises.answers import (
-    Answer,
-    as_parts,
-    called,
-    compare,
-    compare_parts,
-    fail,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, fail
 
 Predict = Callable[[Tensor], Tensor]
 """Takes decoder inputs (b, q) and gives logits (b, q, vocabulary)."""
@@ -34,14 +28,10 @@ def check_pairwise_scores(score: Answer) -> None:
     """
     b, q, k, d, hidden = 2, 3, 5, 7, 11
     draw = torch.Generator().manual_seed(0)
-    given = [
-        torch.randn(*shape, generator=draw)
-        for shape in ((b, q, d), (b, k, d), (d, hidden), (d, hidden), (hidden,))
-    ]
-    got = called(score, *given, why="Does every query meet every key on axes of its own?")
+    shapes = (b, q, d), (b, k, d), (d, hidden), (d, hidden), (hidden,)
+    given = [torch.randn(*shape, generator=draw) for shape in shapes]
     query, key, query_weight, key_weight, vector = given
-    rows = [(query[:, [i]] @ query_weight + key @ key_weight) for i in range(q)]
-    sums = torch.stack(rows, 1)
+    sums = torch.stack([query[:, [i]] @ query_weight + key @ key_weight for i in range(q)], 1)
     right = torch.tanh(sums) @ vector
     swapped = (query @ key_weight)[:, :, None] + (key @ query_weight)[:, None]
     mistakes = {
@@ -52,8 +42,10 @@ def check_pairwise_scores(score: Answer) -> None:
         "v is missing: those are the hidden values, not yet scores": torch.tanh(sums),
         "W belongs to the queries and U to the keys": torch.tanh(swapped) @ vector,
     }
-    compare(got, right, mistakes, axes="(b, q, k)", rtol=1e-4, atol=1e-5)
-    print("Right.")
+    why = "Does every query meet every key on axes of its own?"
+    answers.check_call(
+        score, given, right, mistakes, why=why, axes="(b, q, k)", rtol=1e-4, atol=1e-5
+    )
 
 
 def check_shift(shift: Answer) -> None:
@@ -67,14 +59,13 @@ def check_shift(shift: Answer) -> None:
     bos, eos = 1, 2
     wanted_in = torch.tensor([[1, 5, 7, 6, 4, 9], [1, 8, 5, 0, 0, 0], [1, 9, 6, 7, 0, 0]])
     wanted_out = torch.tensor([[5, 7, 6, 4, 9, 2], [8, 5, 2, 0, 0, 0], [9, 6, 7, 2, 0, 0]])
-    got = called(shift, target, bos, eos, why="Can one row be shorter than another?")
-    read, said = as_parts(got, 2, "a pair (target_in, target_out)")
+    got = answers.called(shift, target, bos, eos, why="Can one row be shorter than another?")
+    read, said = answers.as_parts(got, 2, "a pair (target_in, target_out)")
     if _equal(read, said):
         fail("the decoder reads the very words that it must say: shift one against the other")
     if _equal(read, wanted_out) and _equal(said, wanted_in):
         fail("the two are swapped: <bos> is read, <eos> is said")
-    late = torch.cat((target, torch.full((len(target), 1), eos)), 1)
-    endless = torch.cat((target, torch.zeros(len(target), 1, dtype=torch.long)), 1)
+    late, endless = (torch.cat((target, torch.full((3, 1), last)), 1) for last in (eos, 0))
     from_padding = wanted_in.masked_fill(wanted_in == bos, 0)
     of_read = {
         "without <bos> the decoder has nothing to read at its first step": target,
@@ -87,7 +78,7 @@ def check_shift(shift: Answer) -> None:
         "it is one longer than the sentence, the words and then <eos>": target,
     }
     parts = {"target_in": (wanted_in, of_read), "target_out": (wanted_out, of_said)}
-    compare_parts(got, parts, "a pair", axes="(b, q + 1)", rtol=1e-4, atol=1e-5)
+    answers.compare_parts(got, parts, "a pair", axes="(b, q + 1)", rtol=1e-4, atol=1e-5)
     print("Right.")
 
 
@@ -109,27 +100,22 @@ def check_masked_loss(loss: Answer) -> None:
     lengths = torch.tensor([5, 1, 2])
     # A token may have any id: 0 among the words shows who masks by id instead of by length.
     target = torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]])
-    got = called(loss, logits, target, lengths, why="Is the mask as wide as the target?")
     each = -logits.log_softmax(-1).gather(-1, target[..., None])[..., 0]
     words = torch.arange(q) < lengths[:, None]
-    real, padding = each[words], each[~words]
-    sentences = torch.stack(
-        [row[:length].mean() for row, length in zip(each, lengths, strict=True)]
-    )
+    real, padding, not_zero = each[words], each[~words], each[target != 0]
+    sentences = torch.stack([row[own].mean() for row, own in zip(each, words, strict=True)])
     mistakes = {
         "padding is counted: that is the mean over all places": each.mean(),
         "that is the sum; divide by the number of real tokens": real.sum(),
         "padding is left out of the sum, but not of the number you divide by": real.sum() / (b * q),
         "a mean of the sentences' means weighs the words of short sentences more": sentences.mean(),
-        "the mask comes from the ids: here 0 is a word, too; use the lengths": (
-            each[target != 0].mean()
-        ),
+        "the mask comes from the ids: here 0 is a word, too; use the lengths": not_zero.mean(),
         "only padding is counted: the mask is upside down": padding.mean(),
         "that is one number a token; take their mean": real,
         "the sign is wrong: it is the mean of -log p": -real.mean(),
     }
-    compare(got, real.mean(), mistakes, axes="()", rtol=1e-4, atol=1e-5)
-    print("Right.")
+    given, why = (logits, target, lengths), "Is the mask as wide as the target?"
+    answers.check_call(loss, given, real.mean(), mistakes, why=why, rtol=1e-4, atol=1e-5)
 
 
 def check_leak_test(sees_the_future: Answer) -> None:
@@ -158,18 +144,16 @@ def check_leak_test(sees_the_future: Answer) -> None:
     }
     for name, (reads, leaks) in cases.items():
         predict = _reader(table, reads)
-        got = called(sees_the_future, predict, target_in, why="Are the shapes kept?")
+        got = answers.called(sees_the_future, predict, target_in, why="Are the shapes kept?")
         if got is None:
             fail("your function returned None: does it end in a return?")
         if bool(got) == leaks:
             continue
-        said = "sees the future" if got else "does not"
-        why = (
-            "Change every later word in turn, to another id, and compare all outputs before it."
-            if leaks
-            else "Only outputs before the changed word count; its own may change."
-        )
-        fail(f"{name}: yours says that it {said}. {why}")
+        said = f"{name}: yours says that it {'sees the future' if got else 'does not'}"
+        if not leaks:
+            fail(f"{said}. Only outputs before the changed word count; its own may change.")
+        change = "Change every later word in turn, to another id"
+        fail(f"{said}. {change}, and compare all outputs before it.")
     print("Right.")
 
 

@@ -16,21 +16,14 @@ from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.masks import causal_mask
-from companion.pages.exercises.answers import (
-    Answer,
-    Numbers,
-    as_number,
-    called,
-    compare,
-    compare_parts,
-    fail,
-    named,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Numbers, fail
 from companion.scores import dot_score
 
 Flags = NDArray[np.bool_]
 Attention = Callable[[Numbers, Numbers, Numbers], Numbers]
 NO_SCALE = "the scale is missing on the way back"
+SWAPPED = "query and key are swapped, which stops with an error only where their numbers differ"
 
 
 def check_softmax_backward(softmax_backward: Answer) -> None:
@@ -48,31 +41,24 @@ def check_softmax_backward(softmax_backward: Answer) -> None:
         jacobian = np.diag(weights[row]) - np.outer(weights[row], weights[row])
         right[row] = jacobian @ gradient[row]
     product = weights * gradient
-    plain_mean = gradient - gradient.mean(-1, keepdims=True)
-    plain_sum = gradient - gradient.sum(-1, keepdims=True)
-    over_queries = gradient - product.sum(-2, keepdims=True)
+    sigmoid, off_product = product * (1 - weights), product - product.sum(-1, keepdims=True)
+    off_mean = weights * (gradient - gradient.mean(-1, keepdims=True))
+    off_sum = weights * (gradient - gradient.sum(-1, keepdims=True))
+    off_queries = weights * (gradient - product.sum(-2, keepdims=True))
+    plain = "the mean under the weights is a sum of weights times gradients; you have a plain mean"
     mistakes = {
         "only the diagonal of the Jacobian's first part: raising one score lowers the other "
         "weights, too": product,
-        "that is the derivative of a sigmoid: the other keys of the row are missing": (
-            product * (1 - weights)
-        ),
-        "the row's sum is taken off, but not times the weights": (
-            product - product.sum(-1, keepdims=True)
-        ),
-        "the mean under the weights is a sum of weights times gradients; you have a plain mean": (
-            weights * plain_mean
-        ),
-        "the plain sum of the gradients is taken off: weigh them": weights * plain_sum,
-        "the sum goes over the queries; it belongs over the keys, the last axis": (
-            weights * over_queries
-        ),
+        "that is the derivative of a sigmoid: the other keys of the row are missing": sigmoid,
+        "the row's sum is taken off, but not times the weights": off_product,
+        plain: off_mean,
+        "the plain sum of the gradients is taken off: weigh them": off_sum,
+        "the sum goes over the queries; it belongs over the keys, the last axis": off_queries,
         "the sum goes over everything; each row has its own": weights * (gradient - product.sum()),
         "the sign is wrong": -right,
     }
-    got = called(softmax_backward, weights, gradient)
-    compare(got, right, mistakes, axes="(h, q, k)", rtol=1e-6, atol=1e-9)
-    print("Right.")
+    given, axes = (weights, gradient), "(h, q, k)"
+    answers.check_call(softmax_backward, given, right, mistakes, axes=axes, rtol=1e-6, atol=1e-9)
 
 
 def check_grouped_gradient(grouped_gradient: Answer) -> None:
@@ -85,11 +71,9 @@ def check_grouped_gradient(grouped_gradient: Answer) -> None:
     """
     h, g, q, k, d, v = 6, 3, 4, 5, 7, 2
     generator = np.random.default_rng(4)
-    query, key, value, gradient = (
-        generator.normal(size=shape) for shape in ((h, q, d), (g, k, d), (g, k, v), (h, q, v))
-    )
-    owner = np.arange(h) * g // h
-    scale = d**-0.5
+    shapes = (h, q, d), (g, k, d), (g, k, v), (h, q, v)
+    query, key, value, gradient = (generator.normal(size=shape) for shape in shapes)
+    owner, scale = np.arange(h) * g // h, d**-0.5
     weights = masked_softmax(scale * dot_score(query, key[owner]))
     at_weights = dot_score(gradient, value[owner])
     mean = (weights * at_weights).sum(-1, keepdims=True)
@@ -104,9 +88,9 @@ def check_grouped_gradient(grouped_gradient: Answer) -> None:
         "value": _of_groups(of_values, g, scale),
     }
     parts["key"][1][no_mean] = _of_groups(unshifted.mT @ query, g, scale)[0]
-    got = called(grouped_gradient, query, key, value, gradient)
+    got = answers.called(grouped_gradient, query, key, value, gradient)
     wanted = "three gradients: query, key, value"
-    compare_parts(got, parts, wanted, rtol=1e-6, atol=1e-9)
+    answers.compare_parts(got, parts, wanted, rtol=1e-6, atol=1e-9)
     print("Right.")
 
 
@@ -135,19 +119,17 @@ def check_complex_step(complex_step: Answer) -> None:
         (lambda z: z**3 / (1 + np.exp(-z)), 0.7, _cubed_sigmoid_slope(0.7)),
     )
     for function, x, right in cases:
-        got = called(complex_step, function, x)
+        got = answers.called(complex_step, function, x)
         if isinstance(got, complex | np.complexfloating):
             fail("got a complex number: the derivative is in its imaginary part")
-        number = as_number(got)
+        number = answers.as_number(got)
         if math.isclose(number, right, rel_tol=1e-13):
             continue
         if math.isclose(number, float(np.real(function(x))), rel_tol=1e-6):
             fail("that is the function itself: the derivative is in the imaginary part")
         if math.isclose(number, right, rel_tol=1e-4):
-            fail(
-                f"got {number!r}, and the derivative is {right!r}: nothing cancels here, so take a "
-                "step so small that its square is nothing, such as 1e-30"
-            )
+            small = "nothing cancels here, so take a step so small that its square is nothing"
+            fail(f"got {number!r}, and the derivative is {right!r}: {small}, such as 1e-30")
         if abs(number) < 1e-3 * abs(right):
             fail("too small: divide by the step")
         fail(f"got {number:g}, the derivative is {right:g}")
@@ -184,7 +166,7 @@ def _passes(test: Answer, attention: Attention) -> bool:
     except Exception:
         return False
     if not isinstance(verdict, bool | np.bool_):
-        fail(f"your test gives {named(verdict)}, wanted True or False")
+        fail(f"your test gives {answers.named(verdict)}, wanted True or False")
     return bool(verdict)
 
 
@@ -214,12 +196,10 @@ def _causal_by_loops(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
     return output
 
 
-def _with_scale(scale: Callable[[Numbers, Numbers], float]) -> Attention:
-    def attention(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-        allowed = _allowed(query, key)
-        return scaled_dot_product_attention(query, key, value, allowed, scale=scale(query, value))
-
-    return attention
+def _with_scale(scale: Callable[[Numbers], float]) -> Attention:
+    return lambda query, key, value: scaled_dot_product_attention(
+        query, key, value, _allowed(query, key), scale=scale(value)
+    )
 
 
 def _with_mask(mask: Callable[[Numbers, Numbers], Flags]) -> Attention:
@@ -228,22 +208,15 @@ def _with_mask(mask: Callable[[Numbers, Numbers], Flags]) -> Attention:
     )
 
 
-def _over_queries(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-    scores, allowed = _scores(query, key), _allowed(query, key)
-    return attend(masked_softmax(scores.mT, allowed.mT).mT, value)
+def _with_weights(weights: Callable[[Numbers, Flags], Numbers]) -> Attention:
+    """Make attention of what turns scaled scores and a causal mask into weights."""
+    return lambda query, key, value: attend(
+        weights(_scores(query, key), _allowed(query, key)), value
+    )
 
 
 def _swapped(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
     return attend(masked_softmax(_scores(key, query), _allowed(query, key)), value)
-
-
-def _late(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-    return attend(masked_softmax(_scores(query, key)) * _allowed(query, key), value)
-
-
-def _tiny(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-    scores = np.where(_allowed(query, key), _scores(query, key), 1e-9)
-    return attend(masked_softmax(scores), value)
 
 
 def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
@@ -253,21 +226,25 @@ def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 
 MISTAKES: dict[str, Attention] = {
-    "no scale": _with_scale(lambda query, value: 1.0),
+    "no scale": _with_scale(lambda value: 1.0),
     "the scale is that of the values' width; give keys and values different widths": (
-        _with_scale(lambda query, value: value.shape[-1] ** -0.5)
+        _with_scale(lambda value: value.shape[-1] ** -0.5)
     ),
-    "the softmax goes over the queries": _over_queries,
-    "query and key are swapped, which stops with an error only where their numbers differ": (
-        _swapped
+    "the softmax goes over the queries": (
+        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT)
     ),
+    SWAPPED: _swapped,
     "no mask": scaled_dot_product_attention,
     "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
     "the mask is aligned with the first key; give it fewer queries than keys": (
         _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2]))
     ),
     "the mask allows one key too many": _with_mask(partial(_allowed, shift=1)),
-    "the mask comes after the softmax, so that the future is in the denominator": _late,
-    "forbidden scores are 1e-9 instead of minus infinity": _tiny,
+    "the mask comes after the softmax, so that the future is in the denominator": (
+        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed)
+    ),
+    "forbidden scores are 1e-9 instead of minus infinity": (
+        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9)))
+    ),
     "heads and queries are mixed up on the way out; give it more than one head": _viewed,
 }

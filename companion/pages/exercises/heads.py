@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from companion.attention import scaled_dot_product_attention
-from companion.pages.exercises.answers import Answer, Expected, called, check, compare, fail, named
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, fail, named
 
 QUESTIONS = 4
 CLASSES = 3
@@ -31,18 +33,15 @@ def check_heads(split: Answer, join: Answer) -> None:
     for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
         x = torch.arange(b * n * h * d, dtype=torch.float64).reshape(b, n, h * d)
         cut = torch.stack([x[..., i * d : (i + 1) * d] for i in range(h)], dim=1)
-        mixed_features = x.reshape(b, n, d, h).permute(0, 3, 1, 2)
+        untransposed, mixed = x.reshape(b, n, h, d), x.reshape(b, n, d, h).permute(0, 3, 1, 2)
         mistakes = {
             "a view to (b, h, n, d) cuts the sequence into heads, not the width: one head gets "
             "whole places, in pieces. Cut the last axis, then transpose": x.reshape(b, h, n, d),
-            "heads and places are still in the order (b, n, h, d): transpose them": (
-                x.reshape(b, n, h, d)
-            ),
-            "cut into h pieces of d, not d pieces of h: head i has neighbouring features": (
-                mixed_features
-            ),
+            "heads and places are still in the order (b, n, h, d): transpose them": untransposed,
+            "cut into h pieces of d, not d pieces of h: head i has neighbouring features": mixed,
         }
-        compare(called(split, x, h), cut, mistakes, where="split: ", axes="(b, h, n, d)")
+        got = answers.called(split, x, h)
+        answers.compare(got, cut, mistakes, where="split: ", axes="(b, h, n, d)")
         apart = cut.permute(0, 2, 3, 1).reshape(b, n, h * d)
         mistakes = {
             "without a transpose back, what stands beside each other belongs to one head and "
@@ -50,7 +49,8 @@ def check_heads(split: Answer, join: Answer) -> None:
             "the features of a head have to stay together": apart,
             "the heads are added; they belong side by side": cut.sum(1),
         }
-        compare(called(join, cut), x, mistakes, where="join: ", axes="(b, n, h * d)")
+        got = answers.called(join, cut)
+        answers.compare(got, x, mistakes, where="join: ", axes="(b, n, h * d)")
     print("Right.")
 
 
@@ -79,7 +79,7 @@ def check_cache_bytes(cache_bytes: Answer) -> None:
 
     cases = [(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)]
     otherwise = "cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it"
-    check(cache_bytes, cases, expected, otherwise=otherwise)
+    answers.check(cache_bytes, cases, expected, otherwise=otherwise)
 
 
 def check_one_head(weights: Sequence[float], decode: Answer) -> None:
@@ -105,14 +105,12 @@ def check_one_head(weights: Sequence[float], decode: Answer) -> None:
         rounded = tuple(round(share, 6) for share in blend)
         other = by_blend.setdefault(rounded, classes)
         if other != classes:
-            why = (
-                "equal weights cannot say which class came from which place"
-                if len(set(alpha)) < QUESTIONS
-                else "some weights sum to as much as others"
-            )
+            why = "some weights sum to as much as others"
+            if len(set(alpha)) < QUESTIONS:
+                why = "equal weights cannot say which class came from which place"
             fail(f"weights: the classes {other} and {classes} give the same blend: {why}")
     for classes, blend in blends.items():
-        got = called(decode, blend)
+        got = answers.called(decode, blend)
         if not isinstance(got, Sequence | Tensor) or len(got) != QUESTIONS:
             fail(f"decode: got {named(got)}, wanted {QUESTIONS} classes")
         decoded = tuple(int(one) for one in got)
@@ -138,10 +136,8 @@ def check_grouped(attention: Answer) -> None:
     """
     b, h, g, q, k, d, v = 2, 6, 3, 4, 7, 5, 2
     generator = torch.Generator().manual_seed(4)
-    query, key, value = (
-        torch.randn(shape, generator=generator, dtype=torch.float64)
-        for shape in ((b, h, q, d), (b, g, k, d), (b, g, k, v))
-    )
+    draw = partial(torch.randn, generator=generator, dtype=torch.float64)
+    query, key, value = draw(b, h, q, d), draw(b, g, k, d), draw(b, g, k, v)
 
     def attend_with(value_order: list[int], key_order: list[int], scale: float) -> Tensor:
         scores = scale * query @ key[:, key_order].mT
@@ -163,5 +159,4 @@ def check_grouped(attention: Answer) -> None:
         "every query head looks at the first key head": attend_with([0] * h, [0] * h, one),
     }
     right = scaled_dot_product_attention(query, key, value, enable_gqa=True)
-    compare(called(attention, query, key, value), right, mistakes, axes="(b, h, q, v)")
-    print("Right.")
+    answers.check_call(attention, (query, key, value), right, mistakes, axes="(b, h, q, v)")

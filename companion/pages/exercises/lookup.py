@@ -7,19 +7,12 @@ or raises an `AssertionError` that hints at the cause.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    Numbers,
-    as_array,
-    called,
-    check,
-    compare,
-    fail,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
 
 
 def check_temperature(temperature_for: Answer) -> None:
@@ -36,23 +29,20 @@ def check_temperature(temperature_for: Answer) -> None:
         base_2 = gap / math.log2((keys - 1) * odds)
         # At odds of 1 that mistake divides by 0.
         one_other = gap / math.log(odds) if odds != 1 else math.inf
+        undivided = gap / -math.log(1 - weight)
         return right, {
             "that is 1 / T: at a high temperature the best key has little": 1 / right,
             "a temperature is above 0: mind the sign of the logarithm": -right,
             "the softmax has e, not 2, as its base": base_2,
             "all keys - 1 others share the rest, not one": one_other,
             "the best key is not among the others: there are keys - 1": gap / math.log(keys * odds),
-            "the weights are divided by their sum: e^(-gap / T) is not yet 1 - weight": (
-                gap / -math.log(1 - weight)
-            ),
+            "the weights are divided by their sum: e^(-gap / T) is not yet 1 - weight": undivided,
         }
 
     cases = [(2.0, 5, 0.9), (0.3, 100, 0.5), (1.0, 2, 0.75)]
-    otherwise = (
-        "temperature_for({}, {}, {}): got {got:.4g}. Solve weight = 1 / (1 + (keys - 1) "
-        "e^(-gap / T))"
-    )
-    check(temperature_for, cases, expected, otherwise=otherwise, rtol=1e-3, atol=1e-6)
+    solve = "Solve weight = 1 / (1 + (keys - 1) e^(-gap / T))"
+    otherwise = f"temperature_for({{}}, {{}}, {{}}): got {{got:.4g}}. {solve}"
+    answers.check(temperature_for, cases, expected, otherwise=otherwise, rtol=1e-3, atol=1e-6)
 
 
 def check_left_out(left_out: Answer) -> None:
@@ -87,10 +77,8 @@ def check_left_out(left_out: Answer) -> None:
         "those are the weights; blend the values with them": rows,
         "take its own share out of the prediction before you divide": predicted / (1 - own),
     }
-    got = called(left_out, weights, value)
-    otherwise = f"wanted (n, v), {right.shape}; what is row i without sample i?"
-    compare(got, right, mistakes, otherwise=otherwise, rtol=1e-3, atol=1e-6)
-    print("Right.")
+    how = {"otherwise": f"wanted (n, v), {right.shape}; what is row i without sample i?"}
+    answers.check_call(left_out, (weights, value), right, mistakes, **how, rtol=1e-3, atol=1e-6)
 
 
 def check_on_circle(on_circle: Answer) -> None:
@@ -102,27 +90,25 @@ def check_on_circle(on_circle: Answer) -> None:
     """
     x = np.array([-0.4, 0.0, 0.3, 0.35, 1.0])
     for radius in (1.0, 3.0):
-        points = as_array(called(on_circle, x, radius), kind="an array of numbers")
+        points = answers.as_array(answers.called(on_circle, x, radius), kind="an array of numbers")
         if points.shape == (2, len(x)):
             fail("a point is a row: (n, 2), not (2, n)")
         if points.shape != (len(x), 2):
             fail(f"got shape {points.shape}, wanted (n, 2), {(len(x), 2)}")
         # Where the circle starts, and in which direction it goes, is free: products tell the rest.
         apart = x[:, None] - x
-        products, square = points @ points.T, radius**2
+        products, right, square = points @ points.T, radius**2 * np.cos(apart / radius), radius**2
         too_long, inverse = square * np.cos(apart), square * np.cos(apart * radius)
         rounds, degrees = np.cos(2 * np.pi * apart), np.cos(np.radians(apart / radius))
         mistakes = {
-            "the points lie on the circle of radius 1: multiply by the radius": (
-                np.cos(apart / radius)
-            ),
+            "the points lie on the circle of radius 1: multiply by the radius": right / square,
             "the angle is x / radius: a step along x is too long on your circle": too_long,
             "the angle is x / radius, not x * radius": inverse,
             "the angle is x / radius in radians: one round is not one unit of x": square * rounds,
             "that is an angle in degrees": square * degrees,
         }
-        right, otherwise = square * np.cos(apart / radius), _circle_hint(points, radius)
-        compare(products, right, mistakes, otherwise=otherwise, rtol=1e-3, atol=1e-6)
+        otherwise = _circle_hint(points, radius)
+        answers.compare(products, right, mistakes, otherwise=otherwise, rtol=1e-3, atol=1e-6)
     print("Right.")
 
 
@@ -144,36 +130,25 @@ def check_line(line_lookup: Answer) -> None:
     slope = together / np.sum(weights * apart**2, axis=1)
     one_slope, one_intercept = np.polyfit(key, value, 1)
     wide = np.exp(-((query[:, None] - key) ** 2) / bandwidth**2)
-    further = query - key_mean
+    further, one_line = query - key_mean, one_slope * query + one_intercept
+    through_zero, plain_slope = value_mean + slope * query, value_mean + one_slope * further
     mistakes = {
         "that is soft lookup: the line has a slope, too": value_mean,
-        "that is one line for all queries: weigh the keys for each": (
-            one_slope * query + one_intercept
-        ),
-        "the line goes through the mean key: how far is the query from there?": (
-            value_mean + slope * query
-        ),
+        "that is one line for all queries: weigh the keys for each": one_line,
+        "the line goes through the mean key: how far is the query from there?": through_zero,
         "the wrong way round: the query minus the mean key": value_mean - slope * further,
         "the slope is a covariance over a variance: divide": value_mean + together * further,
-        "the slope's means are those under the weights, not plain ones": (
-            value_mean + one_slope * further
-        ),
+        "the slope's means are those under the weights, not plain ones": plain_slope,
         "the kernel has 2 h^2 below the square": _line(wide, query, key, value),
     }
-    got, right = called(line_lookup, query, key, value, bandwidth), value_mean + slope * further
-    otherwise = (
-        "Try it on values that lie on a line: it must give that line back, outside the keys, too"
-    )
-    compare(got, right, mistakes, otherwise=otherwise, rtol=1e-3, atol=1e-6)
-    print("Right.")
+    given, right = (query, key, value, bandwidth), value_mean + slope * further
+    hint = "Try it on values that lie on a line: it must give that line back, outside the keys, too"
+    answers.check_call(line_lookup, given, right, mistakes, otherwise=hint, rtol=1e-3, atol=1e-6)
 
 
 def _line(kernels: Numbers, query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-    lines = [
-        np.polynomial.Polynomial.fit(key, value, 1, w=np.sqrt(row))(q)
-        for q, row in zip(query, kernels, strict=True)
-    ]
-    return np.array(lines)
+    fit = partial(np.polynomial.Polynomial.fit, key, value, 1)
+    return np.array([fit(w=np.sqrt(row))(q) for q, row in zip(query, kernels, strict=True)])
 
 
 def _circle_hint(points: Numbers, radius: float) -> str:

@@ -19,15 +19,8 @@ from torch import Tensor
 
 from companion.attention import scaled_dot_product_attention
 from companion.masks import causal_mask, document_mask, sliding_window_mask
-from companion.pages.exercises.answers import (
-    Answer,
-    as_function,
-    called,
-    compare,
-    fail,
-    named,
-    refuse,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, fail
 
 Flags = NDArray[np.bool_]
 HEADS, SIZE = 2, 3
@@ -63,8 +56,8 @@ def _compare_reads(
 ) -> None:
     given = [tensor.clone() for tensor in inputs]
     # It gets these very tensors, not copies, to see whether it writes into them.
-    ask = partial(as_function(reads), _reader(allowed, where), *given)
-    got = called(ask, why="Are the shapes (b, n, e)?")
+    ask = partial(answers.as_function(reads), _reader(allowed, where), *given)
+    got = answers.called(ask, why="Are the shapes (b, n, e)?")
     if not all(torch.equal(*pair) for pair in zip(given, inputs, strict=True)):
         fail("your function writes into x or other: change a copy, or the next place sees it, too")
     flags = _flags(got)
@@ -98,7 +91,7 @@ def check_diagnosis(diagnosis: Mapping[str, str]) -> None:
         diagnosis: one of `FAULTS` for every letter.
     """
     if not isinstance(diagnosis, Mapping):
-        refuse(diagnosis, "a dictionary from letters to faults")
+        answers.refuse(diagnosis, "a dictionary from letters to faults")
     hints = {
         "none": "it passes every check: causality, window, batch, scale",
         "future": "change a later place: does an earlier output change?",
@@ -110,7 +103,7 @@ def check_diagnosis(diagnosis: Mapping[str, str]) -> None:
     for letter, suspect in suspects().items():
         got = diagnosis.get(letter)
         if got not in FAULTS:
-            fail(f"{letter}: got {named(got)}, wanted one of {FAULTS}")
+            fail(f"{letter}: got {answers.named(got)}, wanted one of {FAULTS}")
         x, _ = _two()
         right = next(fault for fault in FAULTS if torch.equal(_suspect(fault)(x), suspect(x)))
         if got != right:
@@ -128,7 +121,7 @@ def check_repaired(attention: Answer) -> None:
     draw = torch.Generator().manual_seed(5)
     for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
         x = torch.randn(b, n, h * d, generator=draw, dtype=torch.float64)
-        got = called(attention, x, h, why="Are the heads (b, h, n, d)?")
+        got = answers.called(attention, x, h, why="Are the heads (b, h, n, d)?")
         if isinstance(got, Tensor) and got.shape == x.shape and got.isnan().any():
             fail("NaN: the mask leaves a query nothing, or the softmax runs over the queries")
         mistakes = {
@@ -136,7 +129,7 @@ def check_repaired(attention: Answer) -> None:
             for fault, hint in LEFT_OVER.items()
         }
         otherwise = "more than one mistake is left: look at the cut, the scale, the mask, the axis"
-        compare(got, _attention(x, h), mistakes, axes="(b, n, h * d)", otherwise=otherwise)
+        answers.compare(got, _attention(x, h), mistakes, axes="(b, n, h * d)", otherwise=otherwise)
     print("Right.")
 
 
@@ -159,7 +152,7 @@ def check_packed_test(test: Answer) -> None:
             an `AssertionError` if an output depends on a position of another document, and gives
             nothing otherwise.
     """
-    as_function(test)
+    answers.as_function(test)
     x, other = _two()
     ids = torch.tensor([0, 0, 1, 1, 1, 2, 2])
     own = document_mask(ids)
@@ -193,7 +186,7 @@ def _blames(test: Answer, *given: Any) -> bool:
     except Exception as error:
         raise AssertionError(f"your function stops with: {error}") from error
     if got is not None:
-        fail(f"got {named(got)}: a check gives nothing, or raises an AssertionError")
+        fail(f"got {answers.named(got)}: a check gives nothing, or raises an AssertionError")
     return False
 
 
@@ -259,8 +252,8 @@ def _attention(x: Tensor, h: int, fault: str = "") -> Tensor:
 
 def _flags(got: Any) -> Flags:
     if got is None:
-        fail(f"got {named(got)}")
+        fail(f"got {answers.named(got)}")
     try:
         return np.asarray(got, dtype=bool)
     except (TypeError, ValueError):
-        refuse(got, "an array of booleans")
+        answers.refuse(got, "an array of booleans")

@@ -15,17 +15,8 @@ from numpy.typing import NDArray
 
 from companion.attention import masked_softmax, scaled_dot_product_attention
 from companion.masks import causal_mask, sliding_window_mask
-from companion.pages.exercises.answers import (
-    Answer,
-    Numbers,
-    as_array,
-    as_parts,
-    called,
-    compare,
-    compare_parts,
-    fail,
-    named,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Numbers, fail
 from companion.tiled import merge_attention
 
 Flags = NDArray[np.bool_]
@@ -57,23 +48,22 @@ def check_softmax(softmax: Answer) -> None:
 
 def _check_weights(softmax: Answer, scores: Numbers, mask: Flags, when: str = "") -> None:
     with np.errstate(all="ignore"):
-        got = as_array(called(softmax, scores, mask), axes="(q, k)")
+        got = answers.as_array(answers.called(softmax, scores, mask), axes="(q, k)")
     right = masked_softmax(scores, mask)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     everywhere = powers / powers.sum(-1, keepdims=True)
     over_queries = masked_softmax(np.ascontiguousarray(scores.T), np.ascontiguousarray(mask.T)).T
+    of_zeros = masked_softmax(scores * mask)
     mistakes = {
         "the mask is upside down: True means may attend": masked_softmax(scores, ~mask),
         "the mask is missing": everywhere,
         "the mask has to come before the softmax: what it takes away afterwards, the others do "
         "not get": everywhere * mask,
-        "a score of 0 is a score like any other: a forbidden key needs -inf": (
-            masked_softmax(scores * mask)
-        ),
+        "a score of 0 is a score like any other: a forbidden key needs -inf": of_zeros,
         "a row sums to 1; that is the axis of the keys, the last": over_queries,
     }
     otherwise = _weights_hint(got, scores, mask, when)
-    compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise, atol=1e-9)
+    answers.compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise, atol=1e-9)
 
 
 def _weights_hint(got: Numbers, scores: Numbers, mask: Flags, when: str) -> str:
@@ -117,32 +107,29 @@ def _check_merged(
     merge: Answer, one: Numbers, lse: Numbers, two: Numbers, other: Numbers, when: str = ""
 ) -> None:
     with np.errstate(all="ignore"):
-        got = called(merge, one, lse, two, other)
+        got = answers.called(merge, one, lse, two, other)
         right, right_lse = merge_attention(one, lse, two, other)
         share = (lse / (lse + other))[:, None]
+        shared, rest = share * one + (1 - share) * two, np.log(1 + np.exp(-np.abs(lse - other)))
         of_output = {
             "halves weigh as their denominators do, not alike": (one + two) / 2,
             "each half is a mean already; the sum has to be one, too": one + two,
-            "a log-sum-exp is a logarithm: its exponential is the weight": (
-                share * one + (1 - share) * two
-            ),
+            "a log-sum-exp is a logarithm: its exponential is the weight": shared,
             "the weights are exchanged": merge_attention(one, other, two, lse)[0],
         }
         of_lse = {
             "the sums add up, not their logarithms": lse + other,
             "that is the larger one; the smaller adds something": np.maximum(lse, other),
             "that is the sum; its logarithm is wanted": np.exp(lse) + np.exp(other),
-            "the logarithm of the sum, without the maximum added back": (
-                np.log(1 + np.exp(-np.abs(lse - other)))
-            ),
+            "the logarithm of the sum, without the maximum added back": rest,
         }
     names = {"output": "(q, v)", "lse": "(q,)"}
-    for (name, axes), part in zip(names.items(), as_parts(got, 2, PAIR), strict=True):
-        if np.isnan(as_array(part, f"{name}: ", axes)).any():
+    for (name, axes), part in zip(names.items(), answers.as_parts(got, 2, PAIR), strict=True):
+        if np.isnan(answers.as_array(part, f"{name}: ", axes)).any():
             fail(f"NaN {when}: subtract the larger log-sum-exp first, unless it is -inf")
     parts = {"output": (right, of_output), "lse": (right_lse, of_lse)}
     otherwise = f"the shape is right, the numbers are not {when}".strip()
-    compare_parts(got, parts, PAIR, otherwise=otherwise, atol=1e-9)
+    answers.compare_parts(got, parts, PAIR, otherwise=otherwise, atol=1e-9)
 
 
 def check_window(window: Answer) -> None:
@@ -156,24 +143,21 @@ def check_window(window: Answer) -> None:
         offset = k_len - q_len
         made = partial(sliding_window_mask, q_len, k_len, offset=offset)
         from_start = partial(sliding_window_mask, q_len, k_len, offset=0)
-        right = made(left=w - 1)
-        too_short = made(left=max(w - 2, 0))
-        got = called(window, q_len, k_len, w)
+        right, too_short, first = made(left=w - 1), made(left=max(w - 2, 0)), from_start(left=w - 1)
+        got = answers.called(window, q_len, k_len, w)
         if getattr(got, "dtype", None) != np.bool_:
             fail(f"got {_named(got)}, wanted a boolean array, True = may attend")
         mistakes = {
             "that is w + 1 keys: the own place and w before it; count the own place": made(left=w),
             "that is w - 1 keys: the own place is one of the w": too_short,
-            "the last query stands at the last key, not the first query at the first": (
-                from_start(left=w - 1)
-            ),
+            "the last query stands at the last key, not the first query at the first": first,
             "w + 1 keys, and the last query does not stand at the last key": from_start(left=w),
             "keys after the own place are the future": made(left=w - 1, right=w - 1),
             "that is causal, without a left end": causal_mask(q_len, k_len, offset=offset),
             "the mask is upside down: True means may attend": ~right,
         }
         otherwise = f"window({q_len}, {k_len}, {w}): the shape is right, the mask is not"
-        compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise)
+        answers.compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise)
     print("Right.")
 
 
@@ -188,10 +172,10 @@ def check_additive(additive: Answer) -> None:
     padding = np.array([[False, True, True, True, False]])
     allowed = causal & padding
     with np.errstate(all="ignore"):
-        given = called(additive, causal, padding)
+        given = answers.called(additive, causal, padding)
     if getattr(given, "dtype", None) != np.float16:
         fail(f"got {_named(given)}, wanted a float16 array")
-    got = as_array(given)
+    got = answers.as_array(given)
     if got.shape != allowed.shape:
         fail(f"got shape {got.shape}, wanted (q, k), {allowed.shape}")
     if np.isnan(got).any():
@@ -208,10 +192,8 @@ def check_additive(additive: Answer) -> None:
     if (got[allowed] != 0).any():
         fail("an allowed key needs exactly 0: what is added there changes the weights")
     if (got[~allowed] > LEAST_PENALTY).any():
-        fail(
-            f"a forbidden key got {got[~allowed].max():g}: too little, a score may be as large; "
-            "use -inf, or what np.finfo calls min"
-        )
+        why = "too little, a score may be as large; use -inf, or what np.finfo calls min"
+        fail(f"a forbidden key got {got[~allowed].max():g}: {why}")
     query, key = np.random.default_rng(7).normal(size=(2, 5, 4))
     value = np.eye(5)
     output = scaled_dot_product_attention(query, key, value, got)
@@ -223,4 +205,4 @@ def check_additive(additive: Answer) -> None:
 
 
 def _named(got: Any) -> str:
-    return f"an array of {got.dtype}" if hasattr(got, "dtype") else named(got)
+    return f"an array of {got.dtype}" if hasattr(got, "dtype") else answers.named(got)

@@ -10,17 +10,8 @@ import math
 
 import numpy as np
 
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    Numbers,
-    as_array,
-    called,
-    check,
-    compare,
-    fail,
-    named,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
 from companion.positions import alibi_slopes, rotate, sinusoidal_encoding
 
 
@@ -39,35 +30,27 @@ def check_shift(shift: Answer) -> None:
         exponents = np.arange(width // 2) / width
         angles = distance * 10_000.0 ** (-2 * exponents)
         by_halves = _rotated(halves, angles).reshape(7, -1, 2).swapaxes(1, 2).reshape(7, -1)
-        slower = _rotated(pairs, distance * 10_000.0**-exponents)
+        slower, back = _rotated(pairs, distance * 10_000.0**-exponents), _rotated(pairs, -angles)
+        by_one = _rotated(pairs, np.full(width // 2, float(distance)))
         return sinusoidal_encoding(7, width, offset=11 + distance), {
-            "this moves back where it should move on: sin(a + b) = sin a cos b + cos a sin b": (
-                _rotated(pairs, -angles)
-            ),
+            "this moves back where it should move on: sin(a + b) = sin a cos b + cos a sin b": back,
             "the rows are moved, but the first or last ones then have the wrong encoding: turn "
             "each row by the angles of the distance": np.roll(encoding, -distance, axis=0),
             "sine and cosine of a frequency stand beside each other, not in two halves": by_halves,
-            "every pair turns by its own angle, the distance times its frequency": (
-                _rotated(pairs, np.full(width // 2, float(distance)))
-            ),
+            "every pair turns by its own angle, the distance times its frequency": by_one,
             "the frequencies fall like base^(-2 i / width)": slower,
         }
 
     cases = [(sinusoidal_encoding(7, width, offset=11), by) for width, by in ((6, 3), (10, -4))]
-    check(shift, cases, expected, rtol=1e-6, atol=1e-6)
+    answers.check(shift, cases, expected, rtol=1e-6, atol=1e-6)
 
 
 def _rotated(pairs: Numbers, angles: Numbers) -> Numbers:
     """Add angles to (n, pairs, 2) sines and cosines, and write pairs beside each other."""
     sine, cosine = pairs[..., 0], pairs[..., 1]
-    moved = np.stack(
-        [
-            sine * np.cos(angles) + cosine * np.sin(angles),
-            cosine * np.cos(angles) - sine * np.sin(angles),
-        ],
-        axis=-1,
-    )
-    return moved.reshape(len(pairs), -1)
+    new_sine = sine * np.cos(angles) + cosine * np.sin(angles)
+    new_cosine = cosine * np.cos(angles) - sine * np.sin(angles)
+    return np.stack([new_sine, new_cosine], axis=-1).reshape(len(pairs), -1)
 
 
 def check_bias(bias: Answer) -> None:
@@ -79,26 +62,24 @@ def check_bias(bias: Answer) -> None:
     """
     for heads, new, cached in ((3, 4, 0), (2, 1, 5), (4, 3, 2)):
         slopes = alibi_slopes(heads)
-        answer = called(bias, slopes, new, cached)
-        got = as_array(answer)
+        answer = answers.called(bias, slopes, new, cached)
+        got = answers.as_array(answer)
         if got.shape != (heads, new, cached + new):
-            what = f"shape {got.shape}" if got.ndim else named(answer)
-            fail(
-                f"got {what} for {heads} slopes, {new} new and {cached} cached words, "
-                f"wanted ({heads}, {new}, {cached + new}): keys are all words so far"
-            )
+            what = f"shape {got.shape}" if got.ndim else answers.named(answer)
+            asked = f"{heads} slopes, {new} new and {cached} cached words"
+            wanted = f"({heads}, {new}, {cached + new}): keys are all words so far"
+            fail(f"got {what} for {asked}, wanted {wanted}")
         distance = np.arange(cached, cached + new)[:, None] - np.arange(cached + new)
-        right = -slopes[:, None, None] * distance
+        right, from_zero = (-slopes[:, None, None] * d for d in (distance, distance - cached))
         mistakes = {
             "a far key has to lose: the bias is minus the slope times the distance": -right,
-            "the first new query stands at place `cached`, not at place 0": (
-                -slopes[:, None, None] * (distance - cached)
-            ),
+            "the first new query stands at place `cached`, not at place 0": from_zero,
             "every head has its own slope": np.broadcast_to(right[:1] / slopes[0], right.shape),
         }
         past = distance >= 0
+        got, right = np.where(past, got, 0), np.where(past, right, 0)
         visible = {hint: np.where(past, wrong, 0) for hint, wrong in mistakes.items()}
-        compare(np.where(past, got, 0), np.where(past, right, 0), visible, rtol=1e-6, atol=1e-6)
+        answers.compare(got, right, visible, rtol=1e-6, atol=1e-6)
     print("Right.")
 
 
@@ -123,7 +104,7 @@ def check_layout(convert: Answer) -> None:
 
     rng = np.random.default_rng(5)
     cases = [(rng.normal(size=(h * d, e)), h) for h, d, e in ((3, 8, 5), (1, 6, 4))]
-    check(convert, cases, expected, rtol=1e-6, atol=1e-6)
+    answers.check(convert, cases, expected, rtol=1e-6, atol=1e-6)
 
 
 def _evens_first(n: int) -> list[int]:
@@ -154,6 +135,7 @@ def check_step(step: Answer) -> None:
 
     at_zero = keys_with(rotate(key[last], np.array([0])))
     twice = rotate(keys_with(key[last]), positions)
+    behind = "cached keys are rotated already, and the new query stands behind them"
     last_rotated = np.concatenate([value[:n], rotate(value[last], positions[last])])
     late = "the new word stands at the number of cached keys: turn it by that many places, not by 0"
     mistakes = {
@@ -161,13 +143,10 @@ def check_step(step: Answer) -> None:
         f"key: {late}": output(n, at_zero, value),
         f"query and key: {late}": output(0, at_zero, value),
         "cached keys are rotated already: rotate the new key alone": output(n, twice, value),
-        "cached keys are rotated already, and the new query stands behind them": (
-            output(0, twice, value)
-        ),
+        behind: output(0, twice, value),
         "values are not rotated": output(n, rotated, rotate(value, positions)),
         "the new value is not rotated": output(n, rotated, last_rotated),
         "the new word attends to itself, too": output(n, rotated[:n], value[:n]),
     }
-    got = called(step, query[last], key[last], value[last], rotated[:n], value[:n])
-    compare(got, output(n, rotated, value), mistakes, rtol=1e-6, atol=1e-6)
-    print("Right.")
+    given = query[last], key[last], value[last], rotated[:n], value[:n]
+    answers.check_call(step, given, output(n, rotated, value), mistakes, rtol=1e-6, atol=1e-6)

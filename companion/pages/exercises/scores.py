@@ -13,17 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    Numbers,
-    as_array,
-    called,
-    check,
-    compare,
-    compare_parts,
-    fail,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, Mistakes, Numbers, fail
 from companion.scores import dot_score
 
 Flags = NDArray[np.bool_]
@@ -45,16 +36,13 @@ def check_variance(variance: Answer) -> None:
     def expected(d: int, query_std: float, key_std: float, rho: float) -> Expected:
         squares = query_std**2 * key_std**2
         right = squares * (d + d * (d - 1) * rho**2)
+        unsquared, all_pairs = squares * (d + d * (d - 1) * rho), squares * (d + d * d * rho**2)
         half = squares * (d + d * (d - 1) / 2 * rho**2)
         return right, {
             "that is the standard deviation: square it": math.sqrt(right),
             "pairs of different entries count, too: their covariances multiply": squares * d,
-            "the queries' covariance meets the keys': rho appears twice": (
-                squares * (d + d * (d - 1) * rho)
-            ),
-            "there are d * (d - 1) pairs of different entries, not d * d": (
-                squares * (d + d * d * rho**2)
-            ),
+            "the queries' covariance meets the keys': rho appears twice": unsquared,
+            "there are d * (d - 1) pairs of different entries, not d * d": all_pairs,
             "every pair of different entries comes twice, as (m, l) and as (l, m)": half,
             "standard deviations enter squared": right / (query_std * key_std),
             "the keys have a variance, too": right / key_std**2,
@@ -64,7 +52,7 @@ def check_variance(variance: Answer) -> None:
 
     cases = [(7, 1.0, 1.0, 0.0), (5, 3.0, 0.5, 0.25), (64, 2.0, 1.5, -0.01)]
     otherwise = "variance({}, {}, {}, {}): got {got:g}, which is not it"
-    check(variance, cases, expected, otherwise=otherwise, rtol=1e-4, atol=0.0)
+    answers.check(variance, cases, expected, otherwise=otherwise, rtol=1e-4, atol=0.0)
 
 
 def check_start_and_rate(start_and_rate: Answer) -> None:
@@ -77,32 +65,25 @@ def check_start_and_rate(start_and_rate: Answer) -> None:
     """
     for scale in (0.25, 1 / 9):
         root = math.sqrt(scale)
+        not_smaller = 1 / root, 1 / scale, 1.0
         of_start = {
             "the scores hold query weights times key weights; multiply both by the scale, and the "
             "scores are multiplied by its square": scale,
             "without the scale the weights have to be smaller, not larger": 1 / root,
             "the first scores have to be those with the scale": 1.0,
         }
-        of_rate = {
+        of_rate: Mistakes = {
             "the gradient changes, too: with respect to smaller weights it is larger": root,
             "a step of Adam is as long whatever the size of the gradient; that of the weights "
             "alone counts": scale,
-            "the weights are smaller, and a step has to be as much smaller": (
-                1 / root,
-                1 / scale,
-                1.0,
-            ),
+            "the weights are smaller, and a step has to be as much smaller": not_smaller,
         }
         for optimizer, rate in (("sgd", scale), ("adam", root)):
-            compare_parts(
-                called(start_and_rate, scale, optimizer),
-                {"start": (root, of_start), f"rate of {optimizer}": (rate, of_rate)},
-                "two factors, (start, rate)",
-                case=(scale,),
-                otherwise="got {got:g} for the scale {:g}, which is not it",
-                rtol=1e-4,
-                atol=0.0,
-            )
+            got = answers.called(start_and_rate, scale, optimizer)
+            parts = {"start": (root, of_start), f"rate of {optimizer}": (rate, of_rate)}
+            how = {"otherwise": f"got {{got:g}} for the scale {scale:g}, which is not it"}
+            wanted = "two factors, (start, rate)"
+            answers.compare_parts(got, parts, wanted, **how, rtol=1e-4, atol=0.0)
     print("Right.")
 
 
@@ -116,7 +97,7 @@ def check_circle(queries: Any, keys: Any) -> None:
     n = KEYS_ON_THE_CIRCLE
     arrays = []
     for name, value in (("queries", queries), ("keys", keys)):
-        array = as_array(value, f"{name}: ", f"({n}, 2)", "numbers,")
+        array = answers.as_array(value, f"{name}: ", f"({n}, 2)", "numbers,")
         if array.shape == (2, n):
             fail(f"{name}: got shape (2, {n}), wanted ({n}, 2): one vector a row")
         if array.shape != (n, 2):
@@ -135,10 +116,8 @@ def check_circle(queries: Any, keys: Any) -> None:
         fail(f"query {i} looks most at key {nearest}: {why}")
     least = float(masked_softmax(scores).diagonal().min())
     if least <= LEAST_WEIGHT:
-        fail(
-            f"every query looks most at its own key, but with {least:.2f} at the least: longer "
-            "vectors make larger differences of scores"
-        )
+        why = "longer vectors make larger differences of scores"
+        fail(f"every query looks most at its own key, but with {least:.2f} at the least: {why}")
     print("Right.")
 
 
@@ -186,6 +165,5 @@ def check_attention(attention: Answer) -> None:
         "the mask is upside down: True means may attend": blend(capped(scores), mask=~mask),
         "the weights are scaled, after the softmax": blend(capped(dots)) / math.sqrt(d),
     }
-    got = called(attention, query, key, value, mask, softcap)
-    compare(got, right, mistakes, axes="(h, q, v)", atol=1e-6)
-    print("Right.")
+    given = query, key, value, mask, softcap
+    answers.check_call(attention, given, right, mistakes, axes="(h, q, v)", atol=1e-6)

@@ -11,17 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    Numbers,
-    as_function,
-    called,
-    check,
-    fail,
-    hint_at,
-    refuse,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
 
 NOT_IT = "got {got}, which is not it"
 
@@ -40,26 +31,25 @@ def check_number(number: Answer) -> None:
     ):
         words, given = text.split(), dict(vocab)
         # It gets this very dictionary, not a copy, to see whether it changes it.
-        got = called(partial(as_function(number), list(words), given))
+        got = answers.called(partial(answers.as_function(number), list(words), given))
         if given != vocab:
             fail("your function changes the dictionary: the next sentence has other unknown words")
         try:
             ids = [int(identity) for identity in got]
         except (TypeError, ValueError):
-            refuse(got, "a list of ids")
+            answers.refuse(got, "a list of ids")
         if ids == right:
             continue
         unknown = [word not in vocab for word in words]
         no_repeats = [vocab.get(word, 3 + sum(unknown[:i])) for i, word in enumerate(words)]
         one_late = [i + new for i, new in zip(right, unknown, strict=True)]
+        one_id = [vocab.get(word, 3) for word in words]
         mistakes = {
             "a word that comes twice has one id: copying adds up its places": no_repeats,
             "the first new id is V, the number of known words": one_late,
-            "all unknown words have the same id: nothing could be copied": [
-                vocab.get(word, 3) for word in words
-            ],
+            "all unknown words have the same id: nothing could be copied": one_id,
         }
-        hint_at(ids, mistakes)
+        answers.hint_at(ids, mistakes)
         fail(f"for {text!r} got {ids}, which is not it")
     print("Right.")
 
@@ -75,28 +65,23 @@ def check_mix(mix: Answer) -> None:
     def expected(
         p_vocab: Numbers, weights: Numbers, p_gen: float, source: list[int], size: int
     ) -> Expected:
-        mixed = _mixed(p_vocab, weights, p_gen, source)
+        mixed, swapped = (_mixed(p_vocab, weights, p, source) for p in (p_gen, 1 - p_gen))
         generated = np.pad(p_gen * p_vocab, (0, 2))
-        copied = np.isin(np.arange(size), source)
+        unscaled = generated + _mixed(p_vocab * 0, weights, 0.0, source)
+        in_its_place = mixed - generated * np.isin(np.arange(size), source)
         last_weight = generated.copy()
         for position, identity in enumerate(source):
             last_weight[identity] = (1 - p_gen) * weights[position] + generated[identity]
         return mixed, {
-            "p_gen is the probability of generating; copying has the rest": (
-                _mixed(p_vocab, weights, 1 - p_gen, source)
-            ),
+            "p_gen is the probability of generating; copying has the rest": swapped,
             "a word that stands at two places has the weights of both": last_weight,
-            "the weights come on top of what the vocabulary gives, not in its place": (
-                mixed - generated * copied
-            ),
-            "the weights are not multiplied by 1 - p_gen": (
-                generated + _mixed(p_vocab * 0, weights, 0.0, source)
-            ),
+            "the weights come on top of what the vocabulary gives, not in its place": in_its_place,
+            "the weights are not multiplied by 1 - p_gen": unscaled,
         }
 
     given = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.4, 0.3, 0.2])
     cases = [(*given, 0.8, [3, 1, 3, 4], 5), (*given, 0.3, [0, 4, 4, 3], 5)]
-    check(mix, cases, expected, otherwise=NOT_IT, atol=1e-6)
+    answers.check(mix, cases, expected, otherwise=NOT_IT, atol=1e-6)
 
 
 def check_again(again: Answer) -> None:
@@ -107,24 +92,22 @@ def check_again(again: Answer) -> None:
     """
 
     def expected(weights: Numbers) -> Expected:
-        so_far = weights.cumsum(0)
-        before, along_keys = so_far - weights, weights.cumsum(1) - weights
-        shifted = np.vstack([np.zeros_like(weights[:1]), weights[:-1]])
-        last_alone = np.minimum(weights, shifted).sum(1)
-        return np.minimum(weights, before).sum(1), {
-            "the coverage of a step is the sum of the steps before, without its own": (
-                np.minimum(weights, so_far).sum(1)
-            ),
-            "the coverage sums all steps before, not the last one alone": last_alone,
+        def loss(coverage: Numbers) -> Numbers:
+            return np.asarray(np.minimum(weights, coverage).sum(1))
+
+        before, along_keys = weights.cumsum(0) - weights, weights.cumsum(1) - weights
+        last = np.vstack([np.zeros_like(weights[:1]), weights[:-1]])
+        own = "the coverage of a step is the sum of the steps before, without its own"
+        return loss(before), {
+            own: loss(weights.cumsum(0)),
+            "the coverage sums all steps before, not the last one alone": loss(last),
             "the smaller of the two counts, place by place": np.maximum(weights, before).sum(1),
-            "steps are rows: the coverage runs along the first axis": (
-                np.minimum(weights, along_keys).sum(1)
-            ),
+            "steps are rows: the coverage runs along the first axis": loss(along_keys),
         }
 
     listed = [[0.5, 0.5, 0.0], [0.2, 0.2, 0.6], [0.9, 0.1, 0.0]], [[1.0, 0.0], [0.25, 0.75]]
     cases = [(np.array(weights),) for weights in listed]
-    check(again, cases, expected, otherwise=NOT_IT, atol=1e-6)
+    answers.check(again, cases, expected, otherwise=NOT_IT, atol=1e-6)
 
 
 def check_rouge_l(rouge_l: Answer) -> None:
@@ -153,7 +136,7 @@ def check_rouge_l(rouge_l: Answer) -> None:
         (["a"], ["b"]),
     ]
     otherwise = "for {} and {} got {got:g}, which is not it"
-    check(rouge_l, cases, expected, otherwise=otherwise, rtol=1e-9, atol=1e-9)
+    answers.check(rouge_l, cases, expected, otherwise=otherwise, rtol=1e-9, atol=1e-9)
 
 
 def _mixed(p_vocab: Numbers, weights: Numbers, p_gen: float, source: Sequence[int]) -> Numbers:

@@ -9,14 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from companion.pages.exercises.answers import (
-    Answer,
-    Expected,
-    called,
-    check,
-    compare,
-    compare_parts,
-)
+from companion.pages.exercises import answers
+from companion.pages.exercises.answers import Answer, Expected
 
 PAD, BOS, EOS = 0, 1, 2
 
@@ -36,33 +30,25 @@ def check_weights(count: Answer) -> None:
         block = 3 * attention + 2 * (products + biases) + 5 * norm
         embedding = words * e
         right = embedding + layers * block
+        one_attention, one_matrix = right - layers * attention, right - 3 * layers * e * e
+        bare, one_block = right - 2 * layers * biases, embedding + block
+        shared = "one matrix serves both embeddings and the output: the words count once, not"
         return right, {
             "the embedding has weights, too": layers * block,
-            "one matrix serves both embeddings and the output: the words count once, not twice": (
-                right + embedding
-            ),
-            "one matrix serves both embeddings and the output: the words count once, not three "
-            "times": right + 2 * embedding,
-            "a block of the decoder has two attentions: itself and the memory": (
-                right - layers * attention
-            ),
-            "the feed-forward layers have biases: hidden of them in the middle, e at the end": (
-                right - 2 * layers * biases
-            ),
+            f"{shared} twice": right + embedding,
+            f"{shared} three times": right + 2 * embedding,
+            "a block of the decoder has two attentions: itself and the memory": one_attention,
+            "the feed-forward layers have biases: hidden of them in the middle, e at the end": bare,
             "every sub-layer has a norm, with e gains and e biases": right - 5 * layers * norm,
             "a norm has e gains and e biases": right - 5 * layers * e,
             "the decoder's block has three sub-layers, so three norms": right - layers * norm,
-            "an attention has four matrices: query, key, value, output": (
-                right - 3 * layers * e * e
-            ),
-            "there are `layers` blocks in the encoder and as many in the decoder": (
-                embedding + block
-            ),
+            "an attention has four matrices: query, key, value, output": one_matrix,
+            "there are `layers` blocks in the encoder and as many in the decoder": one_block,
         }
 
     cases = [(11, 6, 17, 3), (37_000, 512, 2048, 6)]
     otherwise = "count({}, {}, {}, {}): got {got:g}, which is not it"
-    check(count, cases, expected, otherwise=otherwise)
+    answers.check(count, cases, expected, otherwise=otherwise)
 
 
 def check_orders(pre: Answer, post: Answer) -> None:
@@ -80,7 +66,7 @@ def check_orders(pre: Answer, post: Answer) -> None:
     def norm(y: Tensor) -> Tensor:
         return torch.nn.functional.layer_norm(y, y.shape[-1:])
 
-    before, after = x + f(norm(x)), norm(x + f(x))
+    before, after, normed = x + f(norm(x)), norm(x + f(x)), norm(x) + f(norm(x))
     shared = {
         "x + norm(f(x)) normalises what the sub-layer gives: neither order": x + norm(f(x)),
         "x does not go around the sub-layer": f(norm(x)),
@@ -89,16 +75,14 @@ def check_orders(pre: Answer, post: Answer) -> None:
     }
     of_pre = shared | {
         "this is the other order, post": after,
-        "what goes around is x itself, not norm(x): else no path is free of norms": (
-            norm(x) + f(norm(x))
-        ),
+        "what goes around is x itself, not norm(x): else no path is free of norms": normed,
     }
     of_post = shared | {
         "this is the other order, pre": before,
         "the sum is normalised, not each of its terms": norm(x) + norm(f(x)),
     }
-    compare(called(pre, x, f, norm), before, of_pre, where="pre: ")
-    compare(called(post, x, f, norm), after, of_post, where="post: ")
+    answers.compare(answers.called(pre, x, f, norm), before, of_pre, where="pre: ")
+    answers.compare(answers.called(post, x, f, norm), after, of_post, where="post: ")
     print("Right.")
 
 
@@ -137,7 +121,7 @@ def check_shift(shift: Answer) -> None:
     }
     parts = {"read": (read, of_read), "write": (write, of_write), "mask": (counts, of_mask)}
     wanted = "three tensors: what is read, what is written, the mask"
-    compare_parts(called(shift, sentences), parts, wanted)
+    answers.compare_parts(answers.called(shift, sentences), parts, wanted)
     print("Right.")
 
 
@@ -150,26 +134,23 @@ def check_torch_masks(masks: Answer) -> None:
     """
     k, q = 7, 5
     lengths = torch.tensor([3, 7, 1])
-    padding = torch.arange(k) >= lengths[:, None]
+    padding, late = torch.arange(k) >= lengths[:, None], torch.arange(k) > lengths[:, None]
     later = torch.arange(q) > torch.arange(q)[:, None]
     polarity = "here True forbids; this mask allows where it should forbid"
     of_future = {
         polarity: ~later,
-        "the diagonal is forbidden, too: a place may look at itself, or the first sees nothing": (
-            later | torch.eye(q, dtype=torch.bool)
-        ),
+        "the diagonal is forbidden, too: a place may look at itself, or the first sees "
+        "nothing": later | torch.eye(q, dtype=torch.bool),
         "the past is forbidden, not the future": later.mT,
     }
     of_padding = {
         polarity: ~padding,
-        "one place too few is left out: the last word has number length - 1": (
-            torch.arange(k) > lengths[:, None]
-        ),
+        "one place too few is left out: the last word has number length - 1": late,
     }
     parts = {
         "tgt_mask": (later, of_future),
         "src_key_padding_mask": (padding, of_padding),
         "memory_key_padding_mask": (padding, of_padding),
     }
-    compare_parts(called(masks, lengths, k, q), parts, "three masks")
+    answers.compare_parts(answers.called(masks, lengths, k, q), parts, "three masks")
     print("Right.")
