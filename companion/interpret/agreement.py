@@ -8,12 +8,8 @@ from torch import Tensor
 from companion.contracts import contract
 from companion.interpret._checks import allowed_words, same_shape
 
-_ranked = contract(
-    a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1", rule=same_shape("a", "b")
-)
 
-
-@_ranked
+@contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1", rule=same_shape("a", "b"))
 def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Correlate two rankings by their pairs: Kendall's tau-b (Kendall, 1938, 1945).
 
@@ -40,7 +36,7 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     return agreed / ranked.sqrt()
 
 
-@_ranked
+@contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1", rule=same_shape("a", "b"))
 def top_agreement(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Say where two rankings put the same word first; of equal scores the first word counts.
 
