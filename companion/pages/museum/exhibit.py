@@ -13,7 +13,7 @@ from torch import Tensor
 from companion.attention import scaled_dot_product_attention
 
 Variant = Callable[..., Any]
-_THREAD = re.compile(r"([\w.-]+/[\w.-]+) #(\d+)")
+_THREADS = re.compile(r"[\w.-]+/[\w.-]+( #\d+)+")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Exhibit:
         sound: the same by the package.
         check: takes a variant; raises an AssertionError on the broken one, passes on the sound one.
         hint: words of that error's message.
-        threads: public threads about it, each "owner/repository #number".
+        threads: public threads about it, a repository each: "owner/repository #number #number".
 
     Raises:
         ValueError: a thread of another form.
@@ -49,9 +49,9 @@ class Exhibit:
     threads: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for thread in self.threads:
-            if not _THREAD.fullmatch(thread):
-                raise ValueError(f"threads: got {thread!r}, wanted 'owner/repository #number'")
+        for threads in self.threads:
+            if not _THREADS.fullmatch(threads):
+                raise ValueError(f"threads: got {threads!r}, wanted 'owner/repository #number'")
 
     def verdict(self, variant: Variant) -> str:
         """Return what the check says to a variant; nothing, if it passes."""
@@ -65,8 +65,9 @@ class Exhibit:
     def links(self) -> str:
         """The threads as Markdown."""
         return ", ".join(
-            f"[{thread}](https://github.com/{thread.replace(' #', '/issues/')})"
-            for thread in self.threads
+            f"[{repository} #{number}](https://github.com/{repository}/issues/{number})"
+            for repository, *numbers in (threads.split(" #") for threads in self.threads)
+            for number in numbers
         )
 
 

@@ -90,12 +90,7 @@ LOOKING = (
         sound=AdditiveWeights,
         check=check_memory,
         hint="is the input read at all",
-        threads=(
-            "pytorch/tutorials #1098",
-            "pytorch/tutorials #130",
-            "spro/practical-pytorch #84",
-            "spro/practical-pytorch #149",
-        ),
+        threads=("pytorch/tutorials #1098 #130", "spro/practical-pytorch #84 #149"),
     ),
     Exhibit(
         "one column",
@@ -105,8 +100,7 @@ LOOKING = (
         check=check_query,
         hint="is the input read at all",
         threads=(
-            "bentrevett/pytorch-seq2seq #144",
-            "bentrevett/pytorch-seq2seq #90",
+            "bentrevett/pytorch-seq2seq #144 #90",
             "AuCson/PyTorch-Batch-Attention-Seq2seq #3",
         ),
     ),

@@ -13,14 +13,7 @@ from companion.checks import check_agree, check_causal, check_mask
 from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
-from companion.pages.museum.exhibit import (
-    Exhibit,
-    Variant,
-    attend_causally,
-    seeded,
-    two_inputs,
-    two_texts,
-)
+from companion.pages.museum.exhibit import Exhibit, attend_causally, seeded, two_inputs, two_texts
 
 
 def hidden_for_allowed(x: Tensor) -> Tensor:
@@ -30,11 +23,6 @@ def hidden_for_allowed(x: Tensor) -> Tensor:
     return nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=hidden)
 
 
-def check_future(attend: Variant) -> None:
-    """Check self-attention (b, n, e) for a future that leaks."""
-    check_causal(attend, *two_inputs())
-
-
 def mask_of_another_library(x: Tensor, mask: Tensor) -> Tensor:
     """Pass a mask in which True = may attend to torch's older layer."""
     layer = seeded(lambda: nn.MultiheadAttention(x.shape[-1], 2, batch_first=True))
@@ -42,31 +30,13 @@ def mask_of_another_library(x: Tensor, mask: Tensor) -> Tensor:
     return output
 
 
-def mask_of_this_library(x: Tensor, mask: Tensor) -> Tensor:
-    """Pass the same mask to the package's layer."""
-    layer = seeded(lambda: MultiHeadAttention(x.shape[-1], 2))
-    output: Tensor = layer(x, attn_mask=mask)
-    return output
-
-
-def check_polarity(attend: Variant) -> None:
-    """Check what True means in a mask."""
-    check_mask(attend, *two_inputs())
-
-
 def small_language_model() -> LanguageModel:
     """Make a causal language model of one block, with weights from torch's generator."""
-    return LanguageModel(
-        TransformerConfig(
-            vocab_size=12,
-            embed_dim=32,
-            num_heads=2,
-            num_layers=1,
-            positions="learned",
-            max_len=16,
-            dropout_p=0.0,
-        )
-    )
+    config = TransformerConfig(
+        vocab_size=12, embed_dim=32, num_heads=2, num_layers=1, positions="learned", max_len=16,
+        dropout_p=0.0,
+    )  # fmt: skip
+    return LanguageModel(config)
 
 
 def all_at_once(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> Tensor:
@@ -84,11 +54,6 @@ def peeking_model() -> LanguageModel:
     return model
 
 
-def check_decoder(make: Variant) -> None:
-    """Check a whole model, from ids to logits, for a future that leaks."""
-    check_causal(seeded(make), *two_texts())
-
-
 def written_out(x: Tensor) -> Tensor:
     """Attend causally, slowly: the way that a model was trained with."""
     scores = x @ x.mT / math.sqrt(x.shape[-1])
@@ -102,40 +67,31 @@ def fast_path(x: Tensor) -> Tensor:
     return nn.functional.scaled_dot_product_attention(x, x, x, future)
 
 
-def check_paths(attend: Variant) -> None:
-    """Check that the fast path computes what the slow one does."""
-    check_agree(written_out, attend, two_inputs()[0])
-
-
 MASKS = (
     Exhibit(
         "upside down",
         "A mask of what is hidden, given to a function that asks what may be seen",
         broken=hidden_for_allowed,
         sound=attend_causally,
-        check=check_future,
+        check=lambda attend: check_causal(attend, *two_inputs()),
         hint="upside down",
-        threads=("rasbt/LLMs-from-scratch #1061", "rasbt/LLMs-from-scratch #1062"),
+        threads=("rasbt/LLMs-from-scratch #1061 #1062",),
     ),
     Exhibit(
         "two libraries",
         "One mask, two libraries, two meanings",
         broken=mask_of_another_library,
-        sound=mask_of_this_library,
-        check=check_polarity,
+        sound=lambda x, mask: seeded(lambda: MultiHeadAttention(8, 2))(x, attn_mask=mask),
+        check=lambda attend: check_mask(attend, *two_inputs()),
         hint="True means must not attend",
-        threads=(
-            "pytorch/pytorch #170400",
-            "pytorch/pytorch #120668",
-            "patrick-kidger/equinox #463",
-        ),
+        threads=("pytorch/pytorch #170400 #120668", "patrick-kidger/equinox #463"),
     ),
     Exhibit(
         "too good",
         "A model that is right too often, because it reads the answer",
         broken=peeking_model,
         sound=small_language_model,
-        check=check_decoder,
+        check=lambda make: check_causal(seeded(make), *two_texts()),
         hint="upside down",
         threads=("tensorflow/text #894",),
     ),
@@ -144,7 +100,7 @@ MASKS = (
         "A trained model that is wrong on one backend only",
         broken=fast_path,
         sound=attend_causally,
-        check=check_paths,
+        check=lambda attend: check_agree(written_out, attend, two_inputs()[0]),
         hint="the two differ",
         threads=("huggingface/transformers #38094",),
     ),

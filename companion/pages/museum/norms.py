@@ -8,7 +8,7 @@ from companion.checks import check_norm_order
 from companion.models.transformer import TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.models.transformer.config import NormOrder
-from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs
+from companion.pages.museum.exhibit import Exhibit, seeded, two_inputs
 
 
 def block_of(order: NormOrder, e: int = 8) -> Block:
@@ -25,31 +25,14 @@ def said_post_is_pre(x: Tensor) -> Tensor:
     return block_of("pre", x.shape[-1])(x).x
 
 
-def said_post_is_post(x: Tensor) -> Tensor:
-    """Normalise the sum, as the text says."""
-    return block_of("post", x.shape[-1])(x).x
-
-
-def check_post(block: Variant) -> None:
-    """Check a block (b, n, e) against its text: norm(x + f(x))."""
-    check_norm_order(block, two_inputs()[0], "post")
-
-
 NORMS = (
     Exhibit(
         "before or after",
         "The text normalises after the sum, the code before the sub-layer",
         broken=said_post_is_pre,
-        sound=said_post_is_post,
-        check=check_post,
+        sound=lambda x: block_of("post")(x).x,
+        check=lambda block: check_norm_order(block, two_inputs()[0], "post"),
         hint=r"the code is x \+ f\(norm\(x\)\), the text says norm",
-        threads=(
-            "harvardnlp/annotated-transformer #1",
-            "harvardnlp/annotated-transformer #13",
-            "harvardnlp/annotated-transformer #92",
-            "harvardnlp/annotated-transformer #100",
-            "harvardnlp/annotated-transformer #110",
-            "d2l-ai/d2l-en #803",
-        ),
+        threads=("harvardnlp/annotated-transformer #1 #13 #92 #100 #110", "d2l-ai/d2l-en #803"),
     ),
 )

@@ -12,6 +12,7 @@ from companion.masks import padding_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.pages.museum.exhibit import Exhibit, Variant, seeded, two_inputs, two_texts
 
+X, OTHER = two_inputs()
 LENGTHS = torch.tensor([6, 3])
 
 
@@ -32,12 +33,6 @@ def state_after_words(x: Tensor, lengths: Tensor) -> Tensor:
     return torch.cat((last[0], last[1]), -1)
 
 
-def check_state(encode: Variant) -> None:
-    """Check one state a sentence, (b, h)."""
-    x, other = two_inputs()
-    check_padding(encode, x, LENGTHS, other, per_place=False)
-
-
 def looks_at_padding(x: Tensor, lengths: Tensor) -> Tensor:
     """Attend to all positions of the batch."""
     return nn.functional.scaled_dot_product_attention(x, x, x)
@@ -46,12 +41,6 @@ def looks_at_padding(x: Tensor, lengths: Tensor) -> Tensor:
 def looks_at_words(x: Tensor, lengths: Tensor) -> Tensor:
     """Attend to the positions of the sentence."""
     return scaled_dot_product_attention(x, x, x, padding_mask(lengths, x.shape[1]))
-
-
-def check_look(attend: Variant) -> None:
-    """Check self-attention (b, n, e) at the positions of the words."""
-    x, other = two_inputs()
-    check_padding(attend, x, LENGTHS, other)
 
 
 def _scorer() -> LanguageModel:
@@ -78,24 +67,22 @@ def check_loss(loss: Variant) -> None:
     check_padding(loss, ids, LENGTHS, other, per_place=False)
 
 
-_THREADS = ("pytorch/tutorials #3643", "pytorch/tutorials #593", "bentrevett/pytorch-seq2seq #90")
-
 PADDING = (
     Exhibit(
         "read",
         "The encoder's last state is that after the padding",
         broken=state_after_padding,
         sound=state_after_words,
-        check=check_state,
+        check=lambda encode: check_padding(encode, X, LENGTHS, OTHER, per_place=False),
         hint="what stands in the padding",
-        threads=_THREADS,
+        threads=("pytorch/tutorials #3643 #593", "bentrevett/pytorch-seq2seq #90"),
     ),
     Exhibit(
         "looked at",
         "Attention spends weight on padding",
         broken=looks_at_padding,
         sound=looks_at_words,
-        check=check_look,
+        check=lambda attend: check_padding(attend, X, LENGTHS, OTHER),
         hint="what stands in the padding",
         threads=("pytorch/tutorials #3643", "MaximumEntropy/Seq2Seq-PyTorch #6"),
     ),

@@ -25,16 +25,6 @@ def doubled_exponents(places: Any, width: int = WIDTH) -> Any:
     return encoding
 
 
-def encoded(positions: Any, width: int = WIDTH) -> Any:
-    """Encode positions as the paper does."""
-    return sinusoidal_encoding(len(positions), width, offset=int(positions[0]))
-
-
-def check_encoding(encode: Variant) -> None:
-    """Check that products of two encodings depend on the distance."""
-    check_relative(lambda query, key: encode(query) @ encode(key).T)
-
-
 def two_layouts(x: Tensor, places: Tensor) -> Tensor:
     """Turn halves against each other, by a table of angles that is made for neighbours."""
     angles = places[:, None] * rotary_frequencies(x.shape[-1], like=x)
@@ -85,14 +75,12 @@ POSITIONS = (
         "exponent",
         "Sine and cosine of a pair have two frequencies",
         broken=doubled_exponents,
-        sound=encoded,
-        check=check_encoding,
+        sound=lambda at: sinusoidal_encoding(len(at), WIDTH, offset=int(at[0])),
+        check=lambda encode: check_relative(lambda query, key: encode(query) @ encode(key).T),
         hint="rotated by one angle",
         threads=(
             "SamLynnEvans/Transformer #25",
-            "labmlai/annotated_deep_learning_paper_implementations #215",
-            "labmlai/annotated_deep_learning_paper_implementations #244",
-            "labmlai/annotated_deep_learning_paper_implementations #256",
+            "labmlai/annotated_deep_learning_paper_implementations #215 #244 #256",
             "datawhalechina/base-llm #67",
         ),
     ),
@@ -112,10 +100,6 @@ POSITIONS = (
         sound=partial(rotate, interleaved=True),
         check=check_loaded,
         hint="the two differ",
-        threads=(
-            "rasbt/LLMs-from-scratch #751",
-            "rasbt/LLMs-from-scratch #802",
-            "rasbt/LLMs-from-scratch #838",
-        ),
+        threads=("rasbt/LLMs-from-scratch #751 #802 #838",),
     ),
 )

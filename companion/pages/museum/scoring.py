@@ -47,12 +47,7 @@ SCORING = (
         sound=bleu,
         check=check_bleu,
         hint="brevity penalty is missing",
-        threads=(
-            "nltk/nltk #922",
-            "nltk/nltk #926",
-            "pytorch/torcheval #195",
-            "promptfoo/promptfoo #9717",
-        ),
+        threads=("nltk/nltk #922 #926", "pytorch/torcheval #195", "promptfoo/promptfoo #9717"),
     ),
     Exhibit(
         "blanks",

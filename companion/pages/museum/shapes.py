@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.checks import check_alone, check_permutation, check_scale
 from companion.layers import MultiHeadAttention
-from companion.pages.museum.exhibit import Exhibit, Variant, normal_numbers, seeded, two_inputs
+from companion.pages.museum.exhibit import Exhibit, normal_numbers, seeded, two_inputs
 
 HEADS = 4
 
@@ -21,28 +21,11 @@ def scaled_by_the_model(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return torch.softmax(query @ key.mT / math.sqrt(model_width), -1) @ value
 
 
-def check_root(attend: Variant) -> None:
-    """Check what stands under the root."""
-    check_scale(attend, 16, HEADS, like=normal_numbers(1))
-
-
 def words_first(x: Tensor) -> Tensor:
     """Give (b, n, e) to a layer whose first axis is n, unless it is told otherwise."""
     layer = seeded(lambda: nn.MultiheadAttention(x.shape[-1], 2))
     output: Tensor = layer(x, x, x, need_weights=False)[0]
     return output
-
-
-def sentences_first(x: Tensor) -> Tensor:
-    """Give (b, n, e) to a layer that says so."""
-    layer = seeded(lambda: MultiHeadAttention(x.shape[-1], 2))
-    output: Tensor = layer(x)
-    return output
-
-
-def check_batch(attend: Variant) -> None:
-    """Check that sentences do not look at one another."""
-    check_alone(attend, two_inputs(b=3)[0])
 
 
 def heads_by_a_view(x: Tensor) -> Tensor:
@@ -62,18 +45,13 @@ def heads_by_a_transpose(x: Tensor) -> Tensor:
     return output
 
 
-def check_cut(attend: Variant) -> None:
-    """Check that heads are cut out of the width, not out of the sentence."""
-    check_permutation(attend, two_inputs(n=5)[0])
-
-
 SHAPES = (
     Exhibit(
         "the wrong width",
         "Scores divided by the root of the model's width, not of the head's",
         broken=scaled_by_the_model,
         sound=scaled_dot_product_attention,
-        check=check_root,
+        check=lambda attend: check_scale(attend, 16, HEADS, like=normal_numbers(1)),
         hint="by the width of the model",
         threads=("karpathy/ng-video-lecture #28", "rasbt/LLMs-from-scratch #443"),
     ),
@@ -81,21 +59,17 @@ SHAPES = (
         "the wrong axis",
         "Words that attend to the other sentences of their batch",
         broken=words_first,
-        sound=sentences_first,
-        check=check_batch,
+        sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2))(x),
+        check=lambda attend: check_alone(attend, two_inputs(b=3)[0]),
         hint="alone than in its batch",
-        threads=(
-            "labmlai/annotated_deep_learning_paper_implementations #157",
-            "labmlai/annotated_deep_learning_paper_implementations #216",
-            "labmlai/annotated_deep_learning_paper_implementations #262",
-        ),
+        threads=("labmlai/annotated_deep_learning_paper_implementations #157 #216 #262",),
     ),
     Exhibit(
         "a view",
         "Heads cut out of the sentence",
         broken=heads_by_a_view,
         sound=heads_by_a_transpose,
-        check=check_cut,
+        check=lambda attend: check_permutation(attend, two_inputs(n=5)[0]),
         hint="a view without a transpose",
         threads=(
             "harvardnlp/annotated-transformer #118",
