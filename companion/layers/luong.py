@@ -128,40 +128,22 @@ class LuongAttention(MemoryAttention):
 
     @overload
     def forward(
-        self,
-        query: Tensor,
-        keys: Tensor,
-        memory: Tensor,
-        *,
-        mask: Tensor | None = None,
-        offset: int | Tensor = 0,
-        need_weights: Literal[False] = False,
-    ) -> Tensor: ...
+        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
+        offset: int | Tensor = 0, need_weights: Literal[False] = False,
+    ) -> Tensor: ...  # fmt: skip
     @overload
     def forward(
-        self,
-        query: Tensor,
-        keys: Tensor,
-        memory: Tensor,
-        *,
-        mask: Tensor | None = None,
-        offset: int | Tensor = 0,
-        need_weights: Literal[True],
-    ) -> tuple[Tensor, Tensor]: ...
+        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
+        offset: int | Tensor = 0, need_weights: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
     @contract(
         matching="first_weight", query="b q query_dim", keys="b k projected_dim", memory="b k v",
         mask="mask: ~b ~q ~k", offset="integers: ~b",
     )  # fmt: skip
     def forward(
-        self,
-        query: Tensor,
-        keys: Tensor,
-        memory: Tensor,
-        *,
-        mask: Tensor | None = None,
-        offset: int | Tensor = 0,
-        need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
+        offset: int | Tensor = 0, need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Blend the memory, or a window of it, for every query.
 
         Args:

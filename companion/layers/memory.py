@@ -38,37 +38,22 @@ class MemoryAttention(nn.Module):
 
     @overload
     def forward(
-        self,
-        query: Tensor,
-        keys: Tensor,
-        memory: Tensor,
-        *,
-        mask: Tensor | None = None,
+        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
         need_weights: Literal[False] = False,
-    ) -> Tensor: ...
+    ) -> Tensor: ...  # fmt: skip
     @overload
     def forward(
-        self,
-        query: Tensor,
-        keys: Tensor,
-        memory: Tensor,
-        *,
-        mask: Tensor | None = None,
+        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
         need_weights: Literal[True],
-    ) -> tuple[Tensor, Tensor]: ...
+    ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
     @contract(
         matching="first_weight", query="b q query_dim", keys="b k projected_dim", memory="b k v",
         mask="mask: ~b ~q ~k",
     )  # fmt: skip
     def forward(
-        self,
-        query: Tensor,
-        keys: Tensor,
-        memory: Tensor,
-        *,
-        mask: Tensor | None = None,
+        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
         need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Blend the memory for every query.
 
         Args:

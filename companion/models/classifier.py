@@ -127,31 +127,19 @@ class AttentionClassifier(nn.Module):
 
     @overload
     def forward(
-        self,
-        tokens: Tensor,
-        lengths: Tensor,
-        question: Tensor | None = None,
-        *,
+        self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None, *,
         need_weights: Literal[False] = False,
-    ) -> Tensor: ...
+    ) -> Tensor: ...  # fmt: skip
     @overload
     def forward(
-        self,
-        tokens: Tensor,
-        lengths: Tensor,
-        question: Tensor | None = None,
-        *,
+        self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None, *,
         need_weights: Literal[True],
-    ) -> tuple[Tensor, Tensor]: ...
+    ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
     @contract()
     def forward(
-        self,
-        tokens: Tensor,
-        lengths: Tensor,
-        question: Tensor | None = None,
-        *,
+        self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None, *,
         need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Score the classes of every sentence.
 
         Args:
