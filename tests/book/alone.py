@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from companion.pages.plot.live import LiveOutput
+from companion.pages.plot import LiveOutput
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route

@@ -209,7 +209,7 @@ def _with_mask(mask: Callable[[Numbers, Numbers], Flags]) -> Attention:
 
 
 def _with_weights(weights: Callable[[Numbers, Flags], Numbers]) -> Attention:
-    """Make attention of what turns scaled scores and a causal mask into weights."""
+    """Make attention whose weights are a function of scaled scores and a causal mask."""
     return lambda query, key, value: attend(
         weights(_scores(query, key), _allowed(query, key)), value
     )

@@ -113,7 +113,7 @@ def check_on_circle(on_circle: Answer) -> None:
 
 
 def check_line(line_lookup: Answer) -> None:
-    """Check a lookup that fits a line with Gaussian weights, and reads it at the query.
+    """Check local linear regression: a line of Gaussian weights for each query, read at it.
 
     Args:
         line_lookup: `line_lookup(query, key, value, bandwidth)`, from queries (q,), keys (k,) and

@@ -55,14 +55,14 @@ def peeking_model() -> LanguageModel:
 
 
 def written_out(x: Tensor) -> Tensor:
-    """Attend causally, slowly: the way that a model was trained with."""
+    """Attend causally, slowly, as the model did in training."""
     scores = x @ x.mT / math.sqrt(x.shape[-1])
     future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
     return scores.masked_fill(future, -math.inf).softmax(-1) @ x
 
 
 def fast_path(x: Tensor) -> Tensor:
-    """Hand the slow way's mask to the fused kernel, in which True means the opposite."""
+    """Hand the mask of `written_out` to the fused kernel, in which True means the opposite."""
     future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
     return nn.functional.scaled_dot_product_attention(x, x, x, future)
 

@@ -34,13 +34,13 @@ def two_layouts(x: Tensor, places: Tensor) -> Tensor:
     return turned
 
 
-def check_rotation(turn: Variant) -> None:
+def check_rotation(rotation: Variant) -> None:
     """Check that products of rotated queries and keys depend on the distance."""
     query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
 
     def scores(query_positions: Any, key_positions: Any) -> Tensor:
         given = (torch.as_tensor(positions) for positions in (query_positions, key_positions))
-        products: Tensor = turn(query, next(given)) @ turn(key, next(given)).mT
+        products: Tensor = rotation(query, next(given)) @ rotation(key, next(given)).mT
         return products
 
     check_relative(scores)
@@ -59,15 +59,15 @@ def by_complex_numbers(x: Tensor, positions: Tensor) -> Tensor:
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
 
 
-def check_loaded(turn: Variant) -> None:
+def check_loaded(rotation: Variant) -> None:
     """Check scores against those of the authors' code."""
     query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
     positions = torch.arange(5)
 
-    def scores_by(turn: Variant) -> Variant:
-        return lambda query, key: turn(query, positions) @ turn(key, positions).mT
+    def scores_by(rotation: Variant) -> Variant:
+        return lambda query, key: rotation(query, positions) @ rotation(key, positions).mT
 
-    check_agree(scores_by(by_complex_numbers), scores_by(turn), query, key)
+    check_agree(scores_by(by_complex_numbers), scores_by(rotation), query, key)
 
 
 POSITIONS = (

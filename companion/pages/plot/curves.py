@@ -10,18 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from companion.pages.plot import colours
 from companion.pages.plot._inputs import as_intervals, as_labels, as_vector
-from companion.pages.plot.colours import (
-    GOLD,
-    INK,
-    MARKERS,
-    MUTED,
-    PAPER,
-    PETROL,
-    SERIES,
-    SLATE,
-    WASH,
-)
 from companion.pages.plot.labels import LineEnd
 from companion.pages.studies import decimals_for, format_estimate
 
@@ -89,11 +79,11 @@ def training_limit(ax: Axes, x: float, text: str = "longer than in training") ->
     if not x < right:
         raise ValueError(f"x: got {x}, wanted less than the right end of the axis, {right:g}")
     ax.set_xlim(left, right)
-    ax.axvspan(x, right, color=WASH, linewidth=0, zorder=0)
-    ax.axvline(x, color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    ax.axvspan(x, right, color=colours.WASH, linewidth=0, zorder=0)
+    ax.axvline(x, color=colours.MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     ax.annotate(
         text, (x, 1), (5, -3), xycoords=("data", "axes fraction"), textcoords="offset points",
-        color=MUTED, va="top", fontsize=10,
+        color=colours.MUTED, va="top", fontsize=10,
     )  # fmt: skip
 
 
@@ -134,11 +124,13 @@ def intervals(
     if unknown := set(baselines) - set(names):
         raise ValueError(f"baselines: got {sorted(unknown)}, wanted names among {list(names)}")
     if threshold is not None:
-        ax.axvline(threshold, color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        ax.axvline(threshold, color=colours.MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     if decimals is None:
         decimals = _common_decimals(centers, ranges)
     for row, (name, center, (low, high)) in enumerate(zip(names, centers, ranges, strict=True)):
-        whisker, fill, marker = (SLATE, SLATE, "X") if name in baselines else (GOLD, PETROL, "s")
+        whisker, fill, marker = colours.GOLD, colours.PETROL, "s"
+        if name in baselines:
+            whisker, fill, marker = colours.SLATE, colours.SLATE, "X"
         ax.errorbar(
             center, row, xerr=[[center - low], [high - center]], color=whisker, marker="",
             elinewidth=1.8, capsize=4.5, capthick=1.8,
@@ -147,7 +139,7 @@ def intervals(
         ax.annotate(
             format_estimate(float(center), (float(low), float(high)), decimals=decimals),
             (1, row), (8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-            color=INK, fontsize=10, va="center", annotation_clip=False,
+            color=colours.INK, fontsize=10, va="center", annotation_clip=False,
         )  # fmt: skip
     ax.set(ylim=(centers.size - 0.4, -0.6), xlabel=unit)
     ax.set_yticks(range(centers.size), labels=labels)
@@ -166,8 +158,9 @@ def _common_decimals(centers: NDArray[np.float64], ranges: NDArray[np.float64]) 
 
 def _line_style(series: int | str) -> dict[str, Any]:
     if series == "baseline":
-        cross = {"marker": "x", "markeredgecolor": SLATE, "markeredgewidth": 1.4}
-        return {"color": SLATE, "linestyle": (0, (4, 2)), **cross}
-    if isinstance(series, int) and 0 <= series < len(SERIES):
-        return {"color": SERIES[series], "marker": MARKERS[series], "markeredgecolor": PAPER}
-    raise ValueError(f'series: got {series!r}, wanted 0 to {len(SERIES) - 1} or "baseline"')
+        cross = {"marker": "x", "markeredgecolor": colours.SLATE, "markeredgewidth": 1.4}
+        return {"color": colours.SLATE, "linestyle": (0, (4, 2)), **cross}
+    if isinstance(series, int) and 0 <= series < len(colours.SERIES):
+        color, marker = colours.SERIES[series], colours.MARKERS[series]
+        return {"color": color, "marker": marker, "markeredgecolor": colours.PAPER}
+    raise ValueError(f'series: got {series!r}, wanted 0 to {len(colours.SERIES) - 1} or "baseline"')

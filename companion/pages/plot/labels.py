@@ -89,7 +89,7 @@ def label_along(
     along = as_vector(x, "x")
     values = as_vector(y, "y", along.size)
     if not along[0] <= at <= along[-1] or along.size < 2:
-        raise ValueError(f"at: got {at}, wanted a place from {along[0]:g} to {along[-1]:g}")
+        raise ValueError(f"at: got {at}, wanted a position from {along[0]:g} to {along[-1]:g}")
     ax.add_artist(_AlongCurve(ax, np.column_stack([along, values]), text, at, color, above))
 
 

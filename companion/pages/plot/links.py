@@ -21,9 +21,7 @@ _DOTTED = (0, (1, 1.4))
 
 
 def gold_links(
-    ax: Axes,
-    sure: Iterable[tuple[int, int]] = (),
-    possible: Iterable[tuple[int, int]] = (),
+    ax: Axes, sure: Iterable[tuple[int, int]] = (), possible: Iterable[tuple[int, int]] = ()
 ) -> None:
     """Outline word links on a map: sure ones solid, possible ones dotted.
 

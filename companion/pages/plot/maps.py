@@ -129,7 +129,8 @@ def _draw_map(
         np.ma.masked_array(matrix, ~drawn), cmap=colour_map, vmin=vmin, vmax=vmax,
         edgecolors="none", rasterized=not small,
     )  # fmt: skip
-    lines = _lattice(drawn) if small else _frame(q_len, k_len)
+    frame = [(0, 0), (k_len, 0), (k_len, q_len), (0, q_len), (0, 0)]
+    lines = _lattice(drawn) if small else [frame]
     ax.add_collection(LineCollection(lines, colors=HAIR, linewidths=0.5, zorder=1.5, clip_on=False))
     # Flush left, as the text is. Flush top, too: the layout measures labels from there.
     ax.set(xlim=(0, k_len), ylim=(q_len, 0), aspect="equal", anchor="NW")
@@ -141,13 +142,9 @@ def _draw_map(
     for text in (*ax.get_xticklabels(), *ax.get_yticklabels()):
         text.set_parse_math(False)  # "$" is a token, too
     if rotate:
-        turn = {"rotation": rotate, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
-        plt.setp(ax.get_xticklabels(), **turn)
+        rising = {"rotation": rotate, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
+        plt.setp(ax.get_xticklabels(), **rising)
     return mesh
-
-
-def _frame(q_len: int, k_len: int) -> list[list[tuple[int, int]]]:
-    return [[(0, 0), (k_len, 0), (k_len, q_len), (0, q_len), (0, 0)]]
 
 
 def _lattice(drawn: NDArray[np.bool_]) -> list[list[tuple[int, int]]]:

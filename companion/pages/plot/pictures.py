@@ -37,12 +37,7 @@ class Rectangular(Protocol):
 
 
 def attended_picture(
-    ax: Axes,
-    image: Any,
-    weights: Any,
-    *,
-    boxes: Sequence[Rectangular] = (),
-    full: float = FULL,
+    ax: Axes, image: Any, weights: Any, *, boxes: Sequence[Rectangular] = (), full: float = FULL
 ) -> None:
     """Draw a picture that keeps its colours where attention looks, and is pale grey elsewhere.
 

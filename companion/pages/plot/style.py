@@ -10,16 +10,7 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib import font_manager
 
-from companion.pages.plot.colours import (
-    HAIR,
-    INK,
-    MARKERS,
-    MUTED,
-    PAPER,
-    SERIES,
-    depth_map,
-    signed_map,
-)
+from companion.pages.plot import colours
 
 FIGURE_WIDTH = 5.2
 """Inches; 499 CSS pixels, the width of the text. On a phone the figure shrinks to 0.71."""
@@ -34,10 +25,10 @@ _RC: Any = {
     "figure.figsize": (FIGURE_WIDTH, 3.2),
     "figure.dpi": 100,
     "figure.constrained_layout.use": True,
-    "figure.facecolor": PAPER,
+    "figure.facecolor": colours.PAPER,
     "figure.titlesize": 11.5,
     "savefig.dpi": 200,
-    "savefig.facecolor": PAPER,
+    "savefig.facecolor": colours.PAPER,
     # The face has no arrows, Greek or <= signs; the second family draws those.
     "font.family": [_FACE, "DejaVu Sans"],
     "font.size": 10.5,
@@ -47,25 +38,25 @@ _RC: Any = {
     "mathtext.bf": f"{_FACE}:bold",
     "mathtext.cal": f"{_FACE}:italic",  # the default, a cursive, is missing on most machines
     "mathtext.fallback": "stixsans",
-    "text.color": INK,
+    "text.color": colours.INK,
     "axes.facecolor": "none",
-    "axes.edgecolor": MUTED,
+    "axes.edgecolor": colours.MUTED,
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": False,
-    "axes.labelcolor": INK,
+    "axes.labelcolor": colours.INK,
     "axes.labelsize": 10.5,
-    "axes.titlecolor": INK,
+    "axes.titlecolor": colours.INK,
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlepad": 8,
-    "axes.prop_cycle": cycler(color=SERIES) + cycler(marker=MARKERS),
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
+    "axes.prop_cycle": cycler(color=colours.SERIES) + cycler(marker=colours.MARKERS),
+    "xtick.color": colours.MUTED,
+    "ytick.color": colours.MUTED,
+    "xtick.labelcolor": colours.INK,
+    "ytick.labelcolor": colours.INK,
     "xtick.labelsize": 10,
     "ytick.labelsize": 10,
     "xtick.major.size": 3.5,
@@ -74,14 +65,14 @@ _RC: Any = {
     "ytick.major.width": 0.8,
     "xtick.minor.visible": False,
     "ytick.minor.visible": False,
-    "grid.color": HAIR,
+    "grid.color": colours.HAIR,
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
-    "lines.markeredgecolor": PAPER,
+    "lines.markeredgecolor": colours.PAPER,
     "lines.markeredgewidth": 0.8,
     "patch.linewidth": 0.8,
-    "hatch.color": MUTED,
+    "hatch.color": colours.MUTED,
     "hatch.linewidth": 0.7,
     "errorbar.capsize": 3,
     "image.cmap": "am_depth",
@@ -102,7 +93,7 @@ def use_style() -> None:
     'am_depth'
     """
     _register_fonts()
-    for colour_map in (depth_map(), signed_map()):
+    for colour_map in (colours.depth_map(), colours.signed_map()):
         if colour_map.name not in mpl.colormaps:
             mpl.colormaps.register(colour_map)
     mpl.rcParams.update(_RC)

@@ -73,9 +73,7 @@ def prefix_tree(
 
 
 def _checked(
-    probabilities: Mapping[Words, float],
-    followed: Iterable[Words],
-    arrived: Mapping[str, Words],
+    probabilities: Mapping[Words, float], followed: Iterable[Words], arrived: Mapping[str, Words]
 ) -> Words:
     """Return the root."""
     roots = [words for words in probabilities if words[:-1] not in probabilities]

@@ -13,19 +13,7 @@ from companion.pages.studies.rounding import (
 )
 
 __all__ = [
-    "Claim",
-    "Interval",
-    "Measure",
-    "Side",
-    "Study",
-    "UnknownNameError",
-    "Verdict",
-    "decimals_for",
-    "exact_decimals",
-    "format_estimate",
-    "format_interval",
-    "format_number",
-    "load_result",
-    "read_study",
-    "with_unit",
-]
+    "Claim", "Interval", "Measure", "Side", "Study", "UnknownNameError", "Verdict", "decimals_for",
+    "exact_decimals", "format_estimate", "format_interval", "format_number", "load_result",
+    "read_study", "with_unit",
+]  # fmt: skip

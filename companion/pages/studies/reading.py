@@ -83,21 +83,10 @@ def read_study(record: Any, *, name: str) -> Study:
         key: _claim(entry, f"{where}, claims, {key}", len(seeds))
         for key, entry in record["claims"].items()
     }
-    return Study(
-        study=name,
-        title=record["title"],
-        command=record["command"],
-        seeds=tuple(seeds),
-        date=record["date"],
-        processor=record["processor"],
-        threads=record["threads"],
-        versions=MappingProxyType(record["versions"]),
-        config=MappingProxyType(record["config"]),
-        data=record["data"] and MappingProxyType(record["data"]),
-        fingerprint=record["fingerprint"] and MappingProxyType(record["fingerprint"]),
-        measures=MappingProxyType(measures),
-        claims=MappingProxyType(claims),
-    )
+    entries = {**record, "seeds": tuple(seeds), "measures": measures, "claims": claims}
+    for key, entry in entries.items():
+        entries[key] = MappingProxyType(entry) if isinstance(entry, dict) else entry
+    return Study(**entries)
 
 
 def _claim(entry: Any, where: str, seeds: int) -> Claim:

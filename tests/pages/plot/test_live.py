@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from companion.pages.plot import live
-from companion.pages.plot.live import LiveOutput, output, pack
+from companion.pages.plot.live import output
+from companion.pages.plot.live.output import LiveOutput, pack
 
 SCRIPTS = sorted(path.name for path in Path(live.__file__).parent.glob("*.js"))
 STYLES = sorted(path.name for path in Path(live.__file__).parent.glob("*.css"))

@@ -11,7 +11,7 @@ import torch
 from bs4 import BeautifulSoup, Tag
 
 from companion import masked_softmax
-from companion.pages.plot.live import softmax_explorer
+from companion.pages.plot import softmax_explorer
 from companion.pages.plot.live.softmax import TEMPERATURES, WIDTHS
 
 NAMES = ["The", "cat", "sat", "on", "a", "mat"]

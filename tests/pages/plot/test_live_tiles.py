@@ -11,7 +11,7 @@ import torch
 from bs4 import BeautifulSoup, Tag
 
 from companion import online_softmax
-from companion.pages.plot.live import online_softmax_steps
+from companion.pages.plot import online_softmax_steps
 
 SCORES = [0.4, 1.0, -0.5, 0.8, 2.0, 1.2, 3.2, 0.3, 1.9, 2.4, 0.9, 1.5]
 

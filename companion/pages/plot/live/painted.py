@@ -64,12 +64,7 @@ def paint_mask(
     return LiveOutput(
         "paint-mask",
         drawing=_table(weights, mask, rows, columns),
-        data={
-            "scores": pack(given, "float64"),
-            "queries": rows,
-            "keys": columns,
-            "masks": painted,
-        },
+        data={"scores": pack(given, "float64"), "queries": rows, "keys": columns, "masks": painted},
         label=label,
         alt=f"Mask: {first}. {_words(weights, mask, rows, columns)}.",
         caption=caption,
