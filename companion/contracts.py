@@ -279,7 +279,7 @@ class _Checks:
         parts: list[Any] = [names]
         for name, about, x in zip(names, given, (*args, *kwargs.values()), strict=False):
             kind = about[0]
-            if kind in _array_types:
+            if kind in _array_types and len(about) > 1:  # else of a type met at this very moment
                 shape = about[1]
                 parts += about[:1], about[2:]
                 parts += [order.setdefault(size, len(order)) for size in shape]

@@ -293,8 +293,8 @@ MUTANTS = [
     Mutant(
         "no gradient is cut",
         "training.py",
-        "    nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)\n",
-        "",
+        "if config.clip_norm is not None:",
+        "if config.clip_norm is None:",
         "test_training.py",
         "test_updates_equal_a_loop",
     ),
@@ -1403,7 +1403,7 @@ MUTANTS = [
         "blend = work.buffer(2, work.dtype, output.shape)\n",
         "blend = work.buffer(0, work.dtype, output.shape)\n",
         "kernels/test_cpu_paths.py",
-        "test_path and exp-plain",
+        "test_path and exp-narrow",
     ),
     Mutant(
         "queries after the windows begin anew",
@@ -1435,7 +1435,7 @@ MUTANTS = [
         "apart = -(-span // size) if plan.apart else 1",
         "apart = 1",
         "kernels/test_cpu_paths.py",
-        "test_path and exp-long",
+        "share_a_key",
     ),
     Mutant(
         "windows of the first piece alone",
@@ -1546,8 +1546,8 @@ MUTANTS = [
         "bands.py",
         "last = min(keys, queries.start + 1 + self.offset + self.right)",
         "last = min(keys, queries.stop + self.offset + self.right)",
-        "kernels/test_cpu_paths.py",
-        "test_path and exp-causal",
+        "test_tiled.py",
+        "test_lengths and numpy",
     ),
     Mutant(
         "windows beyond the last key",
@@ -1584,8 +1584,8 @@ MUTANTS = [
     Mutant(
         "calls remembered without their dtypes",
         "contracts.py",
-        "return x.shape, kind, x.dtype, x.device if",
-        "return x.shape, kind, None, x.device if",
+        "return kind, x.shape, x.dtype, x.device if",
+        "return kind, x.shape, None, x.device if",
         "test_contracts.py",
         "test_a_call_that_passed",
     ),
@@ -1600,16 +1600,17 @@ MUTANTS = [
     Mutant(
         "sizes remembered as if all were unlike",
         "contracts.py",
-        "shape = [order.setdefault(size, len(order)) for size in x.shape]",
-        "shape = [min(size, 2) for size in x.shape]",
+        "parts += [order.setdefault(size, len(order)) for size in shape]",
+        "parts += [min(size, 2) for size in shape]",
         "test_contracts.py",
         "test_lengths_that_grow",
     ),
     Mutant(
         "numbers that nobody looks at again",
         "contracts.py",
-        "                _check_bounds(name, x, self.bounds.get(name))\n            else:",
-        "            else:",
+        "                _check_bounds(name, x, self.bounds.get(name))\n"
+        "                parts.append(kind)",
+        "                parts.append(kind)",
         "test_contracts.py",
         "test_a_call_that_passed",
     ),

@@ -205,6 +205,7 @@ def test_sizes_of_the_owner() -> None:
     layer(ones(2, 5, 3))
     refused("memory: got width = 4 in shape (5, 4), wanted 3 as in the Layer", layer, ones(5, 4))
     refused("the Layer: got width = 0, wanted at least 1", Layer(0), ones(5, 0))
+    Layer(8)(ones(5, 8))
     for width in range(2, 12):  # whatever number it has, 8 is none of these
         if width != 8:
             refused("memory: got width = 8", Layer(width), ones(5, 8))
@@ -432,6 +433,9 @@ def test_a_call_that_passed_lets_no_other_pass() -> None:
         refused("query: got dtype torch.int64", pair, x.long(), y, error=TypeError)
         refused("key: got device meta, wanted cpu", pair, x, y.to("meta"))
         refused("flag: got 'no'", pair, x, y, flag="no", error=TypeError)
+        for scale in (2, 0.5):
+            pair(x, y, scale=scale)
+        refused("scale: got -0.5, wanted a number above 0", pair, x, y, scale=-0.5)
         refused("scale: got 0, wanted a number above 0", pair, x, y, scale=0)
         refused("scale: got nan, wanted a finite number", pair, x, y, scale=math.nan)
         refused("scale: got bool", pair, x, y, scale=True, error=TypeError)

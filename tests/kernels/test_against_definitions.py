@@ -163,12 +163,13 @@ def test_what_torch_does_not_know_is_not_given_to_it(option: dict[str, Any]) -> 
     torch.testing.assert_close(*both(*arrays, **option))
 
 
-def test_a_wide_mask_is_not_rounded() -> None:
-    """2**-10 is lost beside 1 in bfloat16, which torch's kernel would make of it."""
-    x = torch.ones(1, 1, 2, 4, dtype=torch.bfloat16)
-    value = torch.tensor([[1.0], [2.0]], dtype=torch.bfloat16)[None, None]
-    mask = torch.tensor([1e4, 1e4 + 4], dtype=torch.float32)
-    torch.testing.assert_close(*both(x, x, value, mask))
+@pytest.mark.parametrize("dtypes", [("bfloat16", "float32"), ("float32", "float64")])
+def test_a_wide_mask_is_not_rounded(dtypes: tuple[str, str]) -> None:
+    """4 is lost beside 10000 in bfloat16; other dtypes torch refuses to mix."""
+    narrow, wide = (getattr(torch, dtype) for dtype in dtypes)
+    x = torch.ones(1, 1, 2, 4, dtype=narrow)
+    value = torch.tensor([[1.0], [2.0]], dtype=narrow)[None, None]
+    torch.testing.assert_close(*both(x, x, value, torch.tensor([1e4, 1e4 + 4], dtype=wide)))
 
 
 def test_gradients_of_dead_rows_are_zero() -> None:

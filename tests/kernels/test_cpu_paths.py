@@ -1,4 +1,7 @@
-"""Every path through the kernel of the CPU, forward and backward, against the definition."""
+"""Every path through the kernel of the CPU, forward and backward, against the definition.
+
+Both share `companion.bands`, which tests of tiled attention hold against plain loops.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +55,7 @@ LARGE = {"block_size": (4, 5)}  # several tiles of a row, and several rows of ti
 CASES = {
     "plain": Case(),
     "tiles": Case({**LARGE}),
+    "narrow": Case({"block_size": (4, 2)}),  # narrower than the values
     "causal": Case({"is_causal": True, **LARGE}),
     "ahead": Case({"is_causal": True, "offset": 2, **LARGE}),
     "behind": Case({"is_causal": True, "offset": -6, **LARGE}),
@@ -61,7 +65,7 @@ CASES = {
     "bias and causal": Case({"attn_mask": bias(H, Q, K), "is_causal": True, **LARGE}),
     "mask and window": Case({"attn_mask": keep(B, 1, Q, K), "left": 3, "right": 1, **LARGE}),
     "scale": Case({"scale": 0.7}),
-    "minus": Case({"scale": -20.0, "is_causal": True, **LARGE}, query=20.0),
+    "minus": Case({"scale": -0.5, "is_causal": True, **LARGE}, shift=-2000.0),
     "softcap": Case({"softcap": 1.5, **LARGE}),
     "softcap and causal": Case({"softcap": 1.5, "is_causal": True, "offset": 3, **LARGE}),
     "softcap and bias": Case({"softcap": 1.5, "attn_mask": bias(Q, K), **LARGE}),
@@ -71,8 +75,9 @@ CASES = {
     "window beyond": Case({"left": 2, "right": 1, "offset": -8, **LARGE}),
     "one side": Case({"left": 2, **LARGE}),
     "long window": Case({"left": 5, "right": 3}, q=150, k=150),
-    "long window ahead": Case({"left": 5, "right": 3, "offset": 7}, q=130, k=150),
+    "long window ahead": Case({"left": 5, "right": 3, "offset": 7}, q=165, k=150),
     "long window behind": Case({"left": 40, "right": 2, "offset": -9}, q=170, k=140),
+    "long causal": Case({"is_causal": True, "block_size": (24, 16)}, q=70, k=70),
     "low": Case({"is_causal": True, **LARGE}, shift=-2000.0),
     "high": Case({"is_causal": True, **LARGE}, shift=2000.0),
     "wild": Case({"is_causal": True, **LARGE}, query=300.0),
@@ -188,3 +193,22 @@ def test_the_tables_of_cases_reach_every_path(monkeypatch: pytest.MonkeyPatch) -
     assert seen["bias"] == {"_average_online"}
     assert seen["low"] == {"_average", "_average_online"}
     assert seen["long window"] == {"_average", "_windows"}
+
+
+@pytest.mark.parametrize(("left", "right", "offset"), [(5, 3, 0), (40, 2, -9), (100, 0, 7)])
+def test_gradients_of_windows_that_share_a_key_are_not_added_together(
+    left: int, right: int, offset: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Added in place by several threads, some of them would be lost."""
+    monkeypatch.setattr(cpu, "WINDOW_SCORES_AT_ONCE", 4 * 32 * 140)
+    query, key = torch.zeros(1, 1, 1, 400, 1), torch.arange(400).reshape(1, 1, 400, 1)
+    plan = cpu._Plan(
+        cpu.Band(left, right, offset), 1.0, None, (256, 512), (256, 192), windows=True,
+        bounded=False, scores_at_once=2**19,
+    )  # fmt: skip
+    together = []
+    for piece in cpu._pieces(query, key, plan.backward):
+        windows = piece.keys(key)
+        assert windows.unique().numel() == windows.numel()
+        together.append(windows.shape[0])
+    assert max(together) > 1
