@@ -105,13 +105,10 @@ def check_passes(passes: Answer) -> None:
             "not every pass is as long as the last": (new * (prompt + new), new * kept),
             "without a cache every step computes all tokens so far": kept,
         }
-        answers.compare_parts(
-            answers.called(passes, prompt, new),
-            {"with a cache": (kept, with_cache), "without": (anew, without)},
-            "two numbers, (with, without)",
-            case=(prompt, new),
-            otherwise="passes({}, {}): got {got:g}, which is not it",
-        )
+        got, wanted = answers.called(passes, prompt, new), "two numbers, (with, without)"
+        parts = {"with a cache": (kept, with_cache), "without": (anew, without)}
+        hint = "passes({}, {}): got {got:g}, which is not it"
+        answers.compare_parts(got, parts, wanted, case=(prompt, new), otherwise=hint)
     print("Right.")
 
 

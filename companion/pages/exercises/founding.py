@@ -115,7 +115,7 @@ def check_masked_loss(loss: Answer) -> None:
         "the sign is wrong: it is the mean of -log p": -real.mean(),
     }
     given, why = (logits, target, lengths), "Is the mask as wide as the target?"
-    answers.check_call(loss, given, real.mean(), mistakes, why=why, rtol=1e-4, atol=1e-5)
+    answers.check_call(loss, given, real.mean(), mistakes, why=why, axes="()", rtol=1e-4, atol=1e-5)
 
 
 def check_leak_test(sees_the_future: Answer) -> None:

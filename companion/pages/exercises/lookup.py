@@ -41,7 +41,7 @@ def check_temperature(temperature_for: Answer) -> None:
 
     cases = [(2.0, 5, 0.9), (0.3, 100, 0.5), (1.0, 2, 0.75)]
     solve = "Solve weight = 1 / (1 + (keys - 1) e^(-gap / T))"
-    otherwise = f"temperature_for({{}}, {{}}, {{}}): got {{got:.4g}}. {solve}"
+    otherwise = "temperature_for({}, {}, {}): got {got:.4g}. " + solve
     answers.check(temperature_for, cases, expected, otherwise=otherwise, rtol=1e-3, atol=1e-6)
 
 
@@ -77,8 +77,8 @@ def check_left_out(left_out: Answer) -> None:
         "those are the weights; blend the values with them": rows,
         "take its own share out of the prediction before you divide": predicted / (1 - own),
     }
-    how = {"otherwise": f"wanted (n, v), {right.shape}; what is row i without sample i?"}
-    answers.check_call(left_out, (weights, value), right, mistakes, **how, rtol=1e-3, atol=1e-6)
+    given, hint = (weights, value), f"wanted (n, v), {right.shape}; what is row i without sample i?"
+    answers.check_call(left_out, given, right, mistakes, otherwise=hint, rtol=1e-3, atol=1e-6)
 
 
 def check_on_circle(on_circle: Answer) -> None:

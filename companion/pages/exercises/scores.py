@@ -81,9 +81,11 @@ def check_start_and_rate(start_and_rate: Answer) -> None:
         for optimizer, rate in (("sgd", scale), ("adam", root)):
             got = answers.called(start_and_rate, scale, optimizer)
             parts = {"start": (root, of_start), f"rate of {optimizer}": (rate, of_rate)}
-            how = {"otherwise": f"got {{got:g}} for the scale {scale:g}, which is not it"}
             wanted = "two factors, (start, rate)"
-            answers.compare_parts(got, parts, wanted, **how, rtol=1e-4, atol=0.0)
+            hint = "got {got:g} for the scale {:g}, which is not it"
+            answers.compare_parts(
+                got, parts, wanted, case=(scale,), otherwise=hint, rtol=1e-4, atol=0.0
+            )
     print("Right.")
 
 

@@ -68,5 +68,5 @@ def test_a_name_lies_along_its_curve_however_the_figure_is_shaped(scale: str) ->
 
 
 def test_a_name_beside_its_curve_is_refused(ax: Any) -> None:
-    with pytest.raises(ValueError, match="at: got 3, wanted a place from 1 to 2"):
+    with pytest.raises(ValueError, match="at: got 3, wanted a position from 1 to 2"):
         plot.label_along(ax, [1, 2], [1, 2], "", at=3, color=plot.PETROL)
