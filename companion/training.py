@@ -40,7 +40,7 @@ class TrainingConfig:
         steps: number of updates.
         learning_rate: the highest learning rate, reached after the warm-up.
         warmup_steps: updates over which the rate grows linearly; a cosine to 0 follows.
-        clip_norm: the gradient's norm is cut to this.
+        clip_norm: the gradient's norm is cut to this; None cuts nothing.
         weight_decay: decoupled weight decay (Loshchilov and Hutter, 2019); 0 is Adam.
         seed: set before the first update; dropout follows from it.
     """
@@ -48,7 +48,7 @@ class TrainingConfig:
     steps: int
     learning_rate: float = 2e-3
     warmup_steps: int = 100
-    clip_norm: float = 1.0
+    clip_norm: float | None = 1.0
     weight_decay: float = 0.0
     seed: int = 0
 
@@ -130,7 +130,8 @@ def _update(
     optimizer.zero_grad(set_to_none=True)
     loss = loss_fn(model, batch)
     loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-    nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
+    if config.clip_norm is not None:
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     value = loss.item()
     if not math.isfinite(value):
         raise FloatingPointError(f"the loss of step {step} is {value}")

@@ -17,8 +17,6 @@ WARMUP = 20
 """Updates over which the rate grows."""
 CLIP = 1.0
 """The gradient's norm is cut to this."""
-UNCLIPPED = 1e9
-"""A norm that no gradient reaches: nothing is cut."""
 
 
 class FromStart(TrainingConfig):
@@ -89,7 +87,7 @@ def descend(
     seed: int,
     *,
     schedule: type[TrainingConfig] = FromStart,
-    clip: float = CLIP,
+    clip: float | None = CLIP,
 ) -> tuple[Model, list[float]]:
     """Draw a model and train it on fresh batches; return it and the loss of every update.
 
@@ -100,7 +98,7 @@ def descend(
         setting: has a `learning_rate` and `steps`; with none the model is only drawn.
         seed: of the model and of the batches.
         schedule: says how the rate goes.
-        clip: the gradient's norm is cut to this.
+        clip: the gradient's norm is cut to this; None cuts nothing.
     """
     if not setting.steps:
         return new(make, seed), []

@@ -21,7 +21,7 @@ from torch import Generator, Tensor, nn
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.training import train
-from experiments.descent import UNCLIPPED, WARMUP, Draws, FromStart
+from experiments.descent import WARMUP, Draws, FromStart
 from experiments.experiment import Claim, Experiment, Runs, in_parallel, on
 from experiments.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
@@ -214,7 +214,7 @@ def fit(setting: Setting, task: Task, seeds: Sequence[int]) -> tuple[Readers, Te
         return losses.sum()
 
     batches = Draws(lambda: task.batch(generators, task.batch_size))
-    config = FromStart(setting.steps, setting.learning_rate, WARMUP, clip_norm=UNCLIPPED)
+    config = FromStart(setting.steps, setting.learning_rate, WARMUP, clip_norm=None)
     train(models, batches, loss_of, config, progress=False)
     return models, torch.stack(trace)
 

@@ -26,7 +26,7 @@ from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.scores import dot_score, scaled_dot_score
 from companion.training import TrainingConfig
-from experiments.descent import UNCLIPPED, WARMUP, descend
+from experiments.descent import WARMUP, descend
 from experiments.experiment import Claim, Experiment, on, ratio
 from experiments.trials import Trials, tuned
 
@@ -133,7 +133,7 @@ def fit(setting: Setting, task: Copying, seed: int) -> tuple[LanguageModel, list
         setting,
         seed,
         schedule=Constant,
-        clip=UNCLIPPED,
+        clip=None,
     )
 
 
