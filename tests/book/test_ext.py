@@ -440,7 +440,9 @@ def package(tmp_path: Path) -> Path:
         'def draw() -> None:\n    """Draw `score`."""\ndef maps() -> None:\n    """Draw all."""\n'
     )
     (folder / "data" / "__init__.py").write_text('"""Data."""\n')
-    (folder / "data" / "pairs.py").write_text('"""Pairs."""\ndef pair() -> None: ...\n')
+    (folder / "data" / "pairs.py").write_text(
+        '"""Pairs."""\nfrom companion import scores\ndef pair() -> None: ...\n'
+    )
     (folder / "data" / "_private.py").write_text("def never() -> None: ...\n")
     return folder
 

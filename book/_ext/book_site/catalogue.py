@@ -90,9 +90,9 @@ def catalogue(package: Path) -> dict[str, Module]:
 def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
     yield module
     if not _is_facade(module):
-        for name in sorted(module.modules):
-            if not name.startswith("_"):
-                yield from _modules(module.modules[name])
+        for name, inner in sorted(module.modules.items()):
+            if not (name.startswith("_") or inner.is_alias):  # an alias is a module's import
+                yield from _modules(inner)
 
 
 def _is_facade(module: griffe.Module) -> bool:
