@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from companion.attention import attend, masked_softmax, scaled_dot_product_attention
     from companion.cache import KVCache
+    from companion.dispatch import definitions
     from companion.layers import (
         AdditiveAttention,
         FeedForward,
@@ -58,84 +59,39 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "AdditiveAttention",
-    "FeedForward",
-    "KVCache",
-    "LanguageModel",
-    "LuongAttention",
-    "MaskedLanguageModel",
-    "MultiHeadAttention",
-    "Seq2Seq",
-    "Seq2SeqConfig",
-    "TextEncoder",
-    "Transformer",
-    "TransformerConfig",
-    "additive_score",
-    "alibi_bias",
-    "alibi_slopes",
-    "attend",
-    "bilinear_score",
-    "causal_mask",
-    "chunked_linear_attention",
-    "document_mask",
-    "dot_score",
-    "elu_feature_map",
-    "from_pretrained",
-    "linear_attention",
-    "masked_softmax",
-    "merge_attention",
-    "online_softmax",
-    "padding_mask",
-    "prefix_mask",
-    "recurrent_linear_attention",
-    "relative_buckets",
-    "rotary_frequencies",
-    "rotate",
-    "scaled_dot_product_attention",
-    "scaled_dot_score",
-    "sinusoidal_encoding",
-    "sliding_window_mask",
-    "tiled_attention",
+    "AdditiveAttention", "FeedForward", "KVCache", "LanguageModel", "LuongAttention",
+    "MaskedLanguageModel", "MultiHeadAttention", "Seq2Seq", "Seq2SeqConfig", "TextEncoder",
+    "Transformer", "TransformerConfig", "additive_score", "alibi_bias", "alibi_slopes", "attend",
+    "bilinear_score", "causal_mask", "chunked_linear_attention", "definitions", "document_mask", "dot_score",
+    "elu_feature_map", "from_pretrained", "linear_attention", "masked_softmax", "merge_attention",
+    "online_softmax", "padding_mask", "prefix_mask", "recurrent_linear_attention",
+    "relative_buckets", "rotary_frequencies", "rotate", "scaled_dot_product_attention",
+    "scaled_dot_score", "sinusoidal_encoding", "sliding_window_mask", "tiled_attention",
     "window_attention",
-]
+]  # fmt: skip
 
 _MODULES = {
     "attention": ("attend", "masked_softmax", "scaled_dot_product_attention"),
     "cache": ("KVCache",),
+    "dispatch": ("definitions",),
     "layers": ("AdditiveAttention", "FeedForward", "LuongAttention", "MultiHeadAttention"),
     "linear": (
-        "chunked_linear_attention",
-        "elu_feature_map",
-        "linear_attention",
+        "chunked_linear_attention", "elu_feature_map", "linear_attention",
         "recurrent_linear_attention",
     ),
-    "masks": (
-        "causal_mask",
-        "document_mask",
-        "padding_mask",
-        "prefix_mask",
-        "sliding_window_mask",
-    ),
+    "masks": ("causal_mask", "document_mask", "padding_mask", "prefix_mask", "sliding_window_mask"),
     "models.seq2seq": ("Seq2Seq", "Seq2SeqConfig"),
     "models.transformer": (
-        "LanguageModel",
-        "MaskedLanguageModel",
-        "TextEncoder",
-        "Transformer",
-        "TransformerConfig",
+        "LanguageModel", "MaskedLanguageModel", "TextEncoder", "Transformer", "TransformerConfig",
         "from_pretrained",
     ),
     "positions": (
-        "alibi_bias",
-        "alibi_slopes",
-        "relative_buckets",
-        "rotary_frequencies",
-        "rotate",
+        "alibi_bias", "alibi_slopes", "relative_buckets", "rotary_frequencies", "rotate",
         "sinusoidal_encoding",
     ),
     "scores": ("additive_score", "bilinear_score", "dot_score", "scaled_dot_score"),
     "tiled": ("merge_attention", "online_softmax", "tiled_attention", "window_attention"),
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

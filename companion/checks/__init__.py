@@ -21,21 +21,7 @@ from companion.checks.sequences import check_alone, check_padding, check_permuta
 from companion.checks.text import check_bleu, check_spacing
 
 __all__ = [
-    "check_agree",
-    "check_alone",
-    "check_bleu",
-    "check_cached",
-    "check_causal",
-    "check_dead_row",
-    "check_influence",
-    "check_mask",
-    "check_norm_order",
-    "check_padding",
-    "check_permutation",
-    "check_reach",
-    "check_relative",
-    "check_scale",
-    "check_spacing",
-    "influence",
-    "norm_order",
-]
+    "check_agree", "check_alone", "check_bleu", "check_cached", "check_causal", "check_dead_row",
+    "check_influence", "check_mask", "check_norm_order", "check_padding", "check_permutation",
+    "check_reach", "check_relative", "check_scale", "check_spacing", "influence", "norm_order",
+]  # fmt: skip

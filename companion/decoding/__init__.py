@@ -6,14 +6,6 @@ from companion.decoding.stepwise import greedy, sample
 from companion.decoding.truncation import keep_top_k, keep_top_p
 
 __all__ = [
-    "Decoded",
-    "Reorder",
-    "State",
-    "Step",
-    "beam",
-    "greedy",
-    "keep_top_k",
-    "keep_top_p",
-    "length_factor",
-    "sample",
-]
+    "Decoded", "Reorder", "State", "Step", "beam", "greedy", "keep_top_k", "keep_top_p",
+    "length_factor", "sample",
+]  # fmt: skip

@@ -21,21 +21,8 @@ from companion.interpret.rollout import attention_rollout, cross_rollout
 from companion.interpret.words import Read, classifier_read, translator_read
 
 __all__ = [
-    "Read",
-    "adversarial_weights",
-    "attention_rollout",
-    "classifier_read",
-    "cross_rollout",
-    "erased",
-    "flipped",
-    "jensen_shannon",
-    "kendall_tau",
-    "leave_one_out",
-    "other_places",
-    "permuted_weights",
-    "top_agreement",
-    "top_places",
-    "total_variation",
-    "translator_read",
+    "Read", "adversarial_weights", "attention_rollout", "classifier_read", "cross_rollout",
+    "erased", "flipped", "jensen_shannon", "kendall_tau", "leave_one_out", "other_places",
+    "permuted_weights", "top_agreement", "top_places", "total_variation", "translator_read",
     "uniform_weights",
-]
+]  # fmt: skip

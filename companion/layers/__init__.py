@@ -7,10 +7,6 @@ from companion.layers.memory import MemoryAttention
 from companion.layers.multi_head import MultiHeadAttention, ProjectedMemory
 
 __all__ = [
-    "AdditiveAttention",
-    "FeedForward",
-    "LuongAttention",
-    "MemoryAttention",
-    "MultiHeadAttention",
+    "AdditiveAttention", "FeedForward", "LuongAttention", "MemoryAttention", "MultiHeadAttention",
     "ProjectedMemory",
-]
+]  # fmt: skip

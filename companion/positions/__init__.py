@@ -7,15 +7,6 @@ from companion.positions.scaling import Dynamic, Linear, Llama3, RotaryScaling, 
 from companion.positions.sinusoidal import sinusoidal_encoding
 
 __all__ = [
-    "Dynamic",
-    "Linear",
-    "Llama3",
-    "RotaryScaling",
-    "Yarn",
-    "alibi_bias",
-    "alibi_slopes",
-    "relative_buckets",
-    "rotary_frequencies",
-    "rotate",
-    "sinusoidal_encoding",
-]
+    "Dynamic", "Linear", "Llama3", "RotaryScaling", "Yarn", "alibi_bias", "alibi_slopes",
+    "relative_buckets", "rotary_frequencies", "rotate", "sinusoidal_encoding",
+]  # fmt: skip

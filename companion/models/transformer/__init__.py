@@ -13,24 +13,7 @@ from companion.models.transformer.text_encoder import MaskedLanguageModel, TextE
 from companion.models.transformer.weights import load, save
 
 __all__ = [
-    "AlibiBias",
-    "AttentionWeights",
-    "Block",
-    "Decoder",
-    "Embedding",
-    "Encoder",
-    "LanguageModel",
-    "MaskedLanguageModel",
-    "Output",
-    "PostNorm",
-    "PreNorm",
-    "RelativeBias",
-    "Residual",
-    "ScoreBias",
-    "TextEncoder",
-    "Transformer",
-    "TransformerConfig",
-    "from_pretrained",
-    "load",
-    "save",
-]
+    "AlibiBias", "AttentionWeights", "Block", "Decoder", "Embedding", "Encoder", "LanguageModel",
+    "MaskedLanguageModel", "Output", "PostNorm", "PreNorm", "RelativeBias", "Residual", "ScoreBias",
+    "TextEncoder", "Transformer", "TransformerConfig", "from_pretrained", "load", "save",
+]  # fmt: skip

@@ -13,17 +13,7 @@ from companion.models.vision.sampling import Reinforce, log_probability
 from companion.models.vision.vit import Classified, VisionConfig, VisionTransformer, to_patches
 
 __all__ = [
-    "CaptionOutput",
-    "CaptionState",
-    "CaptionStep",
-    "Captioner",
-    "CaptionerConfig",
-    "Choose",
-    "Classified",
-    "Reinforce",
-    "Seen",
-    "VisionConfig",
-    "VisionTransformer",
-    "log_probability",
+    "CaptionOutput", "CaptionState", "CaptionStep", "Captioner", "CaptionerConfig", "Choose",
+    "Classified", "Reinforce", "Seen", "VisionConfig", "VisionTransformer", "log_probability",
     "to_patches",
-]
+]  # fmt: skip
