@@ -157,7 +157,7 @@ def scaled_dot_product_attention(
         scores = softcap * xp.tanh(scores / softcap)
     scores = masked(scores, attn_mask)
     if is_causal:
-        offset = beside_heads(offset, query)
+        offset = beside_heads(offset, query, key, value)
         scores = masked(scores, causal_mask(*scores.shape[-2:], offset=offset, like=query))
     weights = masked_softmax(scores, sinks=sinks)
     output = attend(dropout(weights, dropout_p), value)
@@ -209,8 +209,8 @@ def share_heads(memory: Any, query: Any) -> Any:
     return namespace(memory).repeat(memory, query.shape[-3] // memory.shape[-3], axis=-3)
 
 
-def beside_heads(offset: Any, query: Any) -> Any:
-    """Give offsets (b,) the axes that follow in query's (b, h, q, d), so that b meets b.
+def beside_heads(offset: Any, *arrays: Any) -> Any:
+    """Give offsets (b,) the axes that follow in (b, h, q, d), so that b meets b.
 
     >>> import numpy as np
     >>> beside_heads(np.array([3, 5]), np.ones((2, 6, 7, 4))).shape
@@ -218,7 +218,7 @@ def beside_heads(offset: Any, query: Any) -> Any:
     """
     if is_number(offset):
         return offset
-    missing = query.ndim - 2 - offset.ndim
+    missing = max(array.ndim for array in arrays) - 2 - offset.ndim
     return namespace(offset).reshape(offset, (*offset.shape, *(1,) * missing))
 
 

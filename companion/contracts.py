@@ -621,7 +621,7 @@ def _check_dtype(name: str, array: Any, kind: str, weight: Any) -> None:
 
 
 def _in_autocast(tensor: Any) -> bool:
-    kind = tensor.device.type
+    kind = getattr(tensor.device, "type", "meta")  # other libraries know no autocast
     return kind != "meta" and bool(sys.modules["torch"].is_autocast_enabled(kind))
 
 

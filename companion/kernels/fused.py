@@ -31,6 +31,7 @@ def scaled_dot_product_attention(
     if not _takes(query, key, value, attn_mask):
         return NotImplemented
     if is_causal:
+        offset = beside_heads(offset, query, key, value)
         attn_mask, is_causal = _with_causal(attn_mask, query, key, offset)
     if not query.ndim == key.ndim == value.ndim == 4:
         options = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
@@ -67,7 +68,7 @@ def _with_causal(mask: Any, query: Any, key: Any, offset: Any) -> tuple[Any, boo
             return mask, False
         if offset == 0 and mask is None:
             return None, True
-    causal = causal_mask(q_len, k_len, offset=beside_heads(offset, query), like=query)
+    causal = causal_mask(q_len, k_len, offset=offset, like=query)
     if mask is None:
         return causal, False
     narrowed = mask.where(causal, -math.inf) if mask.dtype.is_floating_point else mask & causal

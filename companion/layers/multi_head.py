@@ -407,7 +407,7 @@ def _rotary(rotary: Rotary | bool | None, head_dim: int) -> Rotary | None:
 
 def _window(window: int | tuple[int, int] | None) -> tuple[int, int] | None:
     """Return how many keys a query may attend to before and after its own position."""
-    pair = (window - 1, 0) if isinstance(window, int) else window
+    pair = window if window is None or isinstance(window, tuple) else (window - 1, 0)
     if pair is not None and min(pair) < 0:
         raise ValueError(f"window: got {window}, wanted at least 1, or a pair from 0 on")
     return pair

@@ -100,6 +100,7 @@ class DecoderOutput(NamedTuple):
     weights: Tensor | None
 
 
+@contract()
 class Seq2Seq(nn.Module):
     """Translate with a bidirectional encoder, a recurrent decoder and, if asked, attention.
 
@@ -139,7 +140,7 @@ class Seq2Seq(nn.Module):
         self.output = nn.Linear(h, config.target_vocab)
         self.dropout = nn.Dropout(config.dropout_p)
 
-    @contract(source="ids: b k", lengths="lengths: b", k="> 0")
+    @contract(matching="source_embedding.weight", source="ids: b k", lengths="lengths: b", k="> 0")
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
         """Read the source: annotations, keys, mask and the decoder's first state.
 
@@ -200,7 +201,10 @@ class Seq2Seq(nn.Module):
             self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         )
 
-    @contract(source="ids: b k", lengths="lengths: b", k="> 0", max_len=">= 1", beam_size=">= 1")
+    @contract(
+        matching="source_embedding.weight", source="ids: b k", lengths="lengths: b", k="> 0",
+        max_len=">= 1", beam_size=">= 1",
+    )  # fmt: skip
     def start(
         self, source: Tensor, lengths: Tensor, *, max_len: int | None = None, beam_size: int = 1
     ) -> DecoderState:

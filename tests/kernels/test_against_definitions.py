@@ -60,7 +60,11 @@ def test_random_calls(attend: Any, dtype: str, monkeypatch: pytest.MonkeyPatch) 
     is_tiled, taken = attend is tiled_attention, []
 
     def count(function: Any) -> Any:
-        return lambda *args, **kwargs: (taken.append(1), function(*args, **kwargs))[1]
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            taken.append(1)
+            return function(*args, **kwargs)
+
+        return counted
 
     kernel = torch.nn.functional.scaled_dot_product_attention
     monkeypatch.setattr(fused.F, "scaled_dot_product_attention", count(kernel))
@@ -181,3 +185,23 @@ def test_gradients_of_dead_rows_are_zero() -> None:
         assert not output[..., 1, :].any()
         assert not slope[..., 1, :].any()
         assert slope[..., 0, :].all()
+
+
+@pytest.mark.parametrize("move", [np.asarray, torch.asarray], ids=["numpy", "torch"])
+@pytest.mark.parametrize("lacking", [(0,), (1, 2), (2,)])
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled_attention])
+def test_offsets_of_a_batch_that_some_arrays_lack(
+    attend: Any, lacking: tuple[int, ...], move: Any
+) -> None:
+    """Offsets belong to the batch, whichever of the arrays has its axis."""
+    shapes = (4, 5, 3), (4, 6, 3), (4, 6, 2)
+    whole = [np.asarray(randn(2, *shape, seed=seed)) for seed, shape in enumerate(shapes)]
+    few = [x[0] if i in lacking else x for i, x in enumerate(whole)]
+    whole = [np.stack([x, x]) if i in lacking else x for i, x in enumerate(few)]
+    options = {"is_causal": True, "offset": move(np.array([1, -2]))}
+    with definitions():
+        exact = attend(*map(move, whole), **options)
+    for context in (definitions, torch.no_grad):
+        with context():
+            ours = attend(*map(move, few), **options)
+        np.testing.assert_allclose(np.asarray(ours), np.asarray(exact), rtol=1e-10, atol=1e-12)

@@ -100,7 +100,9 @@ class Transformer(nn.Module):
         self.decoder = Decoder(config, cross=True)
         self.output = Output(config)
 
-    @contract(source="ids: b k", lengths="lengths: b", k="> 0")
+    @contract(
+        matching="source_embedding.words.weight", source="ids: b k", lengths="lengths: b", k="> 0"
+    )
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
         """Read the source, and project it for every block of the decoder.
 
@@ -178,7 +180,10 @@ class Transformer(nn.Module):
         return AttentionWeights(encoded.weights, own, cross)
 
     @torch.no_grad()
-    @contract(source="ids: b k", lengths="lengths: b", k="> 0", max_len=">= 1", beam_size=">= 1")
+    @contract(
+        matching="source_embedding.words.weight", source="ids: b k", lengths="lengths: b", k="> 0",
+        max_len=">= 1", beam_size=">= 1",
+    )  # fmt: skip
     def start(
         self,
         source: Tensor,

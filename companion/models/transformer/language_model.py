@@ -77,7 +77,7 @@ class LanguageModel(nn.Module):
     def forward(
         self, tokens: Tensor, *, need_weights: Literal[True]
     ) -> tuple[Tensor, tuple[Tensor, ...]]: ...
-    @contract(tokens="ids: b n")
+    @contract(matching="embedding.words.weight", tokens="ids: b n")
     def forward(
         self, tokens: Tensor, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, tuple[Tensor, ...]]:
@@ -100,7 +100,10 @@ class LanguageModel(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    @contract(tokens="ids: b n", n=">= 2", lengths="lengths: b", label_smoothing=">= 0 and <= 1")
+    @contract(
+        matching="embedding.words.weight", tokens="ids: b n", n=">= 2", lengths="lengths: b",
+        label_smoothing=">= 0 and <= 1",
+    )  # fmt: skip
     def loss(
         self, tokens: Tensor, lengths: Tensor | None = None, *, label_smoothing: float = 0.0
     ) -> Tensor:
@@ -125,7 +128,10 @@ class LanguageModel(nn.Module):
         )
 
     @torch.no_grad()
-    @contract(prompt="ids: b n", n="> 0", lengths="lengths: b", max_len=">= 1", beam_size=">= 1")
+    @contract(
+        matching="embedding.words.weight", prompt="ids: b n", n="> 0", lengths="lengths: b",
+        max_len=">= 1", beam_size=">= 1",
+    )  # fmt: skip
     def start(
         self,
         prompt: Tensor,

@@ -37,7 +37,10 @@ class TextEncoder(nn.Module):
         self.embedding = Embedding(config)
         self.encoder = Encoder(config)
 
-    @contract(tokens="ids: b n", n="> 0", lengths="lengths: b", types="ids: b n")
+    @contract(
+        matching="embedding.words.weight", tokens="ids: b n", n="> 0", lengths="lengths: b",
+        types="ids: b n",
+    )  # fmt: skip
     def forward(
         self,
         tokens: Tensor,
@@ -88,7 +91,10 @@ class MaskedLanguageModel(nn.Module):
         self.norm = make_norm(config)
         self.output = Output(config, bias=True)
 
-    @contract(tokens="ids: b n", n="> 0", lengths="lengths: b", types="ids: b n")
+    @contract(
+        matching="text.embedding.words.weight", tokens="ids: b n", n="> 0", lengths="lengths: b",
+        types="ids: b n",
+    )  # fmt: skip
     def forward(
         self, tokens: Tensor, lengths: Tensor | None = None, *, types: Tensor | None = None
     ) -> Tensor:
@@ -106,7 +112,10 @@ class MaskedLanguageModel(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    @contract(tokens="ids: b n", targets="ids: b n", chosen="booleans: b n", lengths="lengths: b")
+    @contract(
+        matching="text.embedding.words.weight", tokens="ids: b n", targets="ids: b n",
+        chosen="booleans: b n", lengths="lengths: b",
+    )  # fmt: skip
     def loss(
         self, tokens: Tensor, targets: Tensor, chosen: Tensor, lengths: Tensor | None = None
     ) -> Tensor:
