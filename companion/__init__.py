@@ -14,12 +14,7 @@ if TYPE_CHECKING:
     from companion.attention import attend, masked_softmax, scaled_dot_product_attention
     from companion.cache import KVCache
     from companion.dispatch import definitions
-    from companion.layers import (
-        AdditiveAttention,
-        FeedForward,
-        LuongAttention,
-        MultiHeadAttention,
-    )
+    from companion.layers import AdditiveAttention, FeedForward, LuongAttention, MultiHeadAttention
     from companion.linear import (
         chunked_linear_attention,
         elu_feature_map,
@@ -51,12 +46,7 @@ if TYPE_CHECKING:
         sinusoidal_encoding,
     )
     from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
-    from companion.tiled import (
-        merge_attention,
-        online_softmax,
-        tiled_attention,
-        window_attention,
-    )
+    from companion.tiled import merge_attention, online_softmax, tiled_attention, window_attention
 
 __all__ = [
     "AdditiveAttention", "FeedForward", "KVCache", "LanguageModel", "LuongAttention",

@@ -10,15 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from companion.arrays import (
-    Array,
-    ArrayT,
-    cast,
-    device_of,
-    is_number,
-    namespace,
-    numpy_namespace,
-)
+from companion.arrays import Array, ArrayT, cast, device_of, is_number, namespace, numpy_namespace
 from companion.contracts import contract
 
 

@@ -24,13 +24,7 @@ from companion.cost.linear import (
 from companion.cost.pairs import TiledFlops, band_pairs, tiled_flops, tiled_pairs
 from companion.cost.recurrent import Seq2SeqFlops, recurrent_flops, seq2seq_flops
 from companion.cost.resident import peak_resident_bytes, resident_bytes
-from companion.cost.roofline import (
-    Roofline,
-    StepCost,
-    matmul_bytes,
-    measure_roofline,
-    step_cost,
-)
+from companion.cost.roofline import Roofline, StepCost, matmul_bytes, measure_roofline, step_cost
 from companion.cost.size import (
     array_bytes,
     feed_forward_saved_bytes,

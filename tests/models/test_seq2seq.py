@@ -267,4 +267,4 @@ def test_what_is_no_number_is_refused(field: str) -> None:
     with pytest.raises(TypeError, match=f"{field}: got"):
         replace(CONFIG, **{field: value})
     with pytest.raises(TypeError, match=f"{field}: got bool"):
-        replace(CONFIG, **{field: True})
+        replace(CONFIG, **{field: True})  # type: ignore[arg-type]

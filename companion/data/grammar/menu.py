@@ -6,15 +6,7 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from companion.data.grammar.lexicon import (
-    ADJECTIVES,
-    NOUNS,
-    VERBS,
-    Adjective,
-    Noun,
-    Verb,
-    suits,
-)
+from companion.data.grammar.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb, suits
 from companion.data.grammar.trees import Clause, NounPhrase, Sentence
 
 _BUCKETS = 8
