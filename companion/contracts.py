@@ -151,7 +151,7 @@ def documented(doc: str | None, terms: Mapping[str, str], names: Iterable[str] =
             told[name] = line
         else:
             told[name] += f"\n{line}"
-    names = list(dict.fromkeys(names or [*terms, *told]))
+    names = list(dict.fromkeys([*(names or terms), *told]))
     said = {name: _legend(terms[name]) for name in names if name in terms}
     lines = [
         f"    {name}: " + "; ".join(legend[name] for legend in (said, told) if name in legend)
