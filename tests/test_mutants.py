@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +23,12 @@ pytestmark = pytest.mark.mutants
 
 # A process that has loaded torch and forks: an interpreter for each break would load it every time.
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["torch", "numpy", "pytest", "array_api_strict"])
+FORKS.set_forkserver_preload(
+    ["torch", "torch.distributed.tensor", "numpy", "pytest", "array_api_strict"]  # torch.testing's
+)
+
+
+WITHOUT = ["-p", "no:cacheprovider", "-p", "no:unraisableexception"]  # each takes its time
 
 
 class Result(NamedTuple):
@@ -29,6 +36,13 @@ class Result(NamedTuple):
 
     code: int | None
     output: str
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that goes at once: pytest would keep every copy for the next two sessions."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as path:
+        yield Path(path).resolve()
 
 
 def copy_of_the_package(folder: Path) -> Path:
@@ -70,7 +84,7 @@ def run_here(folder: Path, output: Path, arguments: tuple[str, ...]) -> None:
     sys.path[:] = [str(folder), *(path for path in sys.path if Path(path or ".").resolve() != ROOT)]
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *arguments])
+    code = pytest.main(["-x", "-q", *WITHOUT, *arguments])
     import companion
 
     assert Path(companion.__file__).parent == folder / "companion"
@@ -78,21 +92,21 @@ def run_here(folder: Path, output: Path, arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("tests", sorted({mutant.tests for mutant in MUTANTS}))
-def test_the_whole_package_passes(tests: str, tmp_path: Path) -> None:
-    copy_of_the_package(tmp_path)
+def test_the_whole_package_passes(tests: str, folder: Path) -> None:
+    copy_of_the_package(folder)
     selections = {mutant.select for mutant in MUTANTS if mutant.tests == tests}
     either = " or ".join(f"({selection})" for selection in sorted(selections))
-    result = run_tests(tmp_path, f"tests/{tests}", "-k", either)
+    result = run_tests(folder, f"tests/{tests}", "-k", either)
     assert result.code == 0, result.output
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_break_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
-    package = copy_of_the_package(tmp_path)
+def test_a_break_is_noticed(mutant: Mutant, folder: Path) -> None:
+    package = copy_of_the_package(folder)
     source = (package / mutant.file).read_text(encoding="utf-8")
     assert source.count(mutant.old) == 1, f"{mutant.file} has no single {mutant.old!r}"
     (package / mutant.file).write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
 
-    result = run_tests(tmp_path, f"tests/{mutant.tests}", "-k", mutant.select)
+    result = run_tests(folder, f"tests/{mutant.tests}", "-k", mutant.select)
     assert result.code == pytest.ExitCode.TESTS_FAILED, result.output
     assert "\nERROR " not in result.output, result.output  # a test failed, nothing else
