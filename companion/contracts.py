@@ -22,8 +22,8 @@ Shapes: one word an axis, and the arrays are of one library and on one device.
 
 Before the shape may stand a kind: `integers:`, `ids:` (what an embedding reads), `lengths:`
 (integers on any device), `numbers:`, `booleans:`, `mask:` (boolean or floating), `any:` (whose
-leading axes are its own affair), or `each:` (an iterable of floating
-arrays); without one the array is floating.
+leading axes are its own), or `each:` (an iterable of floating arrays). Without one the array is
+floating.
 
 Numbers: `> 0`, `>= 0 and < 1`, `>= 2 and even`; a letter may be `>= 1`. Flags: `g divides h` lets g
 stand for h where the flag is True.
