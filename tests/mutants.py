@@ -477,11 +477,10 @@ MUTANTS = [
     Mutant(
         "heads normed after the rotation",
         "layers/multi_head.py",
-        "queries, keys = self._turned(places, queries, keys)",
-        "queries, keys = self._heads(self.query_proj(x)), self._heads(self.key_proj(x))\n"
-        "            queries, keys = self._turned(places, queries, keys)\n"
-        "            if self.query_norm and self.key_norm:\n"
-        "                queries, keys = self.query_norm(queries), self.key_norm(keys)",
+        "queries = self._heads(self.query_proj(query), self.query_norm)\n"
+        "        queries = self._rotated(queries, positions)",
+        "queries = self._rotated(self._heads(self.query_proj(query)), positions)\n"
+        "        queries = queries if self.query_norm is None else self.query_norm(queries)",
         "layers/test_multi_head.py",
         "test_self_attention_is_the_loops and norm and full",
     ),
@@ -528,18 +527,18 @@ MUTANTS = [
     Mutant(
         "a prompt's gradients spoilt by the steps after it",
         "cache.py",
-        "            and not (self._key.requires_grad or self._value.requires_grad)\n",
-        "",
-        "models/transformer/test_step.py",
+        "return memory.requires_grad or (torch.is_grad_enabled() and new.requires_grad)",
+        "return torch.is_grad_enabled() and new.requires_grad",
+        "kernels/test_single_token.py",
         "test_prompts_with_gradients",
     ),
     Mutant(
-        "single tokens without their places",
-        "models/transformer/step.py",
-        "            turning = turned(turning, *turns)\n",
-        "            pass\n",
-        "models/transformer/test_step.py",
-        "test_the_short_way_gives and dtype0-changes0",
+        "single tokens without their positions",
+        "kernels/single_token.py",
+        "return cosine.narrow(0, position, 1), sine.narrow(0, position, 1)",
+        "return cosine.narrow(0, 0, 1), sine.narrow(0, 0, 1)",
+        "kernels/test_single_token.py",
+        "test_the_kernel_gives and dtype0-changes0",
     ),
     Mutant(
         "powers of large scores without a maximum taken out",
@@ -774,8 +773,8 @@ MUTANTS = [
     Mutant(
         "cross-attention that looks at the target",
         "models/transformer/blocks.py",
-        "                memory,\n                attn_mask=memory_mask,",
-        "                None,\n                attn_mask=None,",
+        "self.cross_residual.before(x), memory, attn_mask=memory_mask,",
+        "self.cross_residual.before(x), None, attn_mask=None,",
         "models/transformer/test_blocks.py",
         "test_torchs_decoder_layer and pre-dtype1",
     ),
