@@ -157,7 +157,7 @@ def scaled_dot_product_attention(
         scores = softcap * xp.tanh(scores / softcap)
     scores = masked(scores, attn_mask)
     if is_causal:
-        offset = beside_heads(offset, query, key, value)
+        offset = beside_heads(offset, query, key)
         scores = masked(scores, causal_mask(*scores.shape[-2:], offset=offset, like=query))
     weights = masked_softmax(scores, sinks=sinks)
     output = attend(dropout(weights, dropout_p), value)

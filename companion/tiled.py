@@ -140,7 +140,7 @@ def tiled_attention(
     query, key, value = widen(query, key, value)
     if enable_gqa:
         key, value = share_heads(key, query), share_heads(value, query)
-    band = Band(left, 0 if is_causal else right, beside_heads(offset, query, key, value))
+    band = Band(left, 0 if is_causal else right, beside_heads(offset, query, key))
 
     rows = []
     for queries, tiles in tiles_of(band, query, key, block_size):

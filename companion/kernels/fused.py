@@ -31,7 +31,7 @@ def scaled_dot_product_attention(
     if not _takes(query, key, value, attn_mask):
         return NotImplemented
     if is_causal:
-        offset = beside_heads(offset, query, key, value)
+        offset = beside_heads(offset, query, key)
         attn_mask, is_causal = _with_causal(attn_mask, query, key, offset)
     if not query.ndim == key.ndim == value.ndim == 4:
         options = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
