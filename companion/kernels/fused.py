@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from companion.attention import beside_heads
 from companion.masks import causal_mask
+
+FEW_KEYS = 256
 
 
 def scaled_dot_product_attention(
@@ -41,9 +45,22 @@ def scaled_dot_product_attention(
     alike = query.shape[0] == key.shape[0] == value.shape[0]  # `len` would fix a traced size
     if enable_gqa and alike and not is_causal and dropout_p == 0:
         return _side_by_side(query, key, value, scale)
-    return F.scaled_dot_product_attention(
+    return _attend(
         query, key, value, None, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )
+
+
+def _attend(query: Any, key: Any, *arguments: Any, **options: Any) -> Any:
+    """Run torch's function, with the kernel that is the quickest for few keys.
+
+    In bfloat16 on the CPU the tiled one takes gradients head by head, and each of these small
+    products costs more to set up than to compute.
+    """
+    few = query.dtype == torch.bfloat16 and query.requires_grad and key.shape[-2] <= FEW_KEYS
+    if not few or query.device.type != "cpu" or torch.compiler.is_compiling():
+        return F.scaled_dot_product_attention(query, key, *arguments, **options)
+    with sdpa_kernel(SDPBackend.MATH):
+        return F.scaled_dot_product_attention(query, key, *arguments, **options)
 
 
 def _takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
@@ -97,9 +114,7 @@ def _with_mask(
     else:
         alive = mask.any(-1, keepdim=True)
         mask = mask | ~alive
-    output = F.scaled_dot_product_attention(
-        query, key, value, mask, dropout_p, scale=scale, enable_gqa=enable_gqa
-    )
+    output = _attend(query, key, value, mask, dropout_p, scale=scale, enable_gqa=enable_gqa)
     return output.where(alive, 0.0)
 
 
@@ -111,5 +126,5 @@ def _side_by_side(query: Any, key: Any, value: Any, scale: float | None) -> Any:
     """
     b, h, q, d = query.shape
     rows = query.reshape(b, key.shape[1], -1, d)
-    output = F.scaled_dot_product_attention(rows, key, value, scale=scale)
+    output = _attend(rows, key, value, scale=scale)
     return output.reshape(b, h, q, -1)
