@@ -12,7 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from companion.attention import beside_heads
 from companion.masks import causal_mask
 
-FEW_KEYS = 256
+FEW_KEYS = 256  # up to which it pays to make all scores at once
 
 
 def scaled_dot_product_attention(

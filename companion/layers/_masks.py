@@ -1,4 +1,4 @@
-"""Masks that a layer adds to those that it was called with."""
+"""Masks that a layer is called with, and those that it adds to them."""
 
 from __future__ import annotations
 
@@ -18,3 +18,18 @@ def narrow(mask: Tensor | None, allowed: Tensor | None) -> Tensor | None:
     if mask is None or allowed is None:
         return allowed if mask is None else mask
     return mask & allowed if mask.dtype == torch.bool else mask.where(allowed, -math.inf)
+
+
+def check_covers(name: str, mask: Tensor | None, k_len: int) -> None:
+    """Refuse a mask whose last axis does not count the keys; None passes.
+
+    Args:
+        name: of the argument.
+        mask: (..., k).
+        k_len: the number of keys.
+    """
+    if mask is not None and (mask.ndim == 0 or mask.shape[-1] != k_len):
+        raise ValueError(
+            f"{name}: got shape {tuple(mask.shape)}, wanted (..., {k_len}): a mask covers every "
+            "key, cached ones too"
+        )

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.contracts import contract
-from companion.layers._masks import narrow
+from companion.layers._masks import check_covers, narrow
 from companion.masks import padding_mask
 from companion.positions import rotate
 
@@ -62,15 +62,9 @@ def _one_memory(call: Mapping[str, Any]) -> None:
         _check_cache(layer, cache, call)
     elif call.get("lengths") is not None:
         raise ValueError("lengths: got some without a cache, wanted None and a padding mask")
-    mask = call.get("attn_mask")
-    if mask is not None:
-        memory = call["query"] if key is None else key[0] if isinstance(key, tuple) else key
-        k_len = memory.shape[-2] + (0 if cache is None else cache.length)
-        if mask.ndim == 0 or mask.shape[-1] != k_len:
-            raise ValueError(
-                f"attn_mask: got shape {tuple(mask.shape)}, wanted (..., {k_len}): a mask covers "
-                "every key, cached ones too"
-            )
+    memory = call["query"] if key is None else key[0] if isinstance(key, tuple) else key
+    k_len = memory.shape[-2] + (0 if cache is None else cache.length)
+    check_covers("attn_mask", call.get("attn_mask"), k_len)
 
 
 def _own_values(call: Mapping[str, Any]) -> None:

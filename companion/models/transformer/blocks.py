@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
+from companion.layers._masks import check_covers
 from companion.models.transformer.config import TransformerConfig
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
 
@@ -88,17 +89,11 @@ def _one_memory(call: Mapping[str, Any]) -> None:
         raise ValueError("memory: got None, wanted what `project_memory` gave")
     if memory is not None and block.cross_attention is None:
         raise ValueError("memory: got one, wanted None: the block has no cross-attention")
-    mask, cache = call.get("attn_mask"), call.get("cache")
+    cache = call.get("cache")
     k_len = call["x"].shape[1] + (0 if cache is None else cache.length)
-    if mask is not None and mask.shape[-1] != k_len:
-        raise ValueError(
-            f"attn_mask: got shape {tuple(mask.shape)}, wanted (..., {k_len}): a mask covers every "
-            f"key, cached ones too"
-        )
-    mask = call.get("memory_mask")
-    if mask is not None and memory is not None and mask.shape[-1] != memory.key.shape[-2]:
-        wanted = f"(..., {memory.key.shape[-2]}), the keys of the memory"
-        raise ValueError(f"memory_mask: got shape {tuple(mask.shape)}, wanted {wanted}")
+    check_covers("attn_mask", call.get("attn_mask"), k_len)
+    if memory is not None:
+        check_covers("memory_mask", call.get("memory_mask"), memory.key.shape[-2])
 
 
 class Block(nn.Module):
