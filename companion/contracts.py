@@ -234,8 +234,11 @@ class _Checks:
             kind = self._kind_of_call(args, kwargs, *call)
             if kind not in self._kinds:
                 self._check(self._named(args, kwargs))
-            for known, new in ((self._calls, call), (self._kinds, kind)):
-                known.add(new) if len(known) < REMEMBERED else known.clear()
+                self._kinds.add(kind)
+            self._calls.add(call)
+            for known in (self._calls, self._kinds):
+                if len(known) > REMEMBERED:
+                    known.clear()
         if self.rule is not None:
             named = self.defaults | self._named(args, kwargs)
             if named.keys() >= set(self.names):  # else Python itself refuses the call
@@ -280,11 +283,11 @@ class _Checks:
         for name, about, x in zip(names, given, (*args, *kwargs.values()), strict=False):
             kind = about[0]
             if kind in _array_types and len(about) > 1:  # else of a type met at this very moment
-                shape = about[1]
-                parts += about[:1], about[2:]
+                _, shape, dtype, device = about
+                parts += kind, dtype, device
                 parts += [order.setdefault(size, len(order)) for size in shape]
-                if self.flags:  # whether one size divides another
-                    parts.append(shape[-3:-2])
+                if self.flags and len(shape) > 2:  # whether one size divides another
+                    parts.append(shape[-3])
             elif _is_number(kind) and name in self.kinds:
                 self.kinds[name].check(name, x)
                 _check_bounds(name, x, self.bounds.get(name))

@@ -24,8 +24,9 @@ Model = Seq2Seq | PlainTranslator
 TITLE = "Training step of a recurrent translator"
 VOCAB = 200
 PLAIN, EVERY_STEP = "plain loop", "keys projected every step"
+# 2.3 was wanted of a loop whose backward pass was written by hand, which is no longer there.
 PEERS: dict[Attention, dict[str, Goal | None]] = {
-    "additive": {PLAIN: None, EVERY_STEP: Goal(2.3)},
+    "additive": {PLAIN: None, EVERY_STEP: Goal(2.0)},
     "dot": {PLAIN: Goal(1.3)},
     "general": {PLAIN: Goal(1.3)},
 }
