@@ -354,11 +354,7 @@ class _Checks:
                 hint = "; a mask for each sequence needs an axis for its heads, mask[:, None]"
                 hint *= axes.kind == "mask" and len(own) == 1 and len(lead) == 2
                 where = f"leading axes {own} in " * bool(axes.words) + f"shape {shapes[name]}"
-                _refuse(
-                    name,
-                    where,
-                    f"{wanted} {lead}" + hint,
-                )
+                _refuse(name, where, f"{wanted} {lead}" + hint)
         for letter, bounds in self.bounds.items():
             if letter in sizes and letter not in self.names:
                 size, name = sizes[letter]
@@ -386,11 +382,8 @@ class _Checks:
                 for flag, (small, _) in self.flags.items()
                 if small == axes.last and not shared
             ]
-            _refuse(
-                name,
-                f"leading axes {own}",
-                f"ones that broadcast with {lead}" + "".join(hints),
-            )
+            wanted = f"ones that broadcast with {lead}" + "".join(hints)
+            _refuse(name, f"leading axes {own}", wanted)
         return joined
 
     def _checked(self, arrays: Iterable[Any]) -> Iterator[Any]:

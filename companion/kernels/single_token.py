@@ -115,11 +115,8 @@ class _Step:
         self.attention = attention = block.self_attention
         feed_forward = block.feed_forward
         assert feed_forward.gate_proj is not None  # whoever builds a step has looked
-        self.query, self.key = self.attention.query_proj.weight, self.attention.key_proj.weight
-        self.value, self.output = (
-            self.attention.value_proj.weight,
-            self.attention.output_proj.weight,
-        )
+        self.query, self.key = attention.query_proj.weight, attention.key_proj.weight
+        self.value, self.output = attention.value_proj.weight, attention.output_proj.weight
         self.gate, self.up = feed_forward.gate_proj.weight, feed_forward.up_proj.weight
         self.down = feed_forward.down_proj.weight
         self.activate = ACTIVATIONS[feed_forward.activation]
