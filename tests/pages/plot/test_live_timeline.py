@@ -174,7 +174,7 @@ def test_the_list_tells_every_step_with_its_source() -> None:
         assert step.kept in words
         assert step.changed in words
         assert step.where in words
-        assert "Changed " + " and ".join(step.kinds) in words
+        assert f"Changed ({', '.join(step.kinds)}): " in words
 
 
 def test_the_page_cites_every_step() -> None:

@@ -9,7 +9,6 @@ function start(root) {
   let opened = null;
 
   const among = (step) => thread === null || step.kinds.includes(thread);
-  const listed = (words) => words.join(words.length > 2 ? ", " : " and ");
 
   /* Names become buttons. */
   const rows = [...root.querySelectorAll(".am-timeline-year")];
@@ -33,7 +32,7 @@ function start(root) {
     const { month, by, url, where, kept, changed } = steps[place];
     const source = make("a", { href: url }, by);
     words.replaceChildren(
-      make("p", {}, `${month}. Changed ${listed(steps[place].kinds)}.`),
+      make("p", {}, `${month}: ${steps[place].kinds.join(", ")}.`),
       make("p", {}, make("strong", {}, "Kept: "), kept),
       make("p", {}, make("strong", {}, "Changed: "), changed),
       make("p", {}, "Source: ", source, where ? `, ${where}.` : ".")

@@ -211,10 +211,11 @@ def _years(steps: tuple[TimelineStep, ...]) -> str:
 
 def _defined(step: TimelineStep) -> str:
     where = f", {escape(step.where)}" if step.where else ""
+    kinds = ", ".join(step.kinds)
     return (
         f"<div><dt>{step.month}: {escape(step.name)}</dt>"
-        f"<dd>{escape(step.kept)}</dd>"
-        f"<dd><strong>Changed {' and '.join(step.kinds)}.</strong> {escape(step.changed)}</dd>"
+        f"<dd><strong>Kept:</strong> {escape(step.kept)}</dd>"
+        f"<dd><strong>Changed ({kinds}):</strong> {escape(step.changed)}</dd>"
         f'<dd class="am-timeline-source"><a href="{escape(step.url)}">{escape(step.by)}</a>'
         f"{where}.</dd></div>"
     )
