@@ -25,6 +25,13 @@ from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import paint_mask
 from companion.pages.plot.live.softmax import softmax_explorer
 from companion.pages.plot.live.tiles import online_softmax_steps
+from companion.pages.plot.live.timeline import (
+    TimelineList,
+    TimelineStep,
+    attention_timeline,
+    timeline_list,
+    timeline_steps,
+)
 from companion.pages.plot.maps import attention_map, score_map
 from companion.pages.plot.pictures import attended_picture, caption_maps
 from companion.pages.plot.ribbons import InlineSVG, sentence_ribbons
@@ -35,9 +42,10 @@ from companion.pages.plot.written import WrittenText, written_text
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "InlineSVG", "LineEnd", "LiveOutput",
-    "WrittenText", "attended_picture", "attention_map", "band", "caption_maps", "gold_links",
-    "head_viewer", "intervals", "label_along", "label_ends", "letter_color", "online_softmax_steps",
-    "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
-    "sentence_ribbons", "softmax_explorer", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "written_text",
+    "TimelineList", "TimelineStep", "WrittenText", "attended_picture", "attention_map",
+    "attention_timeline", "band", "caption_maps", "gold_links", "head_viewer", "intervals",
+    "label_along", "label_ends", "letter_color", "online_softmax_steps", "paint_mask",
+    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
+    "softmax_explorer", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
+    "use_style", "weight_key", "written_text",
 ]  # fmt: skip
