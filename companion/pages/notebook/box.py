@@ -30,9 +30,10 @@ font-variant-numeric:tabular-nums lining-nums}
 :where(.measured .m-head){font-weight:700;color:var(--am-gold,#a87b0a)}
 :where(.measured .m-finding){font-size:1.25em;line-height:1.3;font-weight:700}
 :where(.measured .m-read){display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1.5rem}
-:where(.measured .m-value){flex:0 0 10.5rem;font-size:1.9em;line-height:1.15;font-weight:700}
+:where(.measured .m-value){font-size:1.9em;line-height:1.15;font-weight:700}
 :where(.measured .m-value small){display:block;font-size:.53em;line-height:1.3;font-weight:400}
-:where(.measured svg){flex:1 1 16rem;max-width:22rem;height:auto;overflow:visible}
+:where(.measured .m-read>div){flex:0 0 14rem}
+:where(.measured .m-read svg){flex:1 1 16rem;max-width:22rem;height:auto;overflow:visible}
 :where(.measured .m-how){margin-top:.5rem;padding-top:.45rem;font-size:.875em;\
 border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
 :where(.measured summary){cursor:pointer}
