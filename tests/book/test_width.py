@@ -57,8 +57,9 @@ def edges(page: Page, part: Locator) -> list[Any]:
     page.evaluate(FRAMES)
     box = part.bounding_box()
     assert box is not None
-    clip = {"x": box["x"], "y": box["y"] + box["height"] - 4, "width": box["width"], "height": 1}
-    picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
+    low = box["y"] + box["height"] - 6
+    shot = page.screenshot(clip={"x": box["x"], "y": low, "width": box["width"], "height": 1})
+    picture = Image.open(io.BytesIO(shot)).convert("RGB")
     return [picture.getpixel((x, 0)) for x in (1, picture.width // 2, picture.width - 2)]
 
 

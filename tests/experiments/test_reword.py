@@ -68,7 +68,7 @@ def test_the_command_rewords_the_record_of_a_study(
 ) -> None:
     study = SimpleNamespace(name="sample", claims={"better": TOLD})
     monkeypatch.setattr(reword, "RESULTS", path.parent)
-    monkeypatch.setitem(sys.modules, "experiments.sample", SimpleNamespace(STUDY=study))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "experiments.sample", SimpleNamespace(STUDY=study))
     monkeypatch.setattr(sys, "argv", ["reword", "sample"])
     reword.main()
     assert load_result("sample", directory=path.parent).claim("better").finding == TOLD.finding

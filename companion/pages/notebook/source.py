@@ -98,7 +98,7 @@ def _without_contracts(code: str) -> str:
     for node in ast.walk(ast.parse(code)):
         decorators = getattr(node, "decorator_list", [])
         names = [_name(decorator) for decorator in decorators]
-        if "overload" in names:
+        if isinstance(node, ast.FunctionDef) and "overload" in names:
             _leave_out(lines, decorators[0].lineno, node)
         if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING" and not node.orelse:
             _leave_out(lines, node.lineno, node)
