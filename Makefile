@@ -60,11 +60,13 @@ format: $(VENV)/.test ## Mend what `make check` says about form
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 	$(PY) -m ruff format --line-length 79 $(PAGES)
+	$(PY) -m experiments.fold $(PAGES)
 
 notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
 	$(THREADS) $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
 	$(PY) -m experiments.stamp $(PAGES)
+	$(PY) -m experiments.fold $(PAGES)
 
 variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU instructions, shifted seeds (slow; not in CI)
 	$(THREADS) $(NBVAL) -n 2

@@ -12,7 +12,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from itertools import product
 from multiprocessing import get_context
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
+from companion.pages.studies import Finding
 from experiments.record import Entry, claim, fingerprint, measure, ratios, write_result
 from experiments.trials import TUNING_SEEDS, Trials, record_trials
 
@@ -58,6 +59,9 @@ class Claim:
         unit: of the difference.
         above: the difference lies above this if the sentence is true.
         below: the difference lies below this; exactly one of the two is given.
+        finding: what a page says in large type when the claim holds, when it does not, and when
+            the runs do not decide. It is no part of what was claimed, so it may be written after
+            the runs; `python -m experiments.reword` puts it into the record.
     """
 
     sentence: str
@@ -66,6 +70,7 @@ class Claim:
     unit: str = ""
     above: float | None = None
     below: float | None = None
+    finding: Finding | None = None
 
     def __post_init__(self) -> None:
         if (self.above is None) == (self.below is None):
@@ -79,6 +84,12 @@ class Claim:
             return claim(self.sentence, *both, self.unit, "above", self.above)
         assert self.below is not None
         return claim(self.sentence, *both, self.unit, "below", self.below)
+
+
+def worded(entry: Entry, finding: Finding | None) -> Entry:
+    """Return an entry of a record with its finding, or without one."""
+    entry = {key: value for key, value in entry.items() if key != "finding"}
+    return entry if finding is None else {**entry, "finding": asdict(finding)}
 
 
 def computed(quantity: Quantity, runs: Runs) -> Sequence[float]:
@@ -155,7 +166,7 @@ class Experiment:
 
     def decide(self, runs: Runs) -> dict[str, Entry]:
         """Decide every claim."""
-        return {name: one.decide(runs) for name, one in self.claims.items()}
+        return {name: worded(one.decide(runs), one.finding) for name, one in self.claims.items()}
 
     def run(self, workers: int) -> Runs:
         """Run every arm on every seed, and what is measured beside them."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from statistics import fmean
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -304,7 +305,7 @@ def recorded(runs: Runs) -> Runs:
     return runs | above
 
 
-def differ(sentence: str, treatment: str, control: str, **side: float) -> Claim:
+def differ(sentence: str, treatment: str, control: str, **side: Any) -> Claim:
     """Claim a difference of losses."""
     return Claim(sentence, treatment, control, "nats a word", **side)
 

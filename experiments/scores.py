@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -322,7 +322,7 @@ def loss(arm: str, factor: float = 1.0) -> Quantity:
     return lambda runs: [factor * (a - b) for a, b in zip(runs[without], runs[scaled], strict=True)]
 
 
-def slower(sentence: str, first: str, second: str, **side: float) -> Claim:
+def slower(sentence: str, first: str, second: str, **side: Any) -> Claim:
     """Claim a difference between the mean losses of two arms."""
     return Claim(sentence, f"{first}/mean_loss", f"{second}/mean_loss", "nats", **side)
 

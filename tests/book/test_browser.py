@@ -232,6 +232,8 @@ def test_nothing_stands_in_the_way_of_a_reader(
         for one in some:
             page.goto(server + one.name)
             page.add_script_tag(path=axe)
+            # Over a gradient, as that of a cut line of code, axe does not judge the contrast.
+            page.add_style_tag(content="article * { background-image: none !important }")
             page.keyboard.press("Tab")
             faults += [f"{one.name}: {broken}" for broken in page.evaluate(BROKEN_RULES)]
     assert not faults

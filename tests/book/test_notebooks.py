@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from nbval.plugin import get_sanitize_patterns
 
 from companion.pages.plot import sentence_ribbons
+from experiments.fold import folded
 
 ROOT = Path(__file__).parents[2]
 LARGEST_PAGE = 1_500_000  # bytes
@@ -237,6 +238,12 @@ def says_when_it_ran(page: Page) -> Iterator[str]:
         yield f"stamped {run}: python -m experiments.stamp PAGE, after it ran"
 
 
+def folds_in_jupyter_as_on_the_page(page: Page) -> Iterator[str]:
+    for cell in page["cells"]:
+        if cell["cell_type"] == "code" and folded(cell["metadata"]) != cell["metadata"]:
+            yield f"cell {cell.get('id')}: JupyterLab folds other parts: `make format` mends it"
+
+
 RULES: tuple[Rule, ...] = (
     is_python,
     ran_in_order,
@@ -255,6 +262,7 @@ RULES: tuple[Rule, ...] = (
     has_cell_ids,
     has_no_timings,
     says_when_it_ran,
+    folds_in_jupyter_as_on_the_page,
 )
 
 # Two folders at least, and not the tail of an address, a closing tag or a relative path.
@@ -486,6 +494,11 @@ BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
     (says_when_it_ran, put("yesterday", "metadata", "am", "run", "date")),
     (says_when_it_ran, put({"python": "3.11.7"}, "metadata", "am", "run", "versions")),
     (says_when_it_ran, put("", "metadata", "am", "run", "processor")),
+    (folds_in_jupyter_as_on_the_page, put(["hide-input"], "cells", 2, "metadata", "tags")),
+    (
+        folds_in_jupyter_as_on_the_page,
+        put({"source_hidden": True}, "cells", 2, "metadata", "jupyter"),
+    ),
 ]
 
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -234,21 +235,34 @@ def accepted(check: Callable[..., Any]) -> Iterator[str]:
 
 # The pages
 
-WITH_EXERCISES = [name for name in pages() if name != START_PAGE]
-
 
 def read(name: str) -> Page:
     page: Page = json.loads((ROOT / name).read_text(encoding="utf8"))
     return page
 
 
+def evidence() -> set[str]:
+    """Return the pages on which the evidence of a lesson stands: the exercises are the lesson's."""
+    lessons = {name: read(name)["metadata"].get("lesson") for name in pages()}
+    return {
+        str(Path(name).with_name(f"{declared['evidence']}.ipynb"))
+        for name, declared in lessons.items()
+        if declared
+    }
+
+
+WITH_EXERCISES = [name for name in pages() if name not in {START_PAGE, *evidence()}]
+
+
 def module_of(page: Page) -> ModuleType:
     """Return the check functions' module, which the page imports."""
     sources = "\n".join(text(cell["source"]) for cell in page["cells"])
     names = re.findall(
-        r"^from companion\.pages\.exercises(?:\.| import )(\w+)", sources, re.MULTILINE
+        r"^from companion\.pages\.exercises(?:\.| import )(\w+)|\bbegin\(\"(\w+)\"\)",
+        sources,
+        re.MULTILINE,
     )
-    (name,) = set(names)
+    (name,) = {imported or begun for imported, begun in names}
     return check_module(name)
 
 

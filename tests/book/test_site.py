@@ -218,6 +218,17 @@ def test_every_name_of_the_package_is_described(site: Site) -> None:
         assert described & {".".join([*home[:end], name]) for end in range(2, len(home) + 1)}, name
 
 
+def test_the_notation_and_a_gloss_are_shown(site: Site) -> None:
+    article = site.page("appendices/symbols.html").article()
+    table = article.select_one("#in-the-lessons-and-their-evidence table")
+    assert table is not None
+    rows = yaml.safe_load((ROOT / "book" / "notation.yml").read_text(encoding="utf-8"))
+    assert len(table.select("tbody tr")) == len(rows)
+    words = [ruby.contents[0] for ruby in article.select(".am-gloss [lang=es] ruby")]
+    assert words == ["ella", "trabaja", "en", "la", "casa", "nueva"]
+    assert [rt.get_text() for rt in article.select("rt[lang=en]")][-1] == "new"
+
+
 def test_the_search_knows_the_pages(site: Site) -> None:
     text = (site.folder / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))

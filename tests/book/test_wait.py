@@ -46,7 +46,7 @@ def lines(count: int) -> nodes.literal_block:
 
 def test_blocks_know_how_high_they_are() -> None:
     assert rows(text(10)) == 1
-    assert rows(text(700)) == 10
+    assert rows(text(700)) == 11
     items = [nodes.list_item("", text(90)) for _ in range(3)]
     assert rows(nodes.bullet_list("", *items)) == 6
     assert rows(nodes.math_block("", r"a \\ b")) == 4
@@ -62,7 +62,7 @@ def test_blocks_know_how_high_they_are() -> None:
 def test_formulas_are_narrower_than_what_they_are_written_with() -> None:
     formula = nodes.paragraph("", "", nodes.math("", r"\mathbf{x}" * 20))
     assert rows(formula) == 2
-    assert rows(text(200)) == 3
+    assert rows(text(200)) == 4
 
 
 def test_images_live_outputs_and_what_is_something_else_do_not_wait() -> None:

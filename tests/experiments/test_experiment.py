@@ -12,6 +12,7 @@ import pytest
 
 import companion
 from companion.pages.notebook import load_result
+from companion.pages.studies import Finding
 from experiments import experiment
 from experiments.experiment import (
     Arm,
@@ -68,7 +69,10 @@ def test_every_measure_has_its_recorded_unit(name: str) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_claim_is_decided_by_the_recorded_measures(name: str) -> None:
-    """Key, sentence, unit, side and threshold are equal; so are the runs, but for rounding."""
+    """Key, sentence, unit, side and threshold are equal; so are the runs, but for rounding.
+
+    Where findings alone differ, `python -m experiments.reword` puts those of the table in.
+    """
     record = record_of(name)
     runs = {measured: entry["runs"] for measured, entry in record["measures"].items()}
     decided: dict[str, dict[str, Any]] = code_of(name).decide(runs)
@@ -78,6 +82,7 @@ def test_every_claim_is_decided_by_the_recorded_measures(name: str) -> None:
         assert sorted(mine) == sorted(entry)
         for part in ("claim", "unit", "side", "threshold"):
             assert mine[part] == entry[part], (key, part)
+        assert mine.get("finding") == entry.get("finding"), key
         for part in ("runs", "mean", "interval", "prediction"):
             assert mine[part] == pytest.approx(entry[part], rel=1e-5, abs=1e-5), (key, part)
 
@@ -96,6 +101,20 @@ def test_a_claim_is_of_a_difference_or_of_a_bound() -> None:
 def test_a_claim_has_one_bound(bounds: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
         Claim("", "a", **bounds)  # type: ignore[arg-type]
+
+
+def test_a_finding_comes_along_and_decides_nothing() -> None:
+    runs: Runs = {"a/right": [5.0, 7.0], "b/right": [4.0, 5.0]}
+    said = Finding(holds="A wins.", fails="B wins.", undecided="It is open.")
+    plain, told = (
+        toy(claims={"more": Claim("A beats B.", "a/right", "b/right", above=0, finding=finding)})
+        for finding in (None, said)
+    )
+    entry = told.decide(runs)["more"]
+    assert entry.pop("finding") == {
+        "holds": "A wins.", "fails": "B wins.", "undecided": "It is open.", "number": "",
+    }  # fmt: skip
+    assert entry == plain.decide(runs)["more"]
 
 
 def test_a_claim_of_what_nobody_measured_is_no_claim() -> None:

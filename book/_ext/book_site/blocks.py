@@ -15,7 +15,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-_LETTERS = 72  # a line
+_LETTERS = 66  # a line
 _TEX = 0.4  # letters that a formula shows, of those that it is written with
 _CODE = 0.65  # height of a line of code, in lines of text
 _FRAME = 1.5  # around code, and half a line of a table

@@ -1,4 +1,4 @@
-"""The Measured box: a claim, the number that decides it, and where the number came from."""
+"""The Measured box: what was found, one number, its interval, and on a click how we know."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from datetime import date
 from html import escape
 from importlib.resources.abc import Traversable
 
+from companion.pages.notebook.latex import escape_latex
 from companion.pages.notebook.ruler import ruler
-from companion.pages.studies import Claim, Study, Verdict, format_number, load_result
+from companion.pages.notebook.verdicts import VERDICTS, verdict_html
+from companion.pages.studies import Claim, Study, Verdict, format_number, load_result, with_unit
 
-_VERDICTS = {"holds": "● holds", "mixed": "◐ mixed", "fails": "○ does not hold"}
+# Where nobody has put the finding into words: true sentences that fit every claim.
+_UNWORDED: dict[Verdict, str] = {
+    "mixed": "The runs do not decide this question.",
+    "fails": "The runs contradict this claim.",
+}
 _NAMES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -20,34 +26,23 @@ _STYLE = """
 background:linear-gradient(var(--am-mark,#a87b0a) 0 0) top/100% 2px no-repeat,\
 var(--am-wash,rgba(127,140,150,.09));\
 font-variant-numeric:tabular-nums lining-nums}
+:where(.measured p){margin:.15rem 0 .5rem}
 :where(.measured .m-head){font-weight:700;color:var(--am-gold,#a87b0a)}
-:where(.measured .m-verdict){font-weight:400;color:var(--am-muted,inherit)}
-:where(.measured .m-claim){margin:.15rem 0 .5rem}
+:where(.measured .m-finding){font-size:1.25em;line-height:1.3;font-weight:700}
 :where(.measured .m-read){display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1.5rem}
-:where(.measured .m-value){flex:0 0 10.5rem;font-size:1.9em;line-height:1.15;font-weight:700}
+:where(.measured .m-value){font-size:1.9em;line-height:1.15;font-weight:700}
 :where(.measured .m-value small){display:block;font-size:.53em;line-height:1.3;font-weight:400}
-:where(.measured svg){flex:1 1 16rem;max-width:22rem;height:auto;overflow:visible}
-:where(.measured .m-meta){margin-top:.5rem;padding-top:.45rem;font-size:.875em;\
+:where(.measured .m-read>div){flex:0 0 14rem}
+:where(.measured .m-read svg){flex:1 1 16rem;max-width:22rem;height:auto;overflow:visible}
+:where(.measured .m-how){margin-top:.5rem;padding-top:.45rem;font-size:.875em;\
 border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
+:where(.measured summary){cursor:pointer}
 """.strip().replace("\n", "")
-
-
-_LATEX_SIGNS = str.maketrans(
-    {
-        **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\N{NO-BREAK SPACE}": "~",
-        "\N{MINUS SIGN}": r"\textminus{}",
-        "·": r"\textperiodcentered{}",
-    }
-)
 
 
 @dataclass(frozen=True, repr=False)
 class MeasuredBox:
-    """A claim with its evidence, as HTML, LaTeX or text.
+    """A finding with its evidence, as HTML, LaTeX or text.
 
     Attributes:
         study: where it was measured.
@@ -60,42 +55,98 @@ class MeasuredBox:
     @property
     def verdict(self) -> str:
         """The verdict in a sign and a word."""
-        return _VERDICTS[self.claim.verdict]
+        return VERDICTS[self.claim.verdict]
+
+    @property
+    def headline(self) -> str:
+        """What was found: the finding's sentence, else the claim's if it holds."""
+        claim = self.claim
+        if claim.finding is not None:
+            return self._filled(claim.finding.headline(claim.verdict))
+        return _UNWORDED.get(claim.verdict, claim.claim)
+
+    @property
+    def likely(self) -> str:
+        """The interval in round numbers, as a reader would say it."""
+        low, high = self.claim.interval
+        if "{size}" in self._pictured and high <= 0:
+            low, high = -high, -low
+        ends = [format_number(end, self.claim.plain_digits) for end in (low, high)]
+        return "the same in every run" if low == high else f"likely between {ends[0]} and {ends[1]}"
 
     def __repr__(self) -> str:
         return "\n".join(
             [
-                f"Measured {self.verdict}",
-                self.claim.claim,
-                f"{self.claim:value} (claimed: {self.claim.claimed})",
+                "Measured",
+                self.headline,
+                f"{self._filled(self._pictured)}, {self.likely}",
+                f"{self._claimed()} {self.verdict}",
                 *self._evidence(),
             ]
         )
 
     def _repr_html_(self) -> str:
         claim, facts = self.claim, " · ".join(map(escape, self._evidence()))
-        unit = f" <small>{escape(claim.unit)}</small>" if claim.unit else ""
+        asked = "" if claim.finding or claim.verdict == "holds" else f"The claim: “{claim.claim}”"
         return (
             f'<div class="measured" role="group" aria-label="Measured"><style>{_STYLE}</style>'
-            f'<div class="m-head">Measured <span class="m-verdict">{_sign(claim.verdict)} '
-            f"{self.verdict[2:]}</span></div>"
-            f'<div class="m-claim">{escape(claim.claim)}</div>'
-            f'<div class="m-read"><div class="m-value">{claim:number}{unit}</div>'
-            f"{ruler(claim)}</div>"
-            f'<div class="m-meta">{facts}</div></div>'
+            f'<div class="m-head">Measured</div><p class="m-finding">{escape(self.headline)}</p>'
+            + f'<p class="m-asked">{escape(asked)}</p>'
+            * bool(asked)
+            + f'<div class="m-read"><div><div class="m-value">{self._value()}</div>'
+            f'<div class="m-likely">{self.likely}</div></div>{ruler(claim)}</div>'
+            f'<details class="m-how"><summary>How we know</summary>'
+            f'<p class="m-claim">{escape(self._claimed())} '
+            f'<span class="m-verdict">{verdict_html(claim.verdict)}</span></p>'
+            f'<p class="m-meta">{facts}</p></details></div>'
         )
 
     def _repr_latex_(self) -> str:
         """Return the box as one formula: the only LaTeX that every converter lets through."""
-        claim, verdict = self.claim, self.verdict.partition(" ")[2]
+        headline, number, likely, claimed, verdict, facts = map(
+            escape_latex,
+            (
+                self.headline,
+                self._filled(self._pictured),
+                self.likely,
+                self._claimed(),
+                self.verdict.partition(" ")[2],
+                " · ".join(self._evidence()),
+            ),
+        )
         lines = [
-            rf"\textbf{{Measured}} --- {_latex(verdict)}",
-            _latex(claim.claim),
-            rf"\textbf{{{_latex(f'{claim:value}')}}} (claimed: {_latex(claim.claimed)})",
-            rf"{{\footnotesize {_latex(' · '.join(self._evidence()))}}}",
+            rf"\textbf{{Measured}} --- \textbf{{{headline}}}",
+            rf"\textbf{{{number}}}, {likely}",
+            rf"{{\footnotesize {claimed} {verdict}}}",
+            rf"{{\footnotesize {facts}}}",
         ]
         body = r"\\[2pt] ".join(lines)
         return rf"$\displaystyle\fbox{{\parbox{{0.9\linewidth}}{{\raggedright {body}}}}}$"
+
+    def _value(self) -> str:
+        """Write the number large, and the words around it small."""
+        place = "{size}" if "{size}" in self._pictured else "{}"
+        before, after = (part.strip() for part in self._pictured.split(place, 1))
+        first = f"<small>{escape(before)}</small> " if before else ""
+        last = f" <small>{escape(after)}</small>" if after else ""
+        return first + self._filled(place) + last
+
+    def _filled(self, text: str) -> str:
+        number = format_number(self.claim.mean, self.claim.plain_digits)
+        return text.replace("{}", number).replace("{size}", number.lstrip("\N{MINUS SIGN}"))
+
+    @property
+    def _pictured(self) -> str:
+        """The number as a reader pictures it, with "{}" in its place."""
+        finding = self.claim.finding
+        given = finding.number if finding is not None else ""
+        return given or with_unit("{}", self.claim.unit)
+
+    def _claimed(self) -> str:
+        return (
+            f"The study states: “{self.claim.claim}” This holds if the number is "
+            f"{self.claim.claimed}. Verdict:"
+        )
 
     def _evidence(self) -> list[str]:
         study, claim = self.study, self.claim
@@ -117,7 +168,7 @@ class MeasuredBox:
 
 
 def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:
-    """Show a recorded claim: its number, interval, verdict, and where it was measured.
+    """Show what a study found: a sentence, a number, its interval, and on a click how we know.
 
     Args:
         key: "study/claim"; all that is shown comes from the record.
@@ -136,19 +187,3 @@ def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:
         raise ValueError(f'key: got {key!r}, wanted "study/claim"')
     record = load_result(study, directory=directory)
     return MeasuredBox(record, record.claim(claim))
-
-
-def _sign(verdict: Verdict) -> str:
-    """Draw the verdict's sign; as a letter its size would depend on the reader's fonts."""
-    full = "M6 1a5 5 0 0 1 0 10a5 5 0 0 1 0-10z"
-    inside = {"holds": full, "mixed": "M6 1a5 5 0 0 1 0 10z", "fails": ""}[verdict]
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 12 12" aria-hidden="true"'
-        ' style="width: .8em; height: .8em; max-width: none; vertical-align: -.05em">'
-        f'<path d="{full}" fill="none" stroke="currentColor" stroke-width="1.5"/>'
-        f'<path d="{inside}" fill="currentColor"/></svg>'
-    )
-
-
-def _latex(text: str) -> str:
-    return text.translate(_LATEX_SIGNS)

@@ -63,7 +63,8 @@ def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) 
         obj: what to show.
         more: what to show below it.
         doc: False leaves the docstrings out.
-        contract: also show what checks the arguments, and where kernels are asked.
+        contract: also show what checks the arguments, where kernels are asked, and what is there
+            for type checkers alone.
 
     Raises:
         TypeError: an object has no Python source, as a number or a built-in function.
@@ -92,16 +93,35 @@ def _piece(obj: Any, doc: bool, contract: bool) -> tuple[str, str]:
 
 
 def _without_contracts(code: str) -> str:
-    """Leave out the decorators that say and check what is asked of arguments, or ask kernels."""
+    """Leave out what a reader of a definition does not need: contracts, kernels, typing."""
     lines = code.splitlines(keepends=True)
     for node in ast.walk(ast.parse(code)):
-        for decorator in getattr(node, "decorator_list", ()):
-            call = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if isinstance(call, ast.Name) and call.id in ("contract", "accelerated"):
-                lines[decorator.lineno - 1 : decorator.end_lineno] = [""] * (
-                    decorator.end_lineno - decorator.lineno + 1
-                )
-    return re.sub(r"(?m)^[ ]*# fmt: (on|off)\n|  # fmt: skip$", "", "".join(lines))
+        decorators = getattr(node, "decorator_list", [])
+        names = [_name(decorator) for decorator in decorators]
+        if isinstance(node, ast.FunctionDef) and "overload" in names:
+            _leave_out(lines, decorators[0].lineno, node)
+        if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING" and not node.orelse:
+            _leave_out(lines, node.lineno, node)
+        for name, decorator in zip(names, decorators, strict=True):
+            if name in ("contract", "accelerated"):
+                _leave_out(lines, decorator.lineno, decorator)
+    text = re.sub(r"(?m)^[ ]*# fmt: (on|off)\n|  # fmt: skip$", "", "".join(lines))
+    return f"{text.rstrip()}\n"
+
+
+def _name(node: ast.expr) -> str:
+    """Return the name of what is used or called; nothing if it has none."""
+    call = node.func if isinstance(node, ast.Call) else node
+    return call.id if isinstance(call, ast.Name) else ""
+
+
+def _leave_out(lines: list[str], start: int, node: ast.stmt | ast.expr) -> None:
+    """Empty the lines from a number on to the end of a piece of code."""
+    stop = node.end_lineno or start
+    lines[start - 1 : stop] = [""] * (stop - start + 1)
+    # Below a statement that goes, the blank line that set it off goes, too.
+    if isinstance(node, ast.stmt) and stop < len(lines) and not lines[stop].strip():
+        lines[stop] = ""
 
 
 def _without_docstrings(code: str) -> str:

@@ -1,11 +1,20 @@
 """Recorded studies: what was measured, with its interval, its runs and where it came from."""
 
 from companion.pages.studies.reading import load_result, read_study
-from companion.pages.studies.records import Claim, Measure, Side, Study, UnknownNameError, Verdict
+from companion.pages.studies.records import (
+    Claim,
+    Finding,
+    Measure,
+    Side,
+    Study,
+    UnknownNameError,
+    Verdict,
+)
 from companion.pages.studies.rounding import (
     Interval,
     decimals_for,
     exact_decimals,
+    fewest_decimals,
     format_estimate,
     format_interval,
     format_number,
@@ -13,7 +22,7 @@ from companion.pages.studies.rounding import (
 )
 
 __all__ = [
-    "Claim", "Interval", "Measure", "Side", "Study", "UnknownNameError", "Verdict", "decimals_for",
-    "exact_decimals", "format_estimate", "format_interval", "format_number", "load_result",
-    "read_study", "with_unit",
+    "Claim", "Finding", "Interval", "Measure", "Side", "Study", "UnknownNameError", "Verdict",
+    "decimals_for", "exact_decimals", "fewest_decimals", "format_estimate", "format_interval",
+    "format_number", "load_result", "read_study", "with_unit",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
-from companion.pages.studies.records import Claim, Measure, Study, UnknownNameError
+from companion.pages.studies.records import Claim, Finding, Measure, Study, UnknownNameError
 
 Kinds = tuple[type, ...]
 
@@ -26,6 +26,7 @@ _MEASURE: dict[str, Kinds] = {
     "unit": (str,), "runs": (list,), "mean": _NUMBER, "interval": (list,), "prediction": (list,),
 }  # fmt: skip
 _CLAIM: dict[str, Kinds] = {**_MEASURE, "claim": (str,), "side": (str,), "threshold": _NUMBER}
+_FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
 _DECIMALS: dict[str, Kinds] = {"decimals": (int, _NONE)}
 
 
@@ -90,9 +91,20 @@ def read_study(record: Any, *, name: str) -> Study:
 
 
 def _claim(entry: Any, where: str, seeds: int) -> Claim:
+    _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
+    finding = _finding(entry["finding"], f"{where}, finding") if "finding" in entry else None
+    entry = {key: value for key, value in entry.items() if key != "finding"}
     fields = _measure_fields(entry, where, _CLAIM, seeds)
     _check(fields["side"] in ("above", "below"), f"{where}, side", fields["side"], "above or below")
-    return Claim(**fields)
+    return Claim(**fields, finding=finding)
+
+
+def _finding(entry: Any, where: str) -> Finding:
+    _check_entries(entry, where, _FINDING)
+    try:
+        return Finding(**entry)
+    except ValueError as error:
+        raise ValueError(f"{where}, {error}") from None
 
 
 def _measure_fields(entry: Any, where: str, kinds: dict[str, Kinds], seeds: int) -> dict[str, Any]:

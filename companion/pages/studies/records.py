@@ -12,6 +12,7 @@ from companion.pages.studies.rounding import (
     Interval,
     decimals_for,
     exact_decimals,
+    fewest_decimals,
     format_interval,
     format_number,
     with_unit,
@@ -112,6 +113,44 @@ class Measure:
         return f'<span class="am-num">{value} <small>{interval}</small></span>'
 
 
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a page says of a claim in large type, for each verdict that it can get.
+
+    In every text "{}" stands for the rounded number, and "{size}" for the number without its sign.
+
+    Attributes:
+        holds: what was found if the claim holds.
+        fails: what was found if the claim does not hold: a true sentence of its own.
+        undecided: what can be said if the runs do not decide.
+        number: the number as a reader pictures it, such as "{} in 100 words"; "" writes its unit.
+
+    Raises:
+        ValueError: a sentence is empty, or `number` has no place for the number.
+    """
+
+    holds: str
+    fails: str
+    undecided: str
+    number: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("holds", "fails", "undecided"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"{name}: got {getattr(self, name)!r}, wanted a sentence")
+        if self.number and not ("{}" in self.number or "{size}" in self.number):
+            raise ValueError(f'number: got {self.number!r}, wanted "{{}}" or "{{size}}" in it')
+
+    def headline(self, verdict: Verdict) -> str:
+        """Return the sentence for a verdict.
+
+        >>> said = Finding(holds="It helps.", fails="It hurts.", undecided="We cannot tell.")
+        >>> said.headline("mixed")
+        'We cannot tell.'
+        """
+        return {"holds": self.holds, "fails": self.fails, "mixed": self.undecided}[verdict]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Claim(Measure):
     """A sentence, and the measured number that decides it.
@@ -120,6 +159,7 @@ class Claim(Measure):
         claim: the sentence.
         side: the side of the threshold on which the number lies if the sentence is true.
         threshold: what the number is held against; 0 for a difference.
+        finding: what a page says of it in large type; None if nobody has put it into words.
 
     >>> c = Claim(claim="A beats B.", side="above", unit="points", runs=(1.0, 2.0, 3.0), mean=2.0,
     ...           interval=(-0.48, 4.48), prediction=(-3.0, 7.0))
@@ -130,6 +170,7 @@ class Claim(Measure):
     claim: str
     side: Side
     threshold: float = 0.0
+    finding: Finding | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -153,6 +194,13 @@ class Claim(Measure):
         while apart and round(min(apart), digits) == 0 and digits < _MOST_DIGITS:
             digits += 1
         return digits
+
+    @property
+    def plain_digits(self) -> int:
+        """Digits after the point in a lesson: as few as change nothing for the reader."""
+        bounds = (0.0, 100.0) if self.unit.startswith("%") else ()
+        marks = (self.threshold, *bounds)
+        return fewest_decimals(self.mean, self.interval, marks, most=self.digits)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

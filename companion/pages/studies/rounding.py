@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 Interval = tuple[float, float]
 
@@ -27,6 +28,42 @@ def decimals_for(interval: Interval, mean: float) -> int:
     exponent = math.floor(math.log10(half))
     leading = half / 10**exponent
     return max(0, -exponent + (1 if leading < 3.545 else 0))
+
+
+def fewest_decimals(
+    mean: float, interval: Interval, marks: Sequence[float] = (), *, most: int
+) -> int:
+    """Return how few decimals tell a reader the same as many.
+
+    The ends of the interval stay apart and on their side of every mark, and the number itself moves
+    by a twentieth at most.
+
+    Args:
+        mean: the number.
+        interval: its interval.
+        marks: what the number is held against, such as a threshold.
+        most: the decimals that are never exceeded.
+
+    >>> fewest_decimals(98.2, (97.5, 98.9), [95.0, 100.0], most=2)
+    0
+    >>> fewest_decimals(0.44, (0.41, 0.47), most=3)
+    2
+    >>> fewest_decimals(99.8, (99.6, 99.9), [100.0], most=2)
+    1
+    """
+    low, high = interval
+    for digits in range(most):
+        ends = round(low, digits), round(high, digits)
+        near = abs(round(mean, digits) - mean) <= abs(mean) / 20
+        kept = all(
+            (value > mark, value < mark)
+            == (round(value, digits) > mark, round(value, digits) < mark)
+            for value in (low, mean, high)
+            for mark in marks
+        )
+        if near and kept and (ends[0] < ends[1] or low == high):
+            return digits
+    return most
 
 
 def exact_decimals(value: float) -> int:

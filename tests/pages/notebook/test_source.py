@@ -163,7 +163,20 @@ def test_contracts_are_shown_when_asked_for() -> None:
     assert plain.startswith("def scaled_dot_product_attention(")
     assert "fmt:" not in plain
     assert "contract" not in show_source(MultiHeadAttention, doc=False).code
-    assert "@overload" in show_source(MultiHeadAttention, doc=False).code
+
+
+def test_what_is_there_for_type_checkers_alone_is_shown_when_asked_for() -> None:
+    plain = show_source(MultiHeadAttention, doc=False).code
+    asked = show_source(MultiHeadAttention, doc=False, contract=True).code
+    for words in ("@overload", "TYPE_CHECKING", "__call__ = forward"):
+        assert words in asked
+        assert words not in plain
+    assert plain.count("def forward(") == 1
+    names = [node.name for node in ast.parse(plain).body[0].body if hasattr(node, "name")]  # type: ignore[attr-defined]
+    kept = [node for node in ast.parse(asked).body[0].body if hasattr(node, "name")]  # type: ignore[attr-defined]
+    assert names == list(dict.fromkeys(node.name for node in kept))
+    assert "\n\n\n" not in plain
+    assert not plain.endswith("\n\n")
 
 
 SCREEN = 35

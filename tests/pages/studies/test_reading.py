@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from companion.pages.studies import Claim, UnknownNameError, load_result, read_study
+from companion.pages.studies import Claim, Finding, UnknownNameError, load_result, read_study
 
 
 @pytest.fixture
@@ -52,6 +52,32 @@ def test_a_record_becomes_a_study(record: dict[str, Any], tmp_path: Path) -> Non
     assert isinstance(claim, Claim)
     assert (claim.claim, claim.verdict, claim.decimals) == ("It helps.", "holds", 1)
     assert repr(study) == "sample: A sample (3 seeds, 2 measures, 1 claims)"
+
+
+FINDING = {"holds": "It helps.", "fails": "It hurts.", "undecided": "We cannot tell.", "number": ""}
+
+
+def test_a_claim_may_have_a_finding(record: dict[str, Any]) -> None:
+    assert read_study(record, name="sample").claim("gain").finding is None
+    record["claims"]["gain"]["finding"] = FINDING
+    assert read_study(record, name="sample").claim("gain").finding == Finding(**FINDING)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fails": ""}, "finding, fails: got '', wanted a sentence"),
+        ({"number": "many"}, "finding, number: got 'many', wanted"),
+        ({"number": 3}, "finding, number: got int, wanted str"),
+        ({"perhaps": "It may."}, "finding: got also perhaps"),
+    ],
+)
+def test_what_is_no_finding_is_refused(
+    record: dict[str, Any], change: dict[str, Any], message: str
+) -> None:
+    record["claims"]["gain"]["finding"] = FINDING | change
+    with pytest.raises(ValueError, match=f"record 'sample', claims, gain, {message}"):
+        read_study(record, name="sample")
 
 
 def test_a_study_cannot_be_changed(record: dict[str, Any]) -> None:

@@ -1,8 +1,9 @@
+import dataclasses
 import math
 
 import pytest
 
-from companion.pages.studies import Claim, Measure, Side, UnknownNameError, Verdict
+from companion.pages.studies import Claim, Finding, Measure, Side, UnknownNameError, Verdict
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -48,6 +49,38 @@ def test_verdict(interval: tuple[float, float], above: Verdict, below: Verdict) 
     shifted = (interval[0] + 50, interval[1] + 50)
     assert claim(shifted, "above", 50).verdict == above
     assert claim(shifted, "below", 50).verdict == below
+
+
+@pytest.mark.parametrize(
+    ("interval", "headline"),
+    [((0.5, 2.0), "Better."), ((-2.0, -0.5), "Worse."), ((-0.5, 2.0), "Open.")],
+)
+def test_a_finding_has_a_sentence_for_every_verdict(
+    interval: tuple[float, float], headline: str
+) -> None:
+    said = Finding(holds="Better.", fails="Worse.", undecided="Open.")
+    assert said.headline(claim(interval, "above").verdict) == headline
+
+
+@pytest.mark.parametrize(
+    ("unit", "interval", "threshold", "digits"),
+    [
+        ("points", (30.2, 36.9), 0.0, 0),
+        ("%", (99.2, 99.8), 95.0, 1),  # 99 to 100 of a hundred would say that none is left
+        ("points", (99.2, 99.8), 95.0, 0),
+        ("%", (95.2, 97.9), 95.0, 1),  # 95 would lie on the threshold
+        ("nats", (0.41, 0.47), 0.0, 2),
+        ("", (1.31, 1.35), 1.0, 1),
+        ("points", (-0.3, 2.3), 0.0, 1),
+        ("points", (2.0, 2.0), 0.0, 0),
+    ],
+)
+def test_a_lesson_writes_as_few_decimals_as_change_nothing(
+    unit: str, interval: tuple[float, float], threshold: float, digits: int
+) -> None:
+    one = dataclasses.replace(claim(interval, "above", threshold), unit=unit)
+    assert one.plain_digits == digits
+    assert one.plain_digits <= one.digits
 
 
 def test_a_measure_is_written_with_what_its_interval_supports() -> None:

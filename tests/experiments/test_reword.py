@@ -1,0 +1,74 @@
+"""Findings are put into a record, and nothing else in it changes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from companion.pages.studies import Finding, load_result
+from experiments import record, reword
+from experiments.experiment import Claim, Runs
+
+RUNS: Runs = {"a": [5.0, 7.0, 6.0, 5.5, 6.5], "b": [4.0, 5.0, 4.5, 4.2, 4.8]}
+PLAIN = Claim("A beats B.", "a", "b", above=0)
+TOLD = Claim(
+    "A beats B.", "a", "b", above=0,
+    finding=Finding(holds="A wins by {}.", fails="B wins.", undecided="It is open."),
+)  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Write a small record without findings."""
+    return record.write_result(
+        "sample",
+        title="A sample",
+        command="python -m experiments.sample",
+        seeds=[1, 2, 3, 4, 5],
+        threads=1,
+        config={},
+        measures={"a": record.measure(RUNS["a"], "")},
+        claims={"better": PLAIN.decide(RUNS)},
+        directory=tmp_path,
+    )
+
+
+def test_findings_come_and_go_and_numbers_stay(path: Path) -> None:
+    before = path.read_text(encoding="utf-8")
+    reword.reword(path, {"better": TOLD})
+    claim = load_result("sample", directory=path.parent).claim("better")
+    assert claim.finding == TOLD.finding
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    del entries["claims"]["better"]["finding"]
+    assert entries == json.loads(before)
+    reword.reword(path, {"better": PLAIN})
+    assert path.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ({"better": TOLD, "other": TOLD}, "differ in other; run the study again"),
+        ({"better": Claim("A loses.", "a", "b", below=0)}, "has 'A beats B.', the table has 'A lo"),
+    ],
+)
+def test_claims_are_not_reworded(path: Path, claims: dict[str, Claim], message: str) -> None:
+    before = path.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        reword.reword(path, claims)
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_the_command_rewords_the_record_of_a_study(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = SimpleNamespace(name="sample", claims={"better": TOLD})
+    monkeypatch.setattr(reword, "RESULTS", path.parent)
+    monkeypatch.setitem(sys.modules, "experiments.sample", SimpleNamespace(STUDY=study))
+    monkeypatch.setattr(sys, "argv", ["reword", "sample"])
+    reword.main()
+    assert load_result("sample", directory=path.parent).claim("better").finding == TOLD.finding
