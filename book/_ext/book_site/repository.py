@@ -135,7 +135,7 @@ class RepositoryFile(SphinxRole):
 
 
 def with_address(lines: Iterable[str], repository: Repository | None) -> list[str]:
-    """Put the address of the repository into commands; leave those out that need one that is unknown.
+    """Put the repository's address into commands, or leave out those that need it and cannot have it.
 
     >>> with_address(["git clone ADDRESS", "make book"], None)
     ['make book']

@@ -93,15 +93,14 @@ class ReadingMap:
 
 
 _KEY = (
-    '<p class="am-map-key" aria-hidden="true"><span class="am-map-stop am-map-core">core path</span>'
+    '<p class="am-map-key" aria-hidden="true">'
+    '<span class="am-map-stop am-map-core">core path</span>'
     '<span class="am-map-stop">a detour</span>'
     '<span class="am-map-first">first hour</span> if you have one hour</p>'
 )
 
 
-def reading_map(
-    parts: Sequence[Part] = PARTS, *, here: str = "start/start.ipynb"
-) -> ReadingMap:
+def reading_map(parts: Sequence[Part] = PARTS, *, here: str = "start/start.ipynb") -> ReadingMap:
     """Draw the pages of the book as a map: a line for every part, a stop for every page.
 
     Filled stops belong to the core path. The links lead to the files of the pages, so that they

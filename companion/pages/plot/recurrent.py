@@ -90,6 +90,5 @@ def _arrow(path: str) -> str:
 
 
 def _note(x: int, y: int, words: str, anchor: str = "middle") -> str:
-    return (
-        f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-size="18" fill="{_MUTED}">{words}</text>'
-    )
+    where = f'x="{x}" y="{y}" text-anchor="{anchor}"'
+    return f'<text {where} font-size="18" fill="{_MUTED}">{words}</text>'

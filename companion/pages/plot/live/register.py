@@ -118,9 +118,7 @@ def _filter(
     return {"name": column.name, "title": column.title, "values": values, "words": words}
 
 
-def _row(
-    row: Entry, columns: Sequence[_Column], names: Mapping[str, str], here: str
-) -> str:
+def _row(row: Entry, columns: Sequence[_Column], names: Mapping[str, str], here: str) -> str:
     marks = "".join(f' data-am-{c.name}="{escape(_value(row, c))}"' for c in columns)
     cells = "".join(_cell(row, column, names, here) for column in columns)
     digits = row.claim.digits
