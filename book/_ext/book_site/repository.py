@@ -135,7 +135,7 @@ class RepositoryFile(SphinxRole):
 
 
 def with_address(lines: Iterable[str], repository: Repository | None) -> list[str]:
-    """Put the repository's address into commands, or leave out those that need it and cannot have it.
+    """Put the repository's address into commands; without one, leave out those that need it.
 
     >>> with_address(["git clone ADDRESS", "make book"], None)
     ['make book']

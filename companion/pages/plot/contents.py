@@ -50,9 +50,9 @@ class Part:
 PARTS = (
     Part("Before you read", "What helps on the way.", (
         Stop("start/before.ipynb", "Before you start",
-             "Vectors, softmax, gradients, a recurrent network: do you remember them?", 19),
+             "Vectors, softmax, gradients, a recurrent network: do you remember them?", 12),
         Stop("start/measure.ipynb", "How we measure",
-             "What do seeds, intervals and verdicts mean, and which claims were tested?", 13),
+             "What do seeds, intervals and verdicts mean, and which claims were tested?", 9),
         Stop("start/notation.md", "Notation and conventions", "Which letter means what?"),
         Stop("start/teaching.md", "For teachers",
              "A syllabus, assignments without published solutions, and how to cite."),
