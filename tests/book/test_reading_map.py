@@ -91,7 +91,7 @@ def test_prose_and_shown_code_take_time_and_exercises_are_not_counted() -> None:
     assert minutes(page) == 2.5
 
 
-@pytest.mark.parametrize("stop", stops(), ids=lambda stop: stop.page)
+@pytest.mark.parametrize("stop", list(stops()), ids=lambda stop: stop.page)
 def test_the_minutes_of_a_stop_are_those_of_its_page(stop: Stop) -> None:
     if not stop.page.endswith(".ipynb"):
         assert stop.minutes is None

@@ -136,6 +136,6 @@ def check_fading(fading: Answer) -> None:
             "divide the logarithm of the share by that of the gate": math.ceil(1 / words),
         }
 
-    cases = [(0.9, 0.1), (0.99, 0.5), (0.5, 0.125), (0.7, 0.01)]
+    cases = [(0.8, 0.05), (0.9, 0.1), (0.99, 0.5), (0.5, 0.125)]
     hint = "fading({}, {}): got {got:g}. How much is left after 1 word, after 2, after 3?"
     answers.check(fading, cases, expected, otherwise=hint)

@@ -66,7 +66,7 @@ def test_every_softmax_passes(capsys: pytest.CaptureFixture[str]) -> None:
     ("answer", "hint"),
     [
         (lambda s: None, "nothing"),
-        (lambda s: s[0, 0], "shape"),
+        (lambda s: s[:1], "shape"),
         (plain, "overflow"),
         (lambda s: stable(s.T).T, "column"),
         (lambda s: np.exp(s) / np.exp(s).sum(), "whole table"),
@@ -101,7 +101,7 @@ def test_autograd_makes_the_same_step(capsys: pytest.CaptureFixture[str]) -> Non
     ("answer", "hint"),
     [
         (lambda w, x, y, rate: None, "nothing"),
-        (lambda w, x, y, rate: w @ x, "shape"),
+        (lambda w, x, y, rate: np.ones(5), "shape"),
         (lambda w, x, y, rate: w + rate * 2 * (w @ x - y) * x, "climbs"),
         (lambda w, x, y, rate: w - rate * (w @ x - y) * x, "factor of 2"),
         (lambda w, x, y, rate: w - rate * 2 * (w @ x - y), "chain rule"),
