@@ -48,7 +48,7 @@ class Part:
 
 
 PARTS = (
-    Part("Before you read", "What helps on the way.", (
+    Part("Getting started", "What helps on the way.", (
         Stop("start/before.ipynb", "Before you start",
              "Vectors, softmax, gradients, a recurrent network: do you remember them?", 12),
         Stop("start/measure.ipynb", "How we measure",

@@ -13,8 +13,8 @@ from companion.pages.plot.contents import PARTS, Part, Stop
 _STYLE = """
 .am-map{--line:var(--am-petrol,#2f8593);--soft:var(--am-muted,currentColor);line-height:1.4}
 .am-map :is(ol,li,p){margin:0;padding:0;list-style:none}
-.am-map-parts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr));\
-gap:2rem 2.5rem}
+.am-map-parts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));\
+gap:1.5rem 2rem}
 .am-map-name{font-weight:700;font-size:1.125em}
 .am-map .am-map-about{margin-bottom:.7rem;color:var(--soft)}
 .am-map .am-map-line{margin-left:.5rem;border-left:3px solid var(--line)}

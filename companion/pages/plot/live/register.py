@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
@@ -57,7 +58,7 @@ def claims_register(
 
     >>> from companion.pages.studies.register import register
     >>> claims_register(register({"bottleneck": "history/bottleneck.ipynb"}))
-    The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 undecided.
+    The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 mixed.
     """
     rows = list(entries)
     names = {stop.page: stop.title for stop in stops()} if titles is None else titles
@@ -104,7 +105,7 @@ def _value(row: Entry, column: _Column) -> str:
 def _words(value: str, column: _Column, names: Mapping[str, str]) -> str:
     """Return how a value is shown."""
     if column is _VERDICT:
-        return _VERDICTS.get(value, "◐ undecided")
+        return _VERDICTS.get(value, f"◐ {value}")
     return names[value] if column is _PAGE else value
 
 
@@ -140,9 +141,11 @@ def _cell(row: Entry, column: _Column, names: Mapping[str, str], here: str) -> s
 
 
 def _in_words(rows: Sequence[Entry]) -> str:
-    hold, fail = (sum(row.verdict == verdict for row in rows) for verdict in ("holds", "fails"))
+    numbers = Counter(row.verdict for row in rows)
+    hold, fail = numbers.pop("holds", 0), numbers.pop("fails", 0)
+    others = "".join(f", {number} {verdict}" for verdict, number in numbers.items())
     pages = len({row.page for row in rows})
     return (
         f"{len(rows)} claims on {pages} page{'s' if pages > 1 else ''}: {hold} hold, "
-        f"{fail} do not hold, {len(rows) - hold - fail} undecided."
+        f"{fail} do not hold{others}."
     )
