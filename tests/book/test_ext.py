@@ -18,11 +18,18 @@ from book_site.catalogue import Entry, catalogue
 from book_site.docstring import render
 from book_site.fonts import cut, math_source, narrow_roots, read_font
 from book_site.formulas import FormulaError, Temml
+from book_site.leads import lead_to_pages
 from book_site.node import find_node
 from book_site.page import image_size, size_images
 from book_site.redirect import redirect, redirect_module
 from book_site.reference import Reference
-from book_site.repository import Repository, find_repository, parse_address, theme_options
+from book_site.repository import (
+    Repository,
+    find_repository,
+    parse_address,
+    theme_options,
+    with_address,
+)
 from docutils import nodes
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
@@ -234,6 +241,23 @@ def test_a_moved_module_leads_to_its_new_address() -> None:
     assert "a &lt; b" in redirect("a < b", "c.html")
 
 
+# Links in outputs
+
+
+def test_a_link_to_the_file_of_a_page_leads_to_the_built_page() -> None:
+    body = (
+        '<a class="x" href="../history/align.ipynb#top">1</a><a href="notation.md">2</a>'
+        '<a href="align.ipynb">3</a><a href="https://example.org/notation.md">4</a>'
+        '<a href="notation.md?raw">5</a><link href="notation.md">'
+    )
+    led = lead_to_pages(
+        body, "start/start", {"history/align", "start/notation"}, lambda name: f"/{name}.html"
+    )
+    assert led == body.replace("../history/align.ipynb", "/history/align.html").replace(
+        '<a href="notation.md">', '<a href="/start/notation.html">'
+    )
+
+
 # Links to the repository
 
 
@@ -329,6 +353,15 @@ def test_without_a_public_address_there_are_no_buttons(tmp_path: Path, origin: s
     assert not options["repository_url"]
     assert not options["use_repository_button"]
     assert not options["launch_buttons"]
+
+
+def test_commands_name_the_repository_or_do_without_it() -> None:
+    commands = ["git clone ADDRESS book", "cd book", "make book"]
+    known = Repository("https://github.com/someone/their-book", "github")
+    assert (
+        with_address(commands, known)[0] == "git clone https://github.com/someone/their-book book"
+    )
+    assert with_address(commands, None) == ["cd book", "make book"]
 
 
 def test_buttons_only_where_the_service_takes_the_repository() -> None:

@@ -25,7 +25,7 @@ import pytest
 from companion.pages.exercises.answers import called, fail
 from tests.book.test_notebooks import ROOT, Page, pages, put, text
 
-START_PAGE = "book/start/start.ipynb"
+WITHOUT_EXERCISES = {"book/start/start.ipynb", "book/start/measure.ipynb"}
 PROMISE = 'Each check prints "Right." or says what may have happened.'
 DIRECTIVE = re.compile(
     r"^```\{(exercise|solution-start|solution-end)\}(.*)\n((?::.*\n)*)", re.MULTILINE
@@ -251,7 +251,7 @@ def evidence() -> set[str]:
     }
 
 
-WITH_EXERCISES = [name for name in pages() if name not in {START_PAGE, *evidence()}]
+WITH_EXERCISES = [name for name in pages() if name not in WITHOUT_EXERCISES | evidence()]
 
 
 def module_of(page: Page) -> ModuleType:

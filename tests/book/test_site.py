@@ -49,6 +49,30 @@ def test_the_address_of_the_site_opens_the_start_page(site: Site) -> None:
     assert target == site.page("start/start.html").path
 
 
+FIRST_EDITION = {
+    "equation-eq-start-interval": "measure.html",
+    "equation-eq-start-prediction": "measure.html",
+    "how-its-numbers-are-made": "measure.html",
+    "licence-and-citation": "teaching.html",
+    "notation": "notation.html",
+    "three-ways-to-use-it": "../appendices/api.html",
+    "two-paths-for-a-course": "teaching.html",
+    "what-this-book-is": "teaching.html",
+    "what-you-need-and-how-long-it-takes": "notation.html",
+}
+"""What stood on the first start page, and where it is told now."""
+
+
+@pytest.mark.parametrize(("anchor", "page"), FIRST_EDITION.items())
+def test_what_stood_on_the_start_page_leads_on(site: Site, anchor: str, page: str) -> None:
+    start = site.page("start/start.html")
+    place = start.soup.find(id=anchor)
+    assert isinstance(place, Tag)
+    # An empty target stands above the words that it is of.
+    links = [link for part in (place, *place.find_all_next(limit=40)) for link in part.select("a")]
+    assert page in {str(link.get("href")) for link in links}
+
+
 def test_old_addresses_open_the_new_ones(site: Site) -> None:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     moved = config["sphinx"]["config"]["book_moved_modules"]

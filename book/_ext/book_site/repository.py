@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
-from sphinx.util.docutils import SphinxRole
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 _ADDRESS = re.compile(
     r"(?:https://(?:[^/@]*@)?|ssh://git@|git@)"
@@ -27,6 +27,7 @@ _ADDRESS = re.compile(
     r"(?P<owner>[\w.-]+(?:/[\w.-]+)*)/(?P<name>[\w.-]+?)(?:\.git)?/?"
 )
 _PROVIDERS = ("github", "gitlab", "bitbucket")
+_PLACE = "ADDRESS"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,31 @@ class RepositoryFile(SphinxRole):
         return [nodes.reference("", "", path, refuri=repository.file(self.text))], []
 
 
+def with_address(lines: Iterable[str], repository: Repository | None) -> list[str]:
+    """Put the repository's address into commands; without one, leave out those that need it.
+
+    >>> with_address(["git clone ADDRESS", "make book"], None)
+    ['make book']
+    >>> with_address(["git clone ADDRESS"], Repository("https://github.com/reader/a", "github"))
+    ['git clone https://github.com/reader/a']
+    """
+    if repository is None:
+        return [line for line in lines if _PLACE not in line]
+    return [line.replace(_PLACE, repository.url) for line in lines]
+
+
+class Commands(SphinxDirective):
+    """The directive `commands`: a block for the shell, in which ADDRESS is the repository's."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        text = "\n".join(with_address(self.content, self.config.book_repository))
+        return [nodes.literal_block(text, text, language="sh")]
+
+
 def setup(app: Sphinx) -> None:
+    app.add_directive("commands", Commands)
     app.add_config_value("book_repository", None, "env", types=(Repository, type(None)))
     app.add_role("repo", RepositoryFile())
     app.connect("config-inited", _configure)

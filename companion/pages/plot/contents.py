@@ -1,0 +1,133 @@
+"""The pages of the book as the reading map shows them: parts, questions, minutes, the core path.
+
+A test holds this table to `_toc.yml` and the minutes to the pages themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A page on the map.
+
+    Attributes:
+        page: its file below `book/`.
+        title: what the map calls it.
+        question: what it is about, in a line.
+        minutes: how long it takes to read up to its exercises; None for pages to look things up.
+        core: whether it belongs to the core path.
+        first: whether it is one of the pages for a reader who has one hour.
+        evidence: the page below it that shows how its results were measured, if there is one.
+    """
+
+    page: str
+    title: str
+    question: str
+    minutes: int | None = None
+    core: bool = False
+    first: bool = False
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the book.
+
+    Attributes:
+        name: its caption in `_toc.yml`.
+        about: what it is about, in a line.
+        stops: its pages, in their order.
+    """
+
+    name: str
+    about: str
+    stops: tuple[Stop, ...]
+
+
+PARTS = (
+    Part("Getting started", "What helps on the way.", (
+        Stop("start/before.ipynb", "Before you start",
+             "Vectors, softmax, gradients, a recurrent network: do you remember them?", 12),
+        Stop("start/measure.ipynb", "How we measure",
+             "What do seeds, intervals and verdicts mean, and which claims were tested?", 9),
+        Stop("start/notation.md", "Notation and conventions", "Which letter means what?"),
+        Stop("start/teaching.md", "For teachers",
+             "A syllabus, assignments without published solutions, and how to cite."),
+    )),
+    Part("History", "How translators learned to look back.", (
+        Stop("history/bottleneck.ipynb", "The bottleneck",
+             "What is lost when one vector has to hold a whole sentence?", 29, True, True),
+        Stop("history/align.ipynb", "Learning to align",
+             "How does a translator find the word that it needs?", 37, True, True),
+    )),
+    Part("Mathematics", "What attention computes.", (
+        Stop("mathematics/lookup.ipynb", "Soft lookup",
+             "What do query, key and value have to do with a dictionary?", 35, True),
+        Stop("mathematics/scores.ipynb", "Scores, and why the square root",
+             "Why are dot products divided by √d?", 37, True),
+        Stop("mathematics/numerics.ipynb", "Softmax, masks and numerics",
+             "How does one line of mathematics go wrong without an error?", 41, True),
+        Stop("mathematics/heads.ipynb", "Self-attention and heads",
+             "What can several heads do that one cannot?", 33, True),
+        Stop("mathematics/position.ipynb", "Position",
+             "How does attention know the order of words?", 26, True),
+    )),
+    Part("Implementation", "How it is built, and how builders go wrong.", (
+        Stop("implementation/from_scratch.ipynb", "From scratch",
+             "Can you write attention and its gradients by hand?", 28),
+        Stop("implementation/transformer.ipynb", "The Transformer",
+             "What are its layers, and does each of them matter?", 31, True),
+        Stop("implementation/decoding.ipynb", "Decoding and the cache",
+             "How do probabilities become a sentence?", 26, True),
+    )),
+    Part("Applications", "What it is used for.", (
+        Stop("applications/summarization.ipynb", "Summarization",
+             "How can a model write a name that it has never read?", 17),
+        Stop("applications/captioning.ipynb", "Captioning and vision",
+             "Where does a model look while it describes a picture?", 23),
+    )),
+    Part("Trade-offs", "What it is worth.", (
+        Stop("tradeoffs/buys.ipynb", "What attention buys",
+             "Which of seven mechanisms translates best, and where do they lose?", 23),
+        Stop("tradeoffs/explanation.ipynb", "Is attention explanation?",
+             "Do the weights tell why a model answers as it does?", 28, True),
+        Stop("tradeoffs/cost.ipynb", "What it costs",
+             "How much time and memory does a longer text take?", 33, True),
+        Stop("tradeoffs/cheaper.ipynb", "Exact and cheaper",
+             "What can be saved, and what is forgotten then?", 27),
+    )),
+    Part("Appendices", "For browsing and looking things up.", (
+        Stop("appendices/founding.ipynb", "The founding notebook, corrected",
+             "How do you find a bug that does not crash?", 30),
+        Stop("appendices/museum.ipynb", "The bug museum",
+             "Which mistakes raise no error, and what gives them away?", 38),
+        Stop("appendices/api.md", "The package", "Every function, with an example."),
+        Stop("appendices/solutions.md", "Solutions", "All exercises on one page."),
+        Stop("appendices/glossary.md", "Glossary", "The words of the book."),
+        Stop("appendices/symbols.md", "Index of symbols", "The letters of the book."),
+        Stop("appendices/bibliography.md", "Bibliography", "The papers behind it."),
+    )),
+)  # fmt: skip
+"""Every page of the book but the first, in the order of `_toc.yml`."""
+
+
+def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
+    """Yield the pages of some parts.
+
+    >>> [stop.page for stop in stops(PARTS[1:2])]
+    ['history/bottleneck.ipynb', 'history/align.ipynb']
+    """
+    for part in parts:
+        yield from part.stops
+
+
+def reading_time(pages: Iterable[Stop]) -> int:
+    """Return how many minutes some pages take to read.
+
+    >>> reading_time([Stop("a.ipynb", "A", "?", 20), Stop("b.md", "B", "?")])
+    20
+    """
+    return sum(page.minutes or 0 for page in pages)

@@ -1,0 +1,172 @@
+"""The register of claims: every claim of every stored study, with the page that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+from companion.pages.studies.reading import load_result
+from companion.pages.studies.records import Claim, Study, Verdict
+
+PAGES: Mapping[str, str] = {
+    "bottleneck": "history/bottleneck.ipynb",
+    "real_sentences": "history/bottleneck.ipynb",
+    "alignment": "history/align.ipynb",
+    "lookup": "mathematics/lookup.ipynb",
+    "scores": "mathematics/scores.ipynb",
+    "numerics": "mathematics/numerics.ipynb",
+    "heads": "mathematics/heads.ipynb",
+    "positions": "mathematics/position.ipynb",
+    "from_scratch": "implementation/from_scratch.ipynb",
+    "transformer": "implementation/transformer.ipynb",
+    "decoding": "implementation/decoding.ipynb",
+    "induction": "implementation/decoding.ipynb",
+    "summarization": "applications/summarization.ipynb",
+    "captioning": "applications/captioning.ipynb",
+    "digits": "applications/captioning.ipynb",
+    "buys": "tradeoffs/buys.ipynb",
+    "explanation": "tradeoffs/explanation.ipynb",
+    "explanation_seeds": "tradeoffs/explanation.ipynb",
+    "cost": "tradeoffs/cost.ipynb",
+    "kv_heads": "tradeoffs/cheaper.ipynb",
+    "recall": "tradeoffs/cheaper.ipynb",
+    "founding": "appendices/founding.ipynb",
+}
+"""The page that shows each study, below `book/`, in the order of the book."""
+
+LEVEL = 0.05
+"""How often an interval of 95 % misses the true mean."""
+
+
+class History(NamedTuple):
+    """Where a claim comes from; an empty text where its record does not say.
+
+    Attributes:
+        origin: who made the claim, as "paper", "popular" or "ours".
+        planned: whether it was fixed before the runs, as "planned" or "added".
+        sort: "hypothesis", "demonstration" of a bug, or "check" of what is known.
+    """
+
+    origin: str = ""
+    planned: str = ""
+    sort: str = ""
+
+
+def history_of(claim: Claim) -> History:
+    """Read where a claim comes from; records of the first edition do not say.
+
+    >>> history_of(Claim(claim="A beats B.", side="above", unit="", runs=(1.0, 2.0), mean=1.5,
+    ...                  interval=(-4.9, 7.9), prediction=(-9.5, 12.5)))
+    History(origin='', planned='', sort='')
+    """
+    return History(*(str(getattr(claim, field, "") or "") for field in History._fields))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim as the register lists it.
+
+    Attributes:
+        key: "study/claim", as `measured` takes it.
+        study: where it was measured.
+        claim: the sentence and its number.
+        history: where the claim comes from.
+        page: the page that shows the study, below `book/`.
+    """
+
+    key: str
+    study: Study
+    claim: Claim
+    history: History
+    page: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the interval says of the claim."""
+        return self.claim.verdict
+
+    @property
+    def is_hypothesis(self) -> bool:
+        """Whether the sentence could have been wrong, as far as the record says."""
+        return self.history.sort in ("", "hypothesis")
+
+
+def register(
+    pages: Mapping[str, str] = PAGES, *, directory: Traversable | None = None
+) -> list[Entry]:
+    """Return every claim of every stored study, once.
+
+    Args:
+        pages: the page that shows each study; its order is that of the register.
+        directory: where the records lie; by default those that come with the package.
+
+    Raises:
+        UnknownNameError: there is no record of a study.
+
+    >>> entries = register({"bottleneck": "history/bottleneck.ipynb"})
+    >>> entries[1].key, entries[1].verdict
+    ('bottleneck/attention_gain', 'holds')
+    """
+    return [
+        Entry(f"{name}/{key}", study, claim, history_of(claim), page)
+        for name, page in pages.items()
+        for study in [load_result(name, directory=directory)]
+        for key, claim in study.claims.items()
+    ]
+
+
+def p_value(claim: Claim) -> float:
+    """Return how often chance alone takes the mean as far from the threshold, or farther.
+
+    It is that of the t-test of the runs, of both sides, as if the true mean lay on the threshold.
+
+    >>> claim = Claim(claim="A beats B.", side="above", unit="", runs=(1.0, 2.0, 3.0), mean=2.0,
+    ...               interval=(-0.48, 4.48), prediction=(-3.0, 7.0))
+    >>> round(p_value(claim), 3)
+    0.074
+    """
+    from scipy import stats  # takes half a second to load, and most readers of records need none
+
+    if len(set(claim.runs)) == 1:  # no spread to compare the distance with
+        return 1.0 if claim.runs[0] == claim.threshold else 0.0
+    return float(stats.ttest_1samp(claim.runs, claim.threshold).pvalue)
+
+
+class Tally(NamedTuple):
+    """How many claims were decided, and how many of them may be due to chance.
+
+    Attributes:
+        claims: how many there are.
+        decided: how many hold or fail.
+        by_chance: how many of all would be decided if every true mean lay on its threshold.
+        surviving: how many are still decided when at most 5 % of the decided ones may be wrong,
+            by the procedure of Benjamini and Hochberg.
+    """
+
+    claims: int
+    decided: int
+    by_chance: float
+    surviving: int
+
+
+def tally(entries: Iterable[Entry]) -> Tally:
+    """Count the decided claims, and those that a bound on false discoveries leaves decided.
+
+    Raises:
+        ValueError: there is no claim.
+    """
+    from scipy import stats
+
+    found = list(entries)
+    if not found:
+        raise ValueError("entries: got none, wanted at least one claim")
+    adjusted = stats.false_discovery_control([p_value(entry.claim) for entry in found])
+    decided = [entry.verdict in ("holds", "fails") for entry in found]
+    return Tally(
+        claims=len(found),
+        decided=sum(decided),
+        by_chance=LEVEL * len(found),
+        surviving=sum(yes and p <= LEVEL for yes, p in zip(decided, adjusted, strict=True)),
+    )
