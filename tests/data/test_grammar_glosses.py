@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.data.grammar import english_spanish, gloss
+from companion.data.grammar import english_glosses, english_spanish
 from companion.data.pairs import Pair
 
 PAIRS = english_spanish(3000, seed=11, combinations="all")
@@ -12,7 +12,7 @@ PAIRS = english_spanish(3000, seed=11, combinations="all")
 
 def test_every_word_of_the_grammar_has_a_gloss() -> None:
     for pair in PAIRS:
-        glosses = gloss(pair.target)
+        glosses = english_glosses(pair.target)
         assert len(glosses) == len(pair.target)
         assert "?" not in glosses, pair.target
 
@@ -34,7 +34,7 @@ def test_a_gloss_is_the_word_that_the_gold_link_names(kind: str) -> None:
 
 def linked(pair: Pair, kind: str) -> list[tuple[str, str]]:
     """Return English word and gloss of the words of a class that have one sure link."""
-    glosses = gloss(pair.target)
+    glosses = english_glosses(pair.target)
     found = []
     for row, name in enumerate(pair.classes):
         columns = [column for i, column in pair.sure if i == row]
@@ -58,13 +58,13 @@ def linked(pair: Pair, kind: str) -> list[tuple[str, str]]:
     ],
 )
 def test_sentences(spanish: str, english: str) -> None:
-    assert " ".join(gloss(spanish.split())) == english
+    assert " ".join(english_glosses(spanish.split())) == english
 
 
 def test_a_string_is_refused() -> None:
     with pytest.raises(TypeError, match="wanted a sequence of words"):
-        gloss("ella trabaja")
+        english_glosses("ella trabaja")
 
 
 def test_no_words_have_no_glosses() -> None:
-    assert gloss([]) == []
+    assert english_glosses([]) == []

@@ -18,7 +18,7 @@ _BEFORE_A_VERB = {"la": "her", "los": "them"}
 _BEFORE_A_NOUN = {"grandes": "great"}
 
 
-def gloss(words: Sequence[str]) -> list[str]:
+def english_glosses(words: Sequence[str]) -> list[str]:
     """Say in English what each word of a Spanish sentence means.
 
     The English words stand in the Spanish order, one gloss a word, as linguists print it. "La" and
@@ -36,7 +36,7 @@ def gloss(words: Sequence[str]) -> list[str]:
     Raises:
         TypeError: a string, not its words.
 
-    >>> gloss("ella trabaja en la casa nueva".split())
+    >>> english_glosses("ella trabaja en la casa nueva".split())
     ['she', 'works', 'in', 'the', 'house', 'new']
     """
     if isinstance(words, str):

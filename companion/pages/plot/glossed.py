@@ -71,7 +71,7 @@ def glossed_text(
 
     Args:
         lines: for every sentence its title and its words; and, unless it is English, its glosses,
-            as `companion.data.grammar.gloss` gives them.
+            as `companion.data.grammar.english_glosses` gives them.
         right: the right translation. In sentences with glosses, words outside of the longest
             stretches that they share with it are underlined.
 
