@@ -54,7 +54,7 @@ def test_without_a_script_the_point_is_made(browser: Browser) -> None:
         assert page.locator("button, input").count() == 0
         shows(page, 95)
         state = page.locator(".am-live-state:visible").inner_text()
-        assert state.startswith("If every word is right in 95 of 100 cases, by itself, 86 of 100")
+        assert state.startswith("If each word is right in 95 of 100 cases, whatever the others")
         rows = page.locator("tbody tr").all_inner_texts()
         assert rows[2].split("\t") == ["11–15", "51", "98", "20", "100", "58"]
 
@@ -73,7 +73,7 @@ def test_the_slider_by_keyboard(browser: Browser) -> None:
         for chance in CHANCES[:5]:
             shows(page, chance)
             page.keyboard.press("ArrowUp")
-        assert said(page).startswith("If every word is right in 55 of 100 cases")
+        assert said(page).startswith("If each word is right in 55 of 100 cases")
         assert page.locator("svg").get_attribute("aria-label") == said(page)
 
 

@@ -72,7 +72,7 @@ def test_the_table_has_both_measures_without_a_script() -> None:
 def test_what_it_says_in_words() -> None:
     output = made(caption="Slide.")
     assert "11 to 15: with <attention> 98, without 20;" in repr(output)
-    assert output.state.startswith("If every word is right in 95 of 100 cases, by itself, 86 of")
+    assert output.state.startswith("If each word is right in 95 of 100 cases, whatever")
     assert "with <attention>" not in output._repr_html_().replace('"with \\u003cattention>"', "")
     assert output._repr_html_() == made(caption="Slide.")._repr_html_()
 

@@ -33,8 +33,8 @@ function start(root) {
       const points = values.map((value, at) => point(given.middles[at], value));
       one(`series${kind} .am-compounding-line`).setAttribute("d", `M${points.join("L")}`);
       all("mark", group).forEach((mark, at) => mark.setAttribute("transform", `translate(${points[at]})`));
-      const middle = Math.floor(values.length / 2);
-      all("name", group)[0].setAttribute("y", y(values[middle]) + (kind === 0 ? 24 : -11));
+      const named = Math.floor(values.length / [4, 2][kind]);
+      all("name", group)[0].setAttribute("y", y(values[named]) + [24, -11][kind]);
     });
   }
 
@@ -51,8 +51,9 @@ function start(root) {
     if (measure) return "BLEU gives credit for every right stretch of up to four words.";
     const [first, last] = [given.middles[0], given.middles[given.middles.length - 1]];
     return (
-      `If every word is right in ${chance()} of 100 cases, by itself, ${whole(first).toFixed(0)} ` +
-      `of 100 sentences of ${first} words are right, and ${whole(last).toFixed(0)} of ${last}.`
+      `If each word is right in ${chance()} of 100 cases, whatever the others are, ` +
+      `${whole(first).toFixed(0)} of 100 sentences of ${first} words are right, and ` +
+      `${whole(last).toFixed(0)} of 100 sentences of ${last} words.`
     );
   }
 

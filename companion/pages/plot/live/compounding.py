@@ -64,8 +64,8 @@ def compounding(
     >>> compounding([(1, 5), (26, 30)], numbers, numbers, longest=30)
     Whole sentences and single words, by length. Whole sentences right, in percent, by length in \
 words: 1 to 5: with attention 100, without 99; 26 to 30: with attention 90, without 8. The curve: \
-if every word is right in 95 of 100 cases, by itself, 86 of 100 sentences of 3 words are right, \
-and 24 of 28.
+if each word is right in 95 of 100 cases, whatever the others are, 86 of 100 sentences of 3 words \
+are right, and 24 of 100 sentences of 28 words.
     """
     if len(exact) != 2 or list(exact) != list(bleu):
         raise ValueError(
@@ -92,13 +92,8 @@ and 24 of 28.
             "chance": CHANCES.index(chance),
             "measures": _MEASURES,
             "values": [[numbers[name][kind].tolist() for kind in kinds] for name in numbers],
-            "plot": {
-                "left": _LEFT,
-                "right": _RIGHT,
-                "top": _TOP,
-                "base": _BASE,
-                "label": _NAMED_AT,
-            },
+            "plot": {"left": _LEFT, "right": _RIGHT, "top": _TOP, "base": _BASE},
+            "named": _NAMED_AT,
             "last": _last(bins),
         },
         label="Whole sentences and single words, by length",
@@ -133,9 +128,9 @@ def _whole(chance: float, words: float) -> float:
 def _finding(chance: float, middles: Sequence[float]) -> str:
     first, last = middles[0], middles[-1]
     return (
-        f"if every word is right in {chance:g} of 100 cases, by itself, {_whole(chance, first):.0f}"
-        f" of 100 sentences of {first:g} words are right, and {_whole(chance, last):.0f} of"
-        f" {last:g}."
+        f"if each word is right in {chance:g} of 100 cases, whatever the others are,"
+        f" {_whole(chance, first):.0f} of 100 sentences of {first:g} words are right, and"
+        f" {_whole(chance, last):.0f} of 100 sentences of {last:g} words."
     )
 
 
@@ -175,7 +170,7 @@ def _chart(
             f'<rect class="am-compounding-beyond" x="{x(longest + 0.5):.1f}" y="{_TOP}"'
             f' width="{_RIGHT - x(longest + 0.5):.1f}" height="{_BASE - _TOP}"/>'
             f'<text class="am-compounding-x" x="{(x(longest + 0.5) + _RIGHT) / 2:.1f}"'
-            f' y="{_BASE - 8}">unseen lengths</text>'
+            f' y="{_y(40):g}">unseen lengths</text>'
         )
     words, value = _named(chance, last)
     curve = (
@@ -224,8 +219,8 @@ def _series(at: int, kind: str, points: Sequence[tuple[float, float]]) -> str:
         f' transform="translate({x:.1f} {y:.1f})"/>'
         for x, y in points
     )
-    x, y = points[len(points) // 2]
-    below = 24 if at == 0 else -11
+    x, y = points[len(points) // (4, 2)[at]]
+    below = (24, -11)[at]
     return (
         f'<g class="am-compounding-series am-compounding-series{at}">'
         f'<path class="am-compounding-line" d="{path}"/>{marks}'
