@@ -7,7 +7,8 @@ they could mean women), "you" and "it" do not come at all, and "when" and "while
 past. There is no punctuation.
 
 The words are in `lexicon`, what goes together in `menu`. `clauses` and `phrases` choose what is
-said, as the trees of `trees`, and `render` puts a tree into words.
+said, as the trees of `trees`, and `render` puts a tree into words. `english_glosses` says
+word by word what a Spanish sentence means.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from companion.data.grammar.budget import DeadEndError
 from companion.data.grammar.clauses import Speaker
 from companion.data.grammar.dice import Dice
 from companion.data.grammar.draft import WORD_CLASSES
+from companion.data.grammar.glosses import english_glosses
 from companion.data.grammar.menu import combinations as _combinations
 from companion.data.grammar.menu import is_held_out, menu
 from companion.data.grammar.render import render
 from companion.data.pairs import Pair
 
-__all__ = ["LONGEST", "WORD_CLASSES", "Combinations", "english_spanish", "is_held_out"]
+__all__ = [
+    "LONGEST", "WORD_CLASSES", "Combinations", "english_glosses", "english_spanish", "is_held_out",
+]  # fmt: skip
 
 Combinations = Literal["seen", "held_out", "all"]
 

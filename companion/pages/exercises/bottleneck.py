@@ -7,48 +7,67 @@ or raises an `AssertionError` that hints at the cause.
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 import torch
 
-from companion.pages.exercises.answers import Answer, called, check_call, fail, hint_at, named
+from companion.pages.exercises.answers import Answer, check, check_call, compare
 
 
-def check_longest(longest: Answer) -> None:
-    """Check how many words a vector can tell apart.
+def check_half_length(half_length: Answer) -> None:
+    """Check the length at which most sentences have a mistake.
 
     Args:
-        longest: `longest(width, bits, vocabulary)`; the greatest n for which all sentences of
-            exactly n words, out of a vocabulary of at least 2, can have vectors of their own, each
-            of `width` numbers of `bits` bits.
+        half_length: `half_length(chance)`; the least number of words at which fewer than half of
+            the sentences come out whole, if each word is right with probability `chance`,
+            whatever the others are.
     """
-    # In the first every mistake gives a number of its own; in the second nothing is rounded.
-    for width, bits, vocabulary in ((7, 12, 5), (2, 6, 8), (5, 16, 1000), (128, 31, 143)):
-        got = called(longest, width, bits, vocabulary, why="Are all three arguments used?")
-        total = width * bits
-        right = _most_words(total, vocabulary)
-        if got == right:
-            continue
-        logarithm = math.log(total, vocabulary)
-        rounded_up = math.ceil(total / math.log2(vocabulary))
-        natural = total / math.log(vocabulary)
+
+    def expected(chance: float) -> tuple[int, dict[str, float]]:
+        exact = math.log(0.5) / math.log(chance)
+        right, linear = math.floor(exact) + 1, math.ceil(0.5 / (1 - chance))
         mistakes = {
-            "there are 2 ** (width * bits) vectors, not (width * bits)": math.floor(logarithm),
-            "one sentence of that length more and two share a vector: round down": rounded_up,
-            "a bit is a factor of 2: is your logarithm to base 2?": math.floor(natural),
-            "a word has log2(vocabulary) bits, not `vocabulary`": total // vocabulary,
-            "every one of the `width` numbers has its bits": _most_words(bits, vocabulary),
-            "every number has `bits` bits, not one": _most_words(width, vocabulary),
-            "that is the number of bits, not yet of words": total,
+            "chances multiply, they do not add: n words are right with chance ** n": linear,
+            "a sentence has a whole number of words: round up": exact,
+            "there, half or more still come out whole: one word more": right - 1,
         }
-        hint_at(got, mistakes)
-        if isinstance(got, float) and math.floor(got) == right:
-            fail("a sentence has a whole number of words: round down")
-        asked = f"longest({width}, {bits}, {vocabulary})"
-        if isinstance(got, int | float) and abs(got - right) == 1:
-            rounding = "Near a whole number floats round either way"
-            powers = "compare vocabulary ** n with 2 ** (width * bits)"
-            fail(f"{asked}: yours is one off. {rounding}: {powers}")
-        fail(f"{asked}: got {named(got)}. When are there more sentences of n words than vectors?")
+        return right, mistakes
+
+    asked = "half_length({}): got {got:g}. Is chance ** n below 0.5 there, and not one word before?"
+    check(half_length, [(0.99,), (0.95,), (0.5,), (0.8,)], expected, otherwise=asked)
+
+
+def check_looking(weights: Any, context: Any) -> None:
+    """Check one step of attention by hand: the query (1, 2) at the memory of three words.
+
+    The memory is (0, 1) for "the", (1, 1) for "new" and (2, 0) for "house"; scores are dot
+    products. Two digits after the point will do.
+
+    Args:
+        weights: (3,) how much of each word.
+        context: (2,) the blend.
+    """
+    query, memory = np.array([1.0, 2.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    scores = memory @ query
+    powers = np.exp(scores)
+    right = powers / powers.sum()
+    given = {
+        "those are the scores: take exp of each, then divide by the sum": scores,
+        "those are the exponentials: divide each by their sum": powers,
+        "weights are shares of exp(score), not of the scores": scores / scores.sum(),
+        "those are the weights of the query (1, 0): here it is (1, 2)": _softmax(memory[:, 0]),
+        "a query looks hardest at one word, but at the others, too": np.array([0.0, 1.0, 0.0]),
+        "these weights look at every word alike: score them with the query": np.full(3, 1 / 3),
+    }
+    blends = {
+        "that is the plain mean of the memory: weight every row": memory.mean(0),
+        "that is the sum of the memory: weight every row": memory.sum(0),
+        "that is the memory of one word: blend all three": memory[1],
+        "the numbers are right, in the wrong order: first, then second": (right @ memory)[::-1],
+    }
+    compare(weights, right, given, where="weights: ", axes="(3,)", atol=0.006)
+    compare(context, right @ memory, blends, where="context: ", axes="(2,)", atol=0.006)
     print("Right.")
 
 
@@ -107,42 +126,6 @@ def check_last_states(last_states: Answer) -> None:
     check_call(last_states, given, right, mistakes, why=why, axes="(b, d)", atol=1e-5)
 
 
-def check_verdict(verdict: Answer) -> None:
-    """Check the verdict on a claim that one translator beats another, over five seeds.
-
-    Args:
-        verdict: `verdict(treatment, control)`, from five runs each, in the order of the seeds, to
-            "holds", "mixed" or "fails": where the paired 95 % t-interval of the mean difference
-            lies.
-    """
-    seeds = [10.0, 30.0, 50.0, 70.0, 90.0]  # what a seed does to both sides
-    cases = [
-        ([0.9, 1.0, 1.1, 1.0, 1.0], "holds", "seeds differ by more than the translators: subtract "
-         "seed by seed, then the interval"),
-        ([-0.9, -1.0, -1.1, -1.0, -1.0], "fails", "the whole interval lies below 0"),
-        ([3.0, -1.0, 4.0, -2.0, 2.0], "mixed", "the interval holds 0: the mean alone decides "
-         "nothing"),
-        ([0.1, 0.2, 0.1, 0.2, 10.0], "mixed", "five wins are no interval: one seed outweighs the "
-         "others here"),
-        ([2.1, 0.1, 1.1, -0.1, 2.0], "mixed", "1.96 is the quantile for many runs; for five it is "
-         "2.776"),
-        ([1.8, 0.1, 1.0, 0.2, 2.2], "mixed", "divide the squares by n - 1, not by n"),
-        ([1.8, 0.35, 1.2, 0.45, 2.0], "holds", "the interval of the mean is narrower than that of "
-         "one new run: divide s by the square root of n"),
-    ]  # fmt: skip
-    for differences, right, hint in cases:
-        treatment = [run + difference for run, difference in zip(seeds, differences, strict=True)]
-        got = called(verdict, treatment, seeds, why="It is given two lists of five numbers.")
-        if got not in ("holds", "mixed", "fails"):
-            fail(f'got {named(got)}, wanted "holds", "mixed" or "fails"')
-        if got != right:
-            fail(f'differences {differences}: yours says "{got}". Hint: {hint}')
-    print("Right.")
-
-
-def _most_words(bits: int, vocabulary: int) -> int:
-    """Return the greatest n with vocabulary ** n <= 2 ** bits, in whole numbers."""
-    words = 0
-    while vocabulary ** (words + 1) <= 1 << bits:
-        words += 1
-    return words
+def _softmax(scores: Any) -> Any:
+    powers = np.exp(scores)
+    return powers / powers.sum()

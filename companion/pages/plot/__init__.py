@@ -17,9 +17,11 @@ from companion.pages.plot.colours import (
     letter_color,
 )
 from companion.pages.plot.curves import band, intervals, training_limit
+from companion.pages.plot.glossed import GlossedText, glossed_text
 from companion.pages.plot.labels import LineEnd, label_along, label_ends
 from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
+from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import paint_mask
@@ -41,11 +43,11 @@ from companion.pages.plot.written import WrittenText, written_text
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
-    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "InlineSVG", "LineEnd", "LiveOutput",
-    "TimelineList", "TimelineStep", "WrittenText", "attended_picture", "attention_map",
-    "attention_timeline", "band", "caption_maps", "gold_links", "head_viewer", "intervals",
-    "label_along", "label_ends", "letter_color", "online_softmax_steps", "paint_mask",
-    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
-    "softmax_explorer", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
-    "use_style", "weight_key", "written_text",
+    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
+    "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "attended_picture",
+    "attention_map", "attention_timeline", "band", "caption_maps", "compounding", "glossed_text",
+    "gold_links", "head_viewer", "intervals", "label_along", "label_ends", "letter_color",
+    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
+    "score_map", "sentence_ribbons", "softmax_explorer", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "written_text",
 ]  # fmt: skip

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import fmean, pstdev, stdev
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from scipy import stats
 from torch import Tensor
 
+from companion import attend, dot_score, masked_softmax
 from companion.pages.exercises.bottleneck import (
+    check_half_length,
     check_last_states,
-    check_longest,
+    check_looking,
     check_uniform,
-    check_verdict,
 )
 
 Answer = Callable[..., Any]
 
 
-def longest(width: int, bits: int, vocabulary: int) -> int:
-    sentences, words = 1, 0
-    while sentences * vocabulary <= 2 ** (width * bits):
-        sentences, words = sentences * vocabulary, words + 1
+def half_length(chance: float) -> int:
+    words = 0
+    while chance**words >= 0.5:
+        words += 1
     return words
 
 
@@ -37,42 +37,12 @@ def last(outputs: Tensor, lengths: Tensor) -> Tensor:
     return torch.stack([row[int(n) - 1] for row, n in zip(outputs, lengths, strict=True)])
 
 
-def judge(differences: list[float], half: float) -> str:
-    mean = fmean(differences)
-    return "holds" if mean > half else "fails" if mean < -half else "mixed"
-
-
-def paired(treatment: list[float], control: list[float]) -> list[float]:
-    return [a - b for a, b in zip(treatment, control, strict=True)]
-
-
-def verdict(treatment: list[float], control: list[float]) -> str:
-    found = paired(treatment, control)
-    low, high = stats.t.interval(0.95, len(found) - 1, fmean(found), stats.sem(found))
-    return "holds" if low > 0 else "fails" if high < 0 else "mixed"
-
-
-def with_half(half: Callable[[list[float]], float]) -> Answer:
-    return lambda treatment, control: judge(found := paired(treatment, control), half(found))
-
-
-def unpaired(treatment: list[float], control: list[float]) -> str:
-    both = (stdev(treatment) ** 2 + stdev(control) ** 2) / 5
-    return judge(paired(treatment, control), 2.306 * math.sqrt(both))
-
-
-def by_wins(treatment: list[float], control: list[float]) -> str:
-    wins = [difference > 0 for difference in paired(treatment, control)]
-    return "holds" if all(wins) else "mixed" if any(wins) else "fails"
-
-
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (check_longest, longest),
+        (check_half_length, half_length),
         (check_uniform, uniform),
         (check_last_states, last),
-        (check_verdict, verdict),
     ],
 )
 def test_the_right_answer_passes(
@@ -82,18 +52,50 @@ def test_the_right_answer_passes(
     assert capsys.readouterr().out == "Right.\n"
 
 
-LONGEST: list[tuple[Answer, str]] = [
-    (lambda w, b, v: math.floor(math.log(w * b, v)), "there are 2 \\*\\* \\(width \\* bits\\)"),
-    (lambda w, b, v: math.ceil(w * b / math.log2(v)), "round down"),
-    (lambda w, b, v: math.floor(w * b / math.log(v)), "to base 2"),
-    (lambda w, b, v: w * b // v, "log2\\(vocabulary\\) bits"),
-    (lambda w, b, v: longest(1, b, v), "every one of the `width` numbers"),
-    (lambda w, b, v: longest(w, 1, v), "not one"),
-    (lambda w, b, v: w * b, "not yet of words"),
-    (lambda w, b, v: w * b / math.log2(v), "whole number"),
-    (lambda w, b, v: longest(w, b, v) - (w == 2), "one off"),
-    (lambda w, b, v: None, "end in a return"),
-    (lambda w, b, v: 7 * longest(w, b, v), "more sentences of n words than vectors"),
+QUERY, MEMORY = np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+SCORES = dot_score(QUERY, MEMORY)[0]
+WEIGHTS = masked_softmax(SCORES[None])[0]
+CONTEXT = attend(WEIGHTS[None], MEMORY)[0]
+
+
+@pytest.mark.parametrize("digits", [2, 3, 9])
+def test_a_look_by_hand_passes_when_rounded(
+    digits: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_looking(WEIGHTS.round(digits).tolist(), CONTEXT.round(digits))
+    assert capsys.readouterr().out == "Right.\n"
+
+
+@pytest.mark.parametrize(
+    ("weights", "context", "hint"),
+    [
+        (SCORES, CONTEXT, "weights: those are the scores"),
+        (np.exp(SCORES), CONTEXT, "divide each by their sum"),
+        (SCORES / SCORES.sum(), CONTEXT, "shares of exp"),
+        (masked_softmax(dot_score(np.array([[1.0, 0.0]]), MEMORY))[0], CONTEXT, "here it is"),
+        ([0, 1, 0], CONTEXT, "at the others, too"),
+        ([1 / 3, 1 / 3, 1 / 3], CONTEXT, "every word alike"),
+        ([0.3, 0.4, 0.3], CONTEXT, "weights: the shape is right"),
+        (WEIGHTS[:2], CONTEXT, r"wanted \(3,\), \(3,\)"),
+        (WEIGHTS, MEMORY.mean(0), "context: that is the plain mean"),
+        (WEIGHTS, MEMORY.sum(0), "the sum of the memory"),
+        (WEIGHTS, MEMORY[1], "the memory of one word"),
+        (WEIGHTS, CONTEXT[::-1], "in the wrong order"),
+        (WEIGHTS, None, "end in a return"),
+    ],
+)
+def test_a_wrong_look_gets_a_hint(weights: Any, context: Any, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_looking(weights, context)
+
+
+HALF: list[tuple[Answer, str]] = [
+    (lambda p: math.ceil(0.5 / (1 - p)), "chances multiply"),
+    (lambda p: math.log(0.5) / math.log(p), "round up"),
+    (lambda p: half_length(p) - 1, "one word more"),
+    (lambda p: 2 * half_length(p), r"half_length\(0.99\): got 138"),
+    (lambda p: None, "wanted a number"),
+    (lambda p: 1 / 0, "your function stops"),
 ]
 
 UNIFORM: list[tuple[Answer, str]] = [
@@ -120,27 +122,13 @@ LAST: list[tuple[Answer, str]] = [
     (lambda o, n: last(o, n)[:, None], "size 1 too many"),
 ]
 
-VERDICT: list[tuple[Answer, str]] = [
-    (unpaired, "subtract seed by seed"),
-    (lambda treatment, control: verdict(control, treatment), "subtract seed by seed"),
-    (with_half(lambda found: 0.0), "the mean alone"),
-    (by_wins, "five wins are no interval"),
-    (with_half(lambda found: 1.96 * stdev(found) / math.sqrt(5)), "for five it is 2.776"),
-    (with_half(lambda found: 2.776 * pstdev(found) / math.sqrt(5)), "by n - 1"),
-    (with_half(lambda found: 2.776 * stdev(found) * math.sqrt(1.2)), "square root of n"),
-    (with_half(lambda found: 2.776 * stdev(found)), "square root of n"),
-    (lambda treatment, control: True, 'wanted "holds"'),
-    (lambda treatment: "holds", "two lists of five"),
-]
-
 
 @pytest.mark.parametrize(
     ("check", "answer", "hint"),
     [
-        *((check_longest, *case) for case in LONGEST),
+        *((check_half_length, *case) for case in HALF),
         *((check_uniform, *case) for case in UNIFORM),
         *((check_last_states, *case) for case in LAST),
-        *((check_verdict, *case) for case in VERDICT),
     ],
 )
 def test_a_wrong_answer_gets_the_hint_at_its_cause(
