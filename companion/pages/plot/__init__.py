@@ -25,6 +25,7 @@ from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import paint_mask
 from companion.pages.plot.live.softmax import softmax_explorer
 from companion.pages.plot.live.tiles import online_softmax_steps
+from companion.pages.plot.live.translator import live_translator
 from companion.pages.plot.maps import attention_map, score_map
 from companion.pages.plot.pictures import attended_picture, caption_maps
 from companion.pages.plot.ribbons import InlineSVG, sentence_ribbons
@@ -36,8 +37,8 @@ __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "InlineSVG", "LineEnd", "LiveOutput",
     "WrittenText", "attended_picture", "attention_map", "band", "caption_maps", "gold_links",
-    "head_viewer", "intervals", "label_along", "label_ends", "letter_color", "online_softmax_steps",
-    "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
-    "sentence_ribbons", "softmax_explorer", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "written_text",
+    "head_viewer", "intervals", "label_along", "label_ends", "letter_color", "live_translator",
+    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
+    "score_map", "sentence_ribbons", "softmax_explorer", "training_limit", "transformer_diagram",
+    "use_style", "weight_key", "written_text",
 ]  # fmt: skip
