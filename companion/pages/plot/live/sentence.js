@@ -66,6 +66,10 @@ function ribbons({ words, written, rows }, shown, room) {
   return svg;
 }
 
+function sameWords(one, other) {
+  return one.join(" ") === other.join(" ");
+}
+
 /* The places of words that are not part of a longest common subsequence with the right ones. */
 function wrongPlaces(words, right) {
   const common = Array.from({ length: words.length + 1 }, () => new Array(right.length + 1).fill(0));
@@ -95,8 +99,7 @@ function lineOf(name, written, shown, gloss, right) {
   });
   const line = make("p", { class: "am-translator-line" }, make("span", { class: "am-translator-name" }, name), " ", ...words);
   if (right && shown >= written.length) {
-    const same = written.join(" ") === right.join(" ");
-    line.append(make("span", { class: "am-translator-verdict" }, same ? "right" : `wrong; right is \u201c${right.join(" ")}\u201d`));
+    line.append(make("span", { class: "am-translator-verdict" }, sameWords(written, right) ? "right" : "wrong"));
   }
   return line;
 }

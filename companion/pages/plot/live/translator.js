@@ -91,7 +91,7 @@ function tally(bands) {
       for (const [place, { words, right }] of fitting.entries()) {
         names.forEach((name, at) => {
           const { written } = translate(models[name], words, options);
-          good[at] += written.join(" ") === right.join(" ");
+          good[at] += sameWords(written, right);
           show(cells[at], good[at], place + 1);
         });
         await new Promise((go) => setTimeout(go));
@@ -124,6 +124,10 @@ function start(root) {
     const scroll = make("div", { class: "am-translator-scroll am-translator-drawn" });
     const lines = [lineOf(SAID.with, now.written, shown, gloss, now.right)];
     if (now.plain) lines.push(lineOf(SAID.without, now.plain, shown >= now.written.length ? Infinity : shown, gloss, now.right));
+    const isWrong = (spoken) => now.right && spoken && !sameWords(spoken, now.right);
+    if (shown >= now.written.length && (isWrong(now.written) || isWrong(now.plain))) {
+      lines.push(lineOf("The right translation", now.right, Infinity, gloss, null));
+    }
     drawing.replaceChildren(scroll, ...lines);
     scroll.append(ribbons(now, shown, drawing.clientWidth - 6));
     if (scroll.scrollWidth > scroll.clientWidth) {
@@ -143,7 +147,7 @@ function start(root) {
       const most = Math.max(...row);
       say(`${now.written[shown - 1]} looks most at ${now.words[row.indexOf(most)]}, ${most.toFixed(2)}.`);
     } else {
-      const judged = (spoken) => (now.right ? (spoken.join(" ") === now.right.join(" ") ? ", which is right" : ", which is wrong") : "");
+      const judged = (spoken) => (now.right ? `, which is ${sameWords(spoken, now.right) ? "right" : "wrong"}` : "");
       const plain = now.plain ? ` ${SAID.without}: ${now.plain.join(" ") || "nothing"}${judged(now.plain)}.` : "";
       say(`${SAID.with}: ${now.written.join(" ") || "nothing"}${judged(now.written)}.${plain}`);
     }
@@ -193,7 +197,7 @@ function start(root) {
     else if (unknown.length > 0) {
       say(`The translator knows ${models.with.ids.size} English words, and not ${unknown.map((word) => `\u201c${word}\u201d`).join(", ")}.`);
     } else {
-      const known = [{ words, right }, ...sentences].find((one) => one.words.join(" ") === said.join(" "));
+      const known = [{ words, right }, ...sentences].find((one) => sameWords(one.words, said));
       now = { ...now, words: said, right: known ? known.right : null };
       run();
       if (still.matches) tell();
