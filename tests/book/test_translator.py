@@ -184,7 +184,9 @@ def test_cut_to_the_end_a_weight_is_erased(browser: Browser) -> None:
         swapped = page.evaluate("rows => rows.map(row => swapLargest(row, 1))", rows.tolist())
         alone_ = page.evaluate("swapLargest([1], 1)")
     np.testing.assert_allclose(cut, erased(rows, top_places(rows)), atol=1e-12)
-    np.testing.assert_allclose(swapped, [[0.3, 0.5, 0.2], [0.8, 0.1, 0.1], [0.0, 1.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(
+        swapped, [[0.3, 0.5, 0.2], [0.8, 0.1, 0.1], [0.0, 1.0, 0.0]], atol=1e-12
+    )
     assert alone_ == [1]
 
 
