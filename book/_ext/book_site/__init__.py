@@ -30,6 +30,8 @@ from book_site import (
 )
 
 _HERE = Path(__file__).parent
+# What a page fetches after a click: _static/translator/...
+_FETCHED = _HERE.parents[2] / "companion" / "pages" / "plot" / "live" / "static"
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -61,4 +63,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 def _add_folders(_app: Sphinx, config: Config) -> None:
     config.templates_path.insert(0, str(_HERE / "templates"))
-    config.html_static_path.append(str(_HERE / "static"))
+    config.html_static_path += [str(_HERE / "static"), str(_FETCHED)]

@@ -83,10 +83,31 @@ def sentence_ribbons(
             raise ValueError(
                 f"links: got {(row, column)}, wanted (target, source) inside {matrix.shape}"
             )
+    width, parts = joined_words(above, below, matrix, gold)
+    if description is None:
+        description = describe_weights(above, below, matrix)
+    return _svg(width, title, description, [*parts, _ruler(width)])
+
+
+def joined_words(
+    above: Sequence[str],
+    below: Sequence[str],
+    matrix: NDArray[Any],
+    gold: Iterable[tuple[int, int]] = (),
+) -> tuple[int, list[str]]:
+    """Draw two lines of words, ribbons between them, and golden dots on the gold links.
+
+    Args:
+        above: k source words.
+        below: q target words.
+        matrix: (q, k) attention weights.
+        gold: (target, source) links.
+
+    Returns:
+        The width of the drawing, and its parts as SVG.
+    """
     width = max(_WIDTH, *(round(_set_width(words)) for words in (above, below)))
     source_x, target_x = _centers(above, width), _centers(below, width)
-    if description is None:
-        description = _describe(above, below, matrix)
     ribbons = [
         _ribbon(source_x[column], target_x[row], float(weight))
         for row, line in enumerate(matrix)
@@ -100,7 +121,26 @@ def sentence_ribbons(
         for words, centers, y in ((above, source_x, 28), (below, target_x, 230))
         for word, x in zip(words, centers, strict=True)
     ]
-    return _svg(width, title, description, [*ribbons, *dots, *texts, _ruler(width)])
+    return width, [*ribbons, *dots, *texts]
+
+
+def describe_weights(source: Sequence[str], target: Sequence[str], matrix: NDArray[Any]) -> str:
+    """Say in words where every target word looks most.
+
+    Args:
+        source: k words.
+        target: q words.
+        matrix: (q, k) attention weights.
+
+    >>> import numpy as np
+    >>> describe_weights(["red", "house"], ["casa"], np.array([[0.1, 0.9]]))
+    'Source words above, target words below. casa looks most at house, 0.90.'
+    """
+    looks = (
+        f"{word} looks most at {source[column]}, {line[column]:.2f}"
+        for word, line, column in zip(target, matrix, matrix.argmax(axis=1), strict=True)
+    )
+    return "Source words above, target words below. " + "; ".join(looks) + "."
 
 
 def _svg(width: int, title: str, description: str, parts: Iterable[str]) -> InlineSVG:
@@ -159,11 +199,3 @@ def _centers(words: Sequence[str], width: int) -> list[int]:
         return [width // 2]
     gap = (width - sum(widths)) / (len(words) - 1)
     return [round(sum(widths[:i]) + i * gap + widths[i] / 2) for i in range(len(words))]
-
-
-def _describe(source: Sequence[str], target: Sequence[str], matrix: NDArray[Any]) -> str:
-    looks = (
-        f"{word} looks most at {source[column]}, {line[column]:.2f}"
-        for word, line, column in zip(target, matrix, matrix.argmax(axis=1), strict=True)
-    )
-    return "Source words above, target words below. " + "; ".join(looks) + "."

@@ -9,8 +9,11 @@ The contract, which every live output keeps:
 - **Self-contained.** The HTML holds its drawing, its data as JSON, its style and its script.
   Nothing is fetched, no kernel is asked, nothing becomes global, nothing is evaluated from a
   string: no `eval`, no `on...=` and no `style=` attributes (a script sets styles as properties).
+  One output alone, the translator, fetches something: its weights, from the site itself, after a
+  click on a button that says how large they are.
 - **Two files of a name.** The style is `live.css` and then `<name>.css`, the script one function
-  around `live.js` and then `<name>.js`. All lie beside this module. In a script, a comment has
+  around `live.js` and then `<name>.js`. A script that computes more than it draws may be divided:
+  `parts` names the files that come between. All lie beside this module. In a script, a comment has
   lines of its own, and a template string ends on the line on which it begins.
 - **Several on one page.** `<name>.js` ends with `upgrade("<name>", start)`. That calls
   `start(root)` once for every `[data-am-live="<name>"]` in the document that has not been upgraded
@@ -62,6 +65,7 @@ class LiveOutput:
         caption: the words below it, as text; none by default.
         state: what the drawing shows at first, in a line above it that is seen where controls are
             not; none by default.
+        parts: scripts without a style, which the script of this name builds on.
 
     Raises:
         ValueError: there is no style or script of this name, a text is empty, or `data` is no JSON.
@@ -74,6 +78,7 @@ class LiveOutput:
     alt: str
     caption: str = ""
     state: str = ""
+    parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what could not be shown."""
@@ -96,7 +101,7 @@ class LiveOutput:
             f' aria-label="{escape(self.label)}"><style>{_style(self.name)}</style>'
             f'{state}<div class="am-live-drawing">{self.drawing}</div>'
             f'<script type="application/json">{self._payload()}</script>{caption}</figure>'
-            f"<script>{_script(self.name)}</script>"
+            f"<script>{_script(*self.parts, self.name)}</script>"
         )
 
     def _payload(self) -> str:
@@ -142,6 +147,6 @@ def _style(name: str) -> str:
 
 
 @cache
-def _script(name: str) -> str:
-    parts = f"{_read(_SHARED, 'js')}\n{_read(name, 'js')}"
+def _script(*names: str) -> str:
+    parts = "\n".join(_read(name, "js") for name in (_SHARED, *names))
     return f'(() => {{\n"use strict";\n{parts}\n}})();'

@@ -1,0 +1,135 @@
+"""Small translators as files: eight bits a weight, read by Python and by a page alike.
+
+A file is in the format of safetensors. A matrix is stored as whole numbers from -127 to 127 and one
+scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator":
+JSON with the model's configuration, both vocabularies, and where the weights come from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from companion.contracts import contract
+from companion.data.vocabulary import SPECIAL, Vocabulary
+from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from companion.translation import Translator
+
+SCALE = ".scale"
+"""What the name of a matrix's scales ends with."""
+
+_LEVELS = 127
+_SHARES = torch.linspace(1, 0.7, 61)
+_FLOATS = {16: torch.float16, 32: torch.float32}
+
+
+@contract(matrix="n e")
+def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Round every row of a matrix to whole multiples, from -127 to 127, of a scale of its own.
+
+    Of some scales the one is taken whose rounding has the least squared error: it is often a
+    little smaller than the row's largest entry would need, which is then cut off.
+
+    Returns:
+        (n, e) whole numbers of eight bits, and the (n,) scale of every row.
+
+    >>> levels, scale = quantize(torch.tensor([[1.27, -0.4, 0.0]]))
+    >>> levels, scale
+    (tensor([[127, -40,   0]], dtype=torch.int8), tensor([0.0100]))
+    """
+    largest = matrix.abs().amax(-1)
+    largest = torch.where(largest > 0, largest, 1.0)
+    scales = largest[:, None] * _SHARES / _LEVELS
+    levels = (matrix[:, None] / scales[..., None]).round().clamp(-_LEVELS, _LEVELS)
+    error = (levels * scales[..., None] - matrix[:, None]).square().sum(-1)
+    best = error.argmin(-1, keepdim=True)
+    rows = torch.arange(len(matrix))
+    return levels[rows, best[:, 0]].to(torch.int8), scales.gather(-1, best)[:, 0]
+
+
+def restore(levels: Tensor, scale: Tensor) -> Tensor:
+    """Return the (n, e) matrix that whole numbers and the scales of their rows stand for.
+
+    Args:
+        levels: (n, e) whole numbers.
+        scale: (n,) scales.
+
+    >>> restore(torch.tensor([[127, -40, 0]], dtype=torch.int8), torch.tensor([0.01]))
+    tensor([[ 1.2700, -0.4000,  0.0000]])
+    """
+    return levels * scale[:, None]
+
+
+def save_translator(
+    translator: Translator,
+    path: Path,
+    *,
+    bits: Literal[8, 16, 32] = 8,
+    about: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a recurrent translator and its vocabularies to one file.
+
+    Args:
+        translator: its model is a `Seq2Seq`.
+        path: the file.
+        bits: of an entry of a matrix: 8 are quantized, 16 and 32 are floating-point numbers.
+        about: what else the file says, as JSON: where the weights come from.
+
+    Raises:
+        TypeError: the model is another one.
+    """
+    if not isinstance(translator.model, Seq2Seq):
+        raise TypeError(f"translator: got a {type(translator.model).__name__}, wanted a Seq2Seq")
+    stored: dict[str, Tensor] = {}
+    for name, weight in translator.model.state_dict().items():
+        if weight.ndim < 2:
+            stored[name] = weight.contiguous()
+        elif bits == 8:
+            stored[name], stored[name + SCALE] = quantize(weight)
+        else:
+            stored[name] = weight.to(_FLOATS[bits]).contiguous()
+    said = {
+        **(about or {}),
+        "config": asdict(translator.model.config),
+        "source": translator.source_vocab.tokens[len(SPECIAL) :],
+        "target": translator.target_vocab.tokens[len(SPECIAL) :],
+    }
+    text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    path.write_bytes(save(stored, {"translator": text}))
+
+
+def load_translator(path: Path) -> Translator:
+    """Read a translator that `save_translator` wrote; it computes in float32.
+
+    Args:
+        path: the file.
+    """
+    about = read_about(path)
+    with safe_open(path, framework="pt") as file:
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    model = Seq2Seq(Seq2SeqConfig(**about["config"]))
+    weights = {
+        name: restore(weight, stored[name + SCALE]) if name + SCALE in stored else weight.float()
+        for name, weight in stored.items()
+        if not name.endswith(SCALE)
+    }
+    model.load_state_dict(weights)
+    return Translator(model.eval(), Vocabulary(about["source"]), Vocabulary(about["target"]))
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """Return what a translator's file says besides its weights.
+
+    Args:
+        path: a file that `save_translator` wrote.
+    """
+    with safe_open(path, framework="pt") as file:
+        return dict(json.loads(file.metadata()["translator"]))
