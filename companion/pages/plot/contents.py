@@ -59,9 +59,12 @@ PARTS = (
     )),
     Part("History", "How translators learned to look back.", (
         Stop("history/bottleneck.ipynb", "The bottleneck",
-             "What is lost when one vector has to hold a whole sentence?", 29, True, True),
+             "What is lost when one vector has to hold a whole sentence?", 12, True, True,
+             "history/bottleneck_evidence.ipynb"),
         Stop("history/align.ipynb", "Learning to align",
              "How does a translator find the word that it needs?", 37, True, True),
+        Stop("history/timeline.ipynb", "From 2013 to today",
+             "What did each step keep, and what did it change?", 12),
     )),
     Part("Mathematics", "What attention computes.", (
         Stop("mathematics/lookup.ipynb", "Soft lookup",
@@ -118,7 +121,7 @@ def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
     """Yield the pages of some parts.
 
     >>> [stop.page for stop in stops(PARTS[1:2])]
-    ['history/bottleneck.ipynb', 'history/align.ipynb']
+    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/timeline.ipynb']
     """
     for part in parts:
         yield from part.stops

@@ -11,8 +11,8 @@ from companion.pages.studies.reading import load_result
 from companion.pages.studies.records import Claim, Study, Verdict
 
 PAGES: Mapping[str, str] = {
-    "bottleneck": "history/bottleneck.ipynb",
-    "real_sentences": "history/bottleneck.ipynb",
+    "bottleneck": "history/bottleneck_evidence.ipynb",
+    "real_sentences": "history/bottleneck_evidence.ipynb",
     "alignment": "history/align.ipynb",
     "lookup": "mathematics/lookup.ipynb",
     "scores": "mathematics/scores.ipynb",
