@@ -127,6 +127,17 @@ def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
         yield from part.stops
 
 
+def page_titles() -> dict[str, str]:
+    """Return what each page is called, evidence pages included, by its file below `book/`.
+
+    >>> page_titles()["history/bottleneck_evidence.ipynb"]
+    'The bottleneck: the evidence'
+    """
+    titles = {stop.page: stop.title for stop in stops()}
+    evidence = {stop.evidence: f"{stop.title}: the evidence" for stop in stops() if stop.evidence}
+    return titles | evidence
+
+
 def reading_time(pages: Iterable[Stop]) -> int:
     """Return how many minutes some pages take to read.
 

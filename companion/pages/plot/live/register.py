@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from companion.pages.plot.contents import stops
+from companion.pages.plot.contents import page_titles
 from companion.pages.plot.live.output import LiveOutput
 from companion.pages.studies import format_interval, format_number, with_unit
 from companion.pages.studies.register import Entry
@@ -61,7 +61,7 @@ def claims_register(
     The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 mixed.
     """
     rows = list(entries)
-    names = {stop.page: stop.title for stop in stops()} if titles is None else titles
+    names = page_titles() if titles is None else titles
     _check(rows, names)
     # A column that tells no two rows apart is left out.
     told = [column for column in _HISTORY if len({_value(row, column) for row in rows}) > 1]
