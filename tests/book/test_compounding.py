@@ -19,15 +19,21 @@ pytestmark = pytest.mark.browser
 
 BINS = [(1, 5), (6, 10), (11, 15), (16, 20), (26, 30), (36, 40)]
 MIDDLES = np.array([3, 8, 13, 18, 28, 38])
-EXACT = {"with attention": [100, 99, 98, 97, 90, 69], "without": [99.7, 79.7, 20.3, 1.5, 0, 0]}
-BLEU = {"with attention": [100, 99.6, 99.6, 99.3, 97, 89], "without": [99.6, 89, 58, 36, 19, 14]}
+EXACT: dict[str, list[float]] = {
+    "with attention": [100, 99, 98, 97, 90, 69],
+    "without": [99.7, 79.7, 20.3, 1.5, 0, 0],
+}
+BLEU: dict[str, list[float]] = {
+    "with attention": [100, 99.6, 99.6, 99.3, 97, 89],
+    "without": [99.6, 89, 58, 36, 19, 14],
+}
 
 
 def output(**options: Any) -> LiveOutput:
     return compounding(BINS, EXACT, BLEU, longest=30, **options)
 
 
-def heights(page: Page, part: str) -> list[list[float]]:
+def heights(page: Page, part: str) -> Any:
     """Read the percentages that the paths of a part are drawn at, off the drawing's own axis."""
     paths = page.locator(f".am-compounding-{part}").evaluate_all(
         "all => all.map(e => e.getAttribute('d').slice(1).split('L').map(p => +p.split(' ')[1]))"

@@ -248,7 +248,7 @@ def test_the_notation_and_a_gloss_are_shown(site: Site) -> None:
     assert table is not None
     rows = yaml.safe_load((ROOT / "book" / "notation.yml").read_text(encoding="utf-8"))
     assert len(table.select("tbody tr")) == len(rows)
-    words = [ruby.contents[0] for ruby in article.select(".am-gloss [lang=es] ruby")]
+    words = [str(ruby.contents[0]) for ruby in article.select(".am-gloss [lang=es] ruby")]
     assert words == ["ella", "trabaja", "en", "la", "casa", "nueva"]
     assert [rt.get_text() for rt in article.select("rt[lang=en]")][-1] == "new"
 

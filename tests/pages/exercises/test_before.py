@@ -86,7 +86,7 @@ def test_as_weights_hints_at_the_cause(answer: Callable[..., Any], hint: str) ->
 def by_autograd(w: Any, x: Any, y: float, rate: float) -> Any:
     weights = torch.tensor(w, requires_grad=True)
     loss = (weights @ torch.tensor(x) - y) ** 2
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     assert weights.grad is not None
     return w - rate * weights.grad.numpy()
 

@@ -97,7 +97,7 @@ def test_a_p_value_is_that_of_the_interval() -> None:
     runs = (0.4, 1.9, 0.8, 2.7, 1.1)
     for threshold in (0.0, 1.0, 5.0):
         found = p_value(claim(*runs, threshold=threshold))
-        low, high = stats.ttest_1samp(runs, 0).confidence_interval(1 - found)
+        low, high = map(float, stats.ttest_1samp(runs, 0).confidence_interval(1 - found))
         assert min(abs(low - threshold), abs(high - threshold)) < 1e-6
 
 
@@ -123,7 +123,7 @@ def test_a_verdict_without_reason_survives_in_few_studies() -> None:
     entries = []
     for _ in range(400):
         runs = tuple(dice.normal(size=5))
-        low, high = stats.ttest_1samp(runs, 0).confidence_interval()
+        low, high = map(float, stats.ttest_1samp(runs, 0).confidence_interval())
         entries.append(entry(claim(*runs, interval=(low, high))))
     found = tally(entries)
     assert 8 <= found.decided <= 36

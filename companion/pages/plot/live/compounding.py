@@ -122,7 +122,7 @@ def _last(bins: Bins) -> int:
 
 def _whole(chance: float, words: float) -> float:
     """Return the percentage of sentences that are right in every word."""
-    return 100 * (chance / 100) ** words
+    return 100 * math.pow(chance / 100, words)
 
 
 def _finding(chance: float, middles: Sequence[float]) -> str:
