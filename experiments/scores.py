@@ -318,7 +318,7 @@ def smoke() -> list[float]:
 
 def loss(arm: str, factor: float = 1.0) -> Quantity:
     """Return by how many nats an arm is slower without the scale than with it, times a factor."""
-    without, scaled = f"{arm}/none/mean_loss", f"{arm}/root/mean_loss"
+    without, scaled = (f"{arm}/{scale}/mean_loss" for scale in ("none", "root"))
     return lambda runs: [factor * (a - b) for a, b in zip(runs[without], runs[scaled], strict=True)]
 
 

@@ -64,13 +64,13 @@ def test_a_folded_part_opens_and_closes_by_mouse_and_keyboard(
     box = open_page.locator("article .admonition.dropdown").first
     inside = box.locator(":scope > :not(.admonition-title)").first
     button = box.locator("button.toggle-button").first
-    assert not inside.is_visible()
+    inside.wait_for(state="hidden")
     box.locator(".admonition-title").first.click()
-    assert inside.is_visible()
+    inside.wait_for(state="visible")
     assert button.get_attribute("aria-expanded") == "true"
     button.focus()
     open_page.keyboard.press("Enter")
-    assert not inside.is_visible()
+    inside.wait_for(state="hidden")
     assert button.get_attribute("aria-expanded") == "false"
 
 
