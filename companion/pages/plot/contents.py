@@ -64,7 +64,8 @@ PARTS = (
         Stop("history/align.ipynb", "Learning to align",
              "How does a translator find the word that it needs?", 37, True, True),
         Stop("history/timeline.ipynb", "From 2013 to today",
-             "What did each step keep, and what did it change?", 12),
+             "What did each step keep, and what did it change?", 12, False, False,
+             "history/timeline_evidence.ipynb"),
     )),
     Part("Mathematics", "What attention computes.", (
         Stop("mathematics/lookup.ipynb", "Soft lookup",
