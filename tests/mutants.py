@@ -267,6 +267,14 @@ MUTANTS = [
         "test_the_additive_model_equals",
     ),
     Mutant(
+        "of two equal words the first, wherever it stands",
+        "alignment/links.py",
+        "tied = np.where(words == best, _from_diagonal(*words.shape), np.inf)",
+        "tied = np.where(words == best, 0.0, np.inf)",
+        "alignment/test_links.py",
+        "test_of_equal_words_the_nearest",
+    ),
+    Mutant(
         "a window around the query's own place, not a predicted one",
         "models/seq2seq.py",
         "predictive=window is not None",

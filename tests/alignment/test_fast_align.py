@@ -1,0 +1,166 @@
+"""fast_align against a sum over every alignment, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from companion.alignment import FastAlign, IBMModel1, diagonal_links
+from companion.data.grammar import english_spanish
+from companion.data.pairs import Pair
+from companion.metrics import alignment_error_rate
+
+PAIRS = [
+    Pair(("the", "house"), ("la", "casa")),
+    Pair(("the", "red", "house"), ("la", "casa", "roja")),
+    Pair(("the", "house", "and", "the", "book"), ("la", "casa", "y", "el")),
+    Pair(("book",), ("el", "libro")),
+]
+Table = dict[tuple[str, str], float]
+
+
+def before_reading(i: int, j: int, q_len: int, k_len: int, tension: float) -> float:
+    """The probability that word i comes from word j, counted from 1; 0 is the null word."""
+    if j == 0:
+        return 0.08
+    scores = [math.exp(-tension * abs(i / q_len - n / k_len)) for n in range(1, k_len + 1)]
+    return 0.92 * scores[j - 1] / sum(scores)
+
+
+def alignments(pair: Pair, table: Table, tension: float) -> dict[tuple[int, ...], float]:
+    """The probability of each alignment together with the target words."""
+    sources, q_len, k_len = ("", *pair.source), len(pair.target), len(pair.source)
+    every = {}
+    for columns in product(range(k_len + 1), repeat=q_len):
+        probability = 1.0
+        for i, (j, target) in enumerate(zip(columns, pair.target, strict=True), start=1):
+            probability *= before_reading(i, j, q_len, k_len, tension) * table[sources[j], target]
+        every[columns] = probability
+    return every
+
+
+def shares_by_hand(pair: Pair, table: Table, tension: float) -> np.ndarray:
+    shares = np.zeros((len(pair.target), 1 + len(pair.source)))
+    every = alignments(pair, table, tension)
+    for columns, probability in every.items():
+        for i, j in enumerate(columns):
+            shares[i, j] += probability / sum(every.values())
+    return shares
+
+
+def expectation_maximisation(iterations: int) -> tuple[Table, float]:
+    table: Table = {(s, t): 1.0 for p in PAIRS for s in ("", *p.source) for t in p.target}
+    tension = 4.0
+    for _ in range(iterations):
+        counts: Table = defaultdict(float)
+        links: dict[tuple[int, int, int, int], float] = defaultdict(float)
+        for pair in PAIRS:
+            shares = shares_by_hand(pair, table, tension)
+            for (i, j), share in np.ndenumerate(shares):
+                counts[("", *pair.source)[j], pair.target[i]] += share
+                links[i + 1, j, len(pair.target), len(pair.source)] += share
+        totals: dict[str, float] = defaultdict(float)
+        for (source, _), count in counts.items():
+            totals[source] += count
+        table = {(s, t): count / totals[s] for (s, t), count in counts.items()}
+
+        def fit(tension: float, links: dict[tuple[int, int, int, int], float] = links) -> float:
+            return sum(n * math.log(before_reading(*link, tension)) for link, n in links.items())
+
+        for digit in (1.0, 0.1, 0.01, 0.001):  # climb, ever more finely
+            around = [max(0.0, tension + digit * step) for step in range(-60, 61)]
+            tension = max(around, key=fit)
+    return table, tension
+
+
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_learning_equals_a_sum_over_all_alignments(iterations: int) -> None:
+    table, tension = expectation_maximisation(iterations)
+    aligner = FastAlign().fit(PAIRS, iterations=iterations)
+    assert aligner.tension == pytest.approx(tension, abs=2e-3)
+    assert 0.5 < tension < 50
+    for (source, target), probability in table.items():
+        assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-4)
+    assert aligner.probability("red", "el") == 0.0
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair.target))
+def test_shares_equal_a_sum_over_all_alignments(pair: Pair) -> None:
+    aligner = FastAlign().fit(PAIRS, iterations=2)
+    table = {(s, t): aligner.probability(s, t) for s in ("", *pair.source) for t in pair.target}
+    expected = shares_by_hand(pair, table, aligner.tension)
+    assert aligner.posteriors(pair) == pytest.approx(expected, abs=1e-12)
+    best = {(i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist()) if j > 0}
+    assert aligner.links(pair) == best
+
+
+def test_learning_makes_the_corpus_more_probable() -> None:
+    def log_probability(iterations: int) -> float:
+        aligner = FastAlign().fit(PAIRS, iterations=iterations)
+        return sum(
+            math.log(
+                sum(
+                    alignments(
+                        pair,
+                        {
+                            (s, t): aligner.probability(s, t)
+                            for s in ("", *pair.source)
+                            for t in pair.target
+                        },
+                        aligner.tension,
+                    ).values()
+                )
+            )
+            for pair in PAIRS
+        )
+
+    found = [log_probability(iterations) for iterations in range(1, 6)]
+    assert all(np.diff(found) > 0)
+
+
+def test_without_tension_positions_are_equal() -> None:
+    """The prior of Model 1, but for the null word, which Model 1 counts as one word more."""
+    aligner = FastAlign(null=0.25, tension=0.0)
+    shares = aligner._prior(3, 4)
+    assert shares == pytest.approx(np.full((3, 4), 0.25))
+
+
+def test_words_in_order_pull_the_tension_up_and_scattered_words_let_it_go() -> None:
+    ordered = [Pair((a, b), (a.upper(), b.upper())) for a, b in permutations("abcd", 2)]
+    turned = [Pair(pair.source, pair.target[::-1]) for pair in ordered]
+    assert FastAlign().fit(ordered, iterations=5).tension > 90
+    assert FastAlign(tension=0.0).fit(turned, iterations=5).tension < 1e-3
+
+
+def test_the_grammar_is_aligned_better_than_without_positions() -> None:
+    pairs = english_spanish(1200, seed=4, max_length=12)
+    tests = english_spanish(300, seed=5, max_length=12)
+    found = {
+        "diagonal": [diagonal_links(len(pair.target), len(pair.source)) for pair in tests],
+        "model 1": [*map(IBMModel1().fit(pairs, iterations=5).links, tests)],
+        "fast_align": [*map(FastAlign().fit(pairs, iterations=5).links, tests)],
+    }
+    errors = {name: alignment_error_rate(links, tests) for name, links in found.items()}
+    assert errors["fast_align"] < errors["model 1"] < 8 < 20 < errors["diagonal"]
+
+
+def test_unknown_words_and_empty_sides_get_no_link() -> None:
+    aligner = FastAlign().fit([*PAIRS, Pair((), ("y",)), Pair(("and",), ())], iterations=2)
+    assert aligner.links(Pair(("the", "cat"), ("gato", "la"))) == {(1, 0)}
+    assert aligner.links(Pair(("the",), ())) == frozenset()
+    assert FastAlign().links(PAIRS[0]) == frozenset()
+
+
+def test_wrong_calls_are_refused() -> None:
+    with pytest.raises(ValueError, match="pairs: got none, wanted at least one"):
+        FastAlign().fit([])
+    with pytest.raises(ValueError, match="iterations: got 0, wanted at least 1"):
+        FastAlign().fit(PAIRS, iterations=0)
+    with pytest.raises(ValueError, match="null: got 1"):
+        FastAlign(null=1.0)
+    with pytest.raises(ValueError, match="tension: got -1"):
+        FastAlign(tension=-1.0)

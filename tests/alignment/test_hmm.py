@@ -1,0 +1,146 @@
+"""The hidden Markov aligner against a sum over every path, one by one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+
+from companion.alignment import HMMAligner, IBMModel1
+from companion.alignment.hmm import forward_backward
+from companion.data.grammar import english_spanish
+from companion.data.pairs import Pair
+from companion.metrics import alignment_error_rate
+
+PAIRS = [
+    Pair(("the", "house"), ("la", "casa")),
+    Pair(("the", "red", "house"), ("la", "casa", "roja")),
+    Pair(("the", "house", "and", "the", "book"), ("la", "casa", "y", "el")),
+    Pair(("book",), ("el", "libro")),
+]
+Table = dict[tuple[str, str], float]
+
+
+def paths(pair: Pair, table: Table, jumps: dict[int, float]) -> dict[tuple[int, ...], float]:
+    """The probability of each path together with the target words."""
+    k_len = len(pair.source)
+    every = {}
+    for columns in product(range(k_len), repeat=len(pair.target)):
+        probability, last = 1.0, -1
+        for j, target in zip(columns, pair.target, strict=True):
+            reachable = sum(jumps[n - last] for n in range(k_len))
+            probability *= jumps[j - last] / reachable * table[pair.source[j], target]
+            last = j
+        every[columns] = probability
+    return every
+
+
+def expectation_maximisation(iterations: int) -> tuple[Table, dict[int, float]]:
+    table: Table = {(s, t): 1.0 for p in PAIRS for s in p.source for t in p.target}
+    jumps = dict.fromkeys(range(-5, 6), 1.0)
+    for _ in range(iterations):
+        counts: Table = defaultdict(float)
+        jumped = dict.fromkeys(jumps, 1e-6)
+        for pair in PAIRS:
+            every = paths(pair, table, jumps)
+            for columns, probability in every.items():
+                share = probability / sum(every.values())
+                for last, j, target in zip((-1, *columns), columns, pair.target, strict=False):
+                    counts[pair.source[j], target] += share
+                    jumped[j - last] += share
+        totals: dict[str, float] = defaultdict(float)
+        for (source, _), count in counts.items():
+            totals[source] += count
+        table = {(s, t): count / totals[s] for (s, t), count in counts.items()}
+        jumps = jumped
+    return table, jumps
+
+
+@pytest.mark.parametrize("iterations", [1, 4])
+def test_learning_equals_a_sum_over_all_paths(iterations: int) -> None:
+    table, jumps = expectation_maximisation(iterations)
+    aligner = HMMAligner().fit(PAIRS, iterations=iterations)
+    for (source, target), probability in table.items():
+        assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-9)
+    assert aligner.probability("red", "el") == 0.0
+    transitions = aligner.transitions(4)
+    assert transitions.shape == (5, 4)
+    for last, j in product(range(-1, 4), range(4)):
+        reachable = sum(jumps[n - last] for n in range(4))
+        assert transitions[last + 1, j] == pytest.approx(jumps[j - last] / reachable, abs=1e-9)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair.target))
+def test_shares_equal_a_sum_over_all_paths(pair: Pair) -> None:
+    aligner = HMMAligner().fit(PAIRS, iterations=2)
+    table, jumps = expectation_maximisation(2)
+    every = paths(pair, table, jumps)
+    expected = np.zeros((len(pair.target), 1 + len(pair.source)))
+    for columns, probability in every.items():
+        for i, j in enumerate(columns):
+            expected[i, 1 + j] += probability / sum(every.values())
+    assert aligner.posteriors(pair) == pytest.approx(expected, abs=1e-9)
+    assert aligner.links(pair) == {(i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist())}
+
+
+def test_sums_over_paths_of_several_sentences_at_once() -> None:
+    rng = np.random.default_rng(3)
+    emission = rng.random((2, 4, 3))
+    transitions = rng.random((4, 3))
+    transitions /= transitions.sum(-1, keepdims=True)
+    shares, moves = forward_backward(emission, transitions)
+    wanted, wanted_moves = np.zeros_like(shares), np.zeros_like(moves)
+    for n in range(2):
+        every = {}
+        for states in product(range(3), repeat=4):
+            probability = 1.0
+            for i, (last, state) in enumerate(zip((-1, *states), states, strict=False)):
+                probability *= transitions[last + 1, state] * emission[n, i, state]
+            every[states] = probability
+        for states, probability in every.items():
+            share = probability / sum(every.values())
+            for i, (last, state) in enumerate(zip((-1, *states), states, strict=False)):
+                wanted[n, i, state] += share
+                wanted_moves[last + 1, state] += share
+    np.testing.assert_allclose(shares, wanted, atol=1e-12)
+    np.testing.assert_allclose(moves, wanted_moves, atol=1e-12)
+
+
+def test_a_long_sentence_does_not_underflow() -> None:
+    emission = np.full((1, 3000, 5), 1e-4)
+    emission[0, :, 2] = 2e-4
+    shares, moves = forward_backward(emission, np.full((6, 5), 0.2))
+    np.testing.assert_allclose(shares[0], [[1 / 6, 1 / 6, 2 / 6, 1 / 6, 1 / 6]] * 3000)
+    assert moves.sum() == pytest.approx(3000)
+
+
+def test_a_sentence_longer_than_all_that_were_read_is_aligned() -> None:
+    aligner = HMMAligner().fit(PAIRS, iterations=3)
+    pair = Pair(("the", "house", "and") * 3, ("la", "casa", "y") * 3)
+    assert aligner.links(pair) == {(i, i) for i in range(9)}
+
+
+def test_the_grammar_is_aligned_better_than_without_order() -> None:
+    pairs = english_spanish(1200, seed=4, max_length=12)
+    tests = english_spanish(300, seed=5, max_length=12)
+    errors = [
+        alignment_error_rate([*map(aligner.fit(pairs, iterations=5).links, tests)], tests)
+        for aligner in (HMMAligner(), IBMModel1())
+    ]
+    assert errors[0] < errors[1] < 8
+
+
+def test_unknown_words_and_empty_sides_get_no_link() -> None:
+    aligner = HMMAligner().fit([*PAIRS, Pair((), ("y",)), Pair(("and",), ())], iterations=2)
+    assert aligner.links(Pair(("the", "cat"), ("gato", "la"))) == {(1, 0)}
+    assert aligner.links(Pair(("the",), ())) == frozenset()
+    assert HMMAligner().links(PAIRS[0]) == frozenset()
+
+
+def test_wrong_calls_are_refused() -> None:
+    with pytest.raises(ValueError, match="pairs: got none, wanted at least one"):
+        HMMAligner().fit([])
+    with pytest.raises(ValueError, match="iterations: got 0, wanted at least 1"):
+        HMMAligner().fit(PAIRS, iterations=0)

@@ -1,0 +1,68 @@
+"""Links read from weights, from positions, from the gold and from probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from companion.alignment import argmax_links, best_links, diagonal_links, oracle_links
+from companion.data.pairs import Pair
+from companion.metrics import alignment_error_rate
+
+
+@pytest.mark.parametrize("make", [np.asarray, torch.tensor])
+def test_argmax_links_read_rows_as_target_words(make: type) -> None:
+    weights = make([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])
+    assert argmax_links(weights) == {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 0), (1, 2, 3)])
+def test_argmax_links_want_a_matrix(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"weights: got (shape|k = 0)"):
+        argmax_links(np.zeros(shape))
+
+
+@pytest.mark.parametrize(("q_len", "k_len"), [(1, 1), (5, 5), (7, 3), (3, 7), (1, 5), (5, 1)])
+def test_the_diagonal_is_the_nearest_relative_position(q_len: int, k_len: int) -> None:
+    for i, j in diagonal_links(q_len, k_len):
+        distance = [abs((i + 0.5) / q_len - (n + 0.5) / k_len) for n in range(k_len)]
+        assert distance[j] == pytest.approx(min(distance))
+
+
+def test_the_diagonal_of_nothing_is_empty() -> None:
+    assert diagonal_links(0, 3) == frozenset()
+
+
+@pytest.mark.parametrize(("q_len", "k_len"), [(-1, 3), (3, 0)])
+def test_the_diagonal_wants_lengths(q_len: int, k_len: int) -> None:
+    with pytest.raises(ValueError, match=r"(q_len: got -1|k_len: got 0), wanted at least"):
+        diagonal_links(q_len, k_len)
+
+
+def test_the_oracle_prefers_sure_links() -> None:
+    pair = Pair(("a", "b", "c"), ("x", "y", "z"), frozenset({(0, 2)}), frozenset({(0, 1), (1, 1)}))
+    assert oracle_links(pair) == {(0, 2), (1, 1)}
+    assert alignment_error_rate([oracle_links(pair)], [pair]) == 0.0
+
+
+@pytest.mark.parametrize(("q_len", "k_len"), [(1, 1), (5, 5), (7, 3), (3, 7), (1, 5), (5, 1)])
+def test_of_equal_words_the_nearest_to_the_diagonal_is_taken(q_len: int, k_len: int) -> None:
+    shares = np.full((q_len, 1 + k_len), 0.1)
+    assert best_links(shares) == diagonal_links(q_len, k_len)
+
+
+def test_only_the_most_probable_words_compete() -> None:
+    shares = np.array([[0.0, 0.2, 0.1, 0.1, 0.3, 0.3]] * 2)
+    assert best_links(shares) == {(0, 3), (1, 3)}
+    assert best_links(shares[:, [0, 4, 2, 3, 1, 5]]) == {(0, 0), (1, 4)}
+
+
+def test_words_of_the_null_word_and_unknown_words_get_no_link() -> None:
+    shares = np.array([[0.4, 0.3, 0.3], [0.4, 0.2, 0.4], [0.0, 0.0, 0.0]])
+    assert best_links(shares) == {(1, 1)}
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 1)])
+def test_where_a_side_is_empty_there_are_no_links(shape: tuple[int, ...]) -> None:
+    assert best_links(np.zeros(shape)) == frozenset()
