@@ -259,12 +259,28 @@ MUTANTS = [
     Mutant(
         "the present state looks where the previous one should",
         "models/seq2seq.py",
-        "            states, recurrent = self.run(torch.cat((embedded, context), -1), recurrent)",
-        "            states, _ = self.run(torch.cat((embedded, 0 * context), -1), recurrent)\n"
+        "            states, recurrent = self.run(self._inputs(embedded, context), recurrent)",
+        "            states, _ = self.run(self._inputs(embedded, 0 * context), recurrent)\n"
         "            context, weights = self._look(states, encoded)\n"
-        "            states, recurrent = self.run(torch.cat((embedded, context), -1), recurrent)",
+        "            states, recurrent = self.run(self._inputs(embedded, context), recurrent)",
         "models/test_seq2seq.py",
         "test_the_additive_model_equals",
+    ),
+    Mutant(
+        "input feeding without what the last step found",
+        "models/seq2seq.py",
+        "            states, recurrent = self.run(self._inputs(embedded, output), recurrent)",
+        "            states, recurrent = self.run(self._inputs(embedded, 0 * output), recurrent)",
+        "models/test_seq2seq.py",
+        "test_order_and_feeding and present and True",
+    ),
+    Mutant(
+        "queries of the previous order that are not one step behind",
+        "models/seq2seq.py",
+        "queries = torch.cat((encoded.start[0][:, None], states[:, :-1]), 1)",
+        "queries = states",
+        "models/test_seq2seq.py",
+        "test_order_and_feeding and previous and False",
     ),
     Mutant(
         "of two equal words the first, wherever it stands",

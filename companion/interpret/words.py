@@ -64,16 +64,18 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
         raise ValueError("model: got one without attention, wanted one with weights")
     state = model.start(batch.source, batch.source_lengths)
     length = batch.target_in.shape[1]
-    before, rows = [], []
+    before, outputs, rows = [], [], []
     for word in range(length):
         before.append(state.recurrent)
+        outputs.append(state.output)
         _, state, weights = model.step(batch.target_in[:, word], state)
         rows.append(weights)
     own = torch.stack([row for row in rows if row is not None], 1)
     # Every word of every sentence becomes a row of its own: b-major, as `flatten` has them.
     recurrent = tuple(torch.stack(parts, 1).flatten(0, 1) for parts in zip(*before, strict=True))
     encoded = model.start(batch.source, batch.source_lengths, beam_size=length).encoded
-    start, tokens = DecoderState(encoded, recurrent), batch.target_in.flatten()
+    start = DecoderState(encoded, recurrent, torch.stack(outputs, 1).flatten(0, 1))
+    tokens = batch.target_in.flatten()
 
     def read(weights: Tensor) -> Tensor:
         if distributions("weights", weights).shape != own.shape:

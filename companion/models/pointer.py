@@ -164,8 +164,10 @@ class PointerGenerator(nn.Module):
         base = Seq2Seq(config)
         if base.attention is None:
             raise ValueError("config.attention: got 'none', wanted one that can point")
-        if config.feeds_context:
+        if config.looks_first:
             raise ValueError("config.query: got 'previous', wanted 'present'")
+        if config.feeds_context:
+            raise ValueError("config.input_feeding: got True, wanted None or False")
         if config.source_vocab != config.target_vocab:
             raise ValueError(
                 f"config.target_vocab: got {config.target_vocab}, wanted "

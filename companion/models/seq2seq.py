@@ -37,13 +37,17 @@ class Seq2SeqConfig:
             direction of the encoder gives half of an annotation.
         attention: "none" (the context is one vector a sentence), "additive" (Bahdanau et al.,
             2015), "dot", "general" (bilinear) or "concat" (all three Luong et al., 2015).
-        query: which decoder state is compared: "previous", before the last word is read, and the
-            context then enters the cell; or "present", after it. None takes the paper's:
-            "previous" for additive attention, "present" for Luong's.
+        query: which decoder state is compared: "previous", before the last word is read, or
+            "present", after it. None takes the paper's: "previous" for additive attention,
+            "present" for Luong's.
         cell: "gru" or "lstm".
         dropout_p: dropout on the embeddings and on the attentional output.
         window: D of Luong's predictive local attention ("local-p"), the words on either side of
             the position that the query predicts; None looks at the whole sentence.
+        input_feeding: whether the cell reads, beside the last word, what attention found: where
+            the previous state looks, the context of this step; where the present one does, the
+            attentional output of the step before (Luong et al., 2015), at first zeros. None means
+            that it does where the previous state looks, as Bahdanau's.
     """
 
     source_vocab: int
@@ -55,18 +59,26 @@ class Seq2SeqConfig:
     cell: Literal["gru", "lstm"] = "gru"
     dropout_p: float = 0.1
     window: int | None = None
+    input_feeding: bool | None = None
 
     @property
-    def feeds_context(self) -> bool:
-        """Whether the query is the previous state, so that the context can enter the cell."""
+    def looks_first(self) -> bool:
+        """Whether the query is the previous state: the decoder looks, then reads the last word."""
         if self.query is None:
             return self.attention == "additive"
         return self.query == "previous" and self.attention != "none"
+
+    @property
+    def feeds_context(self) -> bool:
+        """Whether the cell reads what attention found, beside the last word."""
+        return self.looks_first if self.input_feeding is None else self.input_feeding
 
     def __post_init__(self) -> None:
         if self.window is not None and self.attention in ("none", "additive"):
             wanted = f"None for attention {self.attention!r}"
             raise ValueError(f"window: got {self.window}, wanted {wanted}")
+        if self.input_feeding and self.attention == "none":
+            raise ValueError("input_feeding: got True, wanted None or False for attention 'none'")
 
 
 class Encoded(NamedTuple):
@@ -86,10 +98,18 @@ class Encoded(NamedTuple):
 
 
 class DecoderState(NamedTuple):
-    """What `Seq2Seq.step` carries from token to token."""
+    """What `Seq2Seq.step` carries from token to token.
+
+    Attributes:
+        encoded: the source as the decoder sees it.
+        recurrent: state of the decoder's cell.
+        output: (b, 1, hidden_dim) attentional output of the last step, zeros before the first;
+            with input feeding the present state's cell reads it.
+    """
 
     encoded: Encoded
     recurrent: Recurrent
+    output: Tensor
 
 
 class DecoderOutput(NamedTuple):
@@ -111,6 +131,8 @@ class Seq2Seq(nn.Module):
     - "additive": the query is the *previous* state, and `c` also enters the recurrent cell.
     - "dot", "general", "concat": the query is the *present* state; the cell reads only the last
       word.
+
+    The configuration can also set which state looks, and what the cell reads, apart from the kind.
 
     Args:
         config: the model's shape.
@@ -185,7 +207,10 @@ class Seq2Seq(nn.Module):
             attentional, weights = self._unroll(embedded, encoded)
         else:
             states, _ = self.run(embedded, encoded.start)
-            context, weights = self._look(states, encoded)
+            queries = states
+            if self.config.looks_first:
+                queries = torch.cat((encoded.start[0][:, None], states[:, :-1]), 1)
+            context, weights = self._look(queries, encoded)
             attentional = self.attentional(context, states)
         logits = self.output(self.dropout(attentional))
         return (logits, weights) if need_weights else logits
@@ -224,7 +249,7 @@ class Seq2Seq(nn.Module):
             mask.repeat_interleave(beam_size, 0),
             tuple(part.repeat_interleave(beam_size, 0) for part in start),
         )
-        return DecoderState(encoded, encoded.start)
+        return _begun(encoded)
 
     @contract(tokens="ids: b", rule=one_each("tokens", of="recurrent"))
     def step(self, tokens: Tensor, state: DecoderState) -> DecoderOutput:
@@ -235,10 +260,9 @@ class Seq2Seq(nn.Module):
             state: from `start` or from the step before.
         """
         embedded = self.dropout(self.target_embedding(tokens))[:, None]
-        attentional, weights, recurrent = self._advance(embedded, state.recurrent, state.encoded)
-        logits = self.output(self.dropout(attentional))[:, 0]
-        next_state = DecoderState(state.encoded, recurrent)
-        return DecoderOutput(logits, next_state, None if weights is None else weights[:, 0])
+        state, weights = self._advance(embedded, state)
+        logits = self.output(self.dropout(state.output))[:, 0]
+        return DecoderOutput(logits, state, None if weights is None else weights[:, 0])
 
     @contract(indices="ids: b", rule=one_each("indices", of="recurrent"))
     def reorder(self, state: DecoderState, indices: Tensor) -> DecoderState:
@@ -249,28 +273,31 @@ class Seq2Seq(nn.Module):
             indices: rows, each of the same sentence as the row that it replaces.
         """
         recurrent = tuple(part.index_select(0, indices) for part in state.recurrent)
-        return DecoderState(state.encoded, recurrent)
+        return DecoderState(state.encoded, recurrent, state.output.index_select(0, indices))
 
     def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
-        """Go through the target word by word: each context depends on the state before."""
-        recurrent, attentional, weights = encoded.start, [], []
+        """Go through the target word by word: each input depends on the step before."""
+        state, outputs, weights = _begun(encoded), [], []
         for word in torch.split(embedded, 1, 1):
-            output, row, recurrent = self._advance(word, recurrent, encoded)
-            attentional.append(output)
+            state, row = self._advance(word, state)
+            outputs.append(state.output)
             weights.append(row)
-        return torch.cat(attentional, 1), torch.cat([row for row in weights if row is not None], 1)
+        return torch.cat(outputs, 1), torch.cat([row for row in weights if row is not None], 1)
 
-    def _advance(
-        self, embedded: Tensor, recurrent: Recurrent, encoded: Encoded
-    ) -> tuple[Tensor, Tensor | None, Recurrent]:
-        """Advance by one word, (b, 1, e): attentional output, weights and the new state."""
-        if self.config.feeds_context:
+    def _advance(self, embedded: Tensor, state: DecoderState) -> tuple[DecoderState, Tensor | None]:
+        """Advance by one word, (b, 1, e): the new state and the weights (b, 1, k)."""
+        encoded, recurrent, output = state
+        if self.config.looks_first:
             context, weights = self._look(recurrent[0][:, None], encoded)
-            states, recurrent = self.run(torch.cat((embedded, context), -1), recurrent)
+            states, recurrent = self.run(self._inputs(embedded, context), recurrent)
         else:
-            states, recurrent = self.run(embedded, recurrent)
+            states, recurrent = self.run(self._inputs(embedded, output), recurrent)
             context, weights = self._look(states, encoded)
-        return self.attentional(context, states), weights, recurrent
+        return DecoderState(encoded, recurrent, self.attentional(context, states)), weights
+
+    def _inputs(self, embedded: Tensor, found: Tensor) -> Tensor:
+        """Return what the cell reads: the word, (b, 1, e), and with it what attention found."""
+        return torch.cat((embedded, found), -1) if self.config.feeds_context else embedded
 
     def _look(self, query: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
@@ -289,3 +316,8 @@ class Seq2Seq(nn.Module):
         hidden = tuple(part[None].contiguous() for part in recurrent)
         states, last = self.decoder(inputs, hidden if len(hidden) > 1 else hidden[0])
         return states, tuple(part[0] for part in (last if isinstance(last, tuple) else (last,)))
+
+
+def _begun(encoded: Encoded) -> DecoderState:
+    """Return the decoder's state before the first target token."""
+    return DecoderState(encoded, encoded.start, torch.zeros_like(encoded.start[0])[:, None])

@@ -70,17 +70,18 @@ def test_torchs_counter_alone_sees_nothing_of_onednns_lstm() -> None:
 @pytest.mark.parametrize("extra", [0, 3])
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(
-    ("attention", "query", "window"),
-    [("none", None, None), ("additive", None, None), ("additive", "present", None),
-     ("dot", "previous", None), ("general", None, None), ("concat", None, None),
-     ("general", None, 2)],
+    ("attention", "query", "window", "feeding"),
+    [("none", None, None, None), ("additive", None, None, None),
+     ("additive", "present", None, None), ("additive", "previous", None, False),
+     ("dot", "previous", None, None), ("dot", "present", None, True),
+     ("general", None, None, None), ("concat", None, None, None), ("general", None, 2, None)],
 )  # fmt: skip
 def test_an_encoder_decoder_does_what_is_counted(
-    attention: Any, query: Any, window: Any, cell: Any, extra: int
+    attention: Any, query: Any, window: Any, feeding: Any, cell: Any, extra: int
 ) -> None:
     config = Seq2SeqConfig(
         source_vocab=17, target_vocab=19, embed_dim=5, hidden_dim=6, attention=attention,
-        query=query, cell=cell, dropout_p=0.0, window=window,
+        query=query, cell=cell, dropout_p=0.0, window=window, input_feeding=feeding,
     )  # fmt: skip
     model, batch = Seq2Seq(config), make_batch([0, 1, 2], extra)
     sizes: dict[str, Any] = {"padded_length": batch.source.shape[1]} if extra else {}

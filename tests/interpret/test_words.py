@@ -17,9 +17,11 @@ from tests.batches import make_batch
 BATCH = make_batch([0, 1, 2])
 
 
-def make_model(attention: Any, query: Any, cell: Any) -> Seq2Seq:
+def make_model(attention: Any, query: Any, cell: Any, feeding: bool | None = None) -> Seq2Seq:
     torch.manual_seed(5)
-    config = Seq2SeqConfig(17, 19, 5, 14, attention, query, cell, dropout_p=0.1)
+    config = Seq2SeqConfig(
+        17, 19, 5, 14, attention, query, cell, dropout_p=0.1, input_feeding=feeding
+    )
     return Seq2Seq(config).double().eval()
 
 
@@ -34,6 +36,14 @@ def test_its_own_weights_give_what_a_translator_says(attention: str, query: str,
     torch.testing.assert_close(own, weights)
     torch.testing.assert_close(read(own), logits.softmax(-1))
     assert not model.attention._forward_hooks  # type: ignore[union-attr]
+
+
+def test_with_input_feeding_the_step_before_is_read_too() -> None:
+    model = make_model("dot", "present", "gru", feeding=True)
+    logits, weights = model(BATCH, need_weights=True)
+    read, own = translator_read(model, BATCH)
+    torch.testing.assert_close(own, weights)
+    torch.testing.assert_close(read(own), logits.softmax(-1))
 
 
 @pytest.mark.parametrize("query", ["previous", "present"])

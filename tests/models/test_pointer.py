@@ -218,9 +218,10 @@ def test_padding_changes_nothing() -> None:
     [
         ({"attention": "none"}, "config.attention: got 'none'"),
         ({"attention": "additive", "query": None}, "config.query: got 'previous'"),
+        ({"input_feeding": True}, "config.input_feeding: got True"),
         ({"target_vocab": 9}, "config.target_vocab: got 9, wanted 8"),
     ],
-    ids=["none", "previous", "vocabularies"],
+    ids=["none", "previous", "feeding", "vocabularies"],
 )
 def test_wrong_configurations(change: dict[str, Any], message: str) -> None:
     config: dict[str, Any] = {

@@ -20,15 +20,25 @@ VARIANTS = [
     ("additive", "present", "gru"),
     ("general", "previous", "lstm"),
     ("local", "previous", "gru"),
+    *product(("fed", "apart"), (None,), ("gru", "lstm")),
 ]
-"""Attention, query and cell; "local" is bilinear attention in a window of two to either side."""
+"""Attention, query and cell; the names that are no attention stand in `SPECIAL`."""
+
+SPECIAL: dict[str, dict[str, Any]] = {
+    "local": {"attention": "general", "window": 2},
+    "fed": {"attention": "dot", "query": "present", "input_feeding": True},
+    "apart": {"attention": "additive", "query": "previous", "input_feeding": False},
+}
+"""Bilinear attention in a window of two to either side; Luong's input feeding; Bahdanau's order
+without the context in the cell."""
 
 
 def make_model(attention: Any, query: Any = None, cell: Any = "gru", **changes: Any) -> Seq2Seq:
     torch.manual_seed(5)
+    given = {"attention": attention, "query": query, **SPECIAL.get(attention, {}), **changes}
     if attention == "local":
-        attention, changes = "general", {"window": 2, **changes}
-    config = replace(CONFIG, attention=attention, query=query, cell=cell, **changes)
+        given["query"] = query
+    config = replace(CONFIG, cell=cell, **given)
     return Seq2Seq(config).double().eval()
 
 
@@ -104,28 +114,39 @@ def test_gradients_reach_every_weight(attention: str, query: str | None, cell: s
         assert parameter.grad.abs().sum() > 0, name
 
 
-def bahdanau_by_hand(model: Any, source: list[int], target_in: list[int]) -> Tensor:
-    """One sentence, written out with cells: an implementation of its own."""
+def by_hand(
+    model: Any, source: list[int], target_in: list[int], *, order: str, feeding: bool
+) -> tuple[Tensor, Tensor]:
+    """One sentence, written out with cells: logits and weights of an implementation of its own."""
     h = model.config.hidden_dim
     embedded = model.source_embedding.weight[torch.tensor(source)]
     halves = []
-    for suffix, order in (("", range(len(source))), ("_reverse", reversed(range(len(source))))):
+    for suffix, places in (("", range(len(source))), ("_reverse", reversed(range(len(source))))):
         cell = cell_of(model.encoder, suffix, h // 2)
         state, states = torch.zeros(1, h // 2).double(), {}
-        for place in order:
+        for place in places:
             state = cell(embedded[place : place + 1], state)
             states[place] = state[0]
         halves.append(([states[p] for p in range(len(source))], state[0]))
     memory = torch.stack([torch.cat(pair) for pair in zip(halves[0][0], halves[1][0], strict=True)])
+    attention, cell = model.attention, cell_of(model.decoder, "", h)
+
+    def look(query: Tensor) -> Tensor:
+        hidden = torch.tanh(query @ attention.query_weight + memory @ attention.key_weight)
+        return (hidden @ attention.vector).softmax(0)
+
     state = torch.tanh(model.bridge[0](torch.cat((halves[0][1], halves[1][1]))))
-    attention, cell, logits = model.attention, cell_of(model.decoder, "", h), []
+    output, logits, rows = torch.zeros(h).double(), [], []
     for word in target_in:
-        scores = torch.tanh(state @ attention.query_weight + memory @ attention.key_weight)
-        context = (scores @ attention.vector).softmax(0) @ memory
-        inputs = torch.cat((model.target_embedding.weight[word], context))
-        state = cell(inputs[None], state[None])[0]
-        logits.append(model.output(torch.tanh(model.combine.weight @ torch.cat((context, state)))))
-    return torch.stack(logits)
+        read = model.target_embedding.weight[word]
+        before = state
+        fed = look(before) @ memory if order == "previous" else output
+        state = cell((torch.cat((read, fed)) if feeding else read)[None], before[None])[0]
+        weights = look(before if order == "previous" else state)
+        output = torch.tanh(model.combine.weight @ torch.cat((weights @ memory, state)))
+        logits.append(model.output(output))
+        rows.append(weights)
+    return torch.stack(logits), torch.stack(rows)
 
 
 def cell_of(rnn: Any, suffix: str, width: int) -> nn.GRUCell:
@@ -137,9 +158,34 @@ def cell_of(rnn: Any, suffix: str, width: int) -> nn.GRUCell:
 
 def test_the_additive_model_equals_bahdanaus_equations() -> None:
     model: Any = make_model("additive")
-    batch = make_batch([0])
-    expected = bahdanau_by_hand(model, SOURCES[0], [1, *TARGETS[0]])
-    torch.testing.assert_close(model(batch)[0], expected)
+    expected, weights = by_hand(model, SOURCES[0], [1, *TARGETS[0]], order="previous", feeding=True)
+    logits, own = model(make_batch([0]), need_weights=True)
+    torch.testing.assert_close(logits[0], expected)
+    torch.testing.assert_close(own[0], weights)
+
+
+@pytest.mark.parametrize("order", ["previous", "present"])
+@pytest.mark.parametrize("feeding", [False, True])
+def test_order_and_feeding_are_set_apart(order: str, feeding: bool) -> None:
+    model: Any = make_model("additive", order, input_feeding=feeding)
+    given: dict[str, Any] = {"order": order, "feeding": feeding}
+    expected, weights = by_hand(model, SOURCES[0], [1, *TARGETS[0]], **given)
+    logits, own = model(make_batch([0]), need_weights=True)
+    torch.testing.assert_close(logits[0], expected)
+    torch.testing.assert_close(own[0], weights)
+    width = CONFIG.embed_dim + (CONFIG.hidden_dim if feeding else 0)
+    assert model.decoder.input_size == width
+
+
+@pytest.mark.parametrize("attention", ["additive", "dot"])
+def test_the_papers_order_says_whether_the_context_is_fed(attention: str) -> None:
+    default = make_model(attention)
+    looks_first = attention == "additive"
+    order = "previous" if looks_first else "present"
+    spelled = make_model(attention, order, input_feeding=looks_first)
+    batch = make_batch([0, 1, 2])
+    torch.testing.assert_close(default(batch), spelled(batch))
+    assert default.config.looks_first == default.config.feeds_context == looks_first
 
 
 def test_keys_are_projected_once_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,6 +303,12 @@ def test_dropout_works_in_training_alone() -> None:
 def test_impossible_configurations_are_refused(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{field}: got"):
         replace(CONFIG, **{field: value})  # type: ignore[arg-type]
+
+
+def test_without_attention_there_is_nothing_to_feed() -> None:
+    with pytest.raises(ValueError, match="input_feeding: got True, wanted None or False"):
+        replace(CONFIG, attention="none", input_feeding=True)
+    assert not replace(CONFIG, attention="none", query="previous").feeds_context
 
 
 @pytest.mark.parametrize(
