@@ -102,7 +102,8 @@ class HMMAligner:
         """Return which of the learned jumps leads from (1 + k) positions to k; long ones share."""
         longest = len(self._jumps) // 2
         jump = np.arange(k_len) - np.arange(-1, k_len)[:, None]
-        return np.clip(jump, -longest, longest) + longest
+        index: NDArray[np.int64] = np.clip(jump, -longest, longest) + longest
+        return index
 
 
 def forward_backward(

@@ -133,7 +133,8 @@ def by_hand(
 
     def look(query: Tensor) -> Tensor:
         hidden = torch.tanh(query @ attention.query_weight + memory @ attention.key_weight)
-        return (hidden @ attention.vector).softmax(0)
+        weights: Tensor = (hidden @ attention.vector).softmax(0)
+        return weights
 
     state = torch.tanh(model.bridge[0](torch.cat((halves[0][1], halves[1][1]))))
     output, logits, rows = torch.zeros(h).double(), [], []
