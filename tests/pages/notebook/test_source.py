@@ -195,7 +195,7 @@ def test_a_definition_fits_on_a_screen(definition: Any, longest_body: int) -> No
 def test_several_objects_stand_below_their_modules() -> None:
     shown = show_source(alignment.argmax_links, alignment.diagonal_links, MeasuredBox)
     assert [line for line in repr(shown).splitlines() if line.startswith("# ")] == [
-        "# companion.alignment",
+        "# companion.alignment.links",
         "# companion.pages.notebook.box",
     ]
     assert shown._repr_html_().count('<div class="highlight">') == 2
