@@ -34,6 +34,7 @@ STRIDE = 100
 UNITS = {
     "*/bleu/*": "BLEU",
     "*/parameters": "weights",
+    "*/determiner_counts/*": "words",
     "*loss*": "nats",
     "*update_cost*": "× no attention",
     "*": "%",
@@ -228,8 +229,8 @@ def quality(trained: Trained, tests: dict[str, list[Pair]]) -> dict[str, float]:
 
 def alignment(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
     """Compare the largest weight of every target word with the gold links."""
-    weights = trained.translator.forced_weights(pairs)
-    return link_measures([argmax_links(matrix) for matrix in weights], pairs)
+    links = [argmax_links(matrix) for matrix in trained.translator.forced_weights(pairs)]
+    return link_measures(links, pairs) | determiner_counts(links, pairs)
 
 
 def link_measures(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
@@ -240,6 +241,15 @@ def link_measures(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, fl
         "alignment_error": alignment_error_rate(links, pairs),
         **{f"link_accuracy/{name}": accuracy for name, (accuracy, _) in by_class},
         "determiner_errors/at_their_noun": 100.0 * at_noun / max(1, wrong),
+    }
+
+
+def determiner_counts(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
+    """Count wrong determiners by where they point: counts of several seeds can be added up."""
+    wrong, at_noun = determiner_errors(links, pairs)
+    return {
+        "determiner_counts/at_their_noun": at_noun,
+        "determiner_counts/elsewhere": wrong - at_noun,
     }
 
 
