@@ -8,7 +8,7 @@ from typing import Literal
 
 from companion.alignment import FastAlign, HMMAligner, IBMModel1, diagonal_links, oracle_links
 from companion.models.seq2seq import Seq2SeqConfig
-from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.experiment import Answers, Claim, Experiment, Runs, numbers, on
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     UNITS,
@@ -49,7 +49,7 @@ def smoke() -> list[float]:
     return [
         *smoke_trace(settings.values()),
         *weights[0].flatten().tolist(),
-        *baselines(7, SMALL).values(),
+        *numbers(baselines(7, SMALL)).values(),
     ]
 
 
@@ -77,7 +77,7 @@ def fed(setting: Setting, query: Literal["previous", "present"], feeding: bool) 
     return FedSetting(**{**vars(setting), "query": query}, input_feeding=feeding)
 
 
-def baselines(seed: int, task: GrammarTask = TASK) -> dict[str, float]:
+def baselines(seed: int, task: GrammarTask = TASK) -> dict[str, float | Answers]:
     """Align the test sentences without a neural network, by aligners of 1993 to 2013.
 
     The diagonal and the oracle learn nothing; the others learn from the training sentences that
