@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from experiments import source
 from experiments.experiment import run_cached
 from experiments.source import code_digest
 from experiments.translators import GrammarTask, Setting, fit, outcome
+
+Changed = dict[str, tuple[str, str]]
+DigestOf = Callable[..., str]
 
 FILES = {
     "helper": "WIDTH = 3\n\ndef twice(x):\n    return 2 * x\n\ndef unused():\n    return 0\n",
@@ -24,7 +28,7 @@ FILES = {
 
 
 @pytest.fixture
-def digest_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def digest_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DigestOf]:
     """Return what takes a changed file's name and text, and gives the digest of its outcome."""
     package = tmp_path / "companion_like"
     package.mkdir()
@@ -59,7 +63,7 @@ def digest_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         {"study": ("twice(seed) *", "twice(seed) +")},
     ],
 )
-def test_a_change_of_what_is_computed_is_seen(digest_of, changed):
+def test_a_change_of_what_is_computed_is_seen(digest_of: DigestOf, changed: Changed) -> None:
     assert digest_of(**changed) != digest_of()
 
 
@@ -73,11 +77,13 @@ def test_a_change_of_what_is_computed_is_seen(digest_of, changed):
         {"study": ("WIDTH, twice, unused", "twice, WIDTH")},
     ],
 )
-def test_words_layout_and_what_is_not_reached_do_not_matter(digest_of, changed):
+def test_words_layout_and_what_is_not_reached_do_not_matter(
+    digest_of: DigestOf, changed: Changed
+) -> None:
     assert digest_of(**changed) == digest_of()
 
 
-def test_the_setting_and_its_task_are_followed_to_the_model_and_the_grammar():
+def test_the_setting_and_its_task_are_followed_to_the_model_and_the_grammar() -> None:
     task, setting = GrammarTask(), Setting("dot")
 
     assert code_digest(outcome, setting, task, 1) != code_digest(fit, setting, task, 1)
