@@ -23,10 +23,15 @@ import torch
 
 from companion.pages.studies import Finding
 from experiments.record import Entry, claim, fingerprint, measure, ratios, write_result
+from experiments.source import code_digest
 from experiments.trials import TUNING_SEEDS, Trials, record_trials
 
 Outcome = TypeVar("Outcome")
 Name = TypeVar("Name", bound=str)
+Answers = list[tuple[float, float]]
+"""What was scored of every test item, and of how much."""
+Measures = Mapping[str, float | Answers]
+"""What one run gives: numbers, and as `by_item(name)` the answers that a number is computed of."""
 Runs = dict[str, list[float]]
 """One list of runs, in the order of the seeds, for every measure, as "arm/measure"."""
 Quantity = str | Callable[[Runs], Sequence[float]]
@@ -137,8 +142,8 @@ class Experiment:
     smoke: Callable[[], Sequence[float]]
     units: Mapping[str, str]
     arms: Callable[[], Mapping[str, Arm]] = dict
-    outcome: Callable[..., Mapping[str, float]] | None = None
-    beside: Callable[[int], Mapping[str, float]] | None = None
+    outcome: Callable[..., Measures] | None = None
+    beside: Callable[[int], Measures] | None = None
     timed: bool = False
     recorded: Callable[[Runs], Runs] = dict
     claims: Mapping[str, Claim] = field(default_factory=dict)
@@ -175,13 +180,15 @@ class Experiment:
         pairs = list(product(self.seeds, arms))
         jobs = [(self.name, smoke, self.outcome, *arms[name], seed) for seed, name in pairs]
         for (_, name), measures in zip(pairs, in_parallel(run_cached, jobs, workers), strict=True):
-            for what, value in measures.items():
+            for what, value in numbers(measures).items():
                 runs[f"{name}/{what}"].append(value)
         if self.beside is not None:
             key = smoke, as_key(**self.fixed())
             work = [(self.name, key, self.beside, seed) for seed in self.seeds]
             outcomes = in_parallel(run_cached, work, 1 if self.timed else workers)
-            runs |= {name: [measures[name] for measures in outcomes] for name in outcomes[0]}
+            for measures in outcomes:
+                for what, value in numbers(measures).items():
+                    runs[what].append(value)
         return dict(runs)
 
     def record(self, workers: int) -> Path:
@@ -261,6 +268,24 @@ def split_off(names: Collection[str]) -> Callable[[Runs], Runs]:
     }
 
 
+def by_item(name: str) -> str:
+    """Return what the answers are called that a measure is computed of.
+
+    >>> by_item("exact_match/test")
+    'exact_match/test by item'
+    """
+    return f"{name} by item"
+
+
+def numbers(measures: Measures) -> dict[str, float]:
+    """Return what a run measured, without the answers to single items.
+
+    >>> numbers({"right": 50.0, by_item("right"): [(1.0, 1.0), (0.0, 1.0)]})
+    {'right': 50.0}
+    """
+    return {name: value for name, value in measures.items() if not isinstance(value, list)}
+
+
 # Running
 
 
@@ -277,7 +302,7 @@ def in_parallel(
 
 def tried(
     study: str,
-    outcome: Callable[..., Mapping[str, float]],
+    outcome: Callable[..., Measures],
     arms: Sequence[tuple[object, object]],
     measured: str,
     workers: int,
@@ -294,7 +319,7 @@ def tried(
         code: as in `run_cached`.
     """
     jobs = [(f"{study}/trials", code, outcome, *arm, seed) for arm in arms for seed in TUNING_SEEDS]
-    values = iter([one[measured] for one in in_parallel(run_cached, jobs, workers)])
+    values = iter([numbers(one)[measured] for one in in_parallel(run_cached, jobs, workers)])
     return [[next(values) for _ in TUNING_SEEDS] for _ in arms]
 
 
@@ -313,23 +338,24 @@ def digest(key: Mapping[str, object]) -> str:
 
 
 def run_cached(
-    folder: str, code: object, work: Callable[..., Mapping[str, float]], *arguments: object
-) -> dict[str, float]:
-    """Do one run, or read back what it gave before.
+    folder: str, code: object, work: Callable[..., Measures], *arguments: object
+) -> Measures:
+    """Do one run, or read back what it gave before, if the same code gave it.
 
     Args:
         folder: where below `RUNS` outcomes are kept.
-        code: what changes when the computation does; an outcome of other code is not read back.
+        code: what else changes when the computation does, such as the trace of a smoke run.
         work: gives the outcome.
         arguments: of `work`.
     """
-    key = as_key(code=code, work=work.__name__, arguments=arguments)
+    source = code_digest(work, *arguments)
+    key = as_key(code=code, source=source, work=work.__name__, arguments=arguments)
     return cached(f"{folder}/{digest(key)}", key, lambda: dict(work(*arguments)))
 
 
 def cached(
-    name: str, key: dict[str, object], compute: Callable[[], dict[str, float]]
-) -> dict[str, float]:
+    name: str, key: dict[str, object], compute: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
     """Return the outcome of a run that was done before with the same key, else compute it."""
     path = RUNS / f"{name}.json"
     if path.exists():

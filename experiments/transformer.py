@@ -20,7 +20,7 @@ from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.models.transformer import Transformer, TransformerConfig
 from experiments import trials
-from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.experiment import Answers, Claim, Experiment, Runs, on
 from experiments.settings import LIVE_TASK, REPORT_SEEDS, reported
 from experiments.translators import (
     UNITS,
@@ -92,7 +92,7 @@ class TransformerSetting:
         """Return what training makes smaller."""
         return model.loss(batch, label_smoothing=self.label_smoothing)
 
-    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
+    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float | Answers]:
         """Hold the attention of the last block, and of every head, against the gold links."""
         return alignment(trained, pairs) | head_errors(trained, pairs)
 

@@ -20,7 +20,8 @@ from companion.metrics import alignment_error_rate, bleu, exact_match, link_accu
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
-from experiments.experiment import RUNS, Claim, Quantity, as_key, digest
+from experiments.experiment import RUNS, Answers, Claim, Quantity, as_key, by_item, digest, numbers
+from experiments.source import code_digest
 
 if TYPE_CHECKING:
     from experiments.transformer import TransformerSetting
@@ -34,6 +35,7 @@ STRIDE = 100
 UNITS = {
     "*/bleu/*": "BLEU",
     "*/parameters": "weights",
+    "*/determiner_counts/*": "words",
     "*loss*": "nats",
     "*update_cost*": "× no attention",
     "*": "%",
@@ -74,7 +76,7 @@ class Setting:
         """Return what training makes smaller."""
         return model.loss(batch)
 
-    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
+    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float | Answers]:
         """Hold attention against the gold links."""
         return {} if self.attention == "none" else alignment(trained, pairs)
 
@@ -214,32 +216,51 @@ def fit(setting: AnySetting, corpus: Corpus, seed: int, checkpoint: Path | None 
     return Trained(Translator(model, corpus.source_vocab, corpus.target_vocab), losses)
 
 
-def quality(trained: Trained, tests: dict[str, list[Pair]]) -> dict[str, float]:
-    """Translate every test set: exact match and BLEU in percent, and sentences cut short."""
-    measures: dict[str, float] = {}
+def quality(trained: Trained, tests: dict[str, list[Pair]]) -> dict[str, float | Answers]:
+    """Translate every test set: exact match, also by sentence, and BLEU, in percent."""
+    measures: dict[str, float | Answers] = {}
     for name, pairs in tests.items():
         written = trained.translator.translate([pair.source for pair in pairs])
         tokens = [translation.tokens for translation in written]
         references = [pair.target for pair in pairs]
         measures[f"exact_match/{name}"] = exact_match(tokens, references)
+        measures[by_item(f"exact_match/{name}")] = [
+            (float(found == wanted), 1.0) for found, wanted in zip(tokens, references, strict=True)
+        ]
         measures[f"bleu/{name}"] = bleu(tokens, references)
     return measures
 
 
-def alignment(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
+def alignment(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float | Answers]:
     """Compare the largest weight of every target word with the gold links."""
-    weights = trained.translator.forced_weights(pairs)
-    return link_measures([argmax_links(matrix) for matrix in weights], pairs)
+    links = [argmax_links(matrix) for matrix in trained.translator.forced_weights(pairs)]
+    return link_measures(links, pairs) | determiner_counts(links, pairs)
 
 
-def link_measures(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
+def link_measures(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float | Answers]:
     """Alignment error, accuracy by word class, and where wrong determiners point."""
     wrong, at_noun = determiner_errors(links, pairs)
     by_class = link_accuracy(links, pairs).items()
     return {
         "alignment_error": alignment_error_rate(links, pairs),
+        by_item("alignment_error"): [*map(alignment_errors, links, pairs)],
         **{f"link_accuracy/{name}": accuracy for name, (accuracy, _) in by_class},
         "determiner_errors/at_their_noun": 100.0 * at_noun / max(1, wrong),
+    }
+
+
+def alignment_errors(links: Links, pair: Pair) -> tuple[float, float]:
+    """Return a sentence's share of the alignment error: wrong and missing links, of how many."""
+    of = len(links) + len(pair.sure)
+    return round(alignment_error_rate([links], [pair]) * of / 100, 6), float(of)
+
+
+def determiner_counts(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
+    """Count wrong determiners by where they point: counts of several seeds can be added up."""
+    wrong, at_noun = determiner_errors(links, pairs)
+    return {
+        "determiner_counts/at_their_noun": at_noun,
+        "determiner_counts/elsewhere": wrong - at_noun,
     }
 
 
@@ -262,10 +283,11 @@ def _next_noun(pair: Pair, start: int) -> int:
     return next((i for i in range(start, len(pair.classes)) if pair.classes[i] == "noun"), -1)
 
 
-def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float]:
+def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float | Answers]:
     """Train and evaluate one translator: every number that a study may want."""
     corpus = task.corpus(seed)
-    checkpoint = RUNS / f"{digest(as_key(setting=setting, task=task, seed=seed))}.safetensors"
+    key = as_key(code=code_digest(fit, setting, task), setting=setting, task=task, seed=seed)
+    checkpoint = RUNS / f"{digest(key)}.safetensors"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     trained = fit(setting, corpus, seed, checkpoint)
     losses = trained.losses
@@ -334,7 +356,7 @@ def smoke_trace(settings: Iterable[AnySetting]) -> list[float]:
         batch = collate(corpus.tests["test"], corpus.source_vocab, corpus.target_vocab)
         with torch.no_grad():
             trace.append(float(trained.translator.model.loss(batch)))
-        trace.append(quality(trained, corpus.tests)["bleu/test"])
+        trace.append(numbers(quality(trained, corpus.tests))["bleu/test"])
     reference = corpus.tests["test"]
     diagonal = [diagonal_links(len(pair.target), len(pair.source)) for pair in reference]
-    return [*trace, *link_measures(diagonal, reference).values()]
+    return [*trace, *numbers(link_measures(diagonal, reference)).values()]

@@ -17,6 +17,7 @@ from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     GrammarTask,
     Setting,
+    determiner_counts,
     determiner_errors,
     equal_parameters,
     parameter_count,
@@ -138,3 +139,7 @@ def test_determiner_errors_know_their_noun() -> None:
     assert determiner_errors([at_noun], [pair]) == (1, 1)
     assert determiner_errors([elsewhere], [pair]) == (1, 0)
     assert determiner_errors([right], [pair]) == (0, 0)
+    assert determiner_counts([at_noun, elsewhere, elsewhere, right], [pair] * 4) == {
+        "determiner_counts/at_their_noun": 1,
+        "determiner_counts/elsewhere": 2,
+    }
