@@ -14,6 +14,7 @@ from torch import Tensor
 from companion.data.classification import Examples
 from companion.interpret import classifier_read, leave_one_out, top_places
 from companion.models.classifier import AttentionClassifier
+from companion.pages.studies import Finding
 from experiments.experiment import Claim, Experiment
 from experiments.explanation import (
     SMOKE,
@@ -75,10 +76,26 @@ CLAIMS = {
     "top_agrees": Claim(
         "Marker, biGRU, twenty seeds: weights and deletion put the same word first in more than "
         "95 % of sentences.",
-        "top_agreement", unit="%", above=95),
+        "top_agreement", unit="%", above=95,
+        finding=Finding(
+            holds="In twenty models, the largest weight and deletion nearly always name the same "
+            "word.",
+            fails="The largest weight and deletion often name different words, in models that "
+            "make no mistake.",
+            undecided="Twenty models do not decide how often the largest weight and deletion name "
+            "the same word.",
+            number="the same word in {} of 100 sentences",
+        )),
     "tau_is_low": Claim(
         "Marker, biGRU, twenty seeds: tau between weights and deletion is below 0.5.",
-        "tau", unit="tau", below=0.5),
+        "tau", unit="tau", below=0.5,
+        finding=Finding(
+            holds="Weights and deletion order the words of a sentence quite differently, in "
+            "models that make no mistake.",
+            fails="Weights and deletion order the words of a sentence much alike.",
+            undecided="Twenty models do not decide how alike weights and deletion order the "
+            "words.",
+        )),
 }  # fmt: skip
 
 STUDY = Experiment(

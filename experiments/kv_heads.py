@@ -30,6 +30,7 @@ from companion.data.vocabulary import Vocabulary
 from companion.masks import causal_mask, sliding_window_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Block
+from companion.pages.studies import Finding
 from companion.positions import rotate
 from companion.tiled import merge_attention
 from experiments.descent import CLIP, WARMUP, descend
@@ -313,29 +314,82 @@ def differ(sentence: str, treatment: str, control: str, **side: Any) -> Claim:
 CLAIMS = {
     "one_head_loses": differ(
         "One head of keys and values instead of eight costs more than 0.02 nats a word.",
-        "1/loss", "8/loss", above=0.02),
+        "1/loss", "8/loss", above=0.02,
+        finding=Finding(
+            holds="After a short training, one shared head of keys and values predicts words "
+            "worse than eight.",
+            fails="After a short training, one shared head of keys and values costs next to "
+            "nothing.",
+            undecided="We cannot tell how much one shared head of keys and values costs after a "
+            "short training.",
+        )),
     "two_are_close": differ(
         "Two heads of keys and values instead of eight cost less than 0.02 nats a word.",
-        "2/loss", "8/loss", below=0.02),
+        "2/loss", "8/loss", below=0.02,
+        finding=Finding(
+            holds="After a short training, two heads of keys and values predict about as well as "
+            "eight.",
+            fails="After a short training, two heads of keys and values predict words a little "
+            "worse than eight.",
+            undecided="We cannot tell whether two heads of keys and values are about as good as "
+            "eight.",
+        )),
     "two_beat_one": differ(
         "Two heads of keys and values predict better than one.",
-        "2/loss", "1/loss", below=0),
+        "2/loss", "1/loss", below=0,
+        finding=Finding(
+            holds="After a short training, two heads of keys and values predict better than one.",
+            fails="After a short training, one head of keys and values predicts better than two.",
+            undecided="After a short training we cannot tell whether two heads of keys and values "
+            "are better than one.",
+        )),
     "width_makes_up": differ(
         "With the parameters of eight heads, given to wider feed-forward layers, one head costs "
         "less than 0.02 nats a word.",
-        "1-wide/loss", "8/loss", below=0.02),
+        "1-wide/loss", "8/loss", below=0.02,
+        finding=Finding(
+            holds="With the saved weights in wider feed-forward layers, one head of keys and "
+            "values costs next to nothing.",
+            fails="Even with the saved weights in wider feed-forward layers, one head of keys and "
+            "values predicts worse.",
+            undecided="We cannot tell whether wider feed-forward layers make up for the missing "
+            "heads.",
+        )),
     "eight_need_the_first": differ(
         "With eight heads, a cache that drops the first words predicts worse than one that keeps "
         "four of them, by more than 0.02 nats a word.",
-        "8/stream/evicted", "8/stream/kept/4", above=0.02),
+        "8/stream/evicted", "8/stream/kept/4", above=0.02,
+        finding=Finding(
+            holds="A model with eight heads leans on its first words and predicts worse when its "
+            "cache drops them.",
+            fails="A model with eight heads hardly notices when its cache drops the first words.",
+            undecided="We cannot tell how much a model with eight heads misses the first words in "
+            "its cache.",
+        )),
     "one_needs_the_first": differ(
         "With one head, a cache that drops the first words predicts worse than one that keeps "
         "four of them, by more than 0.02 nats a word.",
-        "1/stream/evicted", "1/stream/kept/4", above=0.02),
+        "1/stream/evicted", "1/stream/kept/4", above=0.02,
+        finding=Finding(
+            holds="A model with one shared head leans on its first words and predicts worse when "
+            "its cache drops them.",
+            fails="A model with one shared head hardly notices when its cache drops the first "
+            "words.",
+            undecided="We cannot tell how much a model with one shared head misses the first "
+            "words in its cache.",
+        )),
     "first_and_last_suffice": differ(
         "With one head, the first four words and the last twenty predict within 0.02 nats a word "
         "of what reading the text afresh does.",
-        "1/stream/kept/4", "1/stream/afresh", below=0.02),
+        "1/stream/kept/4", "1/stream/afresh", below=0.02,
+        finding=Finding(
+            holds="With the first four words and the last twenty, a model predicts as well as "
+            "after a fresh reading.",
+            fails="With the first four words and the last twenty, a model predicts worse than "
+            "after a fresh reading.",
+            undecided="We cannot tell whether the first four words and the last twenty are "
+            "enough.",
+        )),
 }  # fmt: skip
 
 STUDY = Experiment(

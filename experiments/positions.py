@@ -19,6 +19,7 @@ from torch import Generator, Tensor
 
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
+from companion.pages.studies import Finding
 from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.descent import CLIP, WARMUP, descend
 from experiments.experiment import Claim, Experiment, on, split_off
@@ -179,30 +180,88 @@ def smoke() -> list[float]:
 CLAIMS = {
     "sinusoidal_extrapolates": Claim(
         "Sinusoidal encodings lose less than 10 points from the training length to twice that.",
-        "sinusoidal/accuracy/32", "sinusoidal/accuracy/64", "points", below=10),
+        "sinusoidal/accuracy/32", "sinusoidal/accuracy/64", "points", below=10,
+        finding=Finding(
+            holds="Sinusoidal encodings hardly notice a text of twice the length.",
+            fails="Sinusoidal encodings fail on a text of twice the length.",
+            undecided="We cannot tell whether sinusoidal encodings work at twice the length.",
+        )),
     "alibi_keeps": Claim(
         "What ALiBi answers at the training length it answers at four times that, within 5 points.",
-        "alibi/accuracy/32", "alibi/accuracy/128", "points", below=5),
+        "alibi/accuracy/32", "alibi/accuracy/128", "points", below=5,
+        finding=Finding(
+            holds="What ALiBi learns in a short training, it keeps on texts four times as long.",
+            fails="ALiBi loses on texts four times as long some of what it learns in a short "
+            "training.",
+            undecided="We cannot tell whether ALiBi keeps on longer texts what it learns in a "
+            "short training.",
+            number="{} points lost",
+        )),
     "alibi_finds_places": Claim(
         "ALiBi answers more than 90 % at the training length.",
-        "alibi/accuracy/32", unit="%", above=90),
+        "alibi/accuracy/32", unit="%", above=90,
+        finding=Finding(
+            holds="A short training is enough for ALiBi to find the letter three places back.",
+            fails="In a short training, ALiBi does not learn to find the letter three places "
+            "back.",
+            undecided="We cannot tell whether a short training is enough for ALiBi.",
+            number="{} in 100 answers right",
+        )),
     "rotary_fails_beyond": Claim(
         "Rotations lose more than 20 points from the training length to twice that.",
-        "rotary/accuracy/32", "rotary/accuracy/64", "points", above=20),
+        "rotary/accuracy/32", "rotary/accuracy/64", "points", above=20,
+        finding=Finding(
+            holds="Rotations fail on texts of twice the training length.",
+            fails="Rotations work on texts of twice the training length.",
+            undecided="We cannot tell whether rotations work at twice the training length.",
+            number="{} points lost",
+        )),
     "yarn_needs_no_training": Claim(
         "With YaRN and without further training, rotations answer more than 80 % at four times "
         "the training length.",
-        "yarn/accuracy/128", unit="%", above=80),
+        "yarn/accuracy/128", unit="%", above=80,
+        finding=Finding(
+            holds="YaRN carries rotations to four times the length without any further training.",
+            fails="Without further training, YaRN does not carry rotations to four times the "
+            "length.",
+            undecided="We cannot tell whether YaRN carries rotations to four times the length.",
+            number="{} in 100 answers right",
+        )),
     "interpolation_needs_training": Claim(
         "Position interpolation without further training loses more than 20 points at the "
         "training length itself.",
-        "rotary/accuracy/32", "linear/accuracy/32", "points", above=20),
+        "rotary/accuracy/32", "linear/accuracy/32", "points", above=20,
+        finding=Finding(
+            holds="Position interpolation without further training breaks what the model could "
+            "do.",
+            fails="Position interpolation works without further training.",
+            undecided="We cannot tell whether position interpolation needs further training.",
+            number="{} points lost",
+        )),
     "buckets_beat_rotary": Claim(
         "At twice the training length, learned buckets answer more than rotations.",
-        "relative/accuracy/64", "rotary/accuracy/64", "points", above=0),
+        "relative/accuracy/64", "rotary/accuracy/64", "points", above=0,
+        finding=Finding(
+            holds="At twice the training length, learned buckets of distances answer more than "
+            "rotations.",
+            fails="At twice the training length, rotations answer more than learned buckets of "
+            "distances.",
+            undecided="We cannot tell whether buckets or rotations answer more at twice the "
+            "training length.",
+            number="{} points more",
+        )),
     "none_suffices": Claim(
         "Without positions, a causal model answers more than 90 % at the training length.",
-        "none/accuracy/32", unit="%", above=90),
+        "none/accuracy/32", unit="%", above=90,
+        finding=Finding(
+            holds="In a short training, a causal mask alone is enough to find the letter three "
+            "places back.",
+            fails="In a short training, a model without positions does not learn to find the "
+            "letter three places back.",
+            undecided="We cannot tell whether a model without positions learns the question in a "
+            "short training.",
+            number="{} in 100 answers right",
+        )),
 }  # fmt: skip
 
 STUDY = Experiment(

@@ -19,6 +19,7 @@ from torch import Generator, Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
+from companion.pages.studies import Finding
 from experiments.descent import CLIP, WARMUP, descend
 from experiments.experiment import Claim, Experiment, Runs, distance, on
 from experiments.trials import Trials, tuned
@@ -256,28 +257,71 @@ CLAIMS = {
     "softmax_keeps": Claim(
         f"Softmax attention answers more than 95 % of {MOST} pairs, four times the width of its "
         "keys.",
-        f"softmax/accuracy/{MOST}", unit="%", above=95),
+        f"softmax/accuracy/{MOST}", unit="%", above=95,
+        finding=Finding(
+            holds="Softmax attention recalls nearly everything, because it keeps every key.",
+            fails="Softmax attention forgets some of what it keeps.",
+            undecided="We cannot tell whether softmax attention recalls nearly everything.",
+            number="{} in 100 answers right",
+        )),
     "state_forgets": Claim(
         f"Linear attention with elu + 1, whose state has {ROWS} rows, answers less than half of "
         f"{MOST} pairs.",
-        f"features/accuracy/{MOST}", unit="%", below=50),
+        f"features/accuracy/{MOST}", unit="%", below=50,
+        finding=Finding(
+            holds="A state of fixed size forgets: asked for many pairs, it loses most of them.",
+            fails="A state of fixed size recalls most of many pairs.",
+            undecided="We cannot tell whether a state of fixed size recalls half of many pairs.",
+            number="{} in 100 answers right",
+        )),
     "delta_beats_sum": Claim(
         f"With {ROWS} pairs, as many as its state has rows, the delta rule answers more than "
         "adding does.",
-        f"delta/accuracy/{ROWS}", f"sum/accuracy/{ROWS}", "points", above=0),
+        f"delta/accuracy/{ROWS}", f"sum/accuracy/{ROWS}", "points", above=0,
+        finding=Finding(
+            holds="Correcting what a state holds recalls more than only adding to it.",
+            fails="Only adding to a state recalls more than correcting what it holds.",
+            undecided="We cannot tell whether correcting a state recalls more than only adding to "
+            "it.",
+        )),
     "decay_helps": Claim(
         f"With {MOST} pairs, a state that forgets answers more than one that only adds.",
-        f"decay/accuracy/{MOST}", f"sum/accuracy/{MOST}", "points", above=0),
+        f"decay/accuracy/{MOST}", f"sum/accuracy/{MOST}", "points", above=0,
+        finding=Finding(
+            holds="A state that forgets on purpose recalls more than one that only adds.",
+            fails="Where every pair is asked for, a state that forgets on purpose recalls less "
+            "than one that only adds.",
+            undecided="We cannot tell whether forgetting on purpose helps a state to recall.",
+        )),
     "patient_delta_beats_sum": Claim(
         f"With {ROWS} pairs, and three times the updates for both, the delta rule answers more "
         "than adding does.",
-        f"delta-long/accuracy/{ROWS}", f"sum-long/accuracy/{ROWS}", "points", above=0),
+        f"delta-long/accuracy/{ROWS}", f"sum-long/accuracy/{ROWS}", "points", above=0,
+        finding=Finding(
+            holds="With three times the training, too, correcting a state recalls more than only "
+            "adding to it.",
+            fails="With three times the training, only adding to a state recalls more than "
+            "correcting it.",
+            undecided="With three times the training we still cannot tell whether correcting a "
+            "state recalls more than adding.",
+        )),
     "more_than_rows": Claim(
         f"Of {MOST} pairs, the delta rule answers more than {ROWS}, the rows of its state.",
-        answered, unit="pairs", above=float(ROWS)),
+        answered, unit="pairs", above=float(ROWS),
+        finding=Finding(
+            holds="The delta rule recalls more pairs than its state has rows.",
+            fails="The delta rule recalls fewer pairs than its state has rows.",
+            undecided="We cannot tell whether the delta rule recalls more pairs than its state "
+            "has rows.",
+        )),
     "window_is_its_reach": Claim(
         f"Of {MOST} pairs, a window answers what it still holds, within 5 points.",
-        distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5),
+        distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5,
+        finding=Finding(
+            holds="A window recalls exactly what still stands in it.",
+            fails="A window recalls something else than what still stands in it.",
+            undecided="We cannot tell whether a window recalls what still stands in it.",
+        )),
 }  # fmt: skip
 
 STUDY = Experiment(
