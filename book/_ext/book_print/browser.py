@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,12 +25,31 @@ _SMALLEST = 0.6  # of its size, that a formula or a table shrinks to
 _SITE = "http://book.invalid/"
 _NAME = "print.html"
 _FIT = Path(__file__).with_name("fit.js")
+# Links to ids that other volumes ask for: Chromium writes down where an id is if a link leads there.
+_ASK = """ids => {
+  const asked = document.createElement("nav");
+  asked.id = "am-asked";
+  asked.style = "position: absolute; top: 0; left: 0; font-size: 1px; color: transparent";
+  for (const id of ids) {
+    const link = document.createElement("a");
+    link.href = "#" + id;
+    link.textContent = ".";
+    asked.append(link);
+  }
+  document.querySelector(".am-chapter")?.append(asked);
+}"""
+_ASK_NO_MORE = 'document.querySelector("#am-asked")?.remove()'
+_ASKED = """name => [...document.querySelectorAll(`[data-am-volume="${name}"]`)].map(e => e.dataset.amSheet)"""
 _NUMBER = """numbers => {
-  for (const entry of document.querySelectorAll(".am-entry")) {
+  for (const entry of document.querySelectorAll("a.am-entry")) {
     const target = decodeURIComponent(entry.hash.slice(1));
-    entry.querySelector(".am-sheet").textContent = numbers[target] ?? "";
+    entry.querySelector(".am-sheet").textContent = numbers.own[target] ?? "";
+  }
+  for (const place of document.querySelectorAll("[data-am-sheet]")) {
+    place.textContent = numbers.all[place.dataset.amVolume]?.[place.dataset.amSheet] ?? "?";
   }
 }"""
+_ROUNDS = 4  # of numbers that move what they number
 _PATIENCE = 300_000  # milliseconds, for a busy machine
 
 
@@ -106,11 +125,42 @@ def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page
     context.close()
 
 
-def print_book(page: Page) -> bytes:
-    """Print a document that is laid out, with bookmarks and with tags for screen readers.
+def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
+    """Print documents that are laid out, with bookmarks and with tags for screen readers.
 
-    The numbers in its table of contents are those of the sheets of a first print.
+    The numbers of sheets in their contents, and in references from one to another, are those of a
+    first print. If filling them in moves anything, they are filled in once more.
+
+    Args:
+        laid: the documents, by the names of their volumes.
+
+    Returns:
+        The files, by the same names.
+
+    Raises:
+        KeyError: a reference leads to a page that is in no volume.
+        ValueError: the numbers do not come to rest.
     """
-    numbers = sheets(page.pdf(prefer_css_page_size=True))
-    page.evaluate(_NUMBER, numbers)
-    return page.pdf(prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
+    numbers = {name: _asked_sheets(name, laid) for name in laid}
+    for _ in range(_ROUNDS):
+        for name, page in laid.items():
+            page.evaluate(_NUMBER, {"own": numbers[name], "all": numbers})
+        before, numbers = numbers, {name: _asked_sheets(name, laid) for name in laid}
+        if numbers == before:
+            return {
+                name: page.pdf(
+                    prefer_css_page_size=True, print_background=True, outline=True, tagged=True
+                )
+                for name, page in laid.items()
+            }
+    raise ValueError("the numbers of sheets change whenever they are filled in")
+
+
+def _asked_sheets(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
+    """Return the sheets of a document's anchors, those that other volumes ask for included."""
+    asked = {target for page in laid.values() for target in page.evaluate(_ASKED, name)}
+    laid[name].evaluate(_ASK, sorted(asked))
+    found = sheets(laid[name].pdf(prefer_css_page_size=True))
+    laid[name].evaluate(_ASK_NO_MORE)
+    # What a volume leaves out of a page is where the page begins.
+    return {target: found[target.partition("--")[0]] for target in asked} | found

@@ -25,6 +25,11 @@ def sheets(pdf: bytes) -> dict[str, int]:
     }
 
 
+def count_sheets(pdf: bytes) -> int:
+    """Return how many sheets a PDF of Chromium's has."""
+    return sum(1 for _ in _sheets(pdf))
+
+
 def _object(pdf: bytes, number: int) -> bytes:
     match = re.search(rb"(?:^|\s)%d 0 obj(.*?)endobj" % number, pdf, re.DOTALL)
     return match[1] if match else b""
