@@ -14,7 +14,7 @@ from book_site.contents import read_contents
 from book_print.browser import NoBrowserError, find_program, laid_out, print_volumes, running
 from book_print.document import assemble
 from book_print.offer import offer
-from book_print.sheets import count_sheets
+from book_print.sheets import sheet_numbers
 from book_print.volumes import volumes
 
 
@@ -57,7 +57,8 @@ def _print(site: Path, toc: Path, folder: Path) -> int:
     for volume in both:
         pdf = printed[volume.name]
         (folder / volume.file).write_bytes(pdf)
-        print(f"{folder / volume.file}: {count_sheets(pdf)} sheets, {len(pdf) / 1e6:.1f} MB")
+        number = len(list(sheet_numbers(pdf)))
+        print(f"{folder / volume.file}: {number} sheets, {len(pdf) / 1e6:.1f} MB")
     offer([(volume.title.lower(), folder / volume.file) for volume in both], site)
     print(f"The pages of {site} link them.")
     return 0

@@ -20,8 +20,8 @@ _SHORT = 24  # lines of code that stay together
 def leave_out(article: Tag, name: str, volume: Volume, others: Sequence[Volume] = ()) -> None:
     """Take away what is only for the screen, and what this volume does not show.
 
-    Solutions stand in a chapter of their own, which has those of its volume. A table to look things up in
-    stands in one volume, and a page that stands in both refers to it.
+    Solutions stand in a chapter of their own, which has those of its volume. A table to look things
+    up in stands in one volume, and a page that stands in both refers to it.
     """
     for part in article.select(_ON_SCREEN if volume.everything else f"{_ON_SCREEN}, {_FOLDED}"):
         part.decompose()

@@ -1,16 +1,17 @@
 """The two volumes of the printed book, and which of them a page stands in.
 
-The first volume is for reading: every lesson, and what readers of lessons need. Code that is folded on
-the screen is left out, and so is what stands behind a finding. The second volume is for looking up: the
-evidence of the lessons, with everything open.
+The first volume is for reading: every lesson, and what readers of lessons need. Code that is folded
+on the screen is left out, and so is what stands behind a finding. The second volume is for looking
+things up: the evidence of the lessons, with everything open.
 
 Where a page stands follows from `_toc.yml` and from the metadata of the pages. In the parts whose
-pages have numbers, a page whose metadata declare a lesson stands in the first volume and all others
-in the second. These are the pages of evidence, and the chapters that are not divided yet. Such a chapter is
-lecture and appendix in one, on up to 50 sheets, so half of it is evidence anyway; and the first volume
-promises lessons of at most eight sheets. It moves to the first volume by itself when it is divided. The other
-parts stand in the first volume. A page can say otherwise with `volumes` in its metadata, as the
-bibliography does, which both volumes need.
+pages have numbers, a page whose metadata declare a lesson stands in the first volume, and all
+others stand in the second. These are the pages of evidence, and the chapters that are not divided
+yet. Such a chapter is lecture and appendix in one, on up to 40 sheets. It stands in the second
+volume because half of it is evidence, and because the first volume promises lessons of at most
+eight sheets; when it is divided, its lesson moves to the first volume by itself. The other parts,
+before and after those with numbers, stand in the first volume. A page can say otherwise with
+`volumes` in its metadata, as the bibliography does, which both volumes need.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def volumes(site: Path, chapters: Sequence[Chapter]) -> tuple[Volume, Volume]:
     Raises:
         ValueError: the metadata of a page name a volume that there is not.
     """
-    stand = {chapter.name: _stands_in(chapter, _metadata(site, chapter.name)) for chapter in chapters}
+    stand = {
+        chapter.name: _stands_in(chapter, _metadata(site, chapter.name)) for chapter in chapters
+    }
 
     def bound(volume: Volume) -> Volume:
         mine = tuple(chapter for chapter in chapters if volume.name in stand[chapter.name])
