@@ -1,22 +1,25 @@
-"""What do Luong's choices cost and buy? Three scores, a predicted window, and input feeding.
+"""What does Luong's input feeding buy? And do his other choices need other learning rates?
 
-Every arm differs in one thing from another: general and concat from dot in the score; local_dot and
-local_general from dot and general in looking at a window around a predicted position; fed from dot
-in what the cell reads. All are tuned alike (`--tune`), on shorter sentences and for fewer updates
-than are reported. Processor time was short, so the reported trainings are short, too;
-`experiments.buys` has general, concat and local_general after more updates.
+Input feeding is trained here, with the settings of dot attention, from which it differs in what
+the cell reads. Dot attention itself was trained by `experiments.bottleneck` and, for its alignment,
+by `experiments.alignment`; general, concat and local-p by `experiments.buys`, on the same sentences
+and seeds and for as many updates. Those three were not tuned. So the trials of this study
+(`--tune`) try the same rates for dot and for all that differs from it, to see whether any of them
+is at a disadvantage. The trials are short, and on shorter sentences.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 from statistics import fmean
 
-from experiments.alignment import FedSetting, better
+from companion.pages.notebook import load_result
+from experiments.alignment import FedSetting
 from experiments.buys import LocalSetting
-from experiments.experiment import Claim, Experiment, on
-from experiments.settings import REPORT_SEEDS
+from experiments.experiment import Claim, Experiment, Quantity, on
+from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     UNITS,
     Corpus,
@@ -28,23 +31,22 @@ from experiments.translators import (
     outcome,
     smoke_trace,
 )
-from experiments.trials import Trials, tuned
+from experiments.trials import Trials
 
-STEPS = 800
-"""Updates of a reported training: two fifths of `experiments.settings.REPORT_STEPS`, after which
-`experiments.buys` compares most of these arms."""
 TASK = GrammarTask()
 TRIAL_TASK = GrammarTask(max_length=14, test_pairs=300, bins=(), test_seed=80_001, apart_from=TASK)
 """Shorter sentences, none of which is in a reported test set, on which settings are tried."""
 TRIAL_STEPS = 250
 LEARNING_RATES = (4e-3, 8e-3, 16e-3)
-LONGEST, FAR_BEYOND = (bin_name(*bounds) for bounds in (TASK.bins[5], TASK.bins[7]))
+LONGEST = bin_name(*TASK.bins[5])
+RECORDED = {"exact_match": "bottleneck", "alignment_error": "alignment"}
+"""The studies that trained dot attention, and what is read from each."""
 
 
-def arms() -> dict[str, Setting]:
+def tried() -> dict[str, Setting]:
     """Return the six translators as they are tried.
 
-    There is no dropout: no training passes over its sentences three times.
+    There is no dropout, because no sentence comes twice.
     """
     dot = Setting("dot", steps=TRIAL_STEPS, dropout_p=0.0)
     general = replace(dot, attention="general")
@@ -56,11 +58,6 @@ def arms() -> dict[str, Setting]:
         "local_general": LocalSetting(**vars(general)),
         "fed": FedSetting(**vars(dot), input_feeding=True),
     }
-
-
-def reported() -> dict[str, Setting]:
-    """Return the six translators as tuned, trained for longer."""
-    return tuned("choices", arms(), steps=STEPS)
 
 
 @cache
@@ -84,60 +81,62 @@ def loss_on_new_sentences(setting: Setting, task: GrammarTask, seed: int) -> dic
     return {"loss_on_new_sentences": fmean(fit(setting, pairs, seed).losses[-50:])}
 
 
+def trained_here() -> dict[str, FedSetting]:
+    """Return dot attention with input feeding, with the settings of dot attention."""
+    return {"fed": FedSetting(**vars(reported()["dot"]), input_feeding=True)}
+
+
+def of_dot(measured: str) -> Quantity:
+    """Return a measure of dot attention, from the study that trained it.
+
+    Args:
+        measured: the measure's name, without the arm.
+
+    Raises:
+        ValueError: that study trained it with other settings, sentences or seeds.
+    """
+    name = RECORDED[measured.partition("/")[0]]
+
+    def read(_: object) -> list[float]:
+        study = load_result(name)
+        wanted = json.loads(json.dumps({"setting": reported()["dot"], "task": TASK}, default=vars))
+        if study.config["dot"] != wanted or study.seeds != REPORT_SEEDS:
+            raise ValueError(f"{name}: its dot was not trained as it is here")
+        return list(study.measures[f"dot/{measured}"].runs)
+
+    return read
+
+
+def quantity(name: str) -> Quantity:
+    """Return a measure of this study, or of dot attention, by "arm/measure"."""
+    arm, _, measured = name.partition("/")
+    return of_dot(measured) if arm == "dot" else name
+
+
 CLAIMS = {
-    "dot_or_general": gain(
-        "Looking at the whole sentence, the dot score gets more sentences right than the general "
-        "score.",
-        "dot", "general"),
-    "local_general_or_dot": gain(
-        "Looking through a predicted window, the general score gets more sentences right than the "
-        "dot score.",
-        "local_general", "local_dot"),
-    "concat_or_dot": gain(
-        "The concat score gets more sentences right than the dot score.",
-        "concat", "dot"),
-    "concat_aligns": better(
-        "The concat score aligns better than the dot score.",
-        "concat", "dot"),
-    "general_aligns": better(
-        "The general score aligns better than the dot score.",
-        "general", "dot"),
-    "local_or_general": gain(
-        "With the general score, a predicted window gets more sentences right than looking at the "
-        "whole sentence.",
-        "local_general", "general"),
-    "local_aligns": better(
-        "With the general score, looking through a predicted window aligns better than looking at "
-        "the whole sentence.",
-        "local_general", "general"),
-    "local_long": gain(
-        "On 26 to 30 words, a predicted window gets more sentences right than looking at the whole "
-        "sentence.",
-        "local_general", "general", LONGEST),
-    "local_far_beyond": Claim(
-        "On 36 to 40 words, more than in training, a predicted window gets fewer sentences right "
-        "than looking at the whole sentence.",
-        f"local_general/exact_match/{FAR_BEYOND}", f"general/exact_match/{FAR_BEYOND}",
-        "points of exact match", below=0),
     "feeding": gain(
         "With input feeding, more sentences come out right than without.",
-        "fed", "dot"),
+        "fed", "dot", of=quantity),
     "feeding_long": gain(
         "On 26 to 30 words, input feeding gets more sentences right.",
-        "fed", "dot", LONGEST),
-    "feeding_aligns": better(
+        "fed", "dot", LONGEST, of=quantity),
+    "feeding_aligns": Claim(
         "With input feeding, attention aligns better than without.",
-        "fed", "dot"),
+        "fed/alignment_error", of_dot("alignment_error"), "points of alignment error", below=0),
 }  # fmt: skip
 
 STUDY = Experiment(
-    name="choices", title="Luong's choices: three scores, a predicted window, input feeding",
-    seeds=REPORT_SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
+    name="choices", title="Luong's choices: input feeding, and one learning rate for all",
+    seeds=REPORT_SEEDS, arms=lambda: on(TASK, trained_here()), outcome=outcome,
+    config=lambda: {
+        "task": TASK, "trained": trained_here(), "recorded": RECORDED, "tried": tried(),
+        "rates": LEARNING_RATES, "trial_task": TRIAL_TASK,
+    },
     units=UNITS,
     trials=Trials(
-        arms, LEARNING_RATES, TRIAL_TASK, "loss_on_new_sentences", outcome=loss_on_new_sentences
+        tried, LEARNING_RATES, TRIAL_TASK, "loss_on_new_sentences", outcome=loss_on_new_sentences
     ),
-    claims=CLAIMS, smoke=lambda: smoke_trace(arms().values()),
+    claims=CLAIMS, smoke=lambda: smoke_trace(tried().values()),
 )  # fmt: skip
 
 if __name__ == "__main__":
