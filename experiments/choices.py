@@ -2,23 +2,25 @@
 
 Input feeding is trained here, with the settings of dot attention, from which it differs in what
 the cell reads. Dot attention itself was trained by `experiments.bottleneck` and, for its alignment,
-by `experiments.alignment`; general, concat and local-p by `experiments.buys`, on the same sentences
-and seeds and for as many updates. Those three were not tuned. So the trials of this study
-(`--tune`) try the same rates for dot and for all that differs from it, to see whether any of them
-is at a disadvantage. The trials are short, and on shorter sentences.
+by `experiments.alignment`; general, concat and general in a window by `experiments.buys`, on the
+same sentences and seeds and for as many updates. None of these was tuned but dot. So the trials of
+this study (`--tune`) try the same rates for dot and for all that differs from it, to see whether
+any of them is at a disadvantage. The trials are short, and on shorter sentences.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from statistics import fmean
 
 from companion.pages.notebook import load_result
+from companion.pages.studies import Finding
+from experiments import translators
 from experiments.alignment import FedSetting
 from experiments.buys import LocalSetting
-from experiments.experiment import Claim, Experiment, Quantity, on
+from experiments.experiment import Claim, Experiment, Quantity, Runs, on
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     UNITS,
@@ -27,7 +29,6 @@ from experiments.translators import (
     Setting,
     bin_name,
     fit,
-    gain,
     outcome,
     smoke_trace,
 )
@@ -39,8 +40,8 @@ TRIAL_TASK = GrammarTask(max_length=14, test_pairs=300, bins=(), test_seed=80_00
 TRIAL_STEPS = 250
 LEARNING_RATES = (4e-3, 8e-3, 16e-3)
 LONGEST = bin_name(*TASK.bins[5])
-RECORDED = {"exact_match": "bottleneck", "alignment_error": "alignment"}
-"""The studies that trained dot attention, and what is read from each."""
+RECORDED = {"dot/exact_match": "bottleneck", "dot/alignment_error": "alignment"}
+"""What is read of other studies: the beginning of the measures' names, and the study."""
 
 
 def tried() -> dict[str, Setting]:
@@ -86,44 +87,60 @@ def trained_here() -> dict[str, FedSetting]:
     return {"fed": FedSetting(**vars(reported()["dot"]), input_feeding=True)}
 
 
-def of_dot(measured: str) -> Quantity:
-    """Return a measure of dot attention, from the study that trained it.
-
-    Args:
-        measured: the measure's name, without the arm.
+@cache
+def recorded() -> Runs:
+    """Return what other studies measured of dot attention.
 
     Raises:
-        ValueError: that study trained it with other settings, sentences or seeds.
+        ValueError: one trained it with other settings, sentences or seeds.
     """
-    name = RECORDED[measured.partition("/")[0]]
-
-    def read(_: object) -> list[float]:
+    wanted = json.loads(json.dumps({"setting": reported()["dot"], "task": TASK}, default=vars))
+    runs: Runs = {}
+    for start, name in RECORDED.items():
         study = load_result(name)
-        wanted = json.loads(json.dumps({"setting": reported()["dot"], "task": TASK}, default=vars))
         if study.config["dot"] != wanted or study.seeds != REPORT_SEEDS:
-            raise ValueError(f"{name}: its dot was not trained as it is here")
-        return list(study.measures[f"dot/{measured}"].runs)
+            raise ValueError(f"{name}: its dot was not trained as dot is here")
+        runs |= {
+            measured: list(entry.runs)
+            for measured, entry in study.measures.items()
+            if measured.startswith(start)
+        }
+    return runs
 
-    return read
+
+def known(name: str) -> Quantity:
+    """Return a measure of this study, or of those whose records are read."""
+    return lambda runs: runs[name] if name in runs else recorded()[name]
 
 
-def quantity(name: str) -> Quantity:
-    """Return a measure of this study, or of dot attention, by "arm/measure"."""
-    arm, _, measured = name.partition("/")
-    return of_dot(measured) if arm == "dot" else name
+gain = partial(translators.gain, of=known)
 
 
 CLAIMS = {
     "feeding": gain(
         "With input feeding, more sentences come out right than without.",
-        "fed", "dot", of=quantity),
+        "fed", "dot"),
     "feeding_long": gain(
         "On 26 to 30 words, input feeding gets more sentences right.",
-        "fed", "dot", LONGEST, of=quantity),
+        "fed", "dot", LONGEST),
     "feeding_aligns": Claim(
         "With input feeding, attention aligns better than without.",
-        "fed/alignment_error", of_dot("alignment_error"), "points of alignment error", below=0),
+        known("fed/alignment_error"), known("dot/alignment_error"), "points of alignment error",
+        below=0),
 }  # fmt: skip
+FINDINGS = {
+    "feeding": Finding(
+        holds="A decoder that is told what it looked at translates more sentences right",
+        fails="Being told what it looked at makes this translator worse",
+        undecided="Input feeding changes little in how many sentences come out right",
+        number="{} sentences in 100"),
+    "feeding_aligns": Finding(
+        holds="With input feeding, attention looks at the right word more often",
+        fails="With input feeding, attention looks at the right word less often",
+        undecided="Input feeding does not clearly change where attention looks",
+        number="{} links in 100"),
+}  # fmt: skip
+CLAIMS |= {name: replace(CLAIMS[name], finding=finding) for name, finding in FINDINGS.items()}
 
 STUDY = Experiment(
     name="choices", title="Luong's choices: input feeding, and one learning rate for all",
