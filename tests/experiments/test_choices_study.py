@@ -42,6 +42,9 @@ def test_the_same_rate_is_best_for_all_and_lies_inside_the_grid() -> None:
     assert set(record["chosen"]) == set(choices.tried())
     rates = {setting["learning_rate"] for setting in record["chosen"].values()}
     assert rates == {sorted(choices.LEARNING_RATES)[1]}
+    losses = {(t["name"], t["setting"]["learning_rate"]): t["runs"] for t in record["trials"]}
+    for rate in choices.LEARNING_RATES:  # as the evidence says
+        assert min(losses["general", rate]) > max(losses["dot", rate])
 
 
 def test_dot_is_read_from_the_records_of_other_studies() -> None:
