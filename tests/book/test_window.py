@@ -35,8 +35,7 @@ def shows(page: Page, row: int, position: float, half_width: int, *, soft: bool)
     distance = torch.arange(6) - p
     weights = masked_softmax(torch.tensor(SCORES[row])[None], (distance.abs() <= half_width)[None])
     if soft:
-        weights = weights * torch.distributions.Normal(0.0, half_width / 2).log_prob(distance).exp()
-        weights = weights * half_width / 2 * (2 * torch.pi) ** 0.5
+        weights = weights * torch.exp(-0.5 * (distance / (half_width / 2)) ** 2)
     seen, wanted = weights[0].detach().numpy(), LINKS[row]
     np.testing.assert_allclose(exact_all(page.locator(".am-local-window-weight")), seen, atol=1e-6)
     whole = masked_softmax(SCORES[row][None])[0]

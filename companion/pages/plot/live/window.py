@@ -138,7 +138,7 @@ def _view(
     return _View(weights, masked_softmax(scores[None])[0], wanted, slope)
 
 
-def _gaussian(distance: NDArray[np.float64], half_width: int) -> NDArray[np.float64]:
+def _gaussian(distance: NDArray[np.floating[Any]], half_width: int) -> NDArray[np.float64]:
     bell: NDArray[np.float64] = np.exp(-np.square(distance) / (2 * (half_width / 2) ** 2))
     return bell
 
