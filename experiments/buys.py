@@ -21,6 +21,7 @@ from companion.cost import LiveBytes, cpu_seconds
 from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
 from companion.pages.notebook import load_result
+from companion.pages.studies import Finding
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
 from experiments import transformer, translators
@@ -223,6 +224,19 @@ CLAIMS = {
         "attention.",
         "transformer", "additive", "held_out"),
 }  # fmt: skip
+FINDINGS = {
+    "general_or_dot": Finding(
+        holds="A score with a learned matrix gets more sentences right than one without",
+        fails="The score with nothing to learn beats the one with a learned matrix",
+        undecided="A learned matrix in the score makes no clear difference",
+        number="{} sentences in 100"),
+    "local_far_beyond": Finding(
+        holds="On sentences longer than in training, a predicted window helps",
+        fails="On sentences longer than in training, the predicted window misses what it needs",
+        undecided="On sentences longer than in training, a window makes no clear difference",
+        number="{} sentences in 100"),
+}  # fmt: skip
+CLAIMS |= {name: replace(CLAIMS[name], finding=finding) for name, finding in FINDINGS.items()}
 
 STUDY = Experiment(
     name="buys",

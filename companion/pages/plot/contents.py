@@ -63,6 +63,9 @@ PARTS = (
              "history/bottleneck_evidence.ipynb"),
         Stop("history/align.ipynb", "Learning to align",
              "How does a translator find the word that it needs?", 37, True, True),
+        Stop("history/choices.ipynb", "Choices: the scores of Luong",
+             "What does each choice of an attention cost, and what does it buy?", 12, True,
+             evidence="history/choices_evidence.ipynb"),
         Stop("history/timeline.ipynb", "From 2013 to today",
              "What did each step keep, and what did it change?", 12, False, False,
              "history/timeline_evidence.ipynb"),
@@ -122,7 +125,8 @@ def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
     """Yield the pages of some parts.
 
     >>> [stop.page for stop in stops(PARTS[1:2])]
-    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/timeline.ipynb']
+    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/choices.ipynb', \
+'history/timeline.ipynb']
     """
     for part in parts:
         yield from part.stops

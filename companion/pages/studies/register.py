@@ -14,6 +14,7 @@ PAGES: Mapping[str, str] = {
     "bottleneck": "history/bottleneck_evidence.ipynb",
     "real_sentences": "history/bottleneck_evidence.ipynb",
     "alignment": "history/align.ipynb",
+    "choices": "history/choices_evidence.ipynb",
     "lookup": "mathematics/lookup.ipynb",
     "scores": "mathematics/scores.ipynb",
     "numerics": "mathematics/numerics.ipynb",
