@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from companion.pages.founding.names import tf
 
-# The notebook's lines are longer than ours, so they are broken at other places than by the rule.
+# The pages show these lines in a narrow column, so they are broken at other places than elsewhere.
 # fmt: off
 
 
@@ -32,13 +32,18 @@ class FoundingAttention(nn.Module):
 
     def score(self, encoder_output: Tensor, decoder_output: Tensor) -> Tensor:
         """Add letters (b, k, d) and steps (b, q, d): right if `q` is 1, or `k`."""
-        score = tf.nn.tanh(tf.tensordot(encoder_output, self.W_a, axes=[2, 0]) +
-                           tf.tensordot(decoder_output, self.U_a, axes=[2, 0]))
+        score = tf.nn.tanh(
+            tf.tensordot(encoder_output, self.W_a,
+                         axes=[2, 0]) +
+            tf.tensordot(decoder_output, self.U_a,
+                         axes=[2, 0]))
         return score
 
     def weigh(self, score: Tensor) -> Tensor:
         """Give the weights (b, k, 1) of letters from what `score` gives."""
-        attention_weights = tf.nn.softmax(tf.tensordot(score, self.V_a, axes=[2, 0]), axis=1)
+        attention_weights = tf.nn.softmax(
+            tf.tensordot(score, self.V_a,
+                         axes=[2, 0]), axis=1)
         return attention_weights
 
     def blend(self, attention_weights: Tensor, encoder_output: Tensor) -> Tensor:
@@ -58,20 +63,26 @@ class RepairedAttention(FoundingAttention):
 
     def score(self, encoder_output: Tensor, decoder_output: Tensor) -> Tensor:
         """Add every letter (b, k, d) to every step (b, q, d), which gives (b, q, k, d)."""
-        score = tf.nn.tanh(tf.tensordot(encoder_output, self.W_a, axes=[2, 0])[:, None] +
-                           tf.tensordot(decoder_output, self.U_a, axes=[2, 0])[:, :, None])
+        score = tf.nn.tanh(
+            tf.tensordot(encoder_output, self.W_a,
+                         axes=[2, 0])[:, None] +
+            tf.tensordot(decoder_output, self.U_a,
+                         axes=[2, 0])[:, :, None])
         return score
 
     def weigh(self, score: Tensor) -> Tensor:
         """Give, at every step, the weights of the letters (b, q, k, 1)."""
-        attention_weights = tf.nn.softmax(tf.tensordot(score, self.V_a, axes=[3, 0]), axis=2)
+        attention_weights = tf.nn.softmax(
+            tf.tensordot(score, self.V_a,
+                         axes=[3, 0]), axis=2)
         return attention_weights
 
     def weigh_letters(self, score: Tensor, letters: Tensor) -> Tensor:
         """Give padding a weight of 0: `letters` (b, k) is True where a letter stands."""
-        scores = tf.tensordot(score, self.V_a, axes=[3, 0])
-        scores = tf.where(letters[:, None, :, None], scores, -inf)
-        attention_weights = tf.nn.softmax(scores, axis=2)
+        attention_weights = tf.nn.softmax(
+            tf.where(letters[:, None, :, None],
+            tf.tensordot(score, self.V_a,
+                         axes=[3, 0]), -inf), axis=2)
         return attention_weights
 
     def blend(self, attention_weights: Tensor, encoder_output: Tensor) -> Tensor:

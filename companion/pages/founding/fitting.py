@@ -24,6 +24,7 @@ class Trainee:
             epoch, with which ten epochs would teach nothing.
         seed: set before the first update.
         batch: what the model was trained on last.
+        losses: of its updates.
     """
 
     model: nn.Module
@@ -31,9 +32,10 @@ class Trainee:
     updates: int = 20
     seed: int = 0
     batch: Batch | None = field(default=None, init=False)
+    losses: list[float] = field(default_factory=list, init=False)
 
-    def fit(self, inputs: Sequence[Tensor], targets: Tensor, *, epochs: int) -> list[float]:
-        """Train, and return the loss of every update; 0 is padding, and is left out of the loss.
+    def fit(self, inputs: Sequence[Tensor], targets: Tensor, *, epochs: int) -> None:
+        """Train; 0 is padding, which is left out of the loss.
 
         Args:
             inputs: ids that the encoder reads (b, k), and those that the decoder reads (b, q).
@@ -44,7 +46,7 @@ class Trainee:
         self.batch = Batch(source, (source != 0).sum(1), target_in, targets, targets != 0)
         steps = epochs * self.updates
         config = TrainingConfig(steps, self.learning_rate, warmup_steps=20, seed=self.seed)
-        return train(self.model, [self.batch] * steps, _loss, config, progress=False)
+        self.losses = train(self.model, [self.batch] * steps, _loss, config, progress=False)
 
     def accuracy(self) -> float:
         """Return the per cent of tokens that are right while the decoder reads what it is given.
@@ -63,16 +65,22 @@ def _loss(model: Any, batch: Batch) -> Tensor:
     return nn.functional.cross_entropy(logits[mask], batch.target_out[mask])
 
 
+# The pages show these lines in a narrow column, so they are broken at other places than elsewhere.
+# fmt: off
+
+
 def reads_the_answers(model: Trainee, input_sequences: Tensor, target_sequences: Tensor) -> None:
     """Train as the notebook's line would: the decoder reads the letter that it must say."""
-    model.fit([input_sequences, target_sequences], target_sequences, epochs=10)
+    model.fit([input_sequences, target_sequences],
+              target_sequences, epochs=10)
 
 
 def reads_what_came_before(
     model: Trainee, input_sequences: Tensor, target_sequences: Tensor, bos_id: int
-) -> list[float]:
+) -> None:
     """Train a decoder that reads `<bos>` first, and then each letter one step late."""
     begin = tf.fill([len(target_sequences), 1], bos_id)
-    target_in = tf.concat([begin, target_sequences[:, :-1]], axis=1)
-    losses = model.fit([input_sequences, target_in], target_sequences, epochs=10)
-    return losses
+    target_in = tf.concat(
+        [begin, target_sequences[:, :-1]], axis=1)
+    model.fit([input_sequences, target_in],
+              target_sequences, epochs=10)

@@ -39,7 +39,8 @@ class tf:  # noqa: N801  (the name under which the notebook imports it)
     def tensordot(a: Tensor, b: Tensor, axes: tuple[int, int] | list[int]) -> Tensor:
         """Sum the products over one axis of each tensor."""
         first, second = axes
-        return torch.tensordot(a, b, dims=([first], [second]))
+        summed: Tensor = torch.tensordot(a, b, dims=([first], [second]))
+        return summed
 
     @staticmethod
     def reduce_sum(x: Tensor, axis: int) -> Tensor:

@@ -39,15 +39,15 @@ def test_the_notebooks_call_is_solved_by_copying() -> None:
 
 def test_the_repaired_call_shifts_by_one_and_leaves_padding_out() -> None:
     model = trainee()
-    losses = reads_what_came_before(model, SOURCE, TARGET, BOS)
+    reads_what_came_before(model, SOURCE, TARGET, BOS)
     assert model.batch is not None
     assert model.batch.target_in.tolist() == [[1, 2, 3, 2, 4], [1, 5, 6, 9, 0]]
     assert model.batch.source_lengths.tolist() == [3, 2]
     assert int(model.batch.target_mask.sum()) == 8
     # After <bos> come 2 and 5, after 2 come 3 and 4: of each pair one is missed.
     assert model.accuracy() == pytest.approx(75)
-    assert len(losses) == 200
-    assert losses[-1] < losses[0]
+    assert len(model.losses) == 200
+    assert model.losses[-1] < model.losses[0]
 
 
 def test_an_accuracy_needs_training() -> None:
