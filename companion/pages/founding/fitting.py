@@ -79,7 +79,8 @@ def reads_what_came_before(
     model: Trainee, input_sequences: Tensor, target_sequences: Tensor, bos_id: int
 ) -> None:
     """Train a decoder that reads `<bos>` first, and then each letter one step late."""
-    begin = tf.fill([len(target_sequences), 1], bos_id)
+    begin = tf.fill(
+        [len(target_sequences), 1], bos_id)
     target_in = tf.concat(
         [begin, target_sequences[:, :-1]], axis=1)
     model.fit([input_sequences, target_in],

@@ -18,7 +18,9 @@ _STYLE = (
     "grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr))}"
     ".am-source .am-beside>div{min-width:0}"
     ".am-source .am-beside pre{font-size:.8125rem;overflow-wrap:anywhere;"
-    "white-space:pre-wrap;height:calc(100% - 1.9rem)}"
+    "white-space:pre-wrap}"
+    # Every letter counts in a narrow column, so this outweighs the style of the page.
+    ".am-source .am-beside .highlight pre{padding:.4rem 0 !important;border:0 !important}"
     ".am-source .am-beside .am-line{display:block;position:relative;color:inherit;"
     "background:none;padding-inline-start:calc((var(--in) + 5)*1ch);"
     "text-indent:calc((var(--in) + 4)*-1ch)}"
