@@ -17,10 +17,13 @@
   for (const part of parts) sizes.observe(part);
 
   let unknown = [...parts], asked = false;
-  // A browser that does not tell of idle times is given one part at a time.
-  const rest = window.requestIdleCallback ?? (task => setTimeout(() => task({timeRemaining: () => 0}), 50));
+  // Who has no idle time for half a second is asked for all at once; so is a browser that tells of none.
+  const rest = task => window.requestIdleCallback
+    ? requestIdleCallback(task, {timeout: 500})
+    : setTimeout(() => task({didTimeout: true}), 500);
   const markNext = time => {
-    do mark(unknown.splice(0, 1)); while (unknown.length && time.timeRemaining() > 4);
+    do mark(unknown.splice(0, time.didTimeout ? unknown.length : 1));
+    while (unknown.length && time.timeRemaining() > 4);
     asked = unknown.length > 0;
     if (asked) rest(markNext);
   };
@@ -29,7 +32,8 @@
     if (!asked) rest(markNext);
     asked = true;
   };
-  addEventListener("load", markLater);
+  if (document.readyState === "complete") markLater(); // this script may come after the event
+  else addEventListener("load", markLater);
   addEventListener("resize", markLater);
   addEventListener("keydown", event => {
     if (event.key === "Tab") mark(unknown.splice(0));
