@@ -24,7 +24,7 @@ _STYLE = (
     ".am-source .am-beside .am-line{display:block;position:relative;color:inherit;"
     "background:none;padding-inline-start:calc((var(--in) + 5)*1ch);"
     "text-indent:calc((var(--in) + 4)*-1ch)}"
-    ".am-source .am-beside mark.am-line{box-shadow:inset 3px 0 var(--mark);"
+    ".am-source .am-beside mark.am-line{padding-block:0;box-shadow:inset 3px 0 var(--mark);"
     "background:color-mix(in srgb,var(--mark) 8%,transparent)}"
     ".am-source .am-wrong{--mark:var(--am-wine,#7d1238)}"
     ".am-source .am-right{--mark:var(--am-petrol,#1d6571)}"
