@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from experiments.experiment import Arm, Claim, Experiment, Runs, on, without
+from experiments.findings import with_findings
+from experiments.findings.bottleneck import FINDINGS
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     KINDS,
@@ -53,7 +55,7 @@ def lost(runs: Runs, kind: str) -> list[float]:
     return [short - long for short, long in zip(*both, strict=True)]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "attention_gain": gain(
         "With attention, more sentences of at most 30 words come out exactly right.",
         "dot", "none"),
@@ -73,7 +75,7 @@ CLAIMS = {
     "held_out_gain": gain(
         "With attention, more sentences with word combinations never seen come out right.",
         "dot", "none", "held_out"),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="bottleneck", title="The bottleneck: one vector for a sentence, or attention",

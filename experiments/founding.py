@@ -24,6 +24,8 @@ from companion.models.seq2seq import Seq2Seq
 from companion.translation import Translator
 from experiments.descent import config_of, train_new
 from experiments.experiment import Arm, Claim, Experiment, Runs, on
+from experiments.findings import with_findings
+from experiments.findings.founding import FINDINGS
 from experiments.translators import Corpus, Kind, Setting, training_batches
 from experiments.trials import Trials, tuned
 
@@ -202,7 +204,7 @@ def fewer(
     return Claim(sentence, f"additive/{what}", f"{other}/{what}", unit, below=0)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "memorised": Claim(
         "Of the phrases it learned, the translator gets more than 95 % exactly right.",
         "additive/exact_match/seen", unit="% exactly right", above=95),
@@ -232,7 +234,7 @@ CLAIMS = {
     "attention_gain": fewer(
         "With attention, the translator gets fewer letters wrong on phrases it never saw.",
         "none"),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="founding", title="Does a phrase book teach Spanish?",

@@ -23,6 +23,8 @@ from companion.masks import causal_mask
 from companion.training import train
 from experiments.descent import WARMUP, Draws, FromStart
 from experiments.experiment import Claim, Experiment, Runs, in_parallel, on
+from experiments.findings import with_findings
+from experiments.findings.from_scratch import FINDINGS
 from experiments.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
 Mistake = Literal[
@@ -302,16 +304,19 @@ class SideBySide(Experiment):
         }
 
 
-CLAIMS = {
-    f"{mistake}/{what}": Claim(
-        f"{sentence}, {ending}.", f"none/{what}", f"{mistake}/{what}", "points", below=CHEAP
-    )
-    for mistake, sentence in SENTENCES.items()
-    for what, ending in {
-        "reported": "the program reports less than 2 points below the right one",
-        "in_use": "the accuracy in use is less than 2 points below that of the right one",
-    }.items()
-}
+CLAIMS = with_findings(
+    FINDINGS,
+    {
+        f"{mistake}/{what}": Claim(
+            f"{sentence}, {ending}.", f"none/{what}", f"{mistake}/{what}", "points", below=CHEAP
+        )
+        for mistake, sentence in SENTENCES.items()
+        for what, ending in {
+            "reported": "the program reports less than 2 points below the right one",
+            "in_use": "the accuracy in use is less than 2 points below that of the right one",
+        }.items()
+    },
+)
 
 STUDY = SideBySide(
     name="from_scratch",

@@ -19,6 +19,8 @@ from torch import Generator, Tensor, nn
 from companion.layers import FeedForward, MultiHeadAttention
 from experiments.descent import CLIP, WARMUP, descend
 from experiments.experiment import Claim, Experiment, distance, on
+from experiments.findings import with_findings
+from experiments.findings.heads import FINDINGS
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -218,7 +220,7 @@ def smoke() -> list[float]:
     return trace
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "four_beat_one": Claim(
         "Where each place asks four questions, four heads answer more of them than one head of "
         "the same parameters.",
@@ -250,7 +252,7 @@ CLAIMS = {
         "The eight of sixteen heads that matter least alone can be removed together for less than "
         "5 points.",
         "four/16/removed/half", unit="points", below=5),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="heads", title="Self-attention that answers several questions, by number of heads",

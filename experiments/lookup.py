@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax
 from experiments.experiment import Claim, Experiment, Quantity, Runs
+from experiments.findings import with_findings
+from experiments.findings.lookup import FINDINGS
 
 SEEDS = tuple(range(1, 11))
 
@@ -298,7 +300,7 @@ def less(sentence: str, first: str, second: str) -> Claim:
     return Claim(sentence, percent(first, second), unit="%", below=0)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "learned_beats_rule": less(
         "With 64 samples, a learned bandwidth has less error than the rule of thumb.",
         "64/learned", "64/rule"),
@@ -335,7 +337,7 @@ CLAIMS = {
     "line_in_the_middle": less(
         "In the middle, a line fitted with such weights has less error than soft lookup.",
         "64/line_middle", "64/soft_middle"),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="lookup", title="Soft lookup on a curve: bandwidth, samples, neighbours",

@@ -28,6 +28,8 @@ from companion.scores import dot_score, scaled_dot_score
 from companion.training import TrainingConfig
 from experiments.descent import WARMUP, descend
 from experiments.experiment import Claim, Experiment, on, ratio
+from experiments.findings import with_findings
+from experiments.findings.numerics import FINDINGS
 from experiments.trials import Trials, tuned
 
 Mask = Literal["causal", "leak", "inverted"]
@@ -360,7 +362,7 @@ def smoke() -> list[float]:
     return [*trace, leaked(3.0, 30, 7, queries=20)]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "leak_looks_better": Claim(
         "A causal mask that is open by one place gives a lower loss on held-out text than the "
         "right one.",
@@ -412,7 +414,7 @@ CLAIMS = {
         "float32 statistics come within 1.5 times the error of rounding the exact output "
         "(bfloat16, 4096 keys, spread 1).",
         "bfloat16/4096/1/companion/ratio", below=1.5),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="numerics", title="Masks, padding and narrow numbers",

@@ -24,6 +24,8 @@ from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
 from experiments.descent import WARMUP
 from experiments.experiment import Claim, Experiment, Quantity, distance, on, ratio
+from experiments.findings import with_findings
+from experiments.findings.scores import FINDINGS
 from experiments.trials import Trials, tuned
 
 Scale = Literal["none", "root", "width"]
@@ -327,7 +329,7 @@ def slower(sentence: str, first: str, second: str, **side: Any) -> Claim:
     return Claim(sentence, f"{first}/mean_loss", f"{second}/mean_loss", "nats", **side)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "softmax_saturates": Claim(
         "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at width "
         "1024.",
@@ -375,7 +377,7 @@ CLAIMS = {
         "After training at width 256, the scores without the scale are less than twice as spread "
         "as those with it (Adam).",
         ratio("adam/256/none/spread_after", "adam/256/root/spread_after"), below=2),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="scores", title="Scores, and what the square root does to training",

@@ -39,7 +39,7 @@ LETTERING = """() => [...document.querySelectorAll("article .am-live svg text")]
     / parseFloat(getComputedStyle(document.querySelector("article section > p")).fontSize))"""
 # A cell whose only line has as many letters as a page's code may have.
 WRITE = """length => {
-  const cell = document.querySelector("article .cell .cell_input");
+  const cell = document.querySelector("article section > .cell > .cell_input:first-child");
   cell.querySelector("pre").textContent = "x".repeat(length);
   cell.querySelector("pre").id = "longest-line";
 }"""

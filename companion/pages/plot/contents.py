@@ -108,7 +108,7 @@ PARTS = (
     )),
     Part("Appendices", "For browsing and looking things up.", (
         Stop("appendices/founding.ipynb", "The founding notebook, corrected",
-             "How do you find a bug that does not crash?", 30),
+             "How do you find a bug that does not crash?", 20),
         Stop("appendices/museum.ipynb", "The bug museum",
              "Which mistakes raise no error, and what gives them away?", 38),
         Stop("appendices/api.md", "The package", "Every function, with an example."),
