@@ -5,14 +5,77 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
+from companion import additive_score, masked_softmax
 from companion.alignment import IBMModel1
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.pages.exercises import align
 
+QUERY = np.array([[1.0, 0.0]])
+MEMORY = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+SCORES = additive_score(QUERY, MEMORY, np.eye(2), np.eye(2), np.array([1.0, -1.0]))
 HOUSES = [Pair(("house",), ("casa",)), Pair(("red", "house"), ("casa", "roja"))]
+
+
+def without_tanh(query: Any, key: Any, query_weight: Any, key_weight: Any, vector: Any) -> Any:
+    return (query @ query_weight @ vector)[:, None] + key @ key_weight @ vector
+
+
+def test_the_score_without_tanh_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    align.check_without_tanh(without_tanh)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+@pytest.mark.parametrize(
+    ("score", "hint"),
+    [
+        (additive_score, "tanh is still there"),
+        (lambda q, k, a, b, v: np.zeros((len(q), 1)) + k @ b @ v, "queries are missing"),
+        (lambda q, k, a, b, v: (q @ a @ v)[:, None] + np.zeros(len(k)), "keys are missing"),
+        (lambda q, k, a, b, v: (q @ a)[:, None] + k @ b, "vector is missing"),
+        (lambda *given: without_tanh(*given).T, "turn it round"),
+        (lambda q, k, a, b, v: q @ a @ (k @ b).T, "do not multiply"),
+        (lambda q, k, a, b, v: q @ a + k @ b, "Do the axes meet"),
+        (lambda *given: None, "got nothing"),
+    ],
+)
+def test_the_score_without_tanh_hints_at_the_cause(score: Callable[..., Any], hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        align.check_without_tanh(score)
+
+
+@pytest.mark.parametrize("digits", [2, 3, 12])
+def test_the_additive_score_by_hand_is_taken(digits: int) -> None:
+    align.check_additive(SCORES[0].round(digits), masked_softmax(SCORES)[0].round(digits))
+
+
+def test_the_additive_score_by_hand_is_taken_from_two_digits_of_tanh() -> None:
+    scores = np.array([0.76 - 0.76, 0.96 - 0.76, 1.00 - 0.00])
+    align.check_additive(scores, masked_softmax(scores[None])[0].round(2))
+
+
+@pytest.mark.parametrize(
+    ("scores", "weights", "hint"),
+    [
+        (np.tanh(MEMORY) @ [1, -1], None, "query is missing"),
+        ((MEMORY + QUERY) @ [1, -1], None, "tanh is missing"),
+        (np.tanh(MEMORY + QUERY).sum(-1), None, "counts negatively"),
+        ([0, 1, 2], None, "page before"),
+        (None, None, "scores: got nothing"),
+        ([0.0, 0.2, 1.0], [1.0, 1.22, 2.70], "divide each"),
+        ([0.0, 0.2, 1.0], [0.0, 0.2, 1.0], "take exp"),
+        ([0.0, 0.2, 1.0], [0.0, 0.17, 0.83], "not of the scores"),
+        ([0.0, 0.2, 1.0], [0.55, 0.25, 0.20], "numbers are not"),
+    ],
+)
+def test_the_additive_score_by_hand_hints_at_the_cause(
+    scores: Any, weights: Any, hint: str
+) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        align.check_additive(scores, weights)
 
 
 def right_error() -> float:

@@ -12,11 +12,8 @@ from bs4 import BeautifulSoup, Tag
 from companion.pages.plot import LiveOutput, shifted_map
 
 WEIGHTS = np.array([[0.9, 0.06, 0.04], [0.1, 0.2, 0.7], [0.05, 0.65, 0.3], [0.2, 0.2, 0.6]])
-SPANISH, ENGLISH, GLOSSES = (
-    ["la", "casa", "<nueva>"],
-    ["the", "new", "house"],
-    ["the", "house", "n"],
-)
+SPANISH, ENGLISH = ["la", "casa", "<nueva>"], ["the", "new", "house"]
+GLOSSES = ["the", "house", "n"]
 LINKS = [(2, 1), (0, 0), (1, 2)]
 
 

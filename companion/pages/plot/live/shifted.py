@@ -41,7 +41,8 @@ def shifted_map(
 
     Raises:
         TypeError: `weights` holds no numbers.
-        ValueError: shapes, numbers of labels or links do not agree, or `wrong` holds no percentages.
+        ValueError: shapes, numbers of labels or links do not agree, or `wrong` holds other numbers
+            than percentages.
 
     >>> shifted_map([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]], ["casa", "roja"], ["red", "house"],
     ...             [(0, 1), (1, 0)], wrong=(4.8, 98.0), sentences=150)
