@@ -77,7 +77,11 @@ def errors(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, float]:
         gold: sentence pairs with links.
         training: sentence pairs that the aligners learn from.
     """
-    aligners = {"Model 1": IBMModel1(), "fast_align": FastAlign(), "HMM": HMMAligner()}
+    aligners: dict[str, IBMModel1 | FastAlign | HMMAligner] = {
+        "Model 1": IBMModel1(),
+        "fast_align": FastAlign(),
+        "HMM": HMMAligner(),
+    }
     links = {
         name: [*map(aligner.fit(training, iterations=ITERATIONS).links, gold)]
         for name, aligner in aligners.items()

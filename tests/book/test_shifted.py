@@ -24,7 +24,7 @@ WEIGHTS = np.round(np.eye(6)[[0, 1, 2, 3, 5, 4, 5]] * 0.8 + 0.2 / 6, 4)
 
 
 def output(**options: Any) -> LiveOutput:
-    given = {"wrong": (4.6, 97.7), "sentences": 150, "glosses": GLOSSES} | options
+    given: dict[str, Any] = {"wrong": (4.6, 97.7), "sentences": 150, "glosses": GLOSSES} | options
     return shifted_map(WEIGHTS, SPANISH, ENGLISH, LINKS, **given)
 
 
@@ -33,9 +33,10 @@ def weights(page: Page) -> Any:
 
 
 def dots(page: Page) -> list[str]:
-    return page.locator(".am-shifted-right").evaluate_all(
+    found: list[str] = page.locator(".am-shifted-right").evaluate_all(
         "all => all.map(e => getComputedStyle(e, '::after').content)"
     )
+    return found
 
 
 def test_without_a_script_the_map_stands_as_it_is(browser: Browser) -> None:

@@ -48,7 +48,7 @@ def test_the_right_words_are_those_of_the_links() -> None:
         (row, column)
         for row, line in enumerate(table().select("tbody tr"))
         for column, cell in enumerate(line.select("td"))
-        if "am-shifted-right" in cell.get("class", ())
+        if "am-shifted-right" in cell.get_attribute_list("class")
     ]
     assert marked == sorted(LINKS)
 
