@@ -53,14 +53,14 @@ def test_a_click_moves_every_row_up_by_one(browser: Browser) -> None:
     with alone(browser, output(), reduced_motion="reduce") as page:
         np.testing.assert_array_equal(weights(page), WEIGHTS[:-1])
         assert said(page) == (
-            "As it is: the darkest word is right in 6 of 6 rows. Over 150 sentences, 5 of 100 "
+            "As it is: the largest weight is right in 6 of 6 rows. Over 150 sentences, 5 of 100 "
             "links are wrong."
         )
         page.get_by_role("button", name="one row up").click()
         np.testing.assert_array_equal(weights(page), WEIGHTS[1:])
         np.testing.assert_allclose(weights(page).sum(-1), 1, atol=1e-3)
         assert said(page) == (
-            "Moved up by one row: the darkest word is right in 0 of 6 rows. Over 150 sentences, "
+            "Moved up by one row: the largest weight is right in 0 of 6 rows. Over 150 sentences, "
             "98 of 100 links are wrong."
         )
         page.get_by_role("button", name="as it is").click()

@@ -56,7 +56,7 @@ def test_the_right_words_are_those_of_the_links() -> None:
 @pytest.mark.parametrize(("links", "hits"), [(LINKS, 3), ([(0, 0), (1, 1), (2, 2)], 1), ([], 0)])
 def test_words_say_how_many_rows_are_right(links: list[tuple[int, int]], hits: int) -> None:
     shown = made(links=links)
-    said = f"As it is: the darkest word is right in {hits} of 3 rows."
+    said = f"As it is: the largest weight is right in {hits} of 3 rows."
     assert shown.alt == shown.state == f"{said} Over 150 sentences, 5 of 100 links are wrong."
 
 

@@ -18,11 +18,11 @@ function start(root) {
   }
 
   function sentence() {
-    const darkest = lines.map((_, row) => weights[row + moved]).map((line) => line.indexOf(Math.max(...line)));
-    const hits = darkest.filter((column, row) => isRight(row, column)).length;
+    const largest = lines.map((_, row) => weights[row + moved]).map((line) => line.indexOf(Math.max(...line)));
+    const hits = largest.filter((column, row) => isRight(row, column)).length;
     const where = moved ? "Moved up by one row" : "As it is";
     return (
-      `${where}: the darkest word is right in ${hits} of ${lines.length} rows. ` +
+      `${where}: the largest weight is right in ${hits} of ${lines.length} rows. ` +
       `Over ${sentences} sentences, ${wrong[moved].toFixed(0)} of 100 links are wrong.`
     );
   }

@@ -46,7 +46,7 @@ def shifted_map(
 
     >>> shifted_map([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]], ["casa", "roja"], ["red", "house"],
     ...             [(0, 1), (1, 0)], wrong=(4.8, 98.0), sentences=150)
-    A map of attention to move. As it is: the darkest word is right in 2 of 2 rows. Over 150 \
+    A map of attention to move. As it is: the largest weight is right in 2 of 2 rows. Over 150 \
 sentences, 5 of 100 links are wrong.
     """
     given = as_matrix(weights, "weights")
@@ -81,7 +81,7 @@ sentences, 5 of 100 links are wrong.
 def _found(shown: Numbers, links: Sequence[tuple[int, int]], wrong: float, sentences: int) -> str:
     hits = sum((row, int(line.argmax())) in set(links) for row, line in enumerate(shown))
     return (
-        f"As it is: the darkest word is right in {hits} of {len(shown)} rows. Over {sentences}"
+        f"As it is: the largest weight is right in {hits} of {len(shown)} rows. Over {sentences}"
         f" sentences, {wrong:.0f} of 100 links are wrong."
     )
 
