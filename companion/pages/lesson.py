@@ -41,7 +41,7 @@ def begin(name: str | None = None) -> Lesson:
         ModuleNotFoundError: there is no such module.
 
     >>> lesson = begin("align")
-    >>> lesson.exercises.check_model1(5 / 7)
+    >>> lesson.exercises.check_additive([0.0, 0.20, 1.00], [0.20, 0.25, 0.55])
     Right.
     """
     plot.use_style()

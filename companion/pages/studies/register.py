@@ -13,7 +13,7 @@ from companion.pages.studies.records import Claim, Study, Verdict
 PAGES: Mapping[str, str] = {
     "bottleneck": "history/bottleneck_evidence.ipynb",
     "real_sentences": "history/bottleneck_evidence.ipynb",
-    "alignment": "history/align.ipynb",
+    "alignment": "history/align_evidence.ipynb",
     "choices": "history/choices_evidence.ipynb",
     "lookup": "mathematics/lookup.ipynb",
     "scores": "mathematics/scores.ipynb",
