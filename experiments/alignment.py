@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from companion.alignment import IBMModel1, diagonal_links, oracle_links
-from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.claims import Claim, Runs
+from experiments.experiment import Experiment, on
+from experiments.kinds import exact
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
-    UNITS,
     GrammarTask,
     Setting,
     fit,
+    kinds,
     link_measures,
     outcome,
     smoke_trace,
@@ -101,7 +103,8 @@ STUDY = Experiment(
     name="alignment", title="Is attention alignment?",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, variants(reported())), outcome=outcome,
     beside=baselines, recorded=recorded,
-    units=UNITS,
+    # The gold links themselves, and a rule that looks at nothing but lengths.
+    kinds={"oracle/*": exact("%"), "diagonal/*": exact("%")} | kinds(TASK),
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -1,7 +1,20 @@
 """Recorded studies: what was measured, with its interval, its runs and where it came from."""
 
 from companion.pages.studies.reading import load_result, read_study
-from companion.pages.studies.records import Claim, Measure, Side, Study, UnknownNameError, Verdict
+from companion.pages.studies.records import (
+    Bounds,
+    Claim,
+    KindName,
+    Measure,
+    Origin,
+    Planned,
+    Side,
+    Sort,
+    Study,
+    UnknownNameError,
+    Verdict,
+    verdict_of,
+)
 from companion.pages.studies.rounding import (
     Interval,
     decimals_for,
@@ -13,7 +26,7 @@ from companion.pages.studies.rounding import (
 )
 
 __all__ = [
-    "Claim", "Interval", "Measure", "Side", "Study", "UnknownNameError", "Verdict", "decimals_for",
-    "exact_decimals", "format_estimate", "format_interval", "format_number", "load_result",
-    "read_study", "with_unit",
+    "Bounds", "Claim", "Interval", "KindName", "Measure", "Origin", "Planned", "Side", "Sort",
+    "Study", "UnknownNameError", "Verdict", "decimals_for", "exact_decimals", "format_estimate",
+    "format_interval", "format_number", "load_result", "read_study", "verdict_of", "with_unit",
 ]  # fmt: skip

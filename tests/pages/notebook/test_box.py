@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,8 +10,15 @@ import pytest
 from companion.pages.notebook import MeasuredBox, measured
 from companion.pages.studies import UnknownNameError
 from experiments import record
+from experiments.history import History
+from experiments.kinds import number
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def with_history(claims: dict[str, record.Entry]) -> dict[str, record.Entry]:
+    history = asdict(History("ours", "hypothesis", "before the runs"))
+    return {name: {**claim, **history} for name, claim in claims.items()}
 
 
 @pytest.fixture
@@ -24,15 +32,23 @@ def results(tmp_path: Path) -> Path:
         seeds=[1, 2, 3, 4, 5],
         threads=2,
         config={},
-        measures={"dot/exact_match": record.measure(better, "%")},
-        claims={
-            "gain": record.claim("A < B & C.", better, worse, unit="points", side="above"),
-            "loss": record.claim("It hurts.", better, worse, unit="points", side="below"),
-            "tie": record.claim("It helps.", better, better[::-1], unit="", side="above"),
-            "bound": record.claim(
-                "Below 70 %.", worse, None, unit="%", side="below", threshold=70.5
-            ),
-        },
+        measures={"dot/exact_match": record.measure(better, number("%"))},
+        claims=with_history(
+            {
+                "gain": record.claim(
+                    "A < B & C.", better, worse, kind=number("points"), side="above"
+                ),
+                "loss": record.claim(
+                    "It hurts.", better, worse, kind=number("points"), side="below"
+                ),
+                "tie": record.claim(
+                    "It helps.", better, better[::-1], kind=number(""), side="above"
+                ),
+                "bound": record.claim(
+                    "Below 70 %.", worse, None, kind=number("%"), side="below", threshold=70.5
+                ),
+            }
+        ),
         data={"credit": "A. Author", "licence": "CC BY 4.0"},
         directory=tmp_path,
     )

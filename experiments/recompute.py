@@ -1,0 +1,54 @@
+"""Compute the intervals and verdicts of recorded studies again, from the runs that they hold.
+
+    python -m experiments.recompute
+
+Nothing is trained: a change of how intervals are made, of a kind or of a claim reaches the records
+in this way. Printed is what a claim's verdict was, and what it is now.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import companion
+from companion.pages.studies import read_study, verdict_of
+from experiments.experiment import Experiment
+from experiments.record import layout, replace_file
+
+RESULTS = Path(companion.__file__).parent / "results"
+
+
+def recomputed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record whose measures and claims are what the study's code says of its runs."""
+    study: Experiment = importlib.import_module(f"experiments.{record['study']}").STUDY
+    runs = {name: entry["runs"] for name, entry in record["measures"].items()}
+    return {**record, "measures": study.measured(runs), "claims": study.decide(runs)}
+
+
+def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    """Say of every claim whose verdict is another now what it was, and what decides it."""
+    for name, claim in read_study(after, name=after["study"]).claims.items():
+        old = before["claims"].get(name)
+        was = verdict_of(old["interval"], old["side"], old["threshold"]) if old else "new"
+        if was != claim.verdict:
+            yield f"{after['study']}/{name}: {was}, now {claim.verdict}, {claim}"
+
+
+def main() -> None:
+    """Compute every record again, and write those that change."""
+    for path in sorted(RESULTS.glob("*.json")):
+        text = path.read_text(encoding="utf8")
+        before = json.loads(text)
+        after = recomputed(before)
+        for line in changed(before, after):
+            print(line)
+        if layout(after) + "\n" != text:
+            replace_file(layout(after) + "\n", path)
+
+
+if __name__ == "__main__":
+    main()
