@@ -104,7 +104,7 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, variants(reported())), outcome=outcome,
     beside=baselines, recorded=recorded,
     # The gold links themselves, and a rule that looks at nothing but lengths.
-    kinds={"oracle/*": exact("%"), "diagonal/*": exact("%")} | kinds(TASK),
+    kinds={"oracle/*": exact("%"), "diagonal/*": exact("%"), **kinds(TASK)},
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -229,7 +229,7 @@ STUDY = Experiment(
         "task": TASK, "trained": trained_here(), "recorded": dict.fromkeys(reported(), RECORDED),
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
-    kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB")} | kinds(TASK),
+    kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
     claims=CLAIMS, elsewhere=recorded, smoke=lambda: smoke_trace(trained_here().values()),
 )  # fmt: skip
 

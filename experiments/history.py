@@ -65,12 +65,11 @@ def histories(
 
 def _history(words: str, planned: Planned, before: str) -> History:
     start, _, rest = words.partition(" ")
+    origin: Origin | None = next((one for one in get_args(Origin) if one == start), None)
     sort = next((one for one in get_args(Sort) if one == (rest or "hypothesis")), None)
     if sort is None:
         raise ValueError(f"sort: got {rest!r}, wanted one of {', '.join(get_args(Sort))}")
-    if start == "ours" or start == "popular":
-        return History(start, sort, planned, before)
-    return History("paper", sort, planned, before, source=start)
+    return History(origin or "paper", sort, planned, before, source="" if origin else start)
 
 
 BEFORE: When = ("before the runs", "")
