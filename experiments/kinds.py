@@ -6,6 +6,7 @@ time, may have bounds. What is exact, such as a count of weights, has no interva
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -64,7 +65,15 @@ class NumberKind:
                 raise ValueError(f"runs: got {list(runs)}, wanted the same in all: exact")
             return {}
         given = runs, self.bounds, self.error(runs), self.least_spread()
-        return {"interval": interval(*given), "prediction": prediction(*given)}
+        return {"interval": interval(*given), "prediction": self._whole(prediction(*given))}
+
+    def _whole(self, span: Interval) -> Interval:
+        """Widen the interval of a new run's share to whole items: no run can end between them."""
+        items = self.items or self.own_items
+        if self.kind != "share" or items is None:
+            return span
+        low, high = (round(end * items / 100, 6) for end in span)
+        return 100 * math.floor(low) / items, 100 * math.ceil(high) / items
 
     def as_entry(self) -> dict[str, object]:
         """Return what a record says of the kind: what there is of it."""

@@ -43,6 +43,12 @@ def test_a_share_names_its_items_and_stays_within_100_percent() -> None:
     assert entry["interval"] == pytest.approx([96.5, 100], abs=0.1)
 
 
+def test_a_new_run_is_right_on_whole_items() -> None:
+    low, high = share(40).spans([95.0, 97.5, 97.5, 95.0])["prediction"]
+    assert (low / 2.5).is_integer()
+    assert high == 100
+
+
 def test_a_claim_pairs_runs_by_seed() -> None:
     treatment, control = [10.0, 20.0, 30.0], [9.0, 18.0, 27.0]
     entry = record.claim("It helps.", treatment, control, kind=PLAIN, side="above")
