@@ -23,15 +23,18 @@ from companion.models.seq2seq import Seq2SeqConfig
 from companion.pages.notebook import load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
-from experiments import transformer, translators
-from experiments.experiment import Experiment, Quantity, Runs, on
+from experiments import transformer
+from experiments.claims import Runs
+from experiments.experiment import Experiment, on
+from experiments.kinds import exact, number
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.translators import (
-    UNITS,
     AnySetting,
     GrammarTask,
     Setting,
     bin_name,
+    gain,
+    kinds,
     outcome,
     parameter_count,
     smoke_trace,
@@ -170,13 +173,6 @@ def recorded() -> Runs:
     }
 
 
-def known(name: str) -> Quantity:
-    """Return a measure of this study, or of the one whose record is read."""
-    return lambda runs: runs[name] if name in runs else recorded()[name]
-
-
-gain = partial(translators.gain, of=known)
-
 NAMES = {
     "additive": "additive attention",
     "dot": "dot attention",
@@ -233,8 +229,8 @@ STUDY = Experiment(
         "task": TASK, "trained": trained_here(), "recorded": dict.fromkeys(reported(), RECORDED),
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
-    units={"*_seconds": "s", "*_mib": "MiB"} | UNITS,
-    claims=CLAIMS, smoke=lambda: smoke_trace(trained_here().values()),
+    kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
+    claims=CLAIMS, elsewhere=recorded, smoke=lambda: smoke_trace(trained_here().values()),
 )  # fmt: skip
 
 if __name__ == "__main__":

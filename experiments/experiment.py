@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
-from fnmatch import fnmatchcase
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,8 +20,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
-from companion.pages.studies import Finding
-from experiments.record import Entry, claim, fingerprint, measure, ratios, write_result
+from experiments.claims import Claim, Runs, worded
+from experiments.history import HISTORIES, History
+from experiments.kinds import Kinds, NumberKind, kind_of
+from experiments.record import Entry, fingerprint, measure, rounded, write_result
 from experiments.source import code_digest
 from experiments.trials import TUNING_SEEDS, Trials, record_trials
 
@@ -32,11 +33,6 @@ Answers = list[tuple[float, float]]
 """What was scored of every test item, and of how much."""
 Measures = Mapping[str, float | Answers]
 """What one run gives: numbers, and as `by_item(name)` the answers that a number is computed of."""
-Runs = dict[str, list[float]]
-"""One list of runs, in the order of the seeds, for every measure, as "arm/measure"."""
-Quantity = str | Callable[[Runs], Sequence[float]]
-"""A measure, or what is computed of several."""
-
 RUNS = Path("runs")
 """Outcomes of finished runs, and checkpoints: a study that is started again goes on there."""
 
@@ -53,65 +49,6 @@ def on(task: object, settings: Mapping[Name, object]) -> dict[str, Arm]:
     return {name: Arm(setting, task) for name, setting in settings.items()}
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sentence, and the number that decides it, one a seed: treatment - control.
-
-    Attributes:
-        sentence: what is claimed.
-        treatment: the number that the sentence is about.
-        control: what it is compared with, seed by seed; None for a bound alone.
-        unit: of the difference.
-        above: the difference lies above this if the sentence is true.
-        below: the difference lies below this; exactly one of the two is given.
-        finding: what a page says in large type when the claim holds, when it does not, and when
-            the runs do not decide. It is no part of what was claimed, so it may be written after
-            the runs; `python -m experiments.reword` puts it into the record.
-    """
-
-    sentence: str
-    treatment: Quantity
-    control: Quantity | None = None
-    unit: str = ""
-    above: float | None = None
-    below: float | None = None
-    finding: Finding | None = None
-
-    def __post_init__(self) -> None:
-        if (self.above is None) == (self.below is None):
-            raise ValueError(f"above, below: got {self.above}, {self.below}, wanted one number")
-
-    def decide(self, runs: Runs) -> Entry:
-        """Return the entry of a record."""
-        control = None if self.control is None else computed(self.control, runs)
-        both = computed(self.treatment, runs), control
-        if self.above is not None:
-            return claim(self.sentence, *both, self.unit, "above", self.above)
-        assert self.below is not None
-        return claim(self.sentence, *both, self.unit, "below", self.below)
-
-
-def worded(entry: Entry, finding: Finding | None) -> Entry:
-    """Return an entry of a record with its finding, or without one."""
-    entry = {key: value for key, value in entry.items() if key != "finding"}
-    return entry if finding is None else {**entry, "finding": asdict(finding)}
-
-
-def computed(quantity: Quantity, runs: Runs) -> Sequence[float]:
-    """Return a measure, or what is computed of several, one number a seed."""
-    return runs[quantity] if isinstance(quantity, str) else quantity(runs)
-
-
-def ratio(first: str, second: str) -> Quantity:
-    """Return the quotient of two measures, run by run."""
-    return lambda runs: ratios(runs[first], runs[second])
-
-
-def distance(first: str, second: str) -> Quantity:
-    """Return the absolute difference of two measures, run by run."""
-    return lambda runs: [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """A study of several seeds.
@@ -125,8 +62,10 @@ class Experiment:
         beside: takes a seed and gives measures of no single arm, by their whole names.
         timed: whether `beside` measures times, so that its runs follow one another.
         recorded: gives, of the runs, those that are recorded and that claims speak of.
-        units: of the measures, by patterns of their names; the first that matches counts.
+        kinds: of the measures, by patterns of their names; the first that matches counts.
         claims: by name.
+        histories: where the claims come from, by name; by default what `experiments.history` says.
+        elsewhere: gives measures of another study's record that claims speak of, too.
         config: gives what was fixed beforehand; by default setting and task of every arm.
         smoke: runs the whole pipeline in seconds and gives the losses that tell a change.
         tolerance: by how much these may differ from the recorded ones.
@@ -140,13 +79,15 @@ class Experiment:
     title: str
     seeds: Sequence[int]
     smoke: Callable[[], Sequence[float]]
-    units: Mapping[str, str]
+    kinds: Kinds
     arms: Callable[[], Mapping[str, Arm]] = dict
     outcome: Callable[..., Measures] | None = None
     beside: Callable[[int], Measures] | None = None
     timed: bool = False
     recorded: Callable[[Runs], Runs] = dict
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    histories: Mapping[str, History] | None = None
+    elsewhere: Callable[[], Runs] = dict
     config: Callable[[], Mapping[str, object]] | None = None
     tolerance: float = 1e-3
     trials: Trials | None = None
@@ -165,13 +106,35 @@ class Experiment:
             return self.config()
         return {name: arm._asdict() for name, arm in self.arms().items()}
 
-    def unit(self, measured: str) -> str:
-        """Return the unit of a measure."""
-        return next(unit for name, unit in self.units.items() if fnmatchcase(measured, name))
+    def kind(self, name: str) -> NumberKind:
+        """Return the kind of a measure."""
+        return kind_of(name, self.kinds)
+
+    def measured(self, runs: Runs) -> dict[str, Entry]:
+        """Return the entries of all measures."""
+        return {name: measure(values, self.kind(name)) for name, values in runs.items()}
 
     def decide(self, runs: Runs) -> dict[str, Entry]:
-        """Decide every claim."""
-        return {name: worded(one.decide(runs), one.finding) for name, one in self.claims.items()}
+        """Decide every claim by the runs as they are recorded."""
+        known = {name: rounded(values) for name, values in (self.elsewhere() | runs).items()}
+        kinds = {name: self.kind(name) for name in known}
+        return {
+            name: worded(
+                {**one.decide(known, kinds.__getitem__), **self.history(name)}, one.finding
+            )
+            for name, one in self.claims.items()
+        }
+
+    def history(self, claim: str) -> dict[str, str]:
+        """Return where a claim comes from, and when it was made.
+
+        Raises:
+            ValueError: nothing says it.
+        """
+        table = HISTORIES.get(self.name, {}) if self.histories is None else self.histories
+        if claim not in table:
+            raise ValueError(f"histories: got none of {self.name}/{claim}, wanted one")
+        return asdict(table[claim])
 
     def run(self, workers: int) -> Runs:
         """Run every arm on every seed, and what is measured beside them."""
@@ -201,7 +164,7 @@ class Experiment:
             seeds=self.seeds,
             threads=1,
             config=self.fixed(),
-            measures={name: measure(values, self.unit(name)) for name, values in runs.items()},
+            measures=self.measured(runs),
             claims=self.decide(runs),
             data=self.data,
             fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),

@@ -21,8 +21,10 @@ from torch import Generator, Tensor, nn
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.training import train
+from experiments.claims import Claim, Runs
 from experiments.descent import WARMUP, Draws, FromStart
-from experiments.experiment import Claim, Experiment, Runs, in_parallel, on
+from experiments.experiment import Experiment, in_parallel, on
+from experiments.kinds import number, share
 from experiments.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
 Mistake = Literal[
@@ -321,7 +323,10 @@ STUDY = SideBySide(
         "task": TASK, "embed_dim": EMBED_DIM, "heads": HEADS, "hidden": HIDDEN, "warmup": WARMUP,
         "cheap": CHEAP, "arms": reported(),
     },
-    units={"*/final_loss": "nats", "*/illusion": "points", "*": "%"},
+    kinds={
+        "*/final_loss": number("nats", 0), "*/illusion": number("points", -100, 100),
+        "*": share(TASK.test_size, own=True),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
-from experiments.experiment import Claim, Experiment, on
+from companion.pages.studies import load_result
+from experiments.claims import Claim
+from experiments.experiment import Experiment, on
+from experiments.kinds import Kinds, NumberKind, exact, number, share
 from experiments.settings import REPORT_SEEDS
 from experiments.translators import (
     KINDS,
-    UNITS,
     Corpus,
     Kind,
     Setting,
@@ -77,6 +79,24 @@ def _by_length(pairs: list[Pair]) -> dict[str, list[Pair]]:
     return {"test": pairs} | {name: some for name, some in bins.items() if some}
 
 
+def kinds(counts: Callable[[], Mapping[str, int]]) -> Kinds:
+    """Return the kinds of measures.
+
+    Args:
+        counts: gives the number of sentences in every test set.
+    """
+
+    def of_sentences(name: str) -> NumberKind:
+        _, what, where = name.split("/")
+        return share(counts()[where], "BLEU" if what == "bleu" else "%")
+
+    return {
+        "*/parameters": exact("weights"),
+        "*loss*": number("nats", 0),
+        "*": of_sentences,
+    }
+
+
 def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
     """Return a translator with as many weights as the one without attention, within a percent."""
     plain = Setting("none", hidden_dim=WIDTH)
@@ -107,7 +127,7 @@ STUDY = Experiment(
     title="Real sentences: three translators with equal weights and equal steps",
     arguments=" PAIRS --credit CREDIT --licence LICENCE",
     seeds=REPORT_SEEDS, outcome=outcome,
-    units=UNITS,
+    kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
     claims=CLAIMS, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
 )  # fmt: skip
 
@@ -137,6 +157,7 @@ def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
     return replace(
         STUDY,
         arms=lambda: on(task, settings),
+        kinds=kinds(lambda: {name: len(pairs) for name, pairs in corpus.tests.items()}),
         config=lambda: config,
         data={"credit": credit, "licence": licence},
     )

@@ -19,8 +19,10 @@ from torch import Generator, Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
+from experiments.claims import Claim, Runs, distance
 from experiments.descent import CLIP, WARMUP, descend
-from experiments.experiment import Claim, Experiment, Runs, distance, on
+from experiments.experiment import Experiment, on
+from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -274,10 +276,11 @@ CLAIMS = {
         f"delta-long/accuracy/{ROWS}", f"sum-long/accuracy/{ROWS}", "points", above=0),
     "more_than_rows": Claim(
         f"Of {MOST} pairs, the delta rule answers more than {ROWS}, the rows of its state.",
-        answered, unit="pairs", above=float(ROWS)),
+        answered, unit="pairs", above=float(ROWS), bounds=(0, MOST)),
     "window_is_its_reach": Claim(
         f"Of {MOST} pairs, a window answers what it still holds, within 5 points.",
-        distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5),
+        distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5,
+        bounds=(0, 100)),
 }  # fmt: skip
 
 STUDY = Experiment(
@@ -289,7 +292,10 @@ STUDY = Experiment(
         "window": WINDOW, "warmup": WARMUP, "clip": CLIP, "kept": KEPT, "patience": PATIENCE,
         "numbers": {name: numbers_kept(name, 2 * MOST) for name in arms()}, "arms": reported(),
     },
-    units={"*/final_loss": "nats", "*/gate/*": "", "*": "%"},
+    kinds={
+        "*/final_loss": number("nats", 0), "*/gate/*": number("", 0, 1),
+        "*": share(TASK.test_size, own=True),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

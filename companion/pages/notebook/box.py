@@ -155,7 +155,7 @@ class MeasuredBox:
         threads = f"{study.threads} thread{'s' if study.threads != 1 else ''}"
         day = date.fromisoformat(study.date)
         facts = [
-            f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
+            claim.interval_in_words or f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
             f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),

@@ -10,9 +10,20 @@ from datetime import date
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
-from companion.pages.studies.records import Claim, Finding, Measure, Study, UnknownNameError
+from companion.pages.studies.records import (
+    Bounds,
+    Claim,
+    Finding,
+    KindName,
+    Measure,
+    Origin,
+    Planned,
+    Sort,
+    Study,
+    UnknownNameError,
+)
 
 Kinds = tuple[type, ...]
 
@@ -22,12 +33,18 @@ _STUDY: dict[str, Kinds] = {
     "processor": (str,), "threads": (int,), "versions": (dict,), "config": (dict,),
     "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,), "claims": (dict,),
 }  # fmt: skip
-_MEASURE: dict[str, Kinds] = {
-    "unit": (str,), "runs": (list,), "mean": _NUMBER, "interval": (list,), "prediction": (list,),
+_SPANS: dict[str, Kinds] = {"interval": (list,), "prediction": (list,)}
+_EXACT: dict[str, Kinds] = {"kind": (str,), "unit": (str,), "runs": (list,), "mean": _NUMBER}
+_MEASURE: dict[str, Kinds] = {**_EXACT, **_SPANS}
+_CLAIM: dict[str, Kinds] = {
+    **_MEASURE, "claim": (str,), "side": (str,), "threshold": _NUMBER, "origin": (str,),
+    "source": (str,), "sort": (str,), "planned": (str,), "before": (str,),
 }  # fmt: skip
-_CLAIM: dict[str, Kinds] = {**_MEASURE, "claim": (str,), "side": (str,), "threshold": _NUMBER}
+_OPTIONAL: dict[str, Kinds] = {
+    "decimals": (int, _NONE), "items": (int,), "own_items": (int,), "bounds": (list,),
+    "item_error": _NUMBER,
+}  # fmt: skip
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
-_DECIMALS: dict[str, Kinds] = {"decimals": (int, _NONE)}
 
 
 def load_result(study: str, *, directory: Traversable | None = None) -> Study:
@@ -96,6 +113,11 @@ def _claim(entry: Any, where: str, seeds: int) -> Claim:
     entry = {key: value for key, value in entry.items() if key != "finding"}
     fields = _measure_fields(entry, where, _CLAIM, seeds)
     _check(fields["side"] in ("above", "below"), f"{where}, side", fields["side"], "above or below")
+    for name, words in (("origin", Origin), ("sort", Sort), ("planned", Planned)):
+        possible = get_args(words)
+        _check(fields[name] in possible, f"{where}, {name}", fields[name], ", ".join(possible))
+    sourced = (fields["origin"] == "paper") == bool(fields["source"])
+    _check(sourced, f"{where}, source", fields["source"], "the paper's key, if it is of a paper")
     return Claim(**fields, finding=finding)
 
 
@@ -108,13 +130,35 @@ def _finding(entry: Any, where: str) -> Finding:
 
 
 def _measure_fields(entry: Any, where: str, kinds: dict[str, Kinds], seeds: int) -> dict[str, Any]:
-    _check_entries(entry, where, kinds, _DECIMALS)
+    _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
+    exact = entry.get("kind") == "exact"
+    _check_entries(entry, where, _EXACT if exact else kinds, _OPTIONAL)
     runs = _numbers(entry["runs"], f"{where}, runs", seeds, "one a seed")
-    mean, spans = float(entry["mean"]), {}
-    for name in ("interval", "prediction"):
+    mean = float(entry["mean"])
+    bounds = _bounds(entry, where)
+    spans = dict.fromkeys(_SPANS, (mean, mean))
+    for name in () if exact else _SPANS:
         low, high = spans[name] = _numbers(entry[name], f"{where}, {name}", 2, "low and high")
         _check(low <= mean <= high, f"{where}, {name}", [low, high], f"the mean {mean:g} inside")
-    return {**entry, "runs": runs, "mean": mean, **spans}
+        inside = (bounds[0] is None or bounds[0] <= low) and (
+            bounds[1] is None or high <= bounds[1]
+        )
+        _check(inside, f"{where}, {name}", [low, high], f"an interval within {list(bounds)}")
+    return {**entry, "runs": runs, "mean": mean, "bounds": bounds, **spans}
+
+
+def _bounds(entry: dict[str, Any], where: str) -> Bounds:
+    """Check what an entry says of its kind; return the least and the largest possible number."""
+    kind, bounds = entry["kind"], entry.get("bounds", [None, None])
+    items = [entry[name] for name in ("items", "own_items") if name in entry]
+    _check(kind in get_args(KindName), f"{where}, kind", kind, " or ".join(get_args(KindName)))
+    share = kind == "share"
+    fine = len(items) == 1 if share else "items" not in entry
+    wanted = "one number of test items for a share, and none for anything else"
+    _check(fine and all(count > 0 for count in items), f"{where}, items", items, wanted)
+    fine = len(bounds) == 2 and all(end is None or type(end) in _NUMBER for end in bounds)
+    _check(fine, f"{where}, bounds", bounds, "two numbers, null where one is not known")
+    return (0, 100) if share else (bounds[0], bounds[1])
 
 
 def _check_fingerprint(entry: Any, where: str) -> None:

@@ -14,7 +14,6 @@ from companion.pages.studies import format_interval, format_number, with_unit
 from companion.pages.studies.register import Entry
 
 _VERDICTS = {"holds": "● holds", "fails": "○ does not hold"}
-_SILENT = "not recorded"
 
 
 class _Column(NamedTuple):
@@ -99,7 +98,7 @@ def _value(row: Entry, column: _Column) -> str:
         return row.verdict
     if column is _PAGE:
         return row.page
-    return str(getattr(row.history, column.name)) or _SILENT
+    return str(getattr(row.claim, column.name))
 
 
 def _words(value: str, column: _Column, names: Mapping[str, str]) -> str:

@@ -1,0 +1,76 @@
+"""Compute the intervals and verdicts of recorded studies again, from the runs that they hold.
+
+    python -m experiments.recompute
+
+Nothing is trained: a change of how intervals are made, of a kind or of a claim reaches the records
+in this way. Printed is what a claim's verdict was, and what it is now.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import companion
+from companion.pages.studies import read_study, verdict_of
+from experiments.experiment import Experiment
+from experiments.record import layout, replace_file
+
+RESULTS = Path(companion.__file__).parent / "results"
+
+
+def study_of(record: Mapping[str, Any]) -> Experiment:
+    """Return the study that a record is of."""
+    study: Experiment = importlib.import_module(f"experiments.{record['study']}").STUDY
+    return study
+
+
+def recomputed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record whose measures and claims are what the study's code says of its runs."""
+    study = study_of(record)
+    runs = {name: entry["runs"] for name, entry in record["measures"].items()}
+    return {**record, "measures": study.measured(runs), "claims": study.decide(runs)}
+
+
+def lacking(record: Mapping[str, Any]) -> str:
+    """Say which claims of a study speak of measures that its record does not have; "" for none."""
+    study = study_of(record)
+    runs = {name: entry["runs"] for name, entry in record["measures"].items()}
+    missing = []
+    for name, one in study.claims.items():
+        try:
+            one.decide(study.elsewhere() | runs, study.kind)
+        except KeyError:
+            missing.append(name)
+    return f"{record['study']}: not measured yet: {', '.join(missing)}" if missing else ""
+
+
+def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    """Say of every claim whose verdict is another now what it was, and what decides it."""
+    for name, claim in read_study(after, name=after["study"]).claims.items():
+        old = before["claims"].get(name)
+        was = verdict_of(old["interval"], old["side"], old["threshold"]) if old else "new"
+        if was != claim.verdict:
+            yield f"{after['study']}/{name}: {was}, now {claim.verdict}, {claim}"
+
+
+def main() -> None:
+    """Compute every record again, and write those that change."""
+    for path in sorted(RESULTS.glob("*.json")):
+        text = path.read_text(encoding="utf8")
+        before = json.loads(text)
+        if missing := lacking(before):
+            print(missing)
+            continue
+        after = recomputed(before)
+        for line in changed(before, after):
+            print(line)
+        if layout(after) + "\n" != text:
+            replace_file(layout(after) + "\n", path)
+
+
+if __name__ == "__main__":
+    main()
