@@ -20,11 +20,10 @@ import torch
 from companion.cost import LiveBytes, cpu_seconds
 from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
-from companion.pages.notebook import load_result
+from companion.pages.studies import Measure, load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
 from experiments import transformer
-from experiments.claims import Runs
 from experiments.experiment import Experiment, on
 from experiments.kinds import exact, number
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
@@ -155,7 +154,7 @@ def all_costs(seed: int) -> dict[str, float]:
 
 
 @cache
-def recorded() -> Runs:
+def recorded() -> dict[str, Measure]:
     """Return the exact match and BLEU of what the other study trained.
 
     Raises:
@@ -167,7 +166,7 @@ def recorded() -> Runs:
         if study.config[arm] != wanted or study.seeds != REPORT_SEEDS:
             raise ValueError(f"{RECORDED}: its {arm} was not trained as {arm} is here")
     return {
-        name: list(entry.runs)
+        name: entry
         for name, entry in study.measures.items()
         if name.split("/")[0] in reported() and name.split("/")[1] in ("exact_match", "bleu")
     }

@@ -12,7 +12,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,7 +20,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
-from experiments.claims import Claim, Runs, worded
+from companion.pages.studies import Measure
+from experiments.answers import Answered, answered, as_entry, error, from_measure
+from experiments.claims import Answers as AnswersOf
+from experiments.claims import Claim, Runs, asked, worded
 from experiments.history import HISTORIES, History
 from experiments.kinds import Kinds, NumberKind, kind_of
 from experiments.record import Entry, fingerprint, measure, rounded, write_result
@@ -87,7 +90,7 @@ class Experiment:
     recorded: Callable[[Runs], Runs] = dict
     claims: Mapping[str, Claim] = field(default_factory=dict)
     histories: Mapping[str, History] | None = None
-    elsewhere: Callable[[], Runs] = dict
+    elsewhere: Callable[[], Mapping[str, Measure]] = dict
     config: Callable[[], Mapping[str, object]] | None = None
     tolerance: float = 1e-3
     trials: Trials | None = None
@@ -110,17 +113,48 @@ class Experiment:
         """Return the kind of a measure."""
         return kind_of(name, self.kinds)
 
-    def measured(self, runs: Runs) -> dict[str, Entry]:
-        """Return the entries of all measures."""
-        return {name: measure(values, self.kind(name)) for name, values in runs.items()}
+    def measured(self, runs: Runs, answers: AnswersOf | None = None) -> dict[str, Entry]:
+        """Return the entries of all measures, with the answers of those that claims speak of."""
+        kept = self._spoken_of(runs, answers) if answers else {}
+        return {name: self._measured(name, runs[name], kept.get(name)) for name in runs}
 
-    def decide(self, runs: Runs) -> dict[str, Entry]:
-        """Decide every claim by the runs as they are recorded."""
-        known = {name: rounded(values) for name, values in (self.elsewhere() | runs).items()}
-        kinds = {name: self.kind(name) for name in known}
+    def _measured(self, name: str, values: list[float], answers: Answered | None) -> Entry:
+        kind = self.kind(name)
+        if answers is None:
+            return measure(values, kind)
+        shared = error({name: [1.0] * len(values)}, {name: answers}, asked)
+        entry = measure(values, replace(kind, item_error=shared))
+        return {**entry, **as_entry(answers)}
+
+    def _spoken_of(self, runs: Runs, answers: AnswersOf) -> dict[str, Answered]:
+        """Return the answers to shared items, of measures that some claim is computed of."""
+        known, kinds = self._known(runs)
+        spoken = {
+            name for one in self.claims.values() for name in one.slopes(known, kinds.__getitem__)
+        }
+        return {name: answers[name] for name in answers if name in spoken and kinds[name].items}
+
+    def _known(self, runs: Runs) -> tuple[Runs, dict[str, NumberKind]]:
+        """Return the runs as they are recorded, also those of other studies, and their kinds."""
+        others = {name: list(one.runs) for name, one in self.elsewhere().items()}
+        known = {name: rounded(values) for name, values in (others | runs).items()}
+        return known, {name: self.kind(name) for name in known}
+
+    def decide(self, runs: Runs, answers: AnswersOf | None = None) -> dict[str, Entry]:
+        """Decide every claim by the runs as they are recorded.
+
+        Args:
+            runs: of all measures.
+            answers: by item, of those measures of which they are known.
+        """
+        known, kinds = self._known(runs)
+        others = {name: from_measure(one) for name, one in self.elsewhere().items()}
+        told = {name: one for name, one in others.items() if one is not None} | {
+            name: one for name, one in (answers or {}).items() if name in runs
+        }
         return {
             name: worded(
-                {**one.decide(known, kinds.__getitem__), **self.history(name)}, one.finding
+                {**one.decide(known, kinds.__getitem__, told), **self.history(name)}, one.finding
             )
             for name, one in self.claims.items()
         }
@@ -138,25 +172,32 @@ class Experiment:
 
     def run(self, workers: int) -> Runs:
         """Run every arm on every seed, and what is measured beside them."""
+        return self.outcomes(workers)[0]
+
+    def outcomes(self, workers: int) -> tuple[Runs, dict[str, Answered]]:
+        """Run every arm on every seed; return what was measured, and answers by item."""
         smoke, arms = fingerprint(self.smoke()), self.arms()
-        runs: Runs = defaultdict(list)
+        found: dict[str, list[Any]] = defaultdict(list)
         pairs = list(product(self.seeds, arms))
         jobs = [(self.name, smoke, self.outcome, *arms[name], seed) for seed, name in pairs]
         for (_, name), measures in zip(pairs, in_parallel(run_cached, jobs, workers), strict=True):
-            for what, value in numbers(measures).items():
-                runs[f"{name}/{what}"].append(value)
+            for what, value in measures.items():
+                found[f"{name}/{what}"].append(value)
         if self.beside is not None:
             key = smoke, as_key(**self.fixed())
             work = [(self.name, key, self.beside, seed) for seed in self.seeds]
             outcomes = in_parallel(run_cached, work, 1 if self.timed else workers)
             for measures in outcomes:
-                for what, value in numbers(measures).items():
-                    runs[what].append(value)
-        return dict(runs)
+                for what, value in measures.items():
+                    found[what].append(value)
+        runs = {name: values for name, values in found.items() if not isinstance(values[0], list)}
+        told = {name: found[by_item(name)] for name in runs if by_item(name) in found}
+        return runs, {name: answered(values) for name, values in told.items()}
 
     def record(self, workers: int) -> Path:
         """Run the study, and write its record."""
-        runs = self.recorded(self.run(workers))
+        measured, answers = self.outcomes(workers)
+        runs = self.recorded(measured)
         return write_result(
             self.name,
             title=self.title,
@@ -164,8 +205,8 @@ class Experiment:
             seeds=self.seeds,
             threads=1,
             config=self.fixed(),
-            measures=self.measured(runs),
-            claims=self.decide(runs),
+            measures=self.measured(runs, answers),
+            claims=self.decide(runs, answers),
             data=self.data,
             fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
         )

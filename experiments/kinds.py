@@ -26,8 +26,8 @@ class NumberKind:
         bounds: the least and the largest possible number; None for one that is not known.
         items: how many test items a share is of, the same ones for all seeds.
         own_items: how many items of its own each seed has, of a share or what is computed of some.
-        item_error: standard error of a difference, or of what is computed of shares, that is due to
-            test items that all seeds share.
+        item_error: standard error that is due to test items that all seeds share, of what is
+            computed of shares, or of a share whose answers by item are known.
     """
 
     kind: KindName

@@ -16,6 +16,7 @@ from typing import Any
 
 import companion
 from companion.pages.studies import read_study, verdict_of
+from experiments.answers import from_entry
 from experiments.experiment import Experiment
 from experiments.record import layout, replace_file
 
@@ -32,17 +33,24 @@ def recomputed(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record whose measures and claims are what the study's code says of its runs."""
     study = study_of(record)
     runs = {name: entry["runs"] for name, entry in record["measures"].items()}
-    return {**record, "measures": study.measured(runs), "claims": study.decide(runs)}
+    known = {name: from_entry(entry) for name, entry in record["measures"].items()}
+    answers = {name: one for name, one in known.items() if one is not None}
+    return {
+        **record,
+        "measures": study.measured(runs, answers),
+        "claims": study.decide(runs, answers),
+    }
 
 
 def lacking(record: Mapping[str, Any]) -> str:
     """Say which claims of a study speak of measures that its record does not have; "" for none."""
     study = study_of(record)
     runs = {name: entry["runs"] for name, entry in record["measures"].items()}
+    others = {name: list(one.runs) for name, one in study.elsewhere().items()}
     missing = []
     for name, one in study.claims.items():
         try:
-            one.decide(study.elsewhere() | runs, study.kind)
+            one.decide(others | runs, study.kind)
         except KeyError:
             missing.append(name)
     return f"{record['study']}: not measured yet: {', '.join(missing)}" if missing else ""

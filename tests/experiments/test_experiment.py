@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +17,10 @@ from companion.pages.notebook import load_result
 from companion.pages.studies import Finding
 from experiments import experiment
 from experiments.claims import Claim, Runs
-from experiments.experiment import Arm, Experiment, cached, on, run_cached
+from experiments.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached
 from experiments.history import History
-from experiments.kinds import number
+from experiments.kinds import number, share
+from experiments.recompute import recomputed
 from experiments.trials import Trials
 
 RESULTS = Path(companion.__file__).parent / "results"
@@ -119,6 +122,30 @@ def test_every_arm_runs_on_every_seed(at_once: list[int]) -> None:
 def test_what_measures_times_runs_alone(at_once: list[int]) -> None:
     toy(timed=True).run(3)
     assert at_once == [3, 1]
+
+
+def asked(setting: float, task: float, seed: int) -> dict[str, float | Answers]:
+    points = [float((n * seed) % 7 > setting) for n in range(20)]
+    return {"right/test": 5 * sum(points), by_item("right/test"): [(p, 1.0) for p in points]}
+
+
+def test_answers_by_item_are_recorded_and_read_again(
+    at_once: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(companion, "__file__", str(tmp_path / "__init__.py"))
+    study = toy(
+        arms=lambda: on(10.0, {"a": 0.0, "b": 1.0, "silent": 2.0}), outcome=asked, beside=None,
+        kinds={"*": share(20)},
+        claims={"more": Claim("A is more.", "a/right/test", "b/right/test", "points", above=0)},
+    )  # fmt: skip
+    study.record(2)
+    record = json.loads((tmp_path / "results" / "toy.json").read_text("utf8"))
+    held = {name for name, entry in record["measures"].items() if "answers" in entry}
+    assert held == {"a/right/test", "b/right/test"}
+    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=study))
+    assert recomputed(record) == record
+    apart = study.decide({name: e["runs"] for name, e in record["measures"].items()})["more"]
+    assert record["claims"]["more"]["item_error"] < apart["item_error"]
 
 
 def test_a_record_is_written(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from companion.pages.studies.intervals import errors, item_error
+from experiments.answers import Answered
 from experiments.claims import Claim, Runs, distance, ratio
 from experiments.kinds import NumberKind, exact, from_entry, number, share
 
@@ -55,6 +57,30 @@ def test_a_difference_of_shares_has_the_errors_of_both() -> None:
     assert kind.item_error == pytest.approx(
         math.hypot(item_error(96, 1000), item_error(94.5, 1000))
     )
+
+
+def test_answers_by_item_make_the_error_that_of_the_pairs() -> None:
+    points = np.random.default_rng(0).random((2, 1000)) < 0.96
+    same = Answered(points.astype(float), np.ones((2, 1000)))
+    claim = Claim("A beats B.", "a/right", "b/right", "points", above=0)
+    paired = claim.kind(RUNS, kind_of, {"a/right": same, "b/right": same})
+    assert 0 < paired.item_error < claim.kind(RUNS, kind_of).item_error / 5
+    one = Claim("A is low.", "a/right", below=9)
+    assert one.kind(RUNS, kind_of, {"a/right": same}).item_error > 0
+    assert one.kind(RUNS, kind_of, {"a/right": same}).items == 1000
+
+
+def test_a_claim_says_if_only_answers_by_item_are_wanting() -> None:
+    runs: Runs = {"a/right": [96.0, 96.1, 96.05] * 3, "b/right": [95.4, 95.5, 95.45] * 3}
+    claim = Claim("A beats B.", "a/right", "b/right", "points", above=0)
+    assert claim.decide(runs, kind_of)["wants_answers"]
+    same = Answered(np.ones((9, 1000)), np.ones((9, 1000)))
+    told = claim.decide(runs, kind_of, {"a/right": same, "b/right": same})
+    assert "wants_answers" not in told
+    alone = Claim("A is high.", "a/right", unit="%", above=95.5)
+    assert "wants_answers" not in alone.decide(runs, kind_of)
+    undecided = {**runs, "b/right": [95.0, 97.0, 96.0] * 3}
+    assert "wants_answers" not in claim.decide(undecided, kind_of)
 
 
 def test_errors_reach_what_is_computed() -> None:

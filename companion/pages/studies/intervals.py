@@ -7,8 +7,10 @@ seeds then do not average their luck away. We therefore add both variances,
 
     spread between n seeds, s²/n,  and  error of m items, p(1 - p)/m,
 
-the second as large as it can be, because a record does not say which items a run got right: all
-runs are taken to be right on the same ones. Where only some do, the interval is a little too wide.
+the second from the answers to every single item, where the record holds them. Where it does not,
+the second is as large as it can be: all runs are taken to be right on the same items. The error of
+a comparison then is that of two models that are asked different items. Models that are asked the
+same tend to fail on the same, so that it is smaller in truth, and the interval is too wide.
 
 A number without bounds gets Student's t-interval with that variance. A number between two bounds
 gets the interval of Clopper and Pearson, exact for a share of independent answers, with two changes

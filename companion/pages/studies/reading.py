@@ -44,6 +44,8 @@ _OPTIONAL: dict[str, Kinds] = {
     "decimals": (int, _NONE), "items": (int,), "own_items": (int,), "bounds": (list,),
     "item_error": _NUMBER,
 }  # fmt: skip
+_OF_MEASURES: dict[str, Kinds] = {**_OPTIONAL, "answers": (list,), "of": (list,)}
+_OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
 
 
@@ -111,7 +113,7 @@ def _claim(entry: Any, where: str, seeds: int) -> Claim:
     _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
     finding = _finding(entry["finding"], f"{where}, finding") if "finding" in entry else None
     entry = {key: value for key, value in entry.items() if key != "finding"}
-    fields = _measure_fields(entry, where, _CLAIM, seeds)
+    fields = _measure_fields(entry, where, _CLAIM, seeds, _OF_CLAIMS)
     _check(fields["side"] in ("above", "below"), f"{where}, side", fields["side"], "above or below")
     for name, words in (("origin", Origin), ("sort", Sort), ("planned", Planned)):
         possible = get_args(words)
@@ -129,10 +131,16 @@ def _finding(entry: Any, where: str) -> Finding:
         raise ValueError(f"{where}, {error}") from None
 
 
-def _measure_fields(entry: Any, where: str, kinds: dict[str, Kinds], seeds: int) -> dict[str, Any]:
+def _measure_fields(
+    entry: Any,
+    where: str,
+    kinds: dict[str, Kinds],
+    seeds: int,
+    optional: dict[str, Kinds] = _OF_MEASURES,
+) -> dict[str, Any]:
     _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
     exact = entry.get("kind") == "exact"
-    _check_entries(entry, where, _EXACT if exact else kinds, _OPTIONAL)
+    _check_entries(entry, where, _EXACT if exact else kinds, optional)
     runs = _numbers(entry["runs"], f"{where}, runs", seeds, "one a seed")
     mean = float(entry["mean"])
     bounds = _bounds(entry, where)
@@ -144,7 +152,18 @@ def _measure_fields(entry: Any, where: str, kinds: dict[str, Kinds], seeds: int)
             bounds[1] is None or high <= bounds[1]
         )
         _check(inside, f"{where}, {name}", [low, high], f"an interval within {list(bounds)}")
-    return {**entry, "runs": runs, "mean": mean, "bounds": bounds, **spans}
+    answers = {name: _strings(entry, name, where, seeds) for name in ("answers", "of")}
+    return {**entry, "runs": runs, "mean": mean, "bounds": bounds, **spans, **answers}
+
+
+def _strings(entry: dict[str, Any], name: str, where: str, seeds: int) -> tuple[str, ...]:
+    """Check answers by item, where there are any: in base 16, one string a seed."""
+    values = entry.get(name, [])
+    fine = all(type(one) is str and re.fullmatch("[0-9a-f]+", one) for one in values)
+    _check(fine, f"{where}, {name}", values, "numbers in base 16")
+    _check(len(values) in (0, seeds), f"{where}, {name}", len(values), f"{seeds}: one a seed")
+    _check(not values or "items" in entry, f"{where}, {name}", "no items", "answers to some items")
+    return tuple(values)
 
 
 def _bounds(entry: dict[str, Any], where: str) -> Bounds:

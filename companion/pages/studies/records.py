@@ -78,7 +78,10 @@ class Measure:
         items: how many test items a share is of, the same ones for all seeds.
         own_items: how many each seed has, where each has its own.
         bounds: the least and the largest possible number; None for one that is not known.
-        item_error: standard error that is due to shared test items, of what is computed of shares.
+        item_error: standard error that is due to shared test items, where answers by item or
+            shares that it is computed of tell it.
+        answers: to the shared test items, one string a seed; `experiments.answers` reads them.
+        of: of how much each answer is, where not every item is right or wrong.
 
     >>> m = Measure(unit="BLEU", runs=(38.0, 38.4), mean=38.2, interval=(35.66, 40.74),
     ...             prediction=(33.8, 42.6))
@@ -97,6 +100,8 @@ class Measure:
     own_items: int | None = None
     bounds: Bounds = (None, None)
     item_error: float = 0.0
+    answers: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
 
     def __contains__(self, value: float) -> bool:
         low, high = self.prediction
@@ -201,6 +206,8 @@ class Claim(Measure):
         side: the side of the threshold on which the number lies if the sentence is true.
         threshold: what the number is held against; 0 for a difference.
         finding: what a page says of it in large type; None if nobody has put it into words.
+        wants_answers: the runs do not decide, but might if the record held answers by item: without
+            them, both sides of a comparison count as asked different test items.
         origin: whether a paper says so, whether it is a popular saying, or ours.
         source: key of the paper in the bibliography; "" for none.
         sort: a hypothesis, a demonstration of what a bug does, or a check of the study itself.
@@ -217,6 +224,7 @@ class Claim(Measure):
     side: Side
     threshold: float = 0.0
     finding: Finding | None = None
+    wants_answers: bool = False
     origin: Origin = "ours"
     source: str = ""
     sort: Sort = "hypothesis"

@@ -18,6 +18,8 @@ from companion.pages.studies.intervals import (
     p_value,
     prediction,
 )
+from experiments.answers import Answered
+from experiments.answers import error as answers_error
 
 Shares = NDArray[np.float64]
 
@@ -208,6 +210,48 @@ def test_the_true_difference_is_inside(
 
 def both_errors(first: Sequence[float], second: Sequence[float]) -> float:
     return math.hypot(error(first), error(second))
+
+
+def answers_to(
+    hardness: Shares, true: float, seeds: int, spread: float, luck: int
+) -> list[Answered]:
+    """Return which items every seed of every study gets right: those easier than its share."""
+    shares = shares_of_seeds(true, (len(hardness), seeds), spread, luck)
+    right = [hard < of_seeds[:, None] for hard, of_seeds in zip(hardness, shares, strict=True)]
+    return [Answered(one.astype(float), np.ones(one.shape)) for one in right]
+
+
+def check_pairs(
+    hardness: Sequence[Shares], first: float, second: float, seeds: int, spread: float
+) -> None:
+    """Hold the intervals of differences against the truth, with the error of paired answers."""
+    slopes = {"a": [1.0] * seeds, "b": [-1.0] * seeds}
+    arms = (
+        answers_to(hard, true, seeds, spread, luck)
+        for hard, true, luck in zip(hardness, (first, second), (1, 2), strict=True)
+    )
+    spans = []
+    for a, b in zip(*arms, strict=True):
+        runs = (100 * (a.points.mean(1) - b.points.mean(1))).round(9).tolist()
+        of_items = answers_error(slopes, {"a": a, "b": b}, len)
+        spans.append(interval(runs, (-100, 100), of_items))
+    check(spans, first - second, (-100, 100))
+
+
+@pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
+@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+def test_the_true_difference_of_pairs_is_inside(
+    hardness: list[Shares], first: float, second: float, seeds: int, spread: float
+) -> None:
+    check_pairs([hardness[0]] * 2, first, second, seeds, spread)
+
+
+@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+def test_pairs_may_find_other_items_hard(
+    hardness: list[Shares], first: float, second: float
+) -> None:
+    mixed = np.random.default_rng(6).permuted(hardness[1], axis=1)
+    check_pairs([hardness[0], mixed], first, second, seeds=5, spread=2)
 
 
 @pytest.mark.parametrize(("seeds", "spread"), DESIGNS)

@@ -108,6 +108,24 @@ def test_a_share_is_of_items_and_bounded(record: dict[str, Any]) -> None:
     assert (found.items, found.bounds) == (500, (0, 100))
 
 
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (["f", "e"], "answers: got 2, wanted 3: one a seed"),
+        (["f", "e", "x"], "answers: got .* wanted numbers in base 16"),
+    ],
+)
+def test_answers_by_item_are_one_a_seed(
+    record: dict[str, Any], answers: list[str], message: str
+) -> None:
+    share = {"kind": "share", "items": 4, "interval": [95.5, 100], "prediction": [93.0, 100]}
+    record["measures"]["dot/bleu"] |= share | {"answers": ["f", "e", "f"]}
+    assert read_study(record, name="sample")["dot/bleu"].answers == ("f", "e", "f")
+    record["measures"]["dot/bleu"]["answers"] = answers
+    with pytest.raises(ValueError, match=message):
+        read_study(record, name="sample")
+
+
 def test_a_study_cannot_be_changed(record: dict[str, Any]) -> None:
     study = read_study(record, name="sample")
     with pytest.raises(TypeError):
