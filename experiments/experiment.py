@@ -75,7 +75,7 @@ class Experiment:
         trials: how the settings of the arms are chosen.
         workers: processes of one thread each.
         arguments: of the command, where it takes any.
-        data: "credit" and "licence" of data that others made.
+        data: "credit", "licence" and "sha256" of data that others made.
     """
 
     name: str
@@ -108,6 +108,16 @@ class Experiment:
         if self.config is not None:
             return self.config()
         return {name: arm._asdict() for name, arm in self.arms().items()}
+
+    @property
+    def code(self) -> str:
+        """The digest of all code that makes the runs."""
+        parts = [part for arm in self.arms().values() for part in arm]
+        return code_digest(*self.made_by(), *parts)
+
+    def made_by(self) -> list[object]:
+        """Return the functions that make the runs."""
+        return [part for part in (self.outcome, self.beside, self.recorded) if part is not None]
 
     def kind(self, name: str) -> NumberKind:
         """Return the kind of a measure."""
@@ -196,6 +206,7 @@ class Experiment:
 
     def record(self, workers: int) -> Path:
         """Run the study, and write its record."""
+        code = self.code  # before the runs: what changes meanwhile did not make them
         measured, answers = self.outcomes(workers)
         runs = self.recorded(measured)
         return write_result(
@@ -208,6 +219,7 @@ class Experiment:
             measures=self.measured(runs, answers),
             claims=self.decide(runs, answers),
             data=self.data,
+            code=code,
             fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
         )
 

@@ -9,6 +9,7 @@ of weights (within one percent), equal steps, and learning rates tuned alike on 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -127,9 +128,15 @@ STUDY = Experiment(
     title="Real sentences: three translators with equal weights and equal steps",
     arguments=" PAIRS --credit CREDIT --licence LICENCE",
     seeds=REPORT_SEEDS, outcome=outcome,
+    arms=lambda: on(FileTask(""), {kind: Setting(kind) for kind in KINDS}),  # until there is a file
     kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
     claims=CLAIMS, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
 )  # fmt: skip
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file, in base 16."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
@@ -159,7 +166,7 @@ def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
         arms=lambda: on(task, settings),
         kinds=kinds(lambda: {name: len(pairs) for name, pairs in corpus.tests.items()}),
         config=lambda: config,
-        data={"credit": credit, "licence": licence},
+        data={"credit": credit, "licence": licence, "sha256": sha256_of(path)},
     )
 
 

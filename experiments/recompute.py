@@ -1,13 +1,17 @@
 """Compute the intervals and verdicts of recorded studies again, from the runs that they hold.
 
     python -m experiments.recompute
+    python -m experiments.recompute --check
 
 Nothing is trained: a change of how intervals are made, of a kind or of a claim reaches the records
-in this way. Printed is what a claim's verdict was, and what it is now.
+in this way. Printed is what a claim's verdict was, and what it is now. With `--check` nothing is
+written: printed are the records that were made by other code than today's, and those that do not
+say by which.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 from collections.abc import Iterator, Mapping
@@ -18,6 +22,7 @@ import companion
 from companion.pages.studies import read_study, verdict_of
 from experiments.answers import from_entry
 from experiments.experiment import Experiment
+from experiments.outdated import OUTDATED
 from experiments.record import layout, replace_file
 
 RESULTS = Path(companion.__file__).parent / "results"
@@ -56,6 +61,32 @@ def lacking(record: Mapping[str, Any]) -> str:
     return f"{record['study']}: not measured yet: {', '.join(missing)}" if missing else ""
 
 
+def outdated(record: Mapping[str, Any], now: str) -> str:
+    """Say whether other code made a record than there is now; "" if not.
+
+    Args:
+        record: as the file holds it.
+        now: the digest of today's code, from `Experiment.code`.
+
+    >>> outdated({"study": "heads", "code": "0b5e"}, "17aa")
+    'heads: made by code 0b5e, which is 17aa now'
+    >>> outdated({"study": "heads"}, "17aa")
+    'heads: made before records named their code'
+    """
+    made = record.get("code")
+    if made is None:
+        return f"{record['study']}: made before records named their code"
+    return "" if made == now else f"{record['study']}: made by code {made}, which is {now} now"
+
+
+def check() -> None:
+    """Print the records that today's code did not make, with the reasons why they stand."""
+    for path in sorted(RESULTS.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf8"))
+        if said := outdated(record, study_of(record).code):
+            print(f"{said}. {OUTDATED.get(path.stem, '')}".rstrip())
+
+
 def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """Say of every claim whose verdict is another now what it was, and what decides it."""
     for name, claim in read_study(after, name=after["study"]).claims.items():
@@ -66,7 +97,17 @@ def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Compute every record again, and write those that change."""
+    """Compute every record again and write those that change, or list outdated ones."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.recompute", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="list records made by other code")
+    if parser.parse_args().check:
+        check()
+    else:
+        rewrite()
+
+
+def rewrite() -> None:
+    """Compute every record again, write those that change, and print the verdicts that do."""
     for path in sorted(RESULTS.glob("*.json")):
         text = path.read_text(encoding="utf8")
         before = json.loads(text)

@@ -194,6 +194,7 @@ def write_result(
     claims: Mapping[str, Entry] | None = None,
     data: Mapping[str, str] | None = None,
     fingerprint: Entry | None = None,
+    code: str | None = None,
     directory: Path | None = None,
 ) -> Path:
     """Check a study and write its record, whole or not at all.
@@ -207,8 +208,9 @@ def write_result(
         config: what was fixed beforehand; dataclasses are written as mappings.
         measures: by name, each from `measure`.
         claims: by name, each from `claim`.
-        data: "credit" and "licence" of data that others made.
+        data: "credit" and "licence" of data that others made, and "sha256" of their file.
         fingerprint: from `fingerprint`.
+        code: digest of the code that made the runs, from `Experiment.code`.
         directory: where to write; by default among the package's records.
 
     Returns:
@@ -236,6 +238,7 @@ def write_result(
             "fingerprint": fingerprint,
             "measures": measures,
             "claims": claims or {},
+            **({} if code is None else {"code": code}),
         },
         study,
     )

@@ -159,6 +159,7 @@ def test_a_record_is_written(
     assert study.claim("more").verdict == "holds"
     assert study.claim("more").before == "It was less."
     assert study.command == "python -m experiments.toy"
+    assert study.code == toy().code
     assert study.config == {
         "a": {"setting": 100.0, "task": 10.0},
         "b/c": {"setting": 200.0, "task": 10.0},

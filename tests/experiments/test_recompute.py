@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from experiments import recompute
 from experiments.experiment import Experiment
-from experiments.recompute import RESULTS, changed, recomputed
+from experiments.outdated import OUTDATED
+from experiments.recompute import RESULTS, changed, outdated, recomputed, study_of
 from experiments.record import layout
 
 STUDIES = sorted(path.stem for path in RESULTS.glob("*.json"))
@@ -34,6 +37,32 @@ def test_no_share_leaves_its_bounds_or_has_no_width(name: str) -> None:
             least, most = entry.get("bounds", (0, 100))
             for low, high in (entry["interval"], entry["prediction"]):
                 assert least <= low < high <= most, key
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_record_made_by_other_code_is_known_to_be(name: str) -> None:
+    """Where this fails, run the study again, or say in `experiments.outdated` why it stands."""
+    record = json.loads(text_of(name))
+    changed = "code" in record and outdated(record, study_of(record).code)
+    assert bool(changed) == (name in OUTDATED), changed
+
+
+def test_other_code_is_listed_by_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    record = json.loads(text_of("lookup"))
+    now = study_of(record).code
+    for name, code in (("lookup", now), ("scores", "0123")):
+        told = {**json.loads(text_of(name)), "code": code}
+        (tmp_path / f"{name}.json").write_text(json.dumps(told), encoding="utf8")
+    (tmp_path / "heads.json").write_text(text_of("heads"), encoding="utf8")
+    monkeypatch.setattr(recompute, "RESULTS", tmp_path)
+    monkeypatch.setattr(recompute, "OUTDATED", {"scores": "Only a name changed."})
+    recompute.check()
+    heads, scores = capsys.readouterr().out.splitlines()
+    assert heads == "heads: made before records named their code."
+    assert scores.startswith("scores: made by code 0123, which is ")
+    assert scores.endswith(" now. Only a name changed.")
 
 
 @pytest.fixture

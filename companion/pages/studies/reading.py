@@ -33,6 +33,7 @@ _STUDY: dict[str, Kinds] = {
     "processor": (str,), "threads": (int,), "versions": (dict,), "config": (dict,),
     "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,), "claims": (dict,),
 }  # fmt: skip
+_CODE: dict[str, Kinds] = {"code": (str,)}
 _SPANS: dict[str, Kinds] = {"interval": (list,), "prediction": (list,)}
 _EXACT: dict[str, Kinds] = {"kind": (str,), "unit": (str,), "runs": (list,), "mean": _NUMBER}
 _MEASURE: dict[str, Kinds] = {**_EXACT, **_SPANS}
@@ -86,7 +87,7 @@ def read_study(record: Any, *, name: str) -> Study:
         ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.
     """
     where = f"record {name!r}"
-    _check_entries(record, where, _STUDY)
+    _check_entries(record, where, _STUDY, _CODE)
     _check(record["study"] == name, f"{where}, study", record["study"], repr(name))
     _check(re.fullmatch(r"[a-z][a-z0-9_]*", name), where, name, "a name of a-z, 0-9 and _")
     _check(_is_date(record["date"]), f"{where}, date", record["date"], "YYYY-MM-DD")

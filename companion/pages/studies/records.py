@@ -272,10 +272,12 @@ class Study:
         threads: number of threads.
         versions: Python and packages.
         config: what was fixed beforehand.
-        data: "credit" and "licence" of data that others made, or None.
+        data: "credit" and "licence" of data that others made, and "sha256" of their file in records
+            since it is noted; None if there are none.
         fingerprint: "losses" of the study's smoke configuration and their "tolerance", or None.
         measures: by name.
         claims: by name.
+        code: digest of the code that made the runs; None in records from before it was noted.
     """
 
     study: str
@@ -291,6 +293,7 @@ class Study:
     fingerprint: Mapping[str, Any] | None
     measures: Mapping[str, Measure] = field(default_factory=dict)
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    code: str | None = None
 
     def __getitem__(self, key: str) -> Measure:
         if key not in self.measures:

@@ -1,7 +1,7 @@
 import re
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,6 +16,7 @@ from experiments.kinds import number
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+DATA = {"credit": "A. Author", "licence": "CC BY 4.0"}
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
 SAID = {
     "holds": "With attention, {} more sentences in 100 are right.",
@@ -52,7 +53,7 @@ def results(tmp_path: Path) -> Path:
         config={},
         measures={"dot/exact_match": record.measure(better, number("%"))},
         claims=with_history(claims),
-        data={"credit": "A. Author", "licence": "CC BY 4.0"},
+        data=DATA,
         directory=tmp_path,
     )
     return tmp_path
@@ -179,6 +180,23 @@ def test_the_box_tells_where_its_number_comes_from(results: Path) -> None:
         assert fact in facts
         assert fact in " ".join(repr(box).split())
     assert re.search(r"· \d{1,2} [A-Z][a-z]{2} 20\d\d ·", facts)
+
+
+def test_the_box_tells_where_its_claim_comes_from(results: Path) -> None:
+    box = measured("sample/gain", directory=results)
+    facts = part(box, "m-meta")
+    assert facts.endswith("· claim of our own, before the runs.")
+    assert "run before records named their code" in facts
+    told = replace(
+        box.claim, origin="paper", source="luong2015", planned="changed later", before="It was 5.",
+        wants_answers=True,
+    )  # fmt: skip
+    study = replace(box.study, code="0123abcd", data={**DATA, "sha256": "f" * 64})
+    facts = part(MeasuredBox(study, told), "m-meta")
+    assert "claim from a paper (luong2015), changed later. It was 5." in facts
+    assert "code 0123abcd" in facts
+    assert f"SHA-256 {'f' * 12} ·" in facts
+    assert "the record does not say which test items each run got right" in facts
 
 
 @pytest.mark.parametrize("key", ["gain", "loss", "tie", "bound"])

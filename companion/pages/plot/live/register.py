@@ -29,7 +29,10 @@ class _Column(NamedTuple):
 
 
 _VERDICT, _PAGE = _Column("verdict", "Verdict"), _Column("page", "Page")
-_HISTORY = (_Column("sort", "Kind"), _Column("origin", "Source"), _Column("planned", "Planned"))
+_CODE = _Column("code", "Code")
+_HISTORY = (
+    _Column("sort", "Kind"), _Column("origin", "Source"), _Column("planned", "Planned"), _CODE,
+)  # fmt: skip
 
 
 def claims_register(
@@ -98,6 +101,8 @@ def _value(row: Entry, column: _Column) -> str:
         return row.verdict
     if column is _PAGE:
         return row.page
+    if column is _CODE:
+        return "named" if row.study.code else "not named"
     return str(getattr(row.claim, column.name))
 
 
