@@ -10,15 +10,19 @@ import argparse
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from importlib import import_module
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import torch
+from joblib import Parallel, delayed
 
 from companion.pages.studies import Measure
 from experiments.answers import Answered, answered, as_entry, error, from_measure
@@ -256,7 +260,12 @@ class Experiment:
             "--workers", type=int, default=self.workers, help="processes of one thread each"
         )
         options = vars(parser.parse_args())
-        (tune or self.tune if options.get("tune") else self.record)(options["workers"])
+        # As `python -m` runs a module, its functions have no name by which other processes, and
+        # the digest of their code, could find them; imported, they have.
+        module = import_module(f"experiments.{self.name}")
+        study: Experiment = module.STUDY
+        trials = study.tune if tune is None else getattr(module, tune.__name__)
+        (trials if options.get("tune") else study.record)(options["workers"])
 
 
 def without(*parts: str) -> Callable[[Runs], Runs]:
@@ -308,12 +317,51 @@ def numbers(measures: Measures) -> dict[str, float]:
 def in_parallel(
     work: Callable[..., Outcome], jobs: Iterable[tuple[object, ...]], workers: int
 ) -> list[Outcome]:
-    """Do jobs in fresh processes of one thread each; return their outcomes in order."""
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
-        futures = [pool.submit(work, *job) for job in jobs]
-        return [future.result() for future in futures]
+    """Do jobs in processes of one thread each; return their outcomes in order.
+
+    A single worker is a fresh process of this machine, so that nothing from before is in the times
+    and the memory that it measures. Several are joblib's, and so they may be on other machines:
+    see `joblib.parallel_config`. How many are done is printed once a minute.
+
+    Args:
+        work: gives an outcome.
+        jobs: the arguments of every call.
+        workers: how many processes.
+    """
+    given = list(jobs)
+    if workers == 1:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            return list(told(pool.map(partial(alone, work), given), len(given)))
+    calls = (delayed(alone)(work, job) for job in given)
+    return list(told(Parallel(n_jobs=workers, return_as="generator")(calls), len(given)))
+
+
+def alone(work: Callable[..., Outcome], job: tuple[object, ...]) -> Outcome:
+    """Do one job in one thread."""
+    torch.set_num_threads(1)
+    return work(*job)
+
+
+def told(outcomes: Iterable[Outcome], count: int, every: float = 60.0) -> Iterator[Outcome]:
+    """Yield outcomes, and print now and then how many there are.
+
+    Args:
+        outcomes: as they come.
+        count: how many there will be.
+        every: seconds between two lines.
+
+    >>> list(told("ab", 2, every=0.0))
+    1 of 2 runs after 0 min
+    2 of 2 runs after 0 min
+    ['a', 'b']
+    """
+    start = last = monotonic()
+    for number, outcome in enumerate(outcomes, 1):
+        now = monotonic()
+        if now - last >= every:
+            last = now
+            print(f"{number} of {count} runs after {(now - start) / 60:.0f} min", flush=True)
+        yield outcome
 
 
 def tried(

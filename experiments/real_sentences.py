@@ -177,4 +177,8 @@ if __name__ == "__main__":
     parser.add_argument("--licence", required=True, help="the licence of the sentences")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    on_file(options.path, options.credit, options.licence, options.workers).record(options.workers)
+    # Imported, its functions have a name by which other processes find them.
+    from experiments import real_sentences
+
+    study = real_sentences.on_file(options.path, options.credit, options.licence, options.workers)
+    study.record(options.workers)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import joblib
 import pytest
+import torch
 
 import companion
 from companion.pages.notebook import load_result
@@ -119,6 +122,34 @@ def test_every_arm_runs_on_every_seed(at_once: list[int]) -> None:
     assert at_once == [3, 3]
 
 
+def process(number: int) -> tuple[int, int, int]:
+    return number, os.getpid(), torch.get_num_threads()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_jobs_run_elsewhere_in_one_thread_each_and_come_in_order(workers: int) -> None:
+    found = experiment.in_parallel(process, [(n,) for n in range(4)], workers)
+    assert [number for number, _, _ in found] == [0, 1, 2, 3]
+    assert {threads for *_, threads in found} == {1}
+    assert os.getpid() not in {pid for _, pid, _ in found}
+
+
+def test_where_several_run_can_be_told_from_outside() -> None:
+    with joblib.parallel_config(backend="threading"):
+        found = experiment.in_parallel(process, [(n,) for n in range(4)], 2)
+    assert {pid for _, pid, _ in found} == {os.getpid()}
+
+
+def test_a_command_runs_the_study_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    imported = toy(title="imported")
+    monkeypatch.setattr(Experiment, "record", lambda study, workers: ran.append(study.title))
+    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=imported))
+    monkeypatch.setattr(sys, "argv", ["toy"])
+    toy(title="run as a program").main("A toy")
+    assert ran == ["imported"]
+
+
 def test_what_measures_times_runs_alone(at_once: list[int]) -> None:
     toy(timed=True).run(3)
     assert at_once == [3, 1]
@@ -215,7 +246,9 @@ def test_the_command_line_tunes_or_runs(
         monkeypatch.setattr(
             Experiment, name, lambda _, workers, name=name: calls.append((name, workers))
         )
-    toy(trials=Trials(dict, (), None)).main("A study.")
+    study = toy(trials=Trials(dict, (), None))
+    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=study))
+    study.main("A study.")
     assert calls == [done]
 
 
@@ -224,7 +257,14 @@ def test_a_study_may_choose_its_settings_by_a_function_of_its_own(
 ) -> None:
     calls: list[int] = []
     monkeypatch.setattr("sys.argv", ["study", "--tune"])
-    toy(workers=4).main("A study.", calls.append)
+
+    def tune(workers: int) -> None:
+        calls.append(workers)
+
+    study = toy(workers=4)
+    module = SimpleNamespace(STUDY=study, tune=tune)
+    monkeypatch.setitem(sys.modules, "experiments.toy", module)
+    study.main("A study.", tune)
     assert calls == [4]
 
 
