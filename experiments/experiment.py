@@ -32,6 +32,7 @@ from experiments.history import HISTORIES, History
 from experiments.kinds import Kinds, NumberKind, kind_of
 from experiments.record import Entry, fingerprint, measure, rounded, write_result
 from experiments.source import code_digest
+from experiments.steps import watched
 from experiments.trials import TUNING_SEEDS, Trials, record_trials
 
 Outcome = TypeVar("Outcome")
@@ -118,6 +119,12 @@ class Experiment:
         """The digest of all code that makes the runs."""
         parts = [part for arm in self.arms().values() for part in arm]
         return code_digest(*self.made_by(), *parts)
+
+    def trace(self) -> list[float]:
+        """Return the numbers of the smoke run, and what its optimizers do."""
+        with watched() as steps:
+            losses = list(self.smoke())
+        return [*losses, *steps.trace()]
 
     def made_by(self) -> list[object]:
         """Return the functions that make the runs."""
@@ -224,7 +231,7 @@ class Experiment:
             claims=self.decide(runs, answers),
             data=self.data,
             code=code,
-            fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
+            fingerprint=fingerprint(self.trace(), tolerance=self.tolerance),
         )
 
     def tune(self, workers: int) -> None:

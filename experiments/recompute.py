@@ -2,11 +2,12 @@
 
     python -m experiments.recompute
     python -m experiments.recompute --check
+    python -m experiments.recompute --traces
 
 Nothing is trained: a change of how intervals are made, of a kind or of a claim reaches the records
 in this way. Printed is what a claim's verdict was, and what it is now. With `--check` nothing is
 written: printed are the records that were made by other code than today's, and those that do not
-say by which.
+say by which. With `--traces` records get the trace of today's smoke run, if it begins with theirs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from companion.pages.studies import read_study, verdict_of
 from experiments.answers import from_entry
 from experiments.experiment import Experiment
 from experiments.outdated import OUTDATED
-from experiments.record import layout, replace_file
+from experiments.record import fingerprint, layout, replace_file
 
 RESULTS = Path(companion.__file__).parent / "results"
 
@@ -87,6 +88,37 @@ def check() -> None:
             print(f"{said}. {OUTDATED.get(path.stem, '')}".rstrip())
 
 
+def retraced(record: Mapping[str, Any], trace: Sequence[float]) -> dict[str, Any]:
+    """Return a record with a longer trace of its smoke run.
+
+    Args:
+        record: as the file holds it.
+        trace: of today's smoke run.
+
+    Raises:
+        ValueError: the trace does not begin with the recorded numbers, so the code has changed.
+    """
+    old = record["fingerprint"]
+    losses, tolerance = old["losses"], old["tolerance"]
+    same = all(abs(a - b) <= tolerance for a, b in zip(losses, trace, strict=False))
+    if len(trace) < len(losses) or not same:
+        raise ValueError(f"{record['study']}: today's smoke run gives other numbers; run it again")
+    longer = fingerprint([*losses, *trace[len(losses) :]], tolerance=tolerance)
+    return {**record, "fingerprint": longer}
+
+
+def retrace() -> None:
+    """Give every record the trace of today's smoke run, if it begins with the recorded one."""
+    for path in sorted(RESULTS.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf8"))
+        try:
+            after = retraced(record, study_of(record).trace())
+        except ValueError as error:
+            print(error)
+        else:
+            replace_file(layout(after) + "\n", path)
+
+
 def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """Say of every claim whose verdict is another now what it was, and what decides it."""
     for name, claim in read_study(after, name=after["study"]).claims.items():
@@ -100,10 +132,9 @@ def main() -> None:
     """Compute every record again and write those that change, or list outdated ones."""
     parser = argparse.ArgumentParser(prog="python -m experiments.recompute", description=__doc__)
     parser.add_argument("--check", action="store_true", help="list records made by other code")
-    if parser.parse_args().check:
-        check()
-    else:
-        rewrite()
+    parser.add_argument("--traces", action="store_true", help="take longer traces of smoke runs")
+    options = parser.parse_args()
+    (check if options.check else retrace if options.traces else rewrite)()
 
 
 def rewrite() -> None:

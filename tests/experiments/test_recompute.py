@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from experiments import recompute
+from experiments.claims import Claim
 from experiments.experiment import Experiment
 from experiments.outdated import OUTDATED
 from experiments.recompute import RESULTS, changed, outdated, recomputed, study_of
@@ -63,6 +65,33 @@ def test_other_code_is_listed_by_name(
     assert heads == "heads: made before records named their code."
     assert scores.startswith("scores: made by code 0123, which is ")
     assert scores.endswith(" now. Only a name changed.")
+
+
+def turned_round(one: Claim) -> Iterator[Claim]:
+    """Yield a claim with another side, threshold and wording, and with its sides exchanged."""
+    yield replace(one, above=one.below, below=one.above)
+    yield replace(one, **{side: value + 1 for side, value in sides(one).items()})
+    yield replace(one, sentence=f"It is not so that {one.sentence}")
+    if one.control is not None:
+        yield replace(one, treatment=one.control, control=one.treatment)
+
+
+def sides(one: Claim) -> dict[str, Any]:
+    given = {"above": one.above, "below": one.below}
+    return {side: value for side, value in given.items() if value is not None}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_claim_can_be_turned_round_unseen(name: str) -> None:
+    record = json.loads(text_of(name))
+    code = study_of(record)
+    runs = {measured: entry["runs"] for measured, entry in record["measures"].items()}
+    for key in code.claims.keys() & record["claims"].keys():
+        entry = record["claims"][key]
+        for other in turned_round(code.claims[key]):
+            if other.treatment == code.claims[key].treatment or any(entry["runs"]):
+                decided = replace(code, claims={key: other}).decide(runs)[key]
+                assert decided != entry, key
 
 
 @pytest.fixture
