@@ -16,6 +16,8 @@ import torch
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from companion.training import TrainingConfig
+
 _SCALE = 1000.0
 """A step of Adam at a rate of 0.001 moves a trace by 1."""
 
@@ -45,11 +47,16 @@ class Steps:
             known.append(rates)
 
     def trace(self) -> list[float]:
-        """Return how far each optimizer that was at work moves its toy."""
-        return [
+        """Return how far each optimizer that was at work moves its toy, and rates of the schedule.
+
+        Few steps can be the same in two schedules, so these are of a longer training.
+        """
+        toys = [
             _SCALE * moved(type(optimizer), settings, self._rates[key])
             for key, (optimizer, settings) in self._seen.items()
         ]
+        longer = TrainingConfig(steps=40, learning_rate=1.0, warmup_steps=10)
+        return [*toys, *(longer.rate(step) for step in (3, 17, 29))] if toys else []
 
 
 @contextmanager

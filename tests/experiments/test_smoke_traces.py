@@ -54,7 +54,12 @@ def another_decay(patch: pytest.MonkeyPatch) -> None:
         def __init__(self, params: Any, weight_decay: float = 0.0, **known: Any) -> None:
             super().__init__(params, weight_decay=weight_decay + 0.01, **known)
 
+    class DecayingAdam(torch.optim.Adam):
+        def __init__(self, params: Any, weight_decay: float = 0.0, **known: Any) -> None:
+            super().__init__(params, weight_decay=weight_decay + 0.01, **known)
+
     patch.setattr(torch.optim, "AdamW", Decaying)
+    patch.setattr(torch.optim, "Adam", DecayingAdam)
 
 
 @pytest.mark.parametrize("change", [another_optimizer, another_schedule, another_decay])
@@ -78,7 +83,8 @@ def test_the_steps_of_a_training_are_noted_one_by_one() -> None:
     model, config = torch.nn.Linear(2, 1), TrainingConfig(4, 0.1, warmup_steps=2)
     with watched() as steps:
         training.train(model, [torch.ones(3, 2)] * 4, lambda m, x: m(x).mean(), config)
-    (found,) = steps.trace()
+    found, *schedule = steps.trace()
+    assert schedule == pytest.approx([0.4, 0.87, 0.31], abs=0.05)
     rates = [[config.rate(step)] for step in range(4)]
     assert found == pytest.approx(1000 * moved(torch.optim.AdamW, [{"weight_decay": 0.0}], rates))
     with watched() as steps:
