@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from companion.pages.studies import Bounds, Finding, verdict_of
-from companion.pages.studies.intervals import UNBOUNDED, errors
+from companion.pages.studies.intervals import UNBOUNDED, error_terms
 from experiments.answers import Answered, error
 from experiments.kinds import NumberKind, number
 from experiments.record import Entry, claim, differences, ratios
@@ -145,7 +145,7 @@ class Claim:
         slopes = self.slopes(runs, kind_of)
         told = {name: slopes[name] for name in slopes if name in known}
         untold = (
-            fmean(slopes[name]) * errors(kind_of(name), runs[name])[1]
+            fmean(slopes[name]) * error_terms(kind_of(name), runs[name])[1]
             for name in slopes
             if name not in known
         )
@@ -156,7 +156,7 @@ class Claim:
         ends = self.treatment, self.control
         named = [name for name in ends if isinstance(name, str)]
         names = list(runs) if any(map(callable, ends)) else named
-        steps = {name: errors(kind_of(name), runs[name])[1] for name in names}
+        steps = {name: error_terms(kind_of(name), runs[name])[1] for name in names}
         found = {name: self._slopes(runs, name, step) for name, step in steps.items() if step}
         return {name: values for name, values in found.items() if any(values)}
 

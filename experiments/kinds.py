@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from companion.pages.studies import Bounds, Interval, KindName
-from companion.pages.studies.intervals import UNBOUNDED, errors, interval, prediction
+from companion.pages.studies.intervals import UNBOUNDED, error_terms, interval, prediction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class NumberKind:
             if len(set(runs)) > 1:
                 raise ValueError(f"runs: got {list(runs)}, wanted the same in all: exact")
             return {}
-        given = runs, *errors(self, runs)
+        given = runs, *error_terms(self, runs)
         return {"interval": interval(*given), "prediction": self._whole(prediction(*given))}
 
     def _whole(self, span: Interval) -> Interval:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.pages.studies.intervals import errors, item_error
+from companion.pages.studies.intervals import error_terms, item_error
 from experiments.answers import Answered
 from experiments.claims import Claim, Runs, distance, ratio
 from experiments.kinds import NumberKind, exact, from_entry, number, share
@@ -102,7 +102,7 @@ def test_items_of_their_own_are_in_the_spread_already() -> None:
     kind = Claim("A beats B.", "a/right", "b/right", "points", above=0).kind(RUNS, own)
     assert (kind.kind, kind.bounds) == ("difference", (-100, 100))
     assert (kind.item_error, kind.own_items) == (0.0, 500)
-    assert errors(kind, [1.0, 2.0]) == ((-100, 100), 0.0, item_error(0, 500))
+    assert error_terms(kind, [1.0, 2.0]) == ((-100, 100), 0.0, item_error(0, 500))
     entry = Claim("A beats A.", "a/right", "a/right", "points", above=0).decide(RUNS, own)
     assert entry["kind"] == "number"
 

@@ -59,7 +59,7 @@ class Counted(Protocol):
         """Standard error that is due to shared test items, where it is known; else 0."""
 
 
-def errors(counted: Counted, runs: Sequence[float]) -> tuple[Bounds, float, float]:
+def error_terms(counted: Counted, runs: Sequence[float]) -> tuple[Bounds, float, float]:
     """Return bounds, item error and least spread, as `interval` and `p_value` take them.
 
     The least spread is the error of a share that was 0 of so many items. More is not known: where

@@ -121,7 +121,7 @@ def p_value(claim: Claim) -> float:
     """
     from companion.pages.studies import intervals  # SciPy takes half a second to load
 
-    return intervals.p_value(claim.runs, claim.threshold, *intervals.errors(claim, claim.runs))
+    return intervals.p_value(claim.runs, claim.threshold, *intervals.error_terms(claim, claim.runs))
 
 
 class Tally(NamedTuple):
