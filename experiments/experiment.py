@@ -19,7 +19,7 @@ from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
 from joblib import Parallel, delayed
@@ -390,7 +390,8 @@ def tried(
         code: as in `run_cached`.
     """
     jobs = [(f"{study}/trials", code, outcome, *arm, seed) for arm in arms for seed in TUNING_SEEDS]
-    values = iter([numbers(one)[measured] for one in in_parallel(run_cached, jobs, workers)])
+    outcomes = in_parallel(run_cached, jobs, workers)
+    values = iter([cast(float, one[measured]) for one in outcomes])
     return [[next(values) for _ in TUNING_SEEDS] for _ in arms]
 
 
