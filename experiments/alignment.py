@@ -9,14 +9,16 @@ from typing import Literal
 from companion.alignment import FastAlign, HMMAligner, IBMModel1, diagonal_links, oracle_links
 from companion.models.seq2seq import Seq2SeqConfig
 from companion.pages.studies import Finding
-from experiments.experiment import Answers, Claim, Experiment, Runs, numbers, on
+from experiments.claims import Claim, Runs
+from experiments.experiment import Answers, Experiment, numbers, on
+from experiments.kinds import exact
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
-    UNITS,
     GrammarTask,
     Setting,
     determiner_counts,
     fit,
+    kinds,
     link_measures,
     outcome,
     smoke_trace,
@@ -214,7 +216,12 @@ STUDY = Experiment(
     name="alignment", title="Is attention alignment?",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, variants(reported())), outcome=outcome,
     beside=baselines, recorded=recorded,
-    units=UNITS,
+    # The gold links themselves, and a rule that looks at nothing but lengths.
+    kinds={
+        "diagonal/determiner_counts/*": exact("words"),
+        "oracle/determiner_counts/*": exact("words"),
+        "oracle/*": exact("%"), "diagonal/*": exact("%"), **kinds(TASK),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

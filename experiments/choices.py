@@ -12,23 +12,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from statistics import fmean
 
-from companion.pages.notebook import load_result
-from companion.pages.studies import Finding
-from experiments import translators
+from companion.pages.studies import Finding, Measure, load_result
 from experiments.alignment import FedSetting
 from experiments.buys import LocalSetting
-from experiments.experiment import Claim, Experiment, Quantity, Runs, on
+from experiments.claims import Claim
+from experiments.experiment import Experiment, on
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
-    UNITS,
     Corpus,
     GrammarTask,
     Setting,
     bin_name,
     fit,
+    gain,
+    kinds,
     outcome,
     smoke_trace,
 )
@@ -88,32 +88,24 @@ def trained_here() -> dict[str, FedSetting]:
 
 
 @cache
-def recorded() -> Runs:
+def recorded() -> dict[str, Measure]:
     """Return what other studies measured of dot attention.
 
     Raises:
         ValueError: one trained it with other settings, sentences or seeds.
     """
     wanted = json.loads(json.dumps({"setting": reported()["dot"], "task": TASK}, default=vars))
-    runs: Runs = {}
+    measures: dict[str, Measure] = {}
     for start, name in RECORDED.items():
         study = load_result(name)
         if study.config["dot"] != wanted or study.seeds != REPORT_SEEDS:
             raise ValueError(f"{name}: its dot was not trained as dot is here")
-        runs |= {
-            measured: list(entry.runs)
+        measures |= {
+            measured: entry
             for measured, entry in study.measures.items()
             if measured.startswith(start)
         }
-    return runs
-
-
-def known(name: str) -> Quantity:
-    """Return a measure of this study, or of those whose records are read."""
-    return lambda runs: runs[name] if name in runs else recorded()[name]
-
-
-gain = partial(translators.gain, of=known)
+    return measures
 
 
 CLAIMS = {
@@ -125,8 +117,7 @@ CLAIMS = {
         "fed", "dot", LONGEST),
     "feeding_aligns": Claim(
         "With input feeding, attention aligns better than without.",
-        known("fed/alignment_error"), known("dot/alignment_error"), "points of alignment error",
-        below=0),
+        "fed/alignment_error", "dot/alignment_error", "points of alignment error", below=0),
 }  # fmt: skip
 FINDINGS = {
     "feeding": Finding(
@@ -149,11 +140,11 @@ STUDY = Experiment(
         "task": TASK, "trained": trained_here(), "recorded": RECORDED, "tried": tried(),
         "rates": LEARNING_RATES, "trial_task": TRIAL_TASK,
     },
-    units=UNITS,
+    kinds=kinds(TASK),
     trials=Trials(
         tried, LEARNING_RATES, TRIAL_TASK, "loss_on_new_sentences", outcome=loss_on_new_sentences
     ),
-    claims=CLAIMS, smoke=lambda: smoke_trace(tried().values()),
+    claims=CLAIMS, elsewhere=recorded, smoke=lambda: smoke_trace(tried().values()),
 )  # fmt: skip
 
 if __name__ == "__main__":

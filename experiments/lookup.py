@@ -18,9 +18,11 @@ import torch
 from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax
-from experiments.experiment import Claim, Experiment, Quantity, Runs
+from experiments.claims import Claim, Quantity, Runs
+from experiments.experiment import Experiment
 from experiments.findings import with_findings
 from experiments.findings.lookup import FINDINGS
+from experiments.kinds import number
 
 SEEDS = tuple(range(1, 11))
 
@@ -346,7 +348,7 @@ STUDY = Experiment(
         "curve": "2 x + sin(2 pi x)", "design": PLAIN, "descent": Descent(),
         "widths": WIDTHS.tolist(), "drawn": DRAWN.tolist(), "sizes": SIZES, "grid": len(GRID),
     },
-    units={"*": ""},
+    kinds={"exponent/*": number(""), "*": number("", 0)},
     claims=CLAIMS, smoke=smoke, tolerance=1e-6,
 )  # fmt: skip
 
