@@ -10,7 +10,7 @@ import pytest
 from companion.pages.notebook import measured
 from companion.pages.studies import Finding, load_result
 from experiments import findings
-from experiments.experiment import Claim
+from experiments.claims import Claim
 from experiments.findings import with_findings
 
 STUDIES = sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
