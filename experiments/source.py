@@ -32,7 +32,7 @@ def code_digest(work: object, *arguments: object) -> str:
         work: the function.
         arguments: what it is called with; the classes of those that are ours are followed, too.
 
-    >>> from companion.data import Pair
+    >>> from companion.data.pairs import Pair
     >>> code_digest(Pair) == code_digest(Pair)
     True
     """

@@ -22,6 +22,7 @@ class Lesson:
     exercises: ModuleType | None
     plot: ModuleType = plot
 
+    beside = staticmethod(notebook.beside)
     measured = staticmethod(notebook.measured)
     show_source = staticmethod(notebook.show_source)
     claims_table = staticmethod(notebook.claims_table)

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from companion import additive_score
 from companion.alignment import Links, diagonal_links, oracle_links
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.pages.exercises import answers
 from companion.pages.exercises.answers import Answer, check_call, compare, fail
+from companion.scores import additive_score
 
 MOST_ROWS = 2
 """Rows by which links are moved at most, up or down, in `check_best_shift`."""
