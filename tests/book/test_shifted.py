@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from companion.pages.plot import LiveOutput, shifted_map
-from tests.book.alone import alone, exact_all
-from tests.book.test_play import AXE, RULES, SCREENS, SHIFTS, said
+from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all
+from tests.book.test_play import SHIFTS, said
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -93,11 +93,6 @@ def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, screen: str) -> 
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
     options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
     with alone(browser, output(), **options) as page:
-        page.add_script_tag(path=AXE)
-        report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
-        assert len(report["passes"]) > 10
+        axe_finds_nothing(page)
