@@ -51,10 +51,11 @@ def shows(
     np.testing.assert_allclose(bars, weights[0], atol=1e-4)
     for part, tips in (("key", key), ("query", asked), ("blend", blend[None])):
         shafts = page.locator(f"path.am-arrow-lookup-{part}").evaluate_all(
-            "all => all.map(e => e.getAttribute('d').match(/L(\\S+) ([-\\d.]+)/).slice(1).map(Number))"
+            r"all => all.map(e => e.getAttribute('d').match(/L(\S+) ([-\d.]+)/))"
         )
         drawn = np.array([[50 * (x + 2.2), 50 * (2.5 - y)] for x, y in tips])
-        np.testing.assert_allclose(shafts, drawn, atol=0.06)
+        tips_drawn = [[float(x), float(y)] for _, x, y in shafts]
+        np.testing.assert_allclose(tips_drawn, drawn, atol=0.06)
 
 
 def at(page: Page, x: float, y: float) -> tuple[float, float]:
