@@ -23,7 +23,7 @@ WORDS, VECTORS = plane_words()
 
 
 def output(**options: Any) -> LiveOutput:
-    return arrow_lookup(WORDS, VECTORS, **{"stretched": "house", "length": 2.0} | options)
+    return arrow_lookup(WORDS, VECTORS, stretched="house", length=2.0, **options)
 
 
 def shows(
