@@ -21,6 +21,7 @@ from companion.pages.plot.glossed import GlossedText, glossed_text
 from companion.pages.plot.labels import LineEnd, label_along, label_ends
 from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
+from companion.pages.plot.live.arrows import arrow_lookup
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.output import LiveOutput
@@ -47,7 +48,7 @@ from companion.pages.plot.written import WrittenText, written_text
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
-    "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "attended_picture",
+    "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "arrow_lookup", "attended_picture",
     "attention_map", "attention_timeline", "band", "caption_maps", "compounding", "glossed_text",
     "gold_links", "head_viewer", "intervals", "label_along", "label_ends", "letter_color",
     "live_translator", "local_window", "online_softmax_steps", "paint_mask", "prefix_tree",

@@ -73,7 +73,8 @@ PARTS = (
     )),
     Part("Mathematics", "What attention computes.", (
         Stop("mathematics/lookup.ipynb", "Soft lookup",
-             "What do query, key and value have to do with a dictionary?", 35, True),
+             "What do query, key and value have to do with a dictionary?", 12, True,
+             evidence="mathematics/lookup_evidence.ipynb"),
         Stop("mathematics/scores.ipynb", "Scores, and why the square root",
              "Why are dot products divided by √d?", 37, True),
         Stop("mathematics/numerics.ipynb", "Softmax, masks and numerics",

@@ -15,7 +15,7 @@ PAGES: Mapping[str, str] = {
     "real_sentences": "history/bottleneck_evidence.ipynb",
     "alignment": "history/align_evidence.ipynb",
     "choices": "history/choices_evidence.ipynb",
-    "lookup": "mathematics/lookup.ipynb",
+    "lookup": "mathematics/lookup_evidence.ipynb",
     "scores": "mathematics/scores.ipynb",
     "numerics": "mathematics/numerics.ipynb",
     "heads": "mathematics/heads.ipynb",

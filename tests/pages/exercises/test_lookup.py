@@ -2,101 +2,65 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from companion import attend, masked_softmax
+from companion import masked_softmax, scaled_dot_product_attention
+from companion.data.plane import plane_words
 from companion.pages.exercises import lookup
 
-
-def temperature_for(gap: float, keys: int, weight: float) -> float:
-    """Bisect: the weight of the best key falls as the temperature rises."""
-    low, high = 1e-3, 1e3
-    for _ in range(200):
-        middle = math.sqrt(low * high)
-        scores = np.array([[gap] + [0.0] * (keys - 1)])
-        if masked_softmax(scores / middle)[0, 0] > weight:
-            low = middle
-        else:
-            high = middle
-    return low
+WORDS, VECTORS = plane_words()
 
 
-def test_temperature_takes_what_softmax_gives(capsys: pytest.CaptureFixture[str]) -> None:
-    lookup.check_temperature(temperature_for)
-    lookup.check_temperature(lambda g, k, w: g / math.log((k - 1) * w / (1 - w)))
+def test_nowhere_takes_the_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    lookup.check_nowhere([0.33, 0.0])
+    lookup.check_nowhere(scaled_dot_product_attention(np.zeros((1, 2)), VECTORS, VECTORS)[0])
     assert capsys.readouterr().out == "Right.\nRight.\n"
 
 
 @pytest.mark.parametrize(
     ("answer", "hint"),
     [
-        (lambda g, k, w: None, "nothing"),
-        (lambda g, k, w: "0.5", "wanted a number"),
-        (lambda g, k: 1.0, "stops with"),
-        (lambda g, k, w: math.log((k - 1) * w / (1 - w)) / g, r"1 / T"),
-        (lambda g, k, w: -g / math.log((k - 1) * w / (1 - w)), "sign"),
-        (lambda g, k, w: g / math.log2((k - 1) * w / (1 - w)), "base"),
-        (lambda g, k, w: g / (math.log(w / (1 - w)) or 1), "others share"),
-        (lambda g, k, w: g / math.log(k * w / (1 - w)), "not among the others"),
-        (lambda g, k, w: g / -math.log(1 - w), "divided by their sum"),
-        (lambda g, k, w: 1.0, "Solve weight"),
+        (None, "nothing"),
+        ([0, 0], "that is the query"),
+        ([2, 0], "sum of the values"),
+        ([0.01, 0.10], "Gaussian"),
+        ([0.5, 0.5], "blend"),
+        ([0.33], r"\(2,\)"),
     ],
 )
-def test_temperature_hints_at_the_cause(answer: Callable[..., Any], hint: str) -> None:
+def test_nowhere_hints_at_the_cause(answer: Any, hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
-        lookup.check_temperature(answer)
+        lookup.check_nowhere(answer)
 
 
-def off(weights: Any) -> Any:
-    return weights - np.diag(np.diag(weights))
+SQUARES = np.array([4, 8, 5, 1, 0, 2.0])
 
 
-def by_refitting(weights: Any, value: Any) -> Any:
-    """Leave each sample out for real: what is left of the row, from the logarithms."""
-    rows = []
-    for i in range(len(weights)):
-        rest = [j for j in range(len(weights)) if j != i]
-        rows.append(attend(masked_softmax(np.log(weights[i : i + 1, rest])), value[rest])[0])
-    return np.array(rows)
-
-
-def by_shortcut(weights: Any, value: Any) -> Any:
-    own = np.diag(weights)[:, None]
-    return (weights @ value - own * value) / (1 - own)
-
-
-@pytest.mark.parametrize("answer", [by_refitting, by_shortcut])
-def test_left_out_takes_the_slow_and_the_fast_way(answer: Callable[..., Any]) -> None:
-    lookup.check_left_out(answer)
+def test_gaussian_takes_two_digits() -> None:
+    lookup.check_gaussian([0.06, 0.01, 0.04, 0.27, 0.45, 0.17])
+    lookup.check_gaussian(masked_softmax(-SQUARES[None] / 2)[0])
 
 
 @pytest.mark.parametrize(
     ("answer", "hint"),
     [
-        (lambda w, v: None, "nothing"),
-        (lambda w, v: "none", "wanted an array"),
-        (lambda w: w, "stops with"),
-        (lambda w, v: w @ v, "answers for itself"),
-        (lambda w, v: off(w) @ v, "divide by its sum"),
-        (lambda w, v: off(w) / off(w).sum(0, keepdims=True) @ v, "of the column"),
-        (lambda w, v: (v - w @ v) / (1 - np.diag(w)[:, None]), "residual"),
-        (lambda w, v: masked_softmax(off(w)) @ v, "no second softmax"),
-        (lambda w, v: masked_softmax(w, ~np.eye(len(w), dtype=bool)) @ v, "no second softmax"),
-        (lambda w, v: (off(w) / off(w).sum(1, keepdims=True)).T @ v, "transpose"),
-        (lambda w, v: off(w) / off(w).sum(1, keepdims=True), "blend the values"),
-        (lambda w, v: w @ v / (1 - np.diag(w)[:, None]), "before you divide"),
-        (lambda w, v: by_shortcut(w, v)[:, 0], "shape"),
-        (lambda w, v: 0 * v, "without sample i"),
+        (None, "nothing"),
+        (masked_softmax(np.array([[0, -2, -1, 1, 2, 2.0]]))[0], "of the dot product"),
+        (masked_softmax(-SQUARES[None])[0], "the half is missing"),
+        (masked_softmax(-np.sqrt(SQUARES)[None] / 2)[0], "square of the distance"),
+        (masked_softmax(SQUARES[None] / 2)[0], "sign"),
+        (np.exp(-SQUARES / 2), "divide each by their sum"),
+        (-SQUARES / 2, "take exp of each"),
+        ([0.45, 0.17], r"\(6,\)"),
     ],
 )
-def test_left_out_hints_at_the_cause(answer: Callable[..., Any], hint: str) -> None:
+def test_gaussian_hints_at_the_cause(answer: Any, hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
-        lookup.check_left_out(answer)
+        lookup.check_gaussian(answer)
 
 
 def circle(angle: Any, radius: float) -> Any:
@@ -136,68 +100,37 @@ def test_circle_hints_at_the_cause(answer: Callable[..., Any], hint: str) -> Non
         lookup.check_on_circle(answer)
 
 
-def parts(query: Any, key: Any, value: Any, bandwidth: float, two: float = 2.0) -> Any:
-    weights = masked_softmax(-((query[:, None] - key) ** 2) / (two * bandwidth**2))
-    key_mean, value_mean = weights @ key, weights @ value
-    apart = key - key_mean[:, None]
-    covariance = np.sum(weights * apart * (value - value_mean[:, None]), axis=1)
-    return key_mean, value_mean, covariance, np.sum(weights * apart**2, axis=1)
+def scores(query: Any, key: Any) -> Any:
+    return query @ key.T
 
 
-def line_lookup(query: Any, key: Any, value: Any, bandwidth: float, two: float = 2.0) -> Any:
-    key_mean, value_mean, covariance, variance = parts(query, key, value, bandwidth, two)
-    return value_mean + covariance / variance * (query - key_mean)
+def shares(winners: Any, k: int) -> Any:
+    return np.bincount(winners, minlength=k) / len(winners)
 
 
-def by_least_squares(query: Any, key: Any, value: Any, bandwidth: float) -> Any:
-    found = []
-    for q in query:
-        root = np.exp(-((q - key) ** 2) / (4 * bandwidth**2))
-        columns = np.column_stack([np.ones_like(key), key - q]) * root[:, None]
-        found.append(np.linalg.lstsq(columns, value * root, rcond=None)[0][0])
-    return found
+def by_loop(query: Any, key: Any) -> list[float]:
+    first = [max(range(len(key)), key=lambda j: float(q @ key[j])) for q in query]
+    return [first.count(j) / len(query) for j in range(len(key))]
 
 
-@pytest.mark.parametrize("answer", [line_lookup, by_least_squares])
-def test_line_takes_covariances_and_least_squares(answer: Callable[..., Any]) -> None:
-    lookup.check_line(answer)
-
-
-def wrong_line(kind: str) -> Callable[..., Any]:
-    def answer(query: Any, key: Any, value: Any, bandwidth: float) -> Any:
-        key_mean, value_mean, covariance, variance = parts(query, key, value, bandwidth)
-        slope = covariance / variance
-        everywhere, intercept = np.polyfit(key, value, 1)
-        return {
-            "soft": value_mean,
-            "one": everywhere * query + intercept,
-            "far": value_mean + slope * query,
-            "round": value_mean + slope * (key_mean - query),
-            "undivided": value_mean + covariance * (query - key_mean),
-            "plain": value_mean + everywhere * (query - key_mean),
-            "other": value_mean + 2 * slope * (query - key_mean),
-            "shape": value_mean[:, None],
-        }[kind]
-
-    return answer
+@pytest.mark.parametrize("answer", [by_loop, lambda q, k: shares(scores(q, k).argmax(1), len(k))])
+def test_first_takes_shares(answer: Callable[..., Any]) -> None:
+    lookup.check_first(answer)
 
 
 @pytest.mark.parametrize(
     ("answer", "hint"),
     [
-        (lambda q, k, v, h: None, "nothing"),
-        (lambda q, k, v: q, "stops with"),
-        (wrong_line("soft"), "that is soft lookup"),
-        (wrong_line("one"), "one line for all"),
-        (wrong_line("far"), "through the mean key"),
-        (wrong_line("round"), "wrong way round"),
-        (wrong_line("undivided"), "divide"),
-        (wrong_line("plain"), "not plain ones"),
-        (lambda q, k, v, h: line_lookup(q, k, v, h, 1.0), r"2 h\^2"),
-        (wrong_line("other"), "lie on a line"),
-        (wrong_line("shape"), "shape"),
+        (lambda q, k: None, "nothing"),
+        (lambda q: q, "stops with"),
+        (lambda q, k: np.bincount(scores(q, k).argmax(1)), "those are counts"),
+        (lambda q, k: shares(scores(q, k).argmax(0), len(q)), "along the keys"),
+        (lambda q, k: shares(scores(q, k).argmin(1), len(k)), "comes last"),
+        (lambda q, k: shares(((q[:, None] - k) ** 2).sum(-1).argmin(1), len(k)), "nearest"),
+        (lambda q, k: masked_softmax(scores(q, k)).mean(0), "mean weights"),
+        (lambda q, k: np.full(len(k), 1 / len(k)), "sum to 1"),
     ],
 )
-def test_line_hints_at_the_cause(answer: Callable[..., Any], hint: str) -> None:
+def test_first_hints_at_the_cause(answer: Callable[..., Any], hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
-        lookup.check_line(answer)
+        lookup.check_first(answer)
