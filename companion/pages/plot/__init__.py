@@ -24,7 +24,7 @@ from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.output import LiveOutput
-from companion.pages.plot.live.painted import paint_mask
+from companion.pages.plot.live.painted import MaskPuzzle, paint_mask
 from companion.pages.plot.live.shifted import shifted_map
 from companion.pages.plot.live.softmax import softmax_explorer
 from companion.pages.plot.live.tiles import online_softmax_steps
@@ -47,7 +47,7 @@ from companion.pages.plot.written import WrittenText, written_text
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
-    "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "attended_picture",
+    "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText", "attended_picture",
     "attention_map", "attention_timeline", "band", "caption_maps", "compounding", "glossed_text",
     "gold_links", "head_viewer", "intervals", "label_along", "label_ends", "letter_color",
     "live_translator", "local_window", "online_softmax_steps", "paint_mask", "prefix_tree",
