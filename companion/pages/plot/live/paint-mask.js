@@ -153,8 +153,8 @@ function start(root) {
   controls.append(presets.element);
   if (data.flip) controls.append(button("turn upside down", turn));
   if (data.puzzles.length) controls.append(puzzles.element);
-  root.querySelector(".am-live-drawing").after(question);
   const say = announcer(root);
+  root.querySelector(".am-live-drawing").after(question);
   const state = stateOf(root);
   take(0);
 }
