@@ -23,7 +23,7 @@ from companion import (
     scaled_dot_score,
     sliding_window_mask,
 )
-from companion.pages.plot import LiveOutput, head_viewer, paint_mask, rotary_angles
+from companion.pages.plot import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
 from tests.book.alone import alone, axe_finds_nothing, exact, exact_all, targets_can_be_hit
 from tests.book.built import Site
 
@@ -48,6 +48,11 @@ MASKS = {
     "documents": document_mask(np.array([0, 0, 0, 1, 1, 1])),
     "nothing": np.zeros((6, 6), bool),
 }
+PUZZLES = [
+    MaskPuzzle("prompt", "Two words are a prompt.", "causal", prefix_mask(np.array(2), 6)),
+    MaskPuzzle("texts", "Two texts.", "causal", MASKS["documents"] & MASKS["causal"]),
+]
+NEXT = [1, 2, 3, 4, 5, None]
 QUERY, KEY = RNG.normal(size=(2, 8))
 FREQUENCIES = rotary_frequencies(8, base=100.0)
 LONGEST = 20
@@ -370,6 +375,80 @@ def test_a_mask_that_is_painted_is_recognized(browser: Browser) -> None:
                     cell(page, query, key).click()
         assert pressed(page.locator("figure"), "prefix") == "true"
         assert said(page).endswith("This mask: prefix.")
+
+
+def posed(**options: Any) -> LiveOutput:
+    scores = scaled_dot_score(HEAD_QUERIES, HEAD_KEYS)
+    given: dict[str, Any] = {"masks": MASKS, "answers": NEXT, "puzzles": PUZZLES, "flip": True}
+    return paint_mask(scores, WORDS, **given | options)
+
+
+def test_rings_tell_which_rows_see_what_comes_next(browser: Browser) -> None:
+    masks = {"causal": MASKS["causal"], "everything": MASKS["everything"]}
+    with alone(browser, posed(masks=masks)) as page:
+        seen = page.locator(".am-mask-seen")
+        assert page.locator(".am-mask-answer").count() == 5
+        assert seen.inner_text() == "No row sees the word that comes next."
+        cell(page, 3, 4).click()
+        cell(page, 1, 3).click()  # further ahead than the next word
+        assert seen.inner_text() == "1 of 5 rows see the word that comes next: on."
+        page.get_by_role("button", name="everything").click()
+        assert seen.inner_text().startswith("5 of 5 rows")
+
+
+def test_a_puzzle_counts_cells_until_it_is_solved(browser: Browser) -> None:
+    with alone(browser, posed(notes={"causal": "No future."})) as page:
+        question = page.locator(".am-mask-question")
+        assert not question.is_visible()
+        page.get_by_role("button", name="prompt").click()
+        shows(page, MASKS["causal"])
+        assert pressed(page.locator("figure"), "causal") == "false"
+        assert question.inner_text() == "Two words are a prompt. So far 0 cells changed."
+        cell(page, 0, 2).click()
+        assert question.inner_text().endswith("So far 1 cell changed.")
+        cell(page, 0, 2).click()
+        cell(page, 0, 1).click()
+        assert question.inner_text().endswith("Solved, with 1 cell changed.")
+        assert said(page).startswith("Solved. ")
+        shows(page, prefix_mask(np.array(2), 6))
+        page.get_by_role("button", name="causal", exact=True).click()
+        assert not question.is_visible()
+        assert said(page) == "Mask: causal. No future."
+
+
+def test_a_puzzle_of_several_cells_by_strokes(browser: Browser) -> None:
+    with alone(browser, posed()) as page:
+        page.get_by_role("button", name="texts").click()
+        for query in (3, 4, 5):
+            cell(page, query, 0).hover()
+            page.mouse.down()
+            cell(page, query, 1).hover()
+            cell(page, query, 2).hover()
+            page.mouse.up()
+        question = page.locator(".am-mask-question")
+        assert question.inner_text() == "Two texts. Solved, with 9 cells changed."
+        shows(page, MASKS["documents"] & MASKS["causal"])
+
+
+def test_a_mask_turned_upside_down(browser: Browser) -> None:
+    with alone(browser, posed()) as page:
+        page.get_by_role("button", name="causal", exact=True).click()
+        page.get_by_role("button", name="turn upside down").click()
+        shows(page, ~MASKS["causal"])
+        assert said(page) == "Mask: causal, upside down. Nothing to look at for: .."
+        page.get_by_role("button", name="turn upside down").click()
+        shows(page, MASKS["causal"])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_rings_and_puzzles_break_no_rule_of_axe(browser: Browser, theme: str) -> None:
+    options: dict[str, Any] = {"color_scheme": theme, "bypass_csp": True, "viewport": PHONE}
+    with alone(browser, posed(), **options) as page:
+        page.get_by_role("button", name="prompt").click()
+        axe_finds_nothing(page)
+        targets_can_be_hit(page.locator("button"))
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(wide) <= 0
 
 
 # Rotary angles

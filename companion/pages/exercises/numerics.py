@@ -1,4 +1,4 @@
-"""Check functions of "Softmax, masks and numerics".
+"""Check functions of "Softmax in floating point, and in blocks".
 
 Each calls your function, compares with a computation of its own, and prints "Right." or raises an
 `AssertionError` that hints at the cause.
@@ -7,14 +7,13 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from companion.attention import masked_softmax, scaled_dot_product_attention
-from companion.masks import causal_mask, sliding_window_mask
+from companion.masks import causal_mask
 from companion.pages.exercises import answers
 from companion.pages.exercises.answers import Answer, Numbers, fail
 from companion.tiled import merge_attention
@@ -130,35 +129,6 @@ def _check_merged(
     parts = {"output": (right, of_output), "lse": (right_lse, of_lse)}
     otherwise = f"the shape is right, the numbers are not {when}".strip()
     answers.compare_parts(got, parts, PAIR, otherwise=otherwise, atol=1e-9)
-
-
-def check_window(window: Answer) -> None:
-    """Check the mask of a window of w keys, for queries that come last among the keys.
-
-    Args:
-        window: `window(q_len, k_len, w)` to a boolean mask (q, k): query i stands at position
-            i + k_len - q_len and may attend to w keys, its own the last of them.
-    """
-    for q_len, k_len, w in ((6, 6, 3), (3, 8, 4), (1, 7, 2), (4, 5, 1)):
-        offset = k_len - q_len
-        made = partial(sliding_window_mask, q_len, k_len, offset=offset)
-        from_start = partial(sliding_window_mask, q_len, k_len, offset=0)
-        right, too_short, first = made(left=w - 1), made(left=max(w - 2, 0)), from_start(left=w - 1)
-        got = answers.called(window, q_len, k_len, w)
-        if getattr(got, "dtype", None) != np.bool_:
-            fail(f"got {_named(got)}, wanted a boolean array, True = may attend")
-        mistakes = {
-            "that is w + 1 keys: the own place and w before it; count the own place": made(left=w),
-            "that is w - 1 keys: the own place is one of the w": too_short,
-            "the last query stands at the last key, not the first query at the first": first,
-            "w + 1 keys, and the last query does not stand at the last key": from_start(left=w),
-            "keys after the own place are the future": made(left=w - 1, right=w - 1),
-            "that is causal, without a left end": causal_mask(q_len, k_len, offset=offset),
-            "the mask is upside down: True means may attend": ~right,
-        }
-        otherwise = f"window({q_len}, {k_len}, {w}): the shape is right, the mask is not"
-        answers.compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise)
-    print("Right.")
 
 
 def check_additive(additive: Answer) -> None:

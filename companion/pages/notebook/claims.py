@@ -54,6 +54,7 @@ def claims_table(
     study: str,
     *more: str,
     sections: Mapping[str, str] | None = None,
+    others: bool = True,
     directory: Traversable | None = None,
 ) -> ClaimsTable:
     """Show every claim of a study, or of several: claim, number, verdict and section.
@@ -63,6 +64,8 @@ def claims_table(
         more: names of other studies whose claims follow.
         sections: for a claim, "claim" or "study/claim", the heading of the section of this page
             that shows it; these claims come first, in this order.
+        others: whether the other claims of the studies follow; without them, another page has to
+            show them.
         directory: where the records lie; by default those that come with the package.
 
     Raises:
@@ -74,7 +77,7 @@ def claims_table(
     studies = [load_result(name, directory=directory) for name in (study, *more)]
     claims = {(one.study, key): claim for one in studies for key, claim in one.claims.items()}
     shown = {_place(key, studies): heading for key, heading in (sections or {}).items()}
-    keys = [*shown, *(key for key in claims if key not in shown)]
+    keys = [*shown, *(key for key in claims if others and key not in shown)]
     return ClaimsTable(tuple((claims[key], shown.get(key, "")) for key in keys))
 
 

@@ -25,7 +25,7 @@ from companion.pages.plot.live.arrows import arrow_lookup
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.output import LiveOutput
-from companion.pages.plot.live.painted import paint_mask
+from companion.pages.plot.live.painted import MaskPuzzle, paint_mask
 from companion.pages.plot.live.shifted import shifted_map
 from companion.pages.plot.live.softmax import softmax_explorer
 from companion.pages.plot.live.tiles import online_softmax_steps
@@ -48,12 +48,11 @@ from companion.pages.plot.written import WrittenText, written_text
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
-    "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "arrow_lookup", "attended_picture",
-    "attention_map", "attention_timeline", "band", "caption_maps", "compounding", "glossed_text",
-    "gold_links", "head_viewer", "intervals", "label_along", "label_ends", "letter_color",
-    "live_translator", "local_window", "online_softmax_steps", "paint_mask", "prefix_tree",
-    "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
-    "softmax_explorer",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "written_text",
+    "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText", "arrow_lookup",
+    "attended_picture", "attention_map", "attention_timeline", "band", "caption_maps",
+    "compounding", "glossed_text", "gold_links", "head_viewer", "intervals", "label_along",
+    "label_ends", "letter_color", "live_translator", "local_window", "online_softmax_steps",
+    "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
+    "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "written_text",
 ]  # fmt: skip

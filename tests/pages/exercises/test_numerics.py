@@ -1,4 +1,4 @@
-"""The check functions of "Softmax, masks and numerics": wrong gets the hint at its cause."""
+"""Checks of "Softmax in floating point, and in blocks": wrong gets the hint at its cause."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from companion.pages.exercises.numerics import (
     check_additive,
     check_merge,
     check_softmax,
-    check_window,
 )
 
 Answer = Callable[..., Any]
@@ -74,20 +73,6 @@ def with_output(change: Answer) -> Answer:
     )
 
 
-def make_window(before: int = 1, after: int = 0, shifted: bool = True) -> Answer:
-    """The mask of a window by loops: `before` is taken off w, `after` keys lie behind."""
-
-    def window(q_len: int, k_len: int, w: int) -> Any:
-        mask = np.zeros((q_len, k_len), dtype=bool)
-        for i in range(q_len):
-            place = i + (k_len - q_len if shifted else 0)
-            for j in range(k_len):
-                mask[i, j] = place - w + before <= j <= place + after
-        return mask
-
-    return window
-
-
 def make_additive(penalty: float = -math.inf, joined: Answer = np.logical_and) -> Answer:
     def additive(causal: Any, padding: Any) -> Any:
         allowed = np.broadcast_to(joined(causal, padding), causal.shape)
@@ -105,7 +90,6 @@ def multiplied(causal: Any, padding: Any) -> Any:
     [
         (check_softmax, make_softmax()),
         (check_merge, merge),
-        (check_window, make_window()),
         (check_additive, make_additive()),
         (check_additive, make_additive(float(np.finfo(np.float16).min))),
     ],
@@ -159,21 +143,6 @@ MERGE: list[tuple[Answer, str]] = [
     (lambda one: one, "your function stops"),
 ]
 
-WINDOW: list[tuple[Answer, str]] = [
-    (make_window(before=0), r"that is w \+ 1 keys"),
-    (make_window(before=2), "that is w - 1 keys"),
-    (make_window(shifted=False), "the last query stands at the last key"),
-    (make_window(before=0, shifted=False), r"that is w \+ 1 keys"),
-    (lambda q, k, w: make_window(1, w - 1)(q, k, w), "are the future"),
-    (lambda q, k, w: make_window(-99)(q, k, w), "without a left end"),
-    (lambda q, k, w: ~make_window()(q, k, w), "upside down"),
-    (lambda q, k, w: make_window()(q, k, w) & False, "the mask is not"),
-    (lambda q, k, w: make_window()(q, k, w).astype(int), "an array of int64, wanted a boolean"),
-    (lambda q, k, w: make_window()(q, k, w).T[:2], r"wanted \(q, k\)"),
-    (lambda q, k, w: None, "end in a return"),
-    (lambda q: q, "your function stops"),
-]
-
 ADDITIVE: list[tuple[Answer, str]] = [
     (multiplied, "0 times infinity"),
     (lambda causal, padding: ~make_additive(0)(causal, padding).astype(bool), "array of bool"),
@@ -197,7 +166,6 @@ ADDITIVE: list[tuple[Answer, str]] = [
     [
         *((check_softmax, *case) for case in SOFTMAX),
         *((check_merge, *case) for case in MERGE),
-        *((check_window, *case) for case in WINDOW),
         *((check_additive, *case) for case in ADDITIVE),
     ],
 )

@@ -66,6 +66,13 @@ def test_a_section_is_linked(results: Path) -> None:
     assert links == ["#does-it-help"]
 
 
+def test_other_claims_can_be_left_to_another_page(results: Path) -> None:
+    table = claims_table(
+        "first", "second", sections={"second/tie": "X"}, others=False, directory=results
+    )
+    assert [row[0] for row in cells(table)] == ["Claim", "It helps."]
+
+
 @pytest.mark.parametrize(
     "heading", ["Does it look?", "1.2 Wrong: `additive_score`", "Qué hace ñ", "– Twice –", "A  b_c"]
 )

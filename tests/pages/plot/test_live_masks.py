@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from companion import causal_mask, masked_softmax, padding_mask
-from companion.pages.plot import paint_mask
+from companion.pages.plot import MaskPuzzle, paint_mask
 
 SCORES = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 QUERIES, KEYS = ["I", "am"], ["je", "<suis>", "."]
@@ -52,6 +52,45 @@ def test_scores_and_masks_are_stored_exactly() -> None:
         {"name": "padding", "allowed": [1, 1, 0, 1, 1, 0]},
     ]
     assert len(given._repr_html_()) < 25_000
+
+
+PUZZLE = MaskPuzzle("all", "Everybody sees everybody.", "causal", np.ones((2, 3), bool))
+
+
+def test_what_is_to_be_predicted_is_ringed() -> None:
+    masks = {"leak": causal_mask(2, 3, offset=1)}
+    shown = paint_mask(SCORES, QUERIES, KEYS, masks=masks, answers=[1, None])
+    assert repr(shown).endswith(" 1 of 1 rows see the word that comes next: I.")
+    assert '<p class="am-mask-seen">1 of 1 rows see' in shown.drawing
+    blind = paint_mask(SCORES, QUERIES, KEYS, masks=MASKS, answers=[1, 2])
+    assert blind.drawing.count("am-mask-blocked am-mask-answer") == 2
+    assert repr(blind).endswith(" No row sees the word that comes next.")
+    assert "am-mask-seen" not in paint_mask(SCORES, QUERIES, KEYS, masks=MASKS).drawing
+
+
+def test_notes_and_puzzles_are_stored() -> None:
+    notes = {"padding": "Two words, and filler."}
+    shown = paint_mask(SCORES, QUERIES, KEYS, masks=MASKS, notes=notes, puzzles=[PUZZLE], flip=True)
+    assert shown.data["notes"] == ["", "Two words, and filler."]
+    assert shown.data["puzzles"] == [
+        {"name": "all", "question": PUZZLE.question, "begin": 0, "allowed": [1] * 6}
+    ]
+    assert shown.data["flip"] is True
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"notes": {"prefix": "?"}}, "notes: got one on 'prefix'"),
+        ({"answers": [1]}, "answers: got 1, wanted 2, one for every query"),
+        ({"answers": [None, 3]}, "answers: got 3, wanted a key from 0 to 2"),
+        ({"puzzles": [MaskPuzzle("a", "?", "b", MASKS["causal"])]}, "begins with 'b', wanted one"),
+        ({"puzzles": [MaskPuzzle("a", "?", "causal", np.ones((9, 9), bool))]}, "'a' has shape"),
+    ],
+)
+def test_what_is_not_there_cannot_be_asked_for(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paint_mask(SCORES, QUERIES, KEYS, masks=MASKS, **given)
 
 
 @pytest.mark.parametrize(

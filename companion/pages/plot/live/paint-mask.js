@@ -22,9 +22,33 @@ function start(root) {
     cell.replaceChildren(made);
     return made;
   }));
+  const seen = root.querySelector(".am-mask-seen");
   let stroke = null;
+  let puzzle = null;
 
   const sameAs = ({ allowed }) => mask.every((line, query) => line.every((open, key) => open === Boolean(allowed[query * keys + key])));
+  const opposite = ({ allowed }) => sameAs({ allowed: allowed.map((open) => !open) });
+
+  function nameOf() {
+    const turned = data.masks.find(opposite);
+    return data.masks.find(sameAs)?.name ?? (turned ? `${turned.name}, upside down` : "painted by hand");
+  }
+
+  /* Which queries see the key that they have to predict; the same words as in Python. */
+  function wordsOnSeen() {
+    const asked = data.answers.map((key, query) => [query, key]).filter(([, key]) => key !== null);
+    const found = asked.filter(([query, key]) => mask[query][key]).map(([query]) => data.queries[query]);
+    if (found.length === 0) return "No row sees the word that comes next.";
+    return `${found.length} of ${asked.length} rows see the word that comes next: ${found.join(", ")}.`;
+  }
+
+  function wordsOnPuzzle() {
+    const { question, begin, allowed } = data.puzzles[puzzle];
+    const from = data.masks[begin].allowed;
+    const changed = mask.flat().filter((open, at) => open !== Boolean(from[at])).length;
+    const cells = `${changed} ${changed === 1 ? "cell" : "cells"}`;
+    return `${question} ${sameAs({ allowed }) ? `Solved, with ${cells} changed.` : `So far ${cells} changed.`}`;
+  }
 
   function draw() {
     mask.forEach((line, query) => {
@@ -40,19 +64,25 @@ function start(root) {
       });
       showNumber(sums[query], weights.reduce((sum, weight) => sum + weight, 0));
     });
-    presets.press(data.masks.findIndex(sameAs));
-    state(`Mask: ${data.masks.find(sameAs)?.name ?? "painted by hand"}.`);
+    presets.press(puzzle === null ? data.masks.findIndex(sameAs) : -1);
+    puzzles.press(puzzle ?? -1);
+    if (seen) seen.textContent = wordsOnSeen();
+    question.hidden = puzzle === null;
+    question.textContent = puzzle === null ? "" : wordsOnPuzzle();
+    state(`Mask: ${nameOf()}.`);
   }
 
   function tell(query) {
     const weights = softmaxRow(scores[query], mask[query]);
     const count = mask[query].filter((open) => open).length;
     const most = weights.indexOf(Math.max(...weights));
-    const named = data.masks.find(sameAs);
+    const solved = puzzle !== null && sameAs(data.puzzles[puzzle]);
+    const named = puzzle === null && data.masks.find(sameAs);
     const said = count === 0
       ? `${data.queries[query]} may look at nothing: all its weights are 0.`
       : `${data.queries[query]} may look at ${count} of ${keys}, most at ${data.keys[most]}: ${weights[most].toFixed(2)}.`;
-    say(named ? `${said} This mask: ${named.name}.` : said);
+    if (solved) say(`Solved. ${said}`);
+    else say(named ? `${said} This mask: ${named.name}.` : said);
   }
 
   function paint(query, key, open) {
@@ -61,13 +91,32 @@ function start(root) {
     tell(query);
   }
 
-  function take(place) {
-    data.masks[place].allowed.forEach((open, at) => {
+  function fill(allowed) {
+    allowed.forEach((open, at) => {
       mask[Math.floor(at / keys)][at % keys] = Boolean(open);
     });
     draw();
     const empty = data.queries.filter((_, query) => !mask[query].includes(true));
-    say(`Mask: ${data.masks[place].name}.${empty.length ? ` Nothing to look at for: ${empty.join(", ")}.` : ""}`);
+    return empty.length ? ` Nothing to look at for: ${empty.join(", ")}.` : "";
+  }
+
+  function take(place) {
+    puzzle = null;
+    const empty = fill(data.masks[place].allowed);
+    const note = data.notes[place];
+    say(`Mask: ${data.masks[place].name}.${note ? ` ${note}` : ""}${empty}`);
+  }
+
+  function turn() {
+    puzzle = null;
+    const empty = fill(mask.flat().map((open) => !open));
+    say(`Mask: ${nameOf()}.${empty}`);
+  }
+
+  function pose(place) {
+    puzzle = place;
+    fill(data.masks[data.puzzles[place].begin].allowed);
+    say("Paint the mask that the puzzle asks for.");
   }
 
   /* A press begins a stroke; it paints once it has reached another cell, else the click does. */
@@ -99,8 +148,13 @@ function start(root) {
   rove(buttons);
   const controls = controlsOf(root, "Begin with a mask", true);
   const presets = choice("Mask", data.masks.map(({ name }) => name), take);
+  const puzzles = choice("Puzzle", data.puzzles.map(({ name }) => name), pose);
+  const question = make("p", { class: "am-mask-question", hidden: "" });
   controls.append(presets.element);
+  if (data.flip) controls.append(button("turn upside down", turn));
+  if (data.puzzles.length) controls.append(puzzles.element);
   const say = announcer(root);
+  root.querySelector(".am-live-drawing").after(question);
   const state = stateOf(root);
   take(0);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -13,12 +14,33 @@ from companion.pages.plot._inputs import Flags, Numbers, as_labels, as_matrix
 from companion.pages.plot.live.output import LiveOutput, pack
 
 
+@dataclass(frozen=True)
+class MaskPuzzle:
+    """A mask to be painted, which is described in words.
+
+    Attributes:
+        name: what its button says.
+        question: which mask is wanted.
+        begin: the name of the mask to begin with.
+        goal: boolean array that broadcasts to (q, k), True = may attend.
+    """
+
+    name: str
+    question: str
+    begin: str
+    goal: Any
+
+
 def paint_mask(
     scores: Any,
     queries: Sequence[str],
     keys: Sequence[str] | None = None,
     *,
     masks: Mapping[str, Any],
+    notes: Mapping[str, str] | None = None,
+    answers: Sequence[int | None] = (),
+    puzzles: Sequence[MaskPuzzle] = (),
+    flip: bool = False,
     label: str = "A mask to paint",
     caption: str = "Each row is a softmax over the keys that its query may look at: the weights of "
     "one query. Hatched cells are not allowed.",
@@ -34,17 +56,24 @@ def paint_mask(
         keys: k tokens, the columns; None means those of the queries, for self-attention.
         masks: the masks to begin with, by name, the first one shown: boolean arrays that broadcast
             to (q, k), True = may attend.
+        notes: what is said of a mask when it is chosen, by its name.
+        answers: for every query, the key that it has to predict, or None; these cells are ringed,
+            and a line counts the rings that the mask allows. Empty for no rings.
+        puzzles: masks that the reader is asked to paint.
+        flip: whether a button turns the mask upside down.
         label: what is shown, in a few words.
         caption: the words below.
 
     Raises:
         TypeError: `scores` holds no numbers, or a mask is not boolean.
-        ValueError: shapes or numbers of labels do not agree, a score is not finite, or there is no
-            mask.
+        ValueError: shapes or numbers of labels do not agree, a score is not finite, there is no
+            mask, or a note, an answer or a puzzle names what is not there.
 
     >>> from companion import causal_mask
-    >>> paint_mask([[0.0, 0.0], [0.0, 0.0]], ["I", "am"], masks={"causal": causal_mask(2)})
-    A mask to paint. Mask: causal. I: I 1.00, am blocked; am: I 0.50, am 0.50.
+    >>> paint_mask([[0.0, 0.0], [0.0, 0.0]], ["I", "am"], masks={"causal": causal_mask(2)},
+    ...            answers=[1, None])
+    A mask to paint. Mask: causal. I: I 1.00, am blocked; am: I 0.50, am 0.50. No row sees the \
+word that comes next.
     """
     given = as_matrix(scores, "scores")
     if not np.isfinite(given).all():
@@ -56,20 +85,69 @@ def paint_mask(
     if not masks:
         raise ValueError("masks: got none, wanted at least one")
     allowed = {name: _as_mask(mask, name, given.shape) for name, mask in masks.items()}
+    if unknown := sorted((notes or {}).keys() - allowed.keys()):
+        raise ValueError(f"notes: got one on {unknown[0]!r}, wanted names of masks")
+    to_predict = _as_answers(answers, given.shape)
     first, mask = next(iter(allowed.items()))
     weights = masked_softmax(given, mask)
-    painted = [
-        {"name": name, "allowed": one.astype(int).ravel().tolist()} for name, one in allowed.items()
-    ]
+    seen = _seen(mask, rows, to_predict)
     return LiveOutput(
         "paint-mask",
-        drawing=_table(weights, mask, rows, columns),
-        data={"scores": pack(given, "float64"), "queries": rows, "keys": columns, "masks": painted},
+        drawing=_table(weights, mask, rows, columns, to_predict)
+        + (f'<p class="am-mask-seen">{escape(seen)}</p>' if seen else ""),
+        data={
+            "scores": pack(given, "float64"),
+            "queries": rows,
+            "keys": columns,
+            "masks": [{"name": name, "allowed": _flat(one)} for name, one in allowed.items()],
+            "notes": [(notes or {}).get(name, "") for name in allowed],
+            "answers": to_predict,
+            "puzzles": [_as_puzzle(one, list(allowed), given.shape) for one in puzzles],
+            "flip": flip,
+        },
         label=label,
-        alt=f"Mask: {first}. {_words(weights, mask, rows, columns)}.",
+        alt=f"Mask: {first}. {_words(weights, mask, rows, columns)}.{f' {seen}' if seen else ''}",
         caption=caption,
         state=f"Mask: {first}.",
     )
+
+
+def _as_answers(answers: Sequence[int | None], shape: tuple[int, ...]) -> list[int | None]:
+    given = list(answers)
+    if given and len(given) != shape[0]:
+        raise ValueError(f"answers: got {len(given)}, wanted {shape[0]}, one for every query")
+    for key in given:
+        if key is not None and not 0 <= key < shape[1]:
+            raise ValueError(f"answers: got {key}, wanted a key from 0 to {shape[1] - 1}")
+    return given
+
+
+def _as_puzzle(puzzle: MaskPuzzle, names: list[str], shape: tuple[int, ...]) -> dict[str, Any]:
+    if puzzle.begin not in names:
+        wanted = f"wanted one of {', '.join(names)}"
+        raise ValueError(f"puzzles: {puzzle.name!r} begins with {puzzle.begin!r}, {wanted}")
+    return {
+        "name": puzzle.name,
+        "question": puzzle.question,
+        "begin": names.index(puzzle.begin),
+        "allowed": _flat(_as_mask(puzzle.goal, puzzle.name, shape)),
+    }
+
+
+def _flat(mask: Flags) -> list[int]:
+    flat: list[int] = mask.astype(int).ravel().tolist()
+    return flat
+
+
+def _seen(mask: Flags, rows: Sequence[str], answers: Sequence[int | None]) -> str:
+    """Say which queries see the key that they have to predict; "" where none has to."""
+    asked = [(query, key) for query, key in enumerate(answers) if key is not None]
+    if not asked:
+        return ""
+    seen = [rows[query] for query, key in asked if mask[query, key]]
+    if not seen:
+        return "No row sees the word that comes next."
+    return f"{len(seen)} of {len(asked)} rows see the word that comes next: {', '.join(seen)}."
 
 
 def _as_mask(mask: Any, name: str, shape: tuple[int, ...]) -> Flags:
@@ -90,13 +168,23 @@ def _words(weights: Numbers, mask: Flags, rows: Sequence[str], columns: Sequence
     return "; ".join(said)
 
 
-def _table(weights: Numbers, mask: Flags, rows: Sequence[str], columns: Sequence[str]) -> str:
+def _table(
+    weights: Numbers,
+    mask: Flags,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    answers: Sequence[int | None],
+) -> str:
+    wanted = answers or [None] * len(rows)
     head = "".join(f'<th scope="col">{escape(key)}</th>' for key in columns)
     body = "".join(
         f'<tr><th scope="row">{escape(query)}</th>'
-        + "".join(_cell(float(weight), bool(one)) for weight, one in zip(line, open_, strict=True))
+        + "".join(
+            _cell(float(weight), bool(one), key == answer)
+            for key, (weight, one) in enumerate(zip(line, open_, strict=True))
+        )
         + f'<td class="am-mask-sum">{line.sum():.2f}</td></tr>'
-        for query, line, open_ in zip(rows, weights, mask, strict=True)
+        for query, line, open_, answer in zip(rows, weights, mask, wanted, strict=True)
     )
     return (
         '<div class="am-mask-scroll"><table class="am-mask-table"><thead><tr>'
@@ -106,8 +194,9 @@ def _table(weights: Numbers, mask: Flags, rows: Sequence[str], columns: Sequence
     )
 
 
-def _cell(weight: float, allowed: bool) -> str:
+def _cell(weight: float, allowed: bool, answer: bool) -> str:
+    ring = " am-mask-answer" if answer else ""
     if not allowed:
-        return '<td class="am-mask-cell am-mask-blocked"><span>–</span></td>'
-    ink = round(10 * weight)  # in tenths: without a script there are classes alone
-    return f'<td class="am-mask-cell"><span class="am-ink-{ink}">{weight:.2f}</span></td>'
+        return f'<td class="am-mask-cell am-mask-blocked{ring}"><span>–</span></td>'
+    tenths = round(10 * weight)  # without a script there are classes alone
+    return f'<td class="am-mask-cell{ring}"><span class="am-ink-{tenths}">{weight:.2f}</span></td>'
