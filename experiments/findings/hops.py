@@ -37,7 +37,7 @@ FINDINGS = {
     ),
     "second_layer_second_step": Finding(
         holds="Of two layers, the second looks at the person at the end of both steps.",
-        fails="Of two layers, the second looks elsewhere than at the end of both steps.",
+        fails="Of two layers, the second does not look at the person at whom both steps end.",
         undecided="We cannot tell whether the second of two layers looks at the end of both steps.",
         number="a weight of {}",
     ),

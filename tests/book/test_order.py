@@ -71,7 +71,7 @@ def test_no_order_changes_a_result_until_words_see_what_is_before_them(browser: 
         page.get_by_role("button", name="Turn round").click()
         shows(page, "house new the in works she", "the")
         assert "changed by 0.00. The largest change of any word is 0.00." in said(page)
-        page.get_by_label("see only words before it").check()
+        page.get_by_label("look only back").check()
         shows(page, "house new the in works she", "the", before=True)
         assert page.locator("[data-am-changed]").count() == 5  # she, now last, sees all words
         page.get_by_role("button", name="Turn round").click()
@@ -96,7 +96,7 @@ def test_by_keyboard(browser: Browser) -> None:
             right.press("Space")
         shows(page, "works in the new house she", "she")
         assert right.get_attribute("aria-disabled") == "true"
-        page.get_by_label("see only words before it").press("Space")
+        page.get_by_label("look only back").press("Space")
         shows(page, "works in the new house she", "she", before=True)
 
 

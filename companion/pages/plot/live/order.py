@@ -14,8 +14,10 @@ from companion.pages.plot._inputs import Numbers, as_labels, as_matrix
 from companion.pages.plot.live._numbers import precise, signed
 from companion.pages.plot.live.output import LiveOutput, pack
 
-_UNIT, _MARGIN, _LABEL, _HEAD = 84, 40, 15, 9
-"""Of the drawing: a step of 1, the edge, a word's distance from its arrow, an arrowhead."""
+_UNIT, _LABEL, _HEAD = 84, 15, 9
+"""Of the drawing: a step of 1, a word's distance from its arrow, an arrowhead."""
+_EDGE, _BESIDE, _ABOVE = 10, 62, 32
+"""Of the drawing: how far the axes go on, and room beside and above all vectors, for words."""
 _LINES = ("weight", "result", "change")
 
 
@@ -32,13 +34,13 @@ class _Plane(NamedTuple):
 
     @property
     def size(self) -> tuple[float, float]:
-        wide, tall = _UNIT * (self.high - self.low) + 2 * _MARGIN
+        wide, tall = _UNIT * (self.high - self.low) + 2 * np.array([_BESIDE, _ABOVE])
         return float(wide), float(tall)
 
     def at(self, vector: Numbers) -> tuple[float, float]:
         return (
-            float(_UNIT * (vector[0] - self.low[0]) + _MARGIN),
-            float(_UNIT * (self.high[1] - vector[1]) + _MARGIN),
+            float(_UNIT * (vector[0] - self.low[0]) + _BESIDE),
+            float(_UNIT * (self.high[1] - vector[1]) + _ABOVE),
         )
 
 
@@ -148,9 +150,10 @@ def _chart(
 ) -> str:
     wide, tall = plane.size
     x0, y0 = plane.at(np.zeros(2))
+    left, top = _BESIDE - _EDGE, _ABOVE - _EDGE
     parts = [
-        f'<line class="am-word-order-axis" x1="0" x2="{wide:g}" y1="{y0:g}" y2="{y0:g}"/>',
-        f'<line class="am-word-order-axis" x1="{x0:g}" x2="{x0:g}" y1="0" y2="{tall:g}"/>',
+        f'<path class="am-word-order-axis" d="M{left} {y0:g}H{wide - left:g}M{x0:g} {top}'
+        f'V{tall - top:g}"/>'
     ]
     for number, (name, vector) in enumerate(zip(names, vectors, strict=True)):
         parts.append(_word(plane, name, vector, chosen=number == chosen))

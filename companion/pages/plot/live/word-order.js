@@ -157,7 +157,7 @@ function start(root) {
   const left = button("Move left", () => step(-1));
   const right = button("Move right", () => step(1));
   const turn = button("Turn round", () => show([...order].reverse(), chosen));
-  const before = tick("see only words before it", false, () => show(order, chosen));
+  const before = tick("look only back", false, () => show(order, chosen));
   const reset = button("Reset", () => {
     before.input.checked = false;
     show(ownOrder, given.chosen);
