@@ -2,7 +2,7 @@
 
 from companion.pages.studies import Finding
 
-FEWER = "{size} fewer of 100 answers are right"
+FEWER = "{} fewer of 100 answers are right"
 
 FINDINGS = {
     "one_layer_takes_one_step": Finding(
