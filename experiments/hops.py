@@ -175,7 +175,7 @@ def maps(model: Follower, features: Tensor) -> list[Tensor]:
     """Return the weights of every layer, (b, n, n)."""
     found, x = [], features
     for block in model.blocks:
-        found.append(block.attention(x, need_weights=True)[1][:, 0])
+        found.append(block.attention(x, need_weights=True)[1][:, 0])  # type: ignore[operator]
         x = block(x)
     return found
 

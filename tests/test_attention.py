@@ -815,7 +815,8 @@ def test_self_attention_is_torchs_module_with_one_head(torch: ModuleType) -> Non
 
 
 def test_self_attention_reorders_its_outputs_with_its_words() -> None:
-    x, *matrices = one_head()
+    x, query_weight, key_weight, value_weight = one_head()
+    matrices = query_weight, key_weight, value_weight
     order = np.random.default_rng(5).permutation(Q)
     output, weights = self_attention(x, *matrices)
     moved_output, moved_weights = self_attention(x[order], *matrices)

@@ -68,7 +68,9 @@ def test_the_second_map_is_that_of_what_the_first_block_gives() -> None:
     features = SMALL.batch(Generator().manual_seed(8), 2)[0]
     with torch.no_grad():
         read = model.blocks[0](features)
-        alone = model.blocks[1].attention(read, need_weights=True)[1][:, 0]
+        second = model.blocks[1]
+        assert isinstance(second, hops.Block)
+        alone = second.attention(read, need_weights=True)[1][:, 0]
         torch.testing.assert_close(hops.maps(model, features)[1], alone)
 
 

@@ -147,17 +147,17 @@ def check_sees_order(sees_order: Answer) -> None:
 
 def _layers(n: int, e: int) -> dict[str, tuple[Layer, bool]]:
     dice = np.random.default_rng(7)
-    matrices = tuple(dice.normal(size=(e, e)) for _ in range(3))
+    query, key, value = (dice.normal(size=(e, e)) for _ in range(3))
     near = sliding_window_mask(n, left=1, right=1)
     ring = (
         near | np.eye(n, dtype=bool)[[*range(1, n), 0]] | np.eye(n, dtype=bool)[[-1, *range(n - 1)]]
     )
     marks = dice.normal(size=(n, e))
     return {
-        "every word sees all words": (lambda x: self_attention(x, *matrices)[0], False),
-        "no attention, a matrix for each word alone": (lambda x: x @ matrices[0], False),
-        "neighbours": (lambda x: self_attention(x, *matrices, near)[0], True),
-        "neighbours in a ring": (lambda x: self_attention(x, *matrices, ring)[0], True),
-        "words before": (lambda x: self_attention(x, *matrices, causal_mask(n))[0], True),
-        "positions added": (lambda x: self_attention(x + marks, *matrices)[0], True),
+        "every word sees all words": (lambda x: self_attention(x, query, key, value)[0], False),
+        "no attention, a matrix for each word alone": (lambda x: x @ value, False),
+        "neighbours": (lambda x: self_attention(x, query, key, value, near)[0], True),
+        "neighbours in a ring": (lambda x: self_attention(x, query, key, value, ring)[0], True),
+        "words before": (lambda x: self_attention(x, query, key, value, causal_mask(n))[0], True),
+        "positions added": (lambda x: self_attention(x + marks, query, key, value)[0], True),
     }
