@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from companion.attention import attend, masked_softmax, scaled_dot_product_attention
+    from companion.attention import (
+        attend,
+        masked_softmax,
+        scaled_dot_product_attention,
+        self_attention,
+    )
     from companion.cache import KVCache
     from companion.dispatch import definitions
     from companion.layers import AdditiveAttention, FeedForward, LuongAttention, MultiHeadAttention
@@ -57,12 +62,12 @@ __all__ = [
     "merge_attention",
     "online_softmax", "padding_mask", "prefix_mask", "recurrent_linear_attention",
     "relative_buckets", "rotary_frequencies", "rotate", "scaled_dot_product_attention",
-    "scaled_dot_score", "sinusoidal_encoding", "sliding_window_mask", "tiled_attention",
-    "window_attention",
+    "scaled_dot_score", "self_attention", "sinusoidal_encoding", "sliding_window_mask",
+    "tiled_attention", "window_attention",
 ]  # fmt: skip
 
 _MODULES = {
-    "attention": ("attend", "masked_softmax", "scaled_dot_product_attention"),
+    "attention": ("attend", "masked_softmax", "scaled_dot_product_attention", "self_attention"),
     "cache": ("KVCache",),
     "dispatch": ("definitions",),
     "layers": ("AdditiveAttention", "FeedForward", "LuongAttention", "MultiHeadAttention"),

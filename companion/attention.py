@@ -67,6 +67,40 @@ def attend(weights: ArrayT, value: ArrayT) -> ArrayT:
     return weights @ value
 
 
+@contract(
+    x="... n e", query_weight="e d", key_weight="e d", value_weight="e v", d=">= 1",
+    mask="mask: ~... ~n ~n",
+)  # fmt: skip
+def self_attention(
+    x: ArrayT, query_weight: ArrayT, key_weight: ArrayT, value_weight: ArrayT,
+    mask: Array | None = None,
+) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+    """Let every word of a sentence look at all its words, in one head (Vaswani et al., 2017).
+
+    Queries, keys and values are made from the same words, by three matrices.
+
+    Args:
+        x: the words, one vector each.
+        mask: boolean, True = may attend, or floating, added to the scores. None allows every word.
+
+    Returns:
+        Outputs (..., n, v), and the weights (..., n, n): a row for the word that looks, a column
+        for the word that it looks at.
+
+    >>> import numpy as np
+    >>> same, words = np.eye(2), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> output, weights = self_attention(words, same, same, same)
+    >>> weights.round(2)
+    array([[0.67, 0.33],
+           [0.33, 0.67]])
+    """
+    query = x @ query_weight  # what each word looks for
+    key = x @ key_weight  # what it can be found by
+    value = x @ value_weight  # what it hands over
+    weights = masked_softmax(scaled_dot_score(query, key), mask)
+    return attend(weights, value), weights
+
+
 class _Options(TypedDict, total=False):
     scale: float | None
     enable_gqa: bool

@@ -364,6 +364,20 @@ HISTORIES: dict[str, dict[str, History]] = {
             "width_is_the_cause": "bhojanapalli2020",
         },
     ),
+    "hops": histories(
+        (
+            "before the runs",
+            "One run of each arm on seed 101, which is no reported one, had been seen.",
+        ),
+        {
+            "first_layer_first_step": "ours",
+            "one_layer_stays_behind": "peng2024",
+            "one_layer_takes_one_step": "ours check",
+            "patience_does_not_help": "peng2024",
+            "second_layer_second_step": "ours",
+            "two_layers_take_two_steps": "ours check",
+        },
+    ),
     "induction": histories(
         BEFORE,
         {

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from companion.attention import attend, masked_softmax, scaled_dot_product_attention
+from companion.attention import (
+    attend,
+    masked_softmax,
+    scaled_dot_product_attention,
+    self_attention,
+)
 from companion.masks import causal_mask, padding_mask
 from tests import oracle
 from tests.oracle import as_numpy, assert_matches
@@ -730,6 +735,11 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
         ValueError,
         "value: got k = 3 in shape (3, 2), wanted 7 as in weights",
     ),
+    "self-attention": (
+        lambda: self_attention(np.ones((5, 4)), np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 2))),
+        ValueError,
+        "query_weight: got e = 3 in shape (3, 2), wanted 4 as in x",
+    ),
     "attend rank": (
         lambda: attend(np.ones(5), np.ones((5, 2))),
         ValueError,
@@ -763,6 +773,59 @@ def test_dropout_needs_torch(xp: Any) -> None:
         return
     with pytest.raises(ValueError, match=r"^dropout_p: got 0\.1, wanted 0\.0 without torch$"):
         sdpa(*arrays, dropout_p=0.1)
+
+
+# One layer, one head
+
+
+def one_head(*batch: int) -> tuple[Any, Any, Any, Any]:
+    """Return words, and the matrices of their queries, keys and values."""
+    return draw(*batch, Q, 4), draw(4, D), draw(4, D, seed=1), draw(4, V, seed=2)
+
+
+def test_self_attention_is_a_loop_over_words(xp: Any) -> None:
+    x, query_weight, key_weight, value_weight = one_head(B)
+    mask = keep(Q, Q)
+    output, weights = self_attention(
+        *(xp.asarray(array) for array in (x, query_weight, key_weight, value_weight, mask))
+    )
+    for b, i in itertools.product(range(B), range(Q)):
+        asked = query_weight.T @ x[b, i]
+        scores = [asked @ (key_weight.T @ x[b, j]) / math.sqrt(D) for j in range(Q)]
+        powers = [math.exp(score) * mask[i, j] for j, score in enumerate(scores)]
+        shares = [power / (sum(powers) or 1) for power in powers]
+        told = sum(share * (value_weight.T @ x[b, j]) for j, share in enumerate(shares))
+        np.testing.assert_allclose(as_numpy(weights)[b, i], shares, atol=1e-12)
+        np.testing.assert_allclose(as_numpy(output)[b, i], told, atol=1e-12)
+
+
+def test_self_attention_is_torchs_module_with_one_head(torch: ModuleType) -> None:
+    x, query_weight, key_weight, value_weight = (
+        torch.tensor(draw(*s)) for s in ((B, Q, D),) + 3 * ((D, D),)
+    )
+    module = torch.nn.MultiheadAttention(D, 1, bias=False, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        joined = torch.cat([query_weight.T, key_weight.T, value_weight.T])
+        module.in_proj_weight.copy_(joined)
+        module.out_proj.weight.copy_(torch.eye(D))
+    wanted = module(x, x, x)
+    found = self_attention(x, query_weight, key_weight, value_weight)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_self_attention_reorders_its_outputs_with_its_words() -> None:
+    x, query_weight, key_weight, value_weight = one_head()
+    matrices = query_weight, key_weight, value_weight
+    order = np.random.default_rng(5).permutation(Q)
+    output, weights = self_attention(x, *matrices)
+    moved_output, moved_weights = self_attention(x[order], *matrices)
+    np.testing.assert_allclose(moved_output, output[order], atol=1e-12)
+    np.testing.assert_allclose(moved_weights, weights[np.ix_(order, order)], atol=1e-12)
+    causal = causal_mask(Q)
+    masked_output, _ = self_attention(x, *matrices, causal)
+    moved_output, _ = self_attention(x[order], *matrices, causal)
+    assert abs(moved_output - masked_output[order]).max() > 1e-3
 
 
 if TYPE_CHECKING:

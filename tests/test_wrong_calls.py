@@ -93,6 +93,10 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     },
     "scaled_dot_product_attention": {**ATTENTION, "dropout_p": 0.0, "need_weights": True},
     "scaled_dot_score": {"query": X, "key": Y, "scale": 0.5},
+    "self_attention": {
+        "x": X, "query_weight": np.ones((3, 2)), "key_weight": np.ones((3, 2)),
+        "value_weight": np.ones((3, 5)), "mask": np.ones((4, 4), bool),
+    },
     "sinusoidal_encoding": {"length": 3, "width": 4, "base": 100.0, "offset": LENGTHS, "like": X},
     "sliding_window_mask": {
         "q_len": 3, "k_len": 4, "left": 1, "right": 1, "offset": LENGTHS, "like": X

@@ -24,6 +24,7 @@ from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.arrows import arrow_lookup
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.heads import head_viewer
+from companion.pages.plot.live.order import word_order
 from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import MaskPuzzle, paint_mask
 from companion.pages.plot.live.shifted import shifted_map
@@ -54,5 +55,6 @@ __all__ = [
     "label_ends", "letter_color", "live_translator", "local_window", "online_softmax_steps",
     "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
     "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list", "timeline_steps",
-    "training_limit", "transformer_diagram", "use_style", "weight_key", "written_text",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "word_order",
+    "written_text",
 ]  # fmt: skip

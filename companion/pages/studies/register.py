@@ -17,6 +17,7 @@ PAGES: Mapping[str, str] = {
     "choices": "history/choices_evidence.ipynb",
     "lookup": "mathematics/lookup_evidence.ipynb",
     "scores": "mathematics/scores.ipynb",
+    "hops": "mathematics/self_attention_evidence.ipynb",
     "numerics": "mathematics/numerics.ipynb",
     "heads": "mathematics/heads.ipynb",
     "positions": "mathematics/position.ipynb",
