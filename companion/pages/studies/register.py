@@ -18,7 +18,7 @@ PAGES: Mapping[str, str] = {
     "lookup": "mathematics/lookup.ipynb",
     "scores": "mathematics/scores.ipynb",
     "numerics": "mathematics/numerics.ipynb",
-    "heads": "mathematics/heads.ipynb",
+    "heads": "mathematics/heads_evidence.ipynb",
     "positions": "mathematics/position.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
