@@ -18,7 +18,7 @@ FINDINGS = {
         number="a difference of {} answers in 100",
     ),
     "two_thirds": Finding(
-        holds="With two questions, one head gives one about two thirds and the other a third.",
+        holds="With two questions, one head divides its weight at about two or three to one.",
         fails="With two questions, one head does not share its weight as two to one.",
         undecided="We cannot tell whether one head shares its weight as two to one.",
         number="the larger part is off two thirds by {}",
