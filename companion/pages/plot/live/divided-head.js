@@ -95,7 +95,7 @@ function start(root) {
   const show = (sixtieths) => (sixtieths / given.steps).toFixed(2);
   const shares = [0, 1].map((head) => {
     const range = { min: 0, max: given.steps, step: 1, value: given.shares[head], show };
-    return slider(`head ${head + 1}: weight on ${given.pair[0]}`, range, draw, speak);
+    return slider(`head ${head + 1}: on ${given.pair[0]}`, range, draw, speak);
   });
   controls.append(counts.element, ...shares.map((share) => share.element));
   const say = announcer(root);
