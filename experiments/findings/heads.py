@@ -17,6 +17,12 @@ FINDINGS = {
         undecided="We cannot tell whether one head answers two questions as well as two heads.",
         number="a difference of {} answers in 100",
     ),
+    "two_thirds": Finding(
+        holds="With two questions, one head divides its weight at about two or three to one.",
+        fails="With two questions, one head does not share its weight as two to one.",
+        undecided="We cannot tell whether one head shares its weight as two to one.",
+        number="the larger part is off two thirds by {}",
+    ),
     "one_question_needs_one": Finding(
         holds="For one question, one head is enough.",
         fails="Even for one question, the number of heads matters.",
@@ -28,6 +34,12 @@ FINDINGS = {
         fails="Even trained four times as long, one head stays far behind four.",
         undecided="We cannot tell whether longer training brings one head close to four.",
         number="{} more of 100 answers are right with four heads",
+    ),
+    "narrow_and_patient": Finding(
+        holds="Even trained four times as long, 64 heads of width 1 stay behind four of width 16.",
+        fails="Trained four times as long, 64 heads of width 1 come close to four of width 16.",
+        undecided="We cannot tell whether longer training brings 64 heads of width 1 close.",
+        number=BEHIND,
     ),
     "rank_limit_bites": Finding(
         holds="Heads whose width is a third of the number of keys are too narrow.",

@@ -64,10 +64,11 @@ def test_the_parts_of_the_heads_sum_to_the_layers_output(head_dim: int | None) -
 
 def test_where_heads_look_is_averaged_over_places() -> None:
     weights = torch.rand(2, 3, 4, 4)
-    pointers = torch.randint(4, (2, 4, 2))
+    pointers = torch.tensor([[[0, 1], [2, 2], [3, 0], [1, 2]], [[1, 1], [0, 3], [2, 0], [3, 3]]])
     found = heads.looked_at(weights, pointers)
+    apart = [(0, 0), (0, 2), (0, 3), (1, 1), (1, 2)]  # where the two lead to different positions
     for h, m in itertools.product(range(3), range(2)):
-        cells = [weights[b, h, q, pointers[b, q, m]] for b in range(2) for q in range(4)]
+        cells = [weights[b, h, q, pointers[b, q, m]] for b, q in apart]
         assert found[h, m] == pytest.approx(float(torch.stack(cells).mean()), rel=1e-5)
 
 
@@ -106,7 +107,14 @@ def test_the_recorded_settings_are_the_tuned_ones() -> None:
         assert heads.Setting(**recorded[name]) == arm
 
 
-def test_the_patient_arm_differs_in_its_steps_alone() -> None:
+@pytest.mark.parametrize("num_heads", [1, 64])
+def test_the_patient_arms_differ_in_their_steps_alone(num_heads: int) -> None:
     arms = heads.reported()
-    longer = replace(arms["four/1"], steps=heads.PATIENCE * arms["four/1"].steps)
-    assert arms["patient/1"] == longer
+    short = arms[f"four/{num_heads}"]
+    assert arms[f"patient/{num_heads}"] == replace(short, steps=heads.PATIENCE * short.steps)
+
+
+def test_a_share_of_two_thirds_is_where_it_should_be() -> None:
+    runs = {"two/1/share/1": [0.6, 0.45], "two/1/share/2": [0.3, 0.45]}
+    assert heads.of_the_two(runs) == pytest.approx([2 / 3, 1 / 2])
+    assert heads.off_two_thirds(runs) == pytest.approx([0, 1 / 6])

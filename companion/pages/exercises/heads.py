@@ -1,7 +1,7 @@
-"""Check functions of "Self-attention and heads".
+"""Check functions of "Many heads".
 
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
+Each calls your function or reads your numbers, compares with a computation of its own, and prints
+"Right." or raises an `AssertionError` that hints at the cause.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import partial
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.pages.exercises import answers
@@ -20,66 +20,72 @@ from companion.pages.exercises.answers import Answer, Expected, fail, named
 
 QUESTIONS = 4
 CLASSES = 3
+WIDTH = 8
+"""Of the layers that a check is tried on."""
 
 
-def check_heads(split: Answer, join: Answer) -> None:
-    """Check how a width is cut into heads, and put together again.
+def check_gap(gap: Answer) -> None:
+    """Check the smallest distance between the blends of two sentences.
 
     Args:
-        split: `split(x, num_heads)`, from (b, n, h * d) to (b, h, n, d): head i has the features
-            from i * d on.
-        join: `join(heads)`, from (b, h, n, d) back to (b, n, h * d).
+        gap: `gap(weights)`, of a list of weights, one a question that is answered by 0 or 1.
     """
-    for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4)):
-        x = torch.arange(b * n * h * d, dtype=torch.float64).reshape(b, n, h * d)
-        cut = torch.stack([x[..., i * d : (i + 1) * d] for i in range(h)], dim=1)
-        untransposed, mixed = x.reshape(b, n, h, d), x.reshape(b, n, d, h).permute(0, 3, 1, 2)
-        mistakes = {
-            "a view to (b, h, n, d) cuts the sequence into heads, not the width: one head gets "
-            "whole places, in pieces. Cut the last axis, then transpose": x.reshape(b, h, n, d),
-            "heads and places are still in the order (b, n, h, d): transpose them": untransposed,
-            "cut into h pieces of d, not d pieces of h: head i has neighbouring features": mixed,
+
+    def expected(weights: list[float]) -> Expected:
+        sums = [
+            sum(weight for weight, bit in zip(weights, bits, strict=True) if bit)
+            for bits in itertools.product((0, 1), repeat=len(weights))
+        ]
+        apart = [abs(a - b) for a, b in itertools.combinations(sums, 2)]
+        listed = [abs(a - b) for a, b in itertools.pairwise(sums)]
+        return min(apart), {
+            "that is the largest distance of all pairs; the closest pair is the one that is mixed "
+            "up": max(apart),
+            "compare every sentence with every other one, or sort the blends first: neighbours in "
+            "the list need not be neighbours on the line": min(listed),
+            "that is the smallest weight; sums of weights can lie closer to each other": min(
+                weights
+            ),
         }
-        got = answers.called(split, x, h)
-        answers.compare(got, cut, mistakes, where="split: ", axes="(b, h, n, d)")
-        apart = cut.permute(0, 2, 3, 1).reshape(b, n, h * d)
+
+    cases = [([4 / 7, 2 / 7, 1 / 7],), ([3 / 6, 2 / 6, 1 / 6],), ([0.5, 0.3, 0.2],), ([0.6, 0.4],)]
+    otherwise = "gap({}): got {got:.3f}, which is not it"
+    answers.check(gap, cases, expected, otherwise=otherwise, rtol=1e-6, atol=1e-9)
+
+
+def check_cut(transposed: Any, viewed: Any) -> None:
+    """Check the second head of three words of width 4, cut in both ways.
+
+    Args:
+        transposed: its three rows, cut on the last axis and then transposed.
+        viewed: its three rows by one view.
+    """
+    words = torch.arange(1, 13).reshape(3, 4)
+    right = words.unflatten(-1, (2, 2)).transpose(0, 1)
+    wrong = words.view(2, 3, 2)
+    for name, got, wanted, other in (
+        ("transposed", transposed, right, wrong), ("viewed", viewed, wrong, right)
+    ):  # fmt: skip
         mistakes = {
-            "without a transpose back, what stands beside each other belongs to one head and "
-            "several places": cut.reshape(b, n, h * d),
-            "the features of a head have to stay together": apart,
-            "the heads are added; they belong side by side": cut.sum(1),
+            "that is the first head": wanted[0],
+            "that is what the other cut gives": other[1],
+            "each row is a word, or what passes for one: three rows of two": wanted[1].mT,
         }
-        got = answers.called(join, cut)
-        answers.compare(got, x, mistakes, where="join: ", axes="(b, n, h * d)")
+        answers.compare(
+            _rows(name, got), wanted[1].double(), mistakes, where=f"{name}: ", axes="(n, d)"
+        )
     print("Right.")
 
 
-def check_cache_bytes(cache_bytes: Answer) -> None:
-    """Check how many bytes the keys and values of one sequence take.
-
-    Args:
-        cache_bytes: `cache_bytes(layers, tokens, num_heads, num_kv_heads, head_dim, number_bytes)`.
-    """
-
-    def expected(layers: int, tokens: int, h: int, g: int, d: int, size: int) -> Expected:
-        right = 2 * layers * tokens * g * d * size
-        all_heads = right * h // g
-        return right, {
-            "keys and values are both kept": right // 2,
-            "every layer has a cache of its own": right // layers,
-            "keys and values are both kept, in every layer": right // (2 * layers),
-            "only key and value heads are kept: num_kv_heads, not num_heads": all_heads,
-            "only num_kv_heads heads are kept, but in every layer": all_heads // layers,
-            "those are numbers, not bytes": right // size,
-            "every key and value head is kept": right // g,
-            "a key is a vector: head_dim numbers": right // d,
-            "a cache keeps a key and a value for every token; it has no table of tokens by "
-            "tokens": right * tokens,
-        }
-
-    cases = [(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)]
-    otherwise = "cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it"
-    answers.check(cache_bytes, cases, expected, otherwise=otherwise)
+def _rows(name: str, got: Any) -> Tensor:
+    """Return a table that a reader wrote down."""
+    if got is None or got is ...:
+        fail(f"{name}: got nothing yet: put three rows of two numbers in")
+    try:
+        table = torch.tensor(got, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        fail(f"{name}: got {named(got)}, wanted three rows of two numbers each")
+    return table
 
 
 def check_one_head(weights: Sequence[float], decode: Answer) -> None:
@@ -127,36 +133,63 @@ def _blend(alpha: Sequence[float], classes: Sequence[int]) -> list[float]:
     ]
 
 
-def check_grouped(attention: Answer) -> None:
-    """Check grouped-query attention: which key head serves which query head, and the scale.
+def check_mixes_words(mixes_words: Answer) -> None:
+    """Check a test that tells layers whose heads are cut across words from sound ones.
 
     Args:
-        attention: `attention(query, key, value)`, from (b, h, q, d), (b, g, k, d) and (b, g, k, v)
-            tensors to (b, h, q, v).
+        mixes_words: `mixes_words(layer)`, whether a layer mixes up words; `layer` takes (b, n, 8)
+            tensors in double precision to the same shape, has no positions and no mask.
     """
-    b, h, g, q, k, d, v = 2, 6, 3, 4, 7, 5, 2
-    generator = torch.Generator().manual_seed(4)
-    draw = partial(torch.randn, generator=generator, dtype=torch.float64)
-    query, key, value = draw(b, h, q, d), draw(b, g, k, d), draw(b, g, k, v)
+    cases = (
+        ("four sound heads", 4, (_cut, _join), False),
+        ("one sound head", 1, (_cut, _join), False),
+        ("two heads, cut by a view and joined by one", 2, (_viewed, _view_back), True),
+        ("four heads, cut by a view and joined with a transpose", 4, (_viewed, _join), True),
+        ("four heads, cut with a transpose and joined by a view", 4, (_cut, _view_back), True),
+    )
+    for name, num_heads, ways, wrong in cases:
+        got = answers.called(mixes_words, _CutLayer(num_heads, *ways))
+        if isinstance(got, Tensor) and got.numel() == 1:
+            got = got.item()
+        if not isinstance(got, bool):
+            fail(f"mixes_words: got {named(got)}, wanted True or False")
+        if got and not wrong:
+            fail(f"{name} do no wrong: reorder the words and the outputs in the same way, and "
+                 "leave room for rounding")  # fmt: skip
+        if wrong and not got:
+            fail(f"{name}: this layer mixes up words, and your test does not see it")
+    print("Right.")
 
-    def attend_with(value_order: list[int], key_order: list[int], scale: float) -> Tensor:
-        scores = scale * query @ key[:, key_order].mT
-        return scores.softmax(-1) @ value[:, value_order]
 
-    alternating, neighbours = [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2]
-    one, all_heads = d**-0.5, (h * d) ** -0.5
-    alternately = "query heads are served in turns, [g0, g1, g2, g0]: repeat_interleave, not repeat"
-    too_wide = "the width that counts in the scale is that of one head, d, not that of all heads"
-    both = f"{alternately}; and {too_wide}"
-    values_alone, keys_alone = (alternating, neighbours), (neighbours, alternating)
-    mistakes = {
-        alternately: attend_with(alternating, alternating, one),
-        both: attend_with(alternating, alternating, all_heads),
-        too_wide: attend_with(neighbours, neighbours, all_heads),
-        "nothing is scaled": attend_with(neighbours, neighbours, 1.0),
-        "keys and values are repeated in different orders": attend_with(*values_alone, one),
-        "values and keys are repeated in different orders": attend_with(*keys_alone, one),
-        "every query head looks at the first key head": attend_with([0] * h, [0] * h, one),
-    }
-    right = scaled_dot_product_attention(query, key, value, enable_gqa=True)
-    answers.check_call(attention, (query, key, value), right, mistakes, axes="(b, h, q, v)")
+class _CutLayer(nn.Module):
+    """A layer of attention with its heads cut and joined in given ways."""
+
+    def __init__(self, num_heads: int, cut: Answer, join: Answer) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(5)
+        self.num_heads, self.cut, self.join = num_heads, cut, join
+        self.weights = torch.randn(4, WIDTH, WIDTH, generator=generator, dtype=torch.float64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Attend in heads, (b, n, e) to (b, n, e)."""
+        query, key, value = (self.cut(x @ weight, self.num_heads) for weight in self.weights[:3])
+        found = scaled_dot_product_attention(query, key, value)
+        return torch.as_tensor(self.join(found) @ self.weights[3])
+
+
+def _cut(x: Tensor, num_heads: int) -> Tensor:
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def _join(heads: Tensor) -> Tensor:
+    return heads.transpose(1, 2).flatten(-2)
+
+
+def _viewed(x: Tensor, num_heads: int) -> Tensor:
+    b, n, e = x.shape
+    return x.reshape(b, num_heads, n, e // num_heads)
+
+
+def _view_back(heads: Tensor) -> Tensor:
+    b, h, n, d = heads.shape
+    return heads.reshape(b, n, h * d)

@@ -19,7 +19,7 @@ PAGES: Mapping[str, str] = {
     "scores": "mathematics/scores.ipynb",
     "hops": "mathematics/self_attention_evidence.ipynb",
     "numerics": "mathematics/numerics.ipynb",
-    "heads": "mathematics/heads.ipynb",
+    "heads": "mathematics/heads_evidence.ipynb",
     "positions": "mathematics/position.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",

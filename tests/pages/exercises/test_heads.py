@@ -1,41 +1,48 @@
-"""The check functions of "Self-attention and heads": wrong gets the hint at its cause."""
+"""The check functions of "Many heads": a wrong answer gets the hint at its cause."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from companion.pages.exercises.heads import (
-    check_cache_bytes,
-    check_grouped,
-    check_heads,
+    check_cut,
+    check_gap,
+    check_mixes_words,
     check_one_head,
 )
 
 Answer = Callable[..., Any]
 
 
-def split(x: Tensor, num_heads: int) -> Tensor:
-    """Number by number."""
-    b, n, e = x.shape
-    d = e // num_heads
-    heads = x.new_zeros(b, num_heads, n, d)
-    for place in range(e):
-        heads[:, place // d, :, place % d] = x[:, :, place]
-    return heads
+def gap(weights: list[float]) -> float:
+    blends = sorted(
+        sum(w * bit for w, bit in zip(weights, bits, strict=True))
+        for bits in product((0, 1), repeat=len(weights))
+    )
+    return min(b - a for a, b in pairwise(blends))
 
 
-def join(heads: Tensor) -> Tensor:
-    return torch.cat(heads.unbind(1), dim=-1)
+RIGHT = [[3, 4], [7, 8], [11, 12]]
+VIEWED = [[7, 8], [9, 10], [11, 12]]
+ORDER = [5, 2, 0, 4, 1, 3]
 
 
-def cache_bytes(layers: int, tokens: int, h: int, g: int, d: int, size: int) -> int:
-    return sum(g * d * size for _ in range(2 * layers) for _ in range(tokens))
+def mixes_words(layer: Answer) -> bool:
+    x = torch.randn(1, 6, 8, dtype=torch.float64)
+    return not torch.allclose(layer(x[:, ORDER]), layer(x)[:, ORDER])
+
+
+def sees_far_words(layer: Answer) -> bool:
+    """A test that some wrong layers pass."""
+    x = torch.randn(1, 6, 8, dtype=torch.float64)
+    other = x.clone()
+    other[:, 5] += 1
+    return torch.allclose(layer(other)[:, 0], layer(x)[:, 0])
 
 
 BINARY = [8 / 15, 4 / 15, 2 / 15, 1 / 15]
@@ -50,34 +57,15 @@ def decode(blend: list[float]) -> list[int]:
     return found
 
 
-def make_grouped(
-    order: Callable[[int, int, int], int] = lambda i, h, g: i * g // h,
-    scale: Callable[[int, int], float] = lambda h, d: 1 / math.sqrt(d),
-    value_order: Callable[[int, int, int], int] | None = None,
-) -> Answer:
-    """Attention with a loop over query heads, one of its parts possibly wrong."""
-
-    def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        h, d, g = query.shape[1], query.shape[3], key.shape[1]
-        found = []
-        for i in range(h):
-            at = order(i, h, g)
-            scores = torch.einsum("bqd,bkd->bqk", query[:, i], key[:, at]) * scale(h, d)
-            at = (value_order or order)(i, h, g)
-            found.append(torch.softmax(scores, -1) @ value[:, at])
-        return torch.stack(found, 1)
-
-    return attention
-
-
 @pytest.mark.parametrize(
     ("check", "answers"),
     [
-        (check_heads, (split, join)),
-        (check_cache_bytes, (cache_bytes,)),
+        (check_gap, (gap,)),
+        (check_cut, (RIGHT, VIEWED)),
         (check_one_head, (BINARY, decode)),
         (check_one_head, (torch.tensor(BINARY), lambda blend: torch.tensor(decode(blend)))),
-        (check_grouped, (make_grouped(),)),
+        (check_mixes_words, (mixes_words,)),
+        (check_mixes_words, (lambda layer: torch.tensor(mixes_words(layer)),)),
     ],
 )
 def test_the_right_answer_passes(
@@ -87,35 +75,23 @@ def test_the_right_answer_passes(
     assert capsys.readouterr().out == "Right.\n"
 
 
-HEADS: list[tuple[Answer, Answer, str]] = [
-    (lambda x, h: x.reshape(len(x), h, x.shape[1], -1), join, "cuts the sequence into heads"),
-    (lambda x, h: x.unflatten(-1, (h, -1)), join, "still in the order"),
-    (lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2), join, "neighbouring features"),
-    (lambda x, h: x, join, r"split: got shape \(2, 5, 12\), wanted \(b, h, n, d\), \(2, 3, 5, 4\)"),
-    (lambda x, h: split(x, h).flip(1), join, "the numbers are not"),
-    (lambda x, h: None, join, "end in a return"),
-    (lambda x, h: [1, 2], join, "got a list, wanted a tensor"),
-    (lambda x: x, join, "your function stops"),
-    (split, lambda t: t.reshape(t.shape[0], t.shape[2], -1), "without a transpose back"),
-    (split, lambda t: t.permute(0, 2, 3, 1).flatten(-2), "have to stay together"),
-    (split, lambda t: t.sum(1), "the heads are added"),
-    (split, lambda t: t, "join: got shape"),
-    (split, lambda t: -join(t), "join: the shape is right"),
+GAP: list[tuple[Answer, str]] = [
+    (lambda w: 1.0, "that is the largest distance"),
+    (min, "that is the smallest weight"),
+    (lambda w: 17.0, "which is not it"),
+    (lambda w: None, "end in a return"),
+    (lambda: 0, "your function stops"),
 ]
 
-BYTES: list[tuple[Answer, str]] = [
-    (lambda n, t, h, g, d, s: n * t * g * d * s, "both kept$"),
-    (lambda n, t, h, g, d, s: 2 * t * g * d * s, "a cache of its own"),
-    (lambda n, t, h, g, d, s: t * g * d * s, "both kept, in every layer"),
-    (lambda n, t, h, g, d, s: 2 * n * t * h * d * s, "not num_heads"),
-    (lambda n, t, h, g, d, s: 2 * t * h * d * s, "but in every layer"),
-    (lambda n, t, h, g, d, s: 2 * n * t * g * d, "not bytes"),
-    (lambda n, t, h, g, d, s: 2 * n * t * d * s, "every key and value head"),
-    (lambda n, t, h, g, d, s: 2 * n * t * g * s, "a key is a vector"),
-    (lambda n, t, h, g, d, s: 2 * n * t * t * g * d * s, "no table of tokens by tokens"),
-    (lambda n, t, h, g, d, s: 17, "which is not it"),
-    (lambda n, t, h, g, d, s: None, "end in a return"),
-    (lambda n, t: 1, "your function stops"),
+CUT: list[tuple[Any, Any, str]] = [
+    ([[1, 2], [5, 6], [9, 10]], VIEWED, "transposed: that is the first head"),
+    (VIEWED, VIEWED, "transposed: that is what the other cut gives"),
+    (RIGHT, RIGHT, "viewed: that is what the other cut gives"),
+    ([[3, 7, 11], [4, 8, 12]], VIEWED, "three rows of two"),
+    (RIGHT, [[1, 2], [3, 4], [5, 6]], "viewed: that is the first head"),
+    (None, VIEWED, "transposed: got nothing yet"),
+    ("rows", VIEWED, "wanted three rows"),
+    (RIGHT, [[1, 2], [3]], "viewed: got a list, wanted three rows"),
 ]
 
 ONE_HEAD: list[tuple[Any, Answer, str]] = [
@@ -134,35 +110,23 @@ ONE_HEAD: list[tuple[Any, Answer, str]] = [
     (None, decode, "wanted 4 numbers"),
 ]
 
-GROUPED: list[tuple[Answer, str]] = [
-    (make_grouped(lambda i, h, g: i % g), "repeat_interleave, not repeat$"),
-    (make_grouped(lambda i, h, g: i % g, lambda h, d: (h * d) ** -0.5), "repeat; and the width"),
-    (make_grouped(scale=lambda h, d: (h * d) ** -0.5), "^the width that counts"),
-    (make_grouped(scale=lambda h, d: 1.0), "nothing is scaled"),
-    (make_grouped(value_order=lambda i, h, g: i % g), "keys and values are repeated in different"),
-    (
-        make_grouped(lambda i, h, g: i % g, value_order=lambda i, h, g: i * g // h),
-        "values and keys are repeated in different",
-    ),
-    (make_grouped(lambda i, h, g: 0), "looks at the first key head"),
-    (make_grouped(scale=lambda h, d: 2.0), "the numbers are not"),
-    (
-        lambda query, key, value: query,
-        r"got shape \(2, 6, 4, 5\), wanted \(b, h, q, v\), \(2, 6, 4, 2\)",
-    ),
-    (lambda query, key, value: None, "end in a return"),
-    (lambda query, key, value: "a", "got 'a', wanted a tensor"),
-    (lambda query: query, "your function stops"),
+MIXES: list[tuple[Answer, str]] = [
+    (lambda layer: False, "does not see it"),
+    (lambda layer: True, "do no wrong"),
+    (sees_far_words, "does not see it"),
+    (lambda layer: 1, "wanted True or False"),
+    (lambda layer: None, "end in a return"),
+    (lambda: True, "your function stops"),
 ]
 
 
 @pytest.mark.parametrize(
     ("check", "answers", "hint"),
     [
-        *((check_heads, case[:-1], case[-1]) for case in HEADS),
-        *((check_cache_bytes, case[:-1], case[-1]) for case in BYTES),
+        *((check_gap, case[:-1], case[-1]) for case in GAP),
+        *((check_cut, case[:-1], case[-1]) for case in CUT),
         *((check_one_head, case[:-1], case[-1]) for case in ONE_HEAD),
-        *((check_grouped, case[:-1], case[-1]) for case in GROUPED),
+        *((check_mixes_words, case[:-1], case[-1]) for case in MIXES),
     ],
 )
 def test_a_wrong_answer_gets_the_hint_at_its_cause(
