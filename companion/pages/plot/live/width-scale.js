@@ -18,7 +18,7 @@ function start(root) {
   const { left, right, top, base, low, high } = given.plot;
   const one = (part) => root.querySelector(`.am-width-scale-${part}`);
   const all = (part) => [...root.querySelectorAll(`.am-width-scale-${part}`)];
-  const controls = controlsOf(root, "Change width and scale");
+  const controls = controlsOf(root, "Change width and scale", true);
   const scores = unpack(given.scores);
   const lengths = unpack(given.lengths);
   const [, keys] = scores.shape;
