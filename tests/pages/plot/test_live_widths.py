@@ -61,7 +61,8 @@ def made() -> tuple[Numbers, Numbers]:
 
 def output(**options: Any) -> LiveOutput:
     scores, lengths = made()
-    given = {"widths": WIDTHS, "scores": scores, "lengths": lengths, "marked": MARKED, "width": 16}
+    given: dict[str, Any] = {"widths": WIDTHS, "scores": scores, "lengths": lengths}
+    given |= {"marked": MARKED, "width": 16}
     given |= options
     return width_explorer(given.pop("widths"), given.pop("scores"), given.pop("lengths"), **given)
 
