@@ -69,12 +69,7 @@ def before_training(width: int, start: Start, seed: int) -> dict[str, float]:
 
     The gradient that comes from above has length 1 and a random direction for each query.
     """
-    generator = Generator().manual_seed(seed)
-    parts: defaultdict[str, list[Tensor]] = defaultdict(list)
-    for _ in range(start.queries // start.at_once):
-        for name, values in _measured_at_once(width, start, generator):
-            parts[name].append(values)
-    columns = {name: torch.cat(values).double() for name, values in parts.items()}
+    columns = drawn(width, start, seed)
     measures = {"variance": float(columns.pop("dot").var())}
     for name, values in columns.items():
         measures[f"{name}/mean"] = float(values.mean())
@@ -82,6 +77,16 @@ def before_training(width: int, start: Start, seed: int) -> dict[str, float]:
         if name.endswith("query_gradient"):
             measures[f"{name}/busy"] = busy_share(values)
     return measures
+
+
+def drawn(width: int, start: Start, seed: int) -> dict[str, Tensor]:
+    """Return what is measured at one width, by its name, a number for every query."""
+    generator = Generator().manual_seed(seed)
+    parts: defaultdict[str, list[Tensor]] = defaultdict(list)
+    for _ in range(start.queries // start.at_once):
+        for name, values in _measured_at_once(width, start, generator):
+            parts[name].append(values)
+    return {name: torch.cat(values).double() for name, values in parts.items()}
 
 
 def _measured_at_once(

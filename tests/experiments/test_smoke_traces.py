@@ -17,8 +17,8 @@ from companion.training import TrainingConfig
 from experiments.steps import moved, watched
 
 RESULTS = Path(companion.__file__).parent / "results"
-# The first fits in closed form; the second times updates, and learns nothing.
-WITHOUT_TRAINING = {"lookup", "cost"}
+# The first fits in closed form; the others time updates, or measure before training.
+WITHOUT_TRAINING = {"lookup", "cost", "first_gradients"}
 STUDIES = sorted({path.stem for path in RESULTS.glob("*.json")} - WITHOUT_TRAINING)
 
 rate = TrainingConfig.rate

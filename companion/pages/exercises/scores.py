@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.pages.exercises import answers
-from companion.pages.exercises.answers import Answer, Expected, Mistakes, Numbers, fail
+from companion.pages.exercises.answers import Answer, Mistakes, Numbers, fail
 from companion.scores import dot_score
 
 Flags = NDArray[np.bool_]
@@ -24,35 +24,32 @@ LEAST_WEIGHT = 0.9
 """The weight that each query of `check_circle` has to put on its own key."""
 
 
-def check_variance(variance: Answer) -> None:
-    """Check the variance of a dot product whose entries are correlated.
+def check_doubled(scores: Any, factor: Any) -> None:
+    """Check the scaled scores of vectors that are written twice, and how much larger they are.
 
     Args:
-        variance: `variance(d, query_std, key_std, correlation)`: query and key are independent of
-            each other, all d entries have mean 0, and the standard deviation of their side; any
-            two entries of one vector have that correlation.
+        scores: (3,) of the query (2, 3, 2, 3) for *the*, *new* and *house*.
+        factor: by which they are larger than those of the vectors written once.
     """
-
-    def expected(d: int, query_std: float, key_std: float, rho: float) -> Expected:
-        squares = query_std**2 * key_std**2
-        right = squares * (d + d * (d - 1) * rho**2)
-        unsquared, all_pairs = squares * (d + d * (d - 1) * rho), squares * (d + d * d * rho**2)
-        half = squares * (d + d * (d - 1) / 2 * rho**2)
-        return right, {
-            "that is the standard deviation: square it": math.sqrt(right),
-            "pairs of different entries count, too: their covariances multiply": squares * d,
-            "the queries' covariance meets the keys': rho appears twice": unsquared,
-            "there are d * (d - 1) pairs of different entries, not d * d": all_pairs,
-            "every pair of different entries comes twice, as (m, l) and as (l, m)": half,
-            "standard deviations enter squared": right / (query_std * key_std),
-            "the keys have a variance, too": right / key_std**2,
-            "the queries have a variance, too": right / query_std**2,
-            "that is the variance divided by d": squares * (1 + (d - 1) * rho**2),
-        }
-
-    cases = [(7, 1.0, 1.0, 0.0), (5, 3.0, 0.5, 0.25), (64, 2.0, 1.5, -0.01)]
-    otherwise = "variance({}, {}, {}, {}): got {got:g}, which is not it"
-    answers.check(variance, cases, expected, otherwise=otherwise, rtol=1e-4, atol=0.0)
+    query, key = np.array([2.0, 3.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    once, twice = key @ query, key @ query * 2
+    right = twice / math.sqrt(4)
+    given = {
+        "these are not divided: the width is now 4, so divide by 2": twice,
+        "the width is now 4, and its root is 2": (twice / math.sqrt(2), twice / 4),
+        "these are the scores of the vectors written once": once / math.sqrt(2),
+    }
+    wrong = {
+        "that is the factor of the dot products; the divisor has grown, too": 2.0,
+        "divide the new scores by the old ones, and both are divided": (0.5, 1 / math.sqrt(2)),
+        "the dot products double, and the divisor grows less than that": 1.0,
+    }
+    answers.compare(scores, right, given, where="scores: ", axes="(3,)", atol=0.011)
+    answers.compare(
+        factor, math.sqrt(2), wrong, where="factor: ", otherwise="got {got:g}, which is not it",
+        rtol=0.0, atol=0.011,
+    )  # fmt: skip
+    print("Right.")
 
 
 def check_start_and_rate(start_and_rate: Answer) -> None:

@@ -39,6 +39,7 @@ from companion.pages.plot.live.timeline import (
     timeline_steps,
 )
 from companion.pages.plot.live.translator import live_translator
+from companion.pages.plot.live.widths import width_explorer
 from companion.pages.plot.live.window import local_window
 from companion.pages.plot.maps import attention_map, score_map
 from companion.pages.plot.pictures import attended_picture, caption_maps
@@ -57,5 +58,5 @@ __all__ = [
     "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
     "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list",
     "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "word_order", "written_text",
+    "width_explorer", "word_order", "written_text",
 ]  # fmt: skip

@@ -12,17 +12,11 @@ import pytest
 from companion.pages.exercises.scores import (
     check_attention,
     check_circle,
+    check_doubled,
     check_start_and_rate,
-    check_variance,
 )
 
 Answer = Callable[..., Any]
-
-
-def variance(d: int, query_std: float, key_std: float, correlation: float) -> float:
-    """The trace of the product of the covariances, written out."""
-    one = np.full((d, d), correlation) + (1 - correlation) * np.eye(d)
-    return float(np.trace(query_std**2 * one @ one * key_std**2))
 
 
 def start_and_rate(scale: float, optimizer: str) -> tuple[float, float]:
@@ -67,7 +61,8 @@ def make_attention(
 @pytest.mark.parametrize(
     ("check", "answers"),
     [
-        (check_variance, (variance,)),
+        (check_doubled, ([3.0, 5.0, 4.0], 1.41)),
+        (check_doubled, (np.array([3, 5, 4]), 2**0.5)),
         (check_start_and_rate, (start_and_rate,)),
         (check_circle, (circle(), circle())),
         (check_circle, (circle(length=100.0).tolist(), circle(length=1.0).tolist())),
@@ -81,20 +76,18 @@ def test_the_right_answer_passes(
     assert capsys.readouterr().out == "Right.\n"
 
 
-VARIANCE: list[tuple[Answer, str]] = [
-    (lambda d, s, t, r: math.sqrt(variance(d, s, t, r)), "that is the standard deviation"),
-    (lambda d, s, t, r: s**2 * t**2 * d, "pairs of different entries"),
-    (lambda d, s, t, r: s**2 * t**2 * (d + d * (d - 1) * r), "rho appears twice"),
-    (lambda d, s, t, r: s**2 * t**2 * (d + d * d * r**2), "not d \\* d"),
-    (lambda d, s, t, r: s**2 * t**2 * (d + d * (d - 1) / 2 * r**2), "comes twice"),
-    (lambda d, s, t, r: s * t * variance(d, 1, 1, r), "enter squared"),
-    (lambda d, s, t, r: s**2 * variance(d, 1, 1, r), "the keys have a variance"),
-    (lambda d, s, t, r: t**2 * variance(d, 1, 1, r), "the queries have a variance"),
-    (lambda d, s, t, r: variance(d, s, t, r) / d, "divided by d"),
-    (lambda d, s, t, r: 1.0, "divided by d"),
-    (lambda d, s, t, r: 17.0, "which is not it"),
-    (lambda d, s, t, r: None, "end in a return"),
-    (lambda d, s, t: 1.0, "your function stops"),
+DOUBLED: list[tuple[Any, Any, str]] = [
+    ([6, 10, 8], 1.41, "scores: these are not divided"),
+    ([4.24, 7.07, 5.66], 1.41, "its root is 2"),
+    ([1.5, 2.5, 2.0], 1.41, "its root is 2"),
+    ([2.12, 3.54, 2.83], 1.41, "written once"),
+    ([3, 5], 1.41, r"wanted \(3,\)"),
+    ([3, 5, 5], 1.41, "scores: "),
+    ([3, 5, 4], 2, "factor: that is the factor of the dot products"),
+    ([3, 5, 4], 0.7071, "divide the new scores by the old ones"),
+    ([3, 5, 4], 1, "grows less than that"),
+    ([3, 5, 4], 9, "factor: got 9"),
+    (None, 1.41, "got nothing"),
 ]
 
 START_AND_RATE: list[tuple[Answer, str]] = [
@@ -149,7 +142,7 @@ ATTENTION: list[tuple[Answer, str]] = [
 @pytest.mark.parametrize(
     ("check", "answers", "hint"),
     [
-        *((check_variance, case[:-1], case[-1]) for case in VARIANCE),
+        *((check_doubled, case[:-1], case[-1]) for case in DOUBLED),
         *((check_start_and_rate, case[:-1], case[-1]) for case in START_AND_RATE),
         *((check_circle, case[:-1], case[-1]) for case in CIRCLE),
         *((check_attention, case[:-1], case[-1]) for case in ATTENTION),

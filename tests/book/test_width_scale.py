@@ -1,0 +1,121 @@
+"""Width and scale in Chromium: weights and gradients are the package's, by mouse, keyboard, touch.
+
+Everything shown is compared to 1e-6 with the package, run in float64 on the same vectors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from companion.pages.plot import LiveOutput, width_explorer
+from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
+from tests.book.test_play import SHIFTS, said
+from tests.pages.plot.test_live_widths import MARKED, QUERIES, WIDTHS, made, reached, weights
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+
+def output(**options: Any) -> LiveOutput:
+    scores, lengths = made()
+    return width_explorer(WIDTHS, scores, lengths, marked=MARKED, **{"width": 16} | options)
+
+
+def shows(page: Page, width: int, *, divided: bool) -> None:
+    """Compare all that is drawn and said with the package and autograd."""
+    bars = exact_all(page.locator(".am-width-scale-bar"))
+    expected, lengths = weights(width, divided=divided), reached(width, divided=divided)
+    np.testing.assert_allclose(bars, expected, atol=1e-6)
+    heights = page.locator(".am-width-scale-bar").evaluate_all(
+        "all => all.map(e => +e.getAttribute('height') / 94)"
+    )
+    np.testing.assert_allclose(heights, expected, atol=1e-4)
+    np.testing.assert_allclose(
+        exact_all(page.locator(".am-width-scale-dot")), lengths, rtol=1e-6, atol=1e-6
+    )
+    scaled = np.median(reached(width, divided=True))
+    readings = [expected.max(), np.median(lengths), scaled]
+    found = exact_all(page.locator(".am-width-scale-reading"))
+    np.testing.assert_allclose(found[:3], readings, atol=1e-6)
+    assert found[3] == (lengths < scaled).sum()
+    places = page.locator(".am-width-scale-dot").evaluate_all(
+        "all => all.map(e => +e.getAttribute('cx'))"
+    )
+    on_axis = np.clip(np.log10(lengths), -4, 1)
+    np.testing.assert_allclose(places, 30 + (on_axis + 4) / 5 * 436, atol=0.01)
+    for name, value in (("typical", readings[1]), ("scaled", scaled)):
+        x = float(str(page.locator(f".am-width-scale-{name}").get_attribute("x1")))
+        assert x == pytest.approx(30 + (np.log10(value) + 4) / 5 * 436, abs=0.02)
+
+
+def test_without_a_script_it_is_drawn(browser: Browser) -> None:
+    with alone(browser, output(), java_script_enabled=False) as page:
+        assert page.locator("button, input").count() == 0
+        shows(page, 16, divided=False)
+        state = page.locator(".am-live-state:visible").inner_text()
+        assert state == "Width d = 16, scores not divided by √d."
+
+
+def test_every_position_of_the_controls_shows_the_package(browser: Browser) -> None:
+    with alone(browser, output()) as page:
+        wide, divide = page.locator("input").all()
+        wide.press("Home")
+        for width in WIDTHS:
+            shows(page, width, divided=False)
+            divide.press("Space")
+            shows(page, width, divided=True)
+            divide.press("Space")
+            wide.press("ArrowRight")
+        page.get_by_role("button", name="Reset").click()
+        shows(page, 16, divided=False)
+
+
+def test_what_is_said_is_what_is_drawn(browser: Browser) -> None:
+    with alone(browser, output()) as page:
+        page.get_by_label("divide by the square root of d").check()
+        page.locator("input").first.press("End")
+        largest, typical = weights(64, divided=True).max(), np.median(reached(64, divided=True))
+        assert said(page) == (
+            f"Width 64, divided: largest weight of the marked query {largest:.3f}, gradient at the "
+            f"typical query {typical:.3f}, with scores divided by √d {typical:.3f}."
+        )
+        assert page.locator("svg").get_attribute("aria-label") == said(page)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
+    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
+    with alone(browser, output(), **options) as page:
+        axe_finds_nothing(page)
+
+
+def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
+    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(wide) <= 0
+        targets_can_be_hit(page.locator("button, input"))
+        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
+        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
+        page.get_by_label("divide by the square root of d").tap()
+        shows(page, 16, divided=True)
+        assert page.locator(".am-width-scale-dot").count() == QUERIES
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_nothing_jumps(browser: Browser, screen: str) -> None:
+    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
+    with alone(browser, output(), **options) as page:
+        assert page.evaluate(SHIFTS) <= 0.01
+        tall = set()
+        for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+            page.locator("input").first.press(key)
+            box = page.locator("figure").bounding_box()
+            assert box is not None
+            tall.add(box["height"])
+        assert len(tall) == 1

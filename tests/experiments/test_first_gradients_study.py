@@ -1,0 +1,64 @@
+"""The study of the first gradients: its numbers against the definition, one query at a time."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from companion import attend, masked_softmax, scaled_dot_score
+from companion.pages.notebook import load_result
+from experiments import first_gradients
+from experiments.scores import Start
+
+
+def by_hand(width: int, start: Start, seed: int, scale: float) -> list[float]:
+    """Return the length of the gradient at each query, by autograd of the definitions."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths: list[float] = []
+    for _ in range(start.queries // start.at_once):
+        query, key, value, above = (
+            torch.randn(start.at_once, *shape, generator=generator)
+            for shape in (
+                (1, width),
+                (start.keys, width),
+                (start.keys, start.value_width),
+                (1, start.value_width),
+            )
+        )
+        above = above / above.norm(dim=-1, keepdim=True)
+        for one in range(start.at_once):
+            q = query[one].clone().requires_grad_()
+            scores = scaled_dot_score(q, key[one], scale=scale)
+            context = attend(masked_softmax(scores), value[one])
+            (gradient,) = torch.autograd.grad((context * above[one]).sum(), q)
+            lengths.append(float(gradient.norm()))
+    return lengths
+
+
+def test_measures_are_those_of_the_definition() -> None:
+    start = Start(queries=15, keys=5, value_width=3, at_once=5)
+    found = dict(first_gradients.measures(16, start, seed=4))
+    lengths = {"none": by_hand(16, start, 4, 1.0), "root": by_hand(16, start, 4, 0.25)}
+    for name, expected in lengths.items():
+        column = torch.tensor(expected)
+        assert found[f"{name}/median"] == pytest.approx(float(column.median()), rel=1e-4)
+        assert found[f"{name}/mean"] == pytest.approx(float(column.mean()), rel=1e-4)
+    bound = first_gradients.STARVED * sorted(lengths["root"])[7]
+    share = sum(length < bound for length in lengths["none"]) / 15
+    assert found["starved"] == pytest.approx(100 * share)
+
+
+def test_the_starved_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {
+        "none/query_gradient": torch.tensor([0.0, 0.5, 0.9, 9.0]),
+        "root/query_gradient": torch.tensor([60.0, 70.0, 80.0, 90.0]),
+    }
+    monkeypatch.setattr(first_gradients, "drawn", lambda *_: columns)
+    assert dict(first_gradients.measures(4, Start(), 1))["starved"] == 50.0
+
+
+def test_the_record_is_that_of_one_seed_run_again() -> None:
+    record = load_result("first_gradients")
+    start = Start(queries=first_gradients.QUERIES, keys=8)
+    for name, value in first_gradients.measures(64, start, record.seeds[2]):
+        assert record[f"64/8/{name}"].runs[2] == pytest.approx(value, rel=1e-3)
