@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from experiments.experiment import Arm, Claim, Experiment, Runs, on, without
+from experiments.claims import Claim, Runs
+from experiments.experiment import Arm, Experiment, on, without
+from experiments.findings import with_findings
+from experiments.findings.bottleneck import FINDINGS
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     KINDS,
-    UNITS,
     GrammarTask,
     Setting,
     bin_name,
     gain,
+    kinds,
     outcome,
     smoke_trace,
 )
@@ -53,7 +56,7 @@ def lost(runs: Runs, kind: str) -> list[float]:
     return [short - long for short, long in zip(*both, strict=True)]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "attention_gain": gain(
         "With attention, more sentences of at most 30 words come out exactly right.",
         "dot", "none"),
@@ -63,7 +66,7 @@ CLAIMS = {
     "less_fall_with_length": Claim(
         "From 1-5 to 26-30 words, the translator with attention loses less.",
         lambda runs: lost(runs, "dot"), lambda runs: lost(runs, "none"), "points of exact match",
-        below=0),
+        below=0, bounds=(-200, 200)),
     "longer_training_is_not_enough": gain(
         "Attention beats no attention trained for twice as many steps.",
         "dot", "none_longer"),
@@ -73,13 +76,13 @@ CLAIMS = {
     "held_out_gain": gain(
         "With attention, more sentences with word combinations never seen come out right.",
         "dot", "none", "held_out"),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="bottleneck", title="The bottleneck: one vector for a sentence, or attention",
     seeds=REPORT_SEEDS, arms=arms, outcome=outcome, beside=update_cost, timed=True,
     recorded=without("alignment", "link", "determiner"),
-    units=UNITS,
+    kinds=kinds(SHORT, "*_short") | kinds(TASK),
     claims=CLAIMS, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
 )  # fmt: skip
 

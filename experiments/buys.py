@@ -20,18 +20,20 @@ import torch
 from companion.cost import LiveBytes, cpu_seconds
 from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
-from companion.pages.notebook import load_result
+from companion.pages.studies import Finding, Measure, load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
-from experiments import transformer, translators
-from experiments.experiment import Experiment, Quantity, Runs, on
+from experiments import transformer
+from experiments.experiment import Experiment, on
+from experiments.kinds import exact, number
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.translators import (
-    UNITS,
     AnySetting,
     GrammarTask,
     Setting,
     bin_name,
+    gain,
+    kinds,
     outcome,
     parameter_count,
     smoke_trace,
@@ -152,7 +154,7 @@ def all_costs(seed: int) -> dict[str, float]:
 
 
 @cache
-def recorded() -> Runs:
+def recorded() -> dict[str, Measure]:
     """Return the exact match and BLEU of what the other study trained.
 
     Raises:
@@ -164,18 +166,11 @@ def recorded() -> Runs:
         if study.config[arm] != wanted or study.seeds != REPORT_SEEDS:
             raise ValueError(f"{RECORDED}: its {arm} was not trained as {arm} is here")
     return {
-        name: list(entry.runs)
+        name: entry
         for name, entry in study.measures.items()
         if name.split("/")[0] in reported() and name.split("/")[1] in ("exact_match", "bleu")
     }
 
-
-def known(name: str) -> Quantity:
-    """Return a measure of this study, or of the one whose record is read."""
-    return lambda runs: runs[name] if name in runs else recorded()[name]
-
-
-gain = partial(translators.gain, of=known)
 
 NAMES = {
     "additive": "additive attention",
@@ -223,6 +218,19 @@ CLAIMS = {
         "attention.",
         "transformer", "additive", "held_out"),
 }  # fmt: skip
+FINDINGS = {
+    "general_or_dot": Finding(
+        holds="A score with a learned matrix gets more sentences right than one without",
+        fails="The score with nothing to learn beats the one with a learned matrix",
+        undecided="A learned matrix in the score makes no clear difference",
+        number="{} sentences in 100"),
+    "local_far_beyond": Finding(
+        holds="On sentences longer than in training, a predicted window helps",
+        fails="On sentences longer than in training, the predicted window misses what it needs",
+        undecided="On sentences longer than in training, a window makes no clear difference",
+        number="{} sentences in 100"),
+}  # fmt: skip
+CLAIMS |= {name: replace(CLAIMS[name], finding=finding) for name, finding in FINDINGS.items()}
 
 STUDY = Experiment(
     name="buys",
@@ -233,8 +241,8 @@ STUDY = Experiment(
         "task": TASK, "trained": trained_here(), "recorded": dict.fromkeys(reported(), RECORDED),
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
-    units={"*_seconds": "s", "*_mib": "MiB"} | UNITS,
-    claims=CLAIMS, smoke=lambda: smoke_trace(trained_here().values()),
+    kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
+    claims=CLAIMS, elsewhere=recorded, smoke=lambda: smoke_trace(trained_here().values()),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ from companion.decoding import greedy
 from companion.metrics import exact_match, pointing_accuracy
 from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, Reinforce
 from companion.models.vision.captioner import Attention
+from experiments.claims import Claim, Quantity
 from experiments.descent import config_of, train_new
-from experiments.experiment import Claim, Experiment, Quantity, on
+from experiments.experiment import Experiment, on
+from experiments.kinds import NumberKind, number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(11, 16))
@@ -124,10 +126,10 @@ def evaluate(model: Captioner, task: Task) -> dict[str, float]:
         maps = maps_of(looks, pictures, model.config.side)
         asked = [held_out_only(scene) for scene in pictures] if held_out else pictures
         for margin, game in ((task.margin, "pointing"), (0.0, "strict")):
-            for kind, (share, _) in pointing_accuracy(maps, asked, margin=margin).items():
-                measures[f"{game}/{name}/{kind}"] = share
-        for kind, share in words_right(looks, batch, asked).items():
-            measures[f"words/{name}/{kind}"] = share
+            for kind, (percent, _) in pointing_accuracy(maps, asked, margin=margin).items():
+                measures[f"{game}/{name}/{kind}"] = percent
+        for kind, percent in words_right(looks, batch, asked).items():
+            measures[f"words/{name}/{kind}"] = percent
         if held_out:
             measures |= wrong_words(looks, batch, asked, model.config.side, task.margin)
             measures |= with_other_colours(model, batch, asked)
@@ -237,6 +239,20 @@ def smoke() -> list[float]:
     return trace
 
 
+@cache
+def scenes_with(kind: str, held_out: bool) -> int:
+    """Return how many test scenes have a word of a class."""
+    pictures, _ = drawn(TASK.test, TASK.test_seed + held_out, held_out)
+    asked = map(held_out_only, pictures) if held_out else pictures
+    return sum(kind in scene.classes for scene in asked)
+
+
+def by_class(name: str) -> NumberKind:
+    """Return the kind of "arm/game/where/class": a share of the scenes that have the class."""
+    _, _, where, kind = name.split("/")
+    return share(scenes_with(kind, where == "held_out"))
+
+
 def halves(measured: str) -> Quantity:
     """Return the mean of a measure over colours and shapes, run by run."""
     return lambda runs: [
@@ -252,7 +268,7 @@ CLAIMS = {
     "soft_points": Claim(
         "Before a colour or a shape, soft attention points into the right box in more than 95 % "
         "of the cases.",
-        halves("soft/pointing/seen"), unit="%", above=95),
+        halves("soft/pointing/seen"), unit="%", above=95, bounds=(0, 100)),
     "attention_is_needed": Claim(
         "With soft attention, more captions are exact than with uniform attention.",
         "soft/exact/seen", "uniform/exact/seen", "points", above=0),
@@ -262,11 +278,13 @@ CLAIMS = {
     "right_place": Claim(
         "On combinations never seen, soft attention points as well as on those seen, within 5 "
         "points.",
-        halves("soft/pointing/seen"), halves("soft/pointing/held_out"), "points", below=5),
+        halves("soft/pointing/seen"), halves("soft/pointing/held_out"), "points", below=5,
+        bounds=(-100, 100)),
     "wrong_word": Claim(
         "On combinations never seen, a colour or a shape is wrong more than 10 points oftener "
         "than on those seen.",
-        halves("soft/words/seen"), halves("soft/words/held_out"), "points", above=10),
+        halves("soft/words/seen"), halves("soft/words/held_out"), "points", above=10,
+        bounds=(-100, 100)),
     "right_place_wrong_word": Claim(
         "On combinations never seen, more colours and shapes are wrong with the right place "
         "pointed at than with a wrong one.",
@@ -284,7 +302,10 @@ STUDY = Experiment(
         arms, LEARNING_RATES, TUNING_TASK, "loss", "loss of the right captions of new scenes"
     ),
     config=lambda: {"task": TASK, "arms": reported()},
-    units={"*/loss": "nats", "*": "%"},
+    kinds={
+        "*/loss": number("nats", 0), "*/exact/*": share(TASK.test),
+        "*/wrong_word/*": share(TASK.test), "*/other_colour/*": share(TASK.test), "*": by_class,
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

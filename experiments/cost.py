@@ -24,7 +24,9 @@ from companion.models.transformer import Block, LanguageModel, TransformerConfig
 from companion.models.transformer.language_model import PromptState
 from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention
-from experiments.experiment import Claim, Experiment, Runs, in_parallel, ratio
+from experiments.claims import Claim, Runs, ratio
+from experiments.experiment import Experiment, in_parallel
+from experiments.kinds import number
 
 SEEDS = (1, 2, 3, 4, 5)
 ROUNDS = 5
@@ -436,11 +438,17 @@ STUDY = Experiment(
         "growth": GROWTH, "writing": WRITING, "rounds": ROUNDS,
         "counted_crossing": costs.crossover_length(GROWTH.config, with_projections=False),
     },
-    units={
-        "*/exponent": "", "*/matrices": "", "*/relative": "", "time/*": "ms", "*/time": "ms",
-        "rate/*": "GFLOP/s", "*/rate": "GFLOP/s", "*/of_*": "%", "roof/peak": "GFLOP/s",
-        "roof/bandwidth": "GB/s", "roof/ridge": "FLOP/byte", "crossing/*": "tokens", "peak/*": "MB",
-        "*": "",
+    kinds={
+        "*exponent*": number(""),
+        **{
+            name: number(unit, 0)
+            for name, unit in {
+                "*/matrices": "", "*/relative": "", "time/*": "ms", "*/time": "ms",
+                "rate/*": "GFLOP/s", "*/rate": "GFLOP/s", "*/of_*": "%", "roof/peak": "GFLOP/s",
+                "roof/bandwidth": "GB/s", "roof/ridge": "FLOP/byte", "crossing/*": "tokens",
+                "peak/*": "MB", "*": "",
+            }.items()
+        },
     },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip

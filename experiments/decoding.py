@@ -25,8 +25,10 @@ from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded, beam, greedy, sample
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig
+from experiments.claims import Claim, Runs
 from experiments.descent import train_new
-from experiments.experiment import Claim, Experiment, Runs
+from experiments.experiment import Experiment
+from experiments.kinds import number, share
 
 SEEDS = tuple(range(1, 11))
 TEMPERATURES = (0.25, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 1.0, 1.25)
@@ -372,7 +374,15 @@ STUDY = Experiment(
         "setting": Setting(), "task": TASK, "choices": choices(), "widths": WIDTHS,
         "penalties": PENALTIES,
     },
-    units={"final_loss": "nats", "*/log_prob": "nats", "*/words": "words", "*": "%"},
+    kinds={
+        "final_loss": number("nats", 0), "*/log_prob": number("nats", high=0),
+        "*/words": number("words", 0), "*/distinct": number("%", 0, 100),
+        "*/new": number("%", 0, 100),
+        # Every model writes its own sentences; all go on from the same beginnings.
+        "te*/grammatical": share(TASK.samples, own=True),
+        "top*/grammatical": share(TASK.samples, own=True),
+        "*": share(TASK.beginnings),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

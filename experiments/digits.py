@@ -19,8 +19,10 @@ from torch import Tensor
 from companion.data.digits import handwritten_digits
 from companion.data.images import LabelledImages, ShuffledBatches
 from companion.models.vision import VisionConfig, VisionTransformer, to_patches
+from experiments.claims import Claim
 from experiments.descent import config_of, train_new
-from experiments.experiment import Claim, Experiment, on
+from experiments.experiment import Experiment, on
+from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(11, 16))
@@ -169,7 +171,9 @@ STUDY = Experiment(
         arms, LEARNING_RATES, TUNING_TASK, "loss", "loss of training digits that were left out"
     ),
     config=lambda: {"task": TASK, "wiped": WIPED, "arms": reported()},
-    units={"*/loss": "nats", "*": "%"},
+    kinds={
+        "*/loss": number("nats", 0), "*": lambda name: share(len(digits(TASK)[1].labels)),
+    },
     claims=CLAIMS, smoke=smoke,
     data={
         "credit": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak (1998), "

@@ -10,20 +10,29 @@ import argparse
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
-from fnmatch import fnmatchcase
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from importlib import import_module
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
+from joblib import Parallel, delayed
 
-from companion.pages.studies import Finding
-from experiments.record import Entry, claim, fingerprint, measure, ratios, write_result
+from companion.pages.studies import Measure
+from experiments.answers import Answered, answered, as_entry, error, from_measure
+from experiments.claims import Answers as AnswersOf
+from experiments.claims import Claim, Runs, asked, worded
+from experiments.history import HISTORIES, History
+from experiments.kinds import Kinds, NumberKind, kind_of
+from experiments.record import Entry, fingerprint, measure, rounded, write_result
 from experiments.source import code_digest
+from experiments.steps import watched
 from experiments.trials import TUNING_SEEDS, Trials, record_trials
 
 Outcome = TypeVar("Outcome")
@@ -32,11 +41,6 @@ Answers = list[tuple[float, float]]
 """What was scored of every test item, and of how much."""
 Measures = Mapping[str, float | Answers]
 """What one run gives: numbers, and as `by_item(name)` the answers that a number is computed of."""
-Runs = dict[str, list[float]]
-"""One list of runs, in the order of the seeds, for every measure, as "arm/measure"."""
-Quantity = str | Callable[[Runs], Sequence[float]]
-"""A measure, or what is computed of several."""
-
 RUNS = Path("runs")
 """Outcomes of finished runs, and checkpoints: a study that is started again goes on there."""
 
@@ -53,65 +57,6 @@ def on(task: object, settings: Mapping[Name, object]) -> dict[str, Arm]:
     return {name: Arm(setting, task) for name, setting in settings.items()}
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sentence, and the number that decides it, one a seed: treatment - control.
-
-    Attributes:
-        sentence: what is claimed.
-        treatment: the number that the sentence is about.
-        control: what it is compared with, seed by seed; None for a bound alone.
-        unit: of the difference.
-        above: the difference lies above this if the sentence is true.
-        below: the difference lies below this; exactly one of the two is given.
-        finding: what a page says in large type when the claim holds, when it does not, and when
-            the runs do not decide. It is no part of what was claimed, so it may be written after
-            the runs; `python -m experiments.reword` puts it into the record.
-    """
-
-    sentence: str
-    treatment: Quantity
-    control: Quantity | None = None
-    unit: str = ""
-    above: float | None = None
-    below: float | None = None
-    finding: Finding | None = None
-
-    def __post_init__(self) -> None:
-        if (self.above is None) == (self.below is None):
-            raise ValueError(f"above, below: got {self.above}, {self.below}, wanted one number")
-
-    def decide(self, runs: Runs) -> Entry:
-        """Return the entry of a record."""
-        control = None if self.control is None else computed(self.control, runs)
-        both = computed(self.treatment, runs), control
-        if self.above is not None:
-            return claim(self.sentence, *both, self.unit, "above", self.above)
-        assert self.below is not None
-        return claim(self.sentence, *both, self.unit, "below", self.below)
-
-
-def worded(entry: Entry, finding: Finding | None) -> Entry:
-    """Return an entry of a record with its finding, or without one."""
-    entry = {key: value for key, value in entry.items() if key != "finding"}
-    return entry if finding is None else {**entry, "finding": asdict(finding)}
-
-
-def computed(quantity: Quantity, runs: Runs) -> Sequence[float]:
-    """Return a measure, or what is computed of several, one number a seed."""
-    return runs[quantity] if isinstance(quantity, str) else quantity(runs)
-
-
-def ratio(first: str, second: str) -> Quantity:
-    """Return the quotient of two measures, run by run."""
-    return lambda runs: ratios(runs[first], runs[second])
-
-
-def distance(first: str, second: str) -> Quantity:
-    """Return the absolute difference of two measures, run by run."""
-    return lambda runs: [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """A study of several seeds.
@@ -125,28 +70,32 @@ class Experiment:
         beside: takes a seed and gives measures of no single arm, by their whole names.
         timed: whether `beside` measures times, so that its runs follow one another.
         recorded: gives, of the runs, those that are recorded and that claims speak of.
-        units: of the measures, by patterns of their names; the first that matches counts.
+        kinds: of the measures, by patterns of their names; the first that matches counts.
         claims: by name.
+        histories: where the claims come from, by name; by default what `experiments.history` says.
+        elsewhere: gives measures of another study's record that claims speak of, too.
         config: gives what was fixed beforehand; by default setting and task of every arm.
         smoke: runs the whole pipeline in seconds and gives the losses that tell a change.
         tolerance: by how much these may differ from the recorded ones.
         trials: how the settings of the arms are chosen.
         workers: processes of one thread each.
         arguments: of the command, where it takes any.
-        data: "credit" and "licence" of data that others made.
+        data: "credit", "licence" and "sha256" of data that others made.
     """
 
     name: str
     title: str
     seeds: Sequence[int]
     smoke: Callable[[], Sequence[float]]
-    units: Mapping[str, str]
+    kinds: Kinds
     arms: Callable[[], Mapping[str, Arm]] = dict
     outcome: Callable[..., Measures] | None = None
     beside: Callable[[int], Measures] | None = None
     timed: bool = False
     recorded: Callable[[Runs], Runs] = dict
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    histories: Mapping[str, History] | None = None
+    elsewhere: Callable[[], Mapping[str, Measure]] = dict
     config: Callable[[], Mapping[str, object]] | None = None
     tolerance: float = 1e-3
     trials: Trials | None = None
@@ -165,35 +114,112 @@ class Experiment:
             return self.config()
         return {name: arm._asdict() for name, arm in self.arms().items()}
 
-    def unit(self, measured: str) -> str:
-        """Return the unit of a measure."""
-        return next(unit for name, unit in self.units.items() if fnmatchcase(measured, name))
+    @property
+    def code(self) -> str:
+        """The digest of all code that makes the runs."""
+        parts = [part for arm in self.arms().values() for part in arm]
+        return code_digest(*self.made_by(), *parts)
 
-    def decide(self, runs: Runs) -> dict[str, Entry]:
-        """Decide every claim."""
-        return {name: worded(one.decide(runs), one.finding) for name, one in self.claims.items()}
+    def trace(self) -> list[float]:
+        """Return the numbers of the smoke run, and what its optimizers do."""
+        with watched() as steps:
+            losses = list(self.smoke())
+        return [*losses, *steps.trace()]
+
+    def made_by(self) -> list[object]:
+        """Return the functions that make the runs."""
+        return [part for part in (self.outcome, self.beside, self.recorded) if part is not None]
+
+    def kind(self, name: str) -> NumberKind:
+        """Return the kind of a measure."""
+        return kind_of(name, self.kinds)
+
+    def measured(self, runs: Runs, answers: AnswersOf | None = None) -> dict[str, Entry]:
+        """Return the entries of all measures, with the answers of those that claims speak of."""
+        kept = self._spoken_of(runs, answers) if answers else {}
+        return {name: self._measured(name, runs[name], kept.get(name)) for name in runs}
+
+    def _measured(self, name: str, values: list[float], answers: Answered | None) -> Entry:
+        kind = self.kind(name)
+        if answers is None:
+            return measure(values, kind)
+        shared = error({name: [1.0] * len(values)}, {name: answers}, asked)
+        entry = measure(values, replace(kind, item_error=shared))
+        return {**entry, **as_entry(answers)}
+
+    def _spoken_of(self, runs: Runs, answers: AnswersOf) -> dict[str, Answered]:
+        """Return the answers to shared items, of measures that some claim is computed of."""
+        known, kinds = self._known(runs)
+        spoken = {
+            name for one in self.claims.values() for name in one.slopes(known, kinds.__getitem__)
+        }
+        return {name: answers[name] for name in answers if name in spoken and kinds[name].items}
+
+    def _known(self, runs: Runs) -> tuple[Runs, dict[str, NumberKind]]:
+        """Return the runs as they are recorded, also those of other studies, and their kinds."""
+        others = {name: list(one.runs) for name, one in self.elsewhere().items()}
+        known = {name: rounded(values) for name, values in (others | runs).items()}
+        return known, {name: self.kind(name) for name in known}
+
+    def decide(self, runs: Runs, answers: AnswersOf | None = None) -> dict[str, Entry]:
+        """Decide every claim by the runs as they are recorded.
+
+        Args:
+            runs: of all measures.
+            answers: by item, of those measures of which they are known.
+        """
+        known, kinds = self._known(runs)
+        others = {name: from_measure(one) for name, one in self.elsewhere().items()}
+        told = {name: one for name, one in others.items() if one is not None} | {
+            name: one for name, one in (answers or {}).items() if name in runs
+        }
+        return {
+            name: worded(
+                {**one.decide(known, kinds.__getitem__, told), **self.history(name)}, one.finding
+            )
+            for name, one in self.claims.items()
+        }
+
+    def history(self, claim: str) -> dict[str, str]:
+        """Return where a claim comes from, and when it was made.
+
+        Raises:
+            ValueError: nothing says it.
+        """
+        table = HISTORIES.get(self.name, {}) if self.histories is None else self.histories
+        if claim not in table:
+            raise ValueError(f"histories: got none of {self.name}/{claim}, wanted one")
+        return asdict(table[claim])
 
     def run(self, workers: int) -> Runs:
         """Run every arm on every seed, and what is measured beside them."""
+        return self.outcomes(workers)[0]
+
+    def outcomes(self, workers: int) -> tuple[Runs, dict[str, Answered]]:
+        """Run every arm on every seed; return what was measured, and answers by item."""
         smoke, arms = fingerprint(self.smoke()), self.arms()
-        runs: Runs = defaultdict(list)
+        found: dict[str, list[Any]] = defaultdict(list)
         pairs = list(product(self.seeds, arms))
         jobs = [(self.name, smoke, self.outcome, *arms[name], seed) for seed, name in pairs]
         for (_, name), measures in zip(pairs, in_parallel(run_cached, jobs, workers), strict=True):
-            for what, value in numbers(measures).items():
-                runs[f"{name}/{what}"].append(value)
+            for what, value in measures.items():
+                found[f"{name}/{what}"].append(value)
         if self.beside is not None:
             key = smoke, as_key(**self.fixed())
             work = [(self.name, key, self.beside, seed) for seed in self.seeds]
             outcomes = in_parallel(run_cached, work, 1 if self.timed else workers)
             for measures in outcomes:
-                for what, value in numbers(measures).items():
-                    runs[what].append(value)
-        return dict(runs)
+                for what, value in measures.items():
+                    found[what].append(value)
+        runs = {name: values for name, values in found.items() if not isinstance(values[0], list)}
+        told = {name: found[by_item(name)] for name in runs if by_item(name) in found}
+        return runs, {name: answered(values) for name, values in told.items()}
 
     def record(self, workers: int) -> Path:
         """Run the study, and write its record."""
-        runs = self.recorded(self.run(workers))
+        code = self.code  # before the runs: what changes meanwhile did not make them
+        measured, answers = self.outcomes(workers)
+        runs = self.recorded(measured)
         return write_result(
             self.name,
             title=self.title,
@@ -201,10 +227,11 @@ class Experiment:
             seeds=self.seeds,
             threads=1,
             config=self.fixed(),
-            measures={name: measure(values, self.unit(name)) for name, values in runs.items()},
-            claims=self.decide(runs),
+            measures=self.measured(runs, answers),
+            claims=self.decide(runs, answers),
             data=self.data,
-            fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
+            code=code,
+            fingerprint=fingerprint(self.trace(), tolerance=self.tolerance),
         )
 
     def tune(self, workers: int) -> None:
@@ -240,7 +267,12 @@ class Experiment:
             "--workers", type=int, default=self.workers, help="processes of one thread each"
         )
         options = vars(parser.parse_args())
-        (tune or self.tune if options.get("tune") else self.record)(options["workers"])
+        # As `python -m` runs a module, its functions have no name by which other processes, and
+        # the digest of their code, could find them; imported, they have.
+        module = import_module(f"experiments.{self.name}")
+        study: Experiment = module.STUDY
+        trials = study.tune if tune is None else getattr(module, tune.__name__)
+        (trials if options.get("tune") else study.record)(options["workers"])
 
 
 def without(*parts: str) -> Callable[[Runs], Runs]:
@@ -292,12 +324,51 @@ def numbers(measures: Measures) -> dict[str, float]:
 def in_parallel(
     work: Callable[..., Outcome], jobs: Iterable[tuple[object, ...]], workers: int
 ) -> list[Outcome]:
-    """Do jobs in fresh processes of one thread each; return their outcomes in order."""
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
-        futures = [pool.submit(work, *job) for job in jobs]
-        return [future.result() for future in futures]
+    """Do jobs in processes of one thread each; return their outcomes in order.
+
+    A single worker is a fresh process of this machine, so that nothing from before is in the times
+    and the memory that it measures. Several are joblib's, and so they may be on other machines:
+    see `joblib.parallel_config`. How many are done is printed once a minute.
+
+    Args:
+        work: gives an outcome.
+        jobs: the arguments of every call.
+        workers: how many processes.
+    """
+    given = list(jobs)
+    if workers == 1:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            return list(told(pool.map(partial(alone, work), given), len(given)))
+    calls = (delayed(alone)(work, job) for job in given)
+    return list(told(Parallel(n_jobs=workers, return_as="generator")(calls), len(given)))
+
+
+def alone(work: Callable[..., Outcome], job: tuple[object, ...]) -> Outcome:
+    """Do one job in one thread."""
+    torch.set_num_threads(1)
+    return work(*job)
+
+
+def told(outcomes: Iterable[Outcome], count: int, every: float = 60.0) -> Iterator[Outcome]:
+    """Yield outcomes, and print now and then how many there are.
+
+    Args:
+        outcomes: as they come.
+        count: how many there will be.
+        every: seconds between two lines.
+
+    >>> list(told("ab", 2, every=0.0))
+    1 of 2 runs after 0 min
+    2 of 2 runs after 0 min
+    ['a', 'b']
+    """
+    start = last = monotonic()
+    for number, outcome in enumerate(outcomes, 1):
+        now = monotonic()
+        if now - last >= every:
+            last = now
+            print(f"{number} of {count} runs after {(now - start) / 60:.0f} min", flush=True)
+        yield outcome
 
 
 def tried(
@@ -319,7 +390,8 @@ def tried(
         code: as in `run_cached`.
     """
     jobs = [(f"{study}/trials", code, outcome, *arm, seed) for arm in arms for seed in TUNING_SEEDS]
-    values = iter([numbers(one)[measured] for one in in_parallel(run_cached, jobs, workers)])
+    outcomes = in_parallel(run_cached, jobs, workers)
+    values = iter([cast(float, one[measured]) for one in outcomes])
     return [[next(values) for _ in TUNING_SEEDS] for _ in arms]
 
 

@@ -10,9 +10,11 @@ cells' or the Transformer study's, with a schedule for short sentences, tried on
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import fmean
 from typing import Literal, cast, get_args
 
@@ -52,8 +54,10 @@ from companion.models.classifier import AttentionClassifier, ClassifierConfig
 from companion.models.seq2seq import Seq2Seq
 from companion.models.transformer import Transformer
 from companion.pages.studies import Finding
+from experiments.claims import Claim
 from experiments.descent import config_of, train_new
-from experiments.experiment import Arm, Claim, Experiment, on
+from experiments.experiment import Arm, Experiment, on
+from experiments.kinds import Kinds, NumberKind, number, share
 from experiments.settings import LIVE_SETTINGS
 from experiments.transformer import SMALL, TransformerSetting
 from experiments.transformer import tuned as tuned_transformer
@@ -604,7 +608,33 @@ CLAIMS = {
             "right word more often.",
         )),
 }  # fmt: skip
-UNITS = {"*final_loss": "nats", "*divergence": "nats", "*tau": "", "*/distance/*": "", "*": "%"}
+
+
+@cache
+def sentences() -> list[Pair]:
+    """Return the sentences that the translators are tested on."""
+    return [pair for pair in SENTENCES.tests()["test"] if len(pair.source) > 1]
+
+
+def of_sentences(name: str) -> NumberKind:
+    """Return the kind of a translator's share: of the sentences, or of those with a class."""
+    _, _, word_class = name.partition("/class/")
+    return share(sum(word_class in ("", *pair.classes) for pair in sentences()))
+
+
+KINDS: Kinds = {
+    "*final_loss": number("nats", 0),
+    "*divergence": number("nats", 0, math.log(2)),
+    "*tau": number("", -1, 1),
+    "*/distance/*": number("", 0, 1),
+    "*/flips/top/hit": number("%", 0, 100),
+    "*/flips/top/miss": number("%", 0, 100),
+    **{f"{kind}/adversary/*": share(TESTS.searched // 10) for kind in TRANSLATORS},
+    **{f"{kind}/*": of_sentences for kind in (*TRANSLATORS, "transformer")},
+    "*/adversary/*": share(TESTS.searched),
+    "*": share(TESTS.examples),
+}
+"""Words hit or missed have no number of sentences: it depends on the model."""
 
 STUDY = Experiment(
     name="explanation", title="Is attention explanation?",
@@ -615,7 +645,7 @@ STUDY = Experiment(
         "translators": {kind: translator(kind) for kind in TRANSLATORS},
         "transformer": transformer(),
     },
-    units=UNITS,
+    kinds=KINDS,
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -15,12 +15,13 @@ from companion.data.classification import Examples
 from companion.interpret import classifier_read, leave_one_out, top_places
 from companion.models.classifier import AttentionClassifier
 from companion.pages.studies import Finding
-from experiments.experiment import Claim, Experiment
+from experiments.claims import Claim
+from experiments.experiment import Experiment
 from experiments.explanation import (
+    KINDS,
     SMOKE,
     TASKS,
     TESTS,
-    UNITS,
     accuracy,
     agreement,
     fit,
@@ -29,6 +30,7 @@ from experiments.explanation import (
     replaced,
     reported,
 )
+from experiments.kinds import NumberKind, share
 
 SEEDS = tuple(range(11, 31))
 ARM = "marker/gru/additive"
@@ -54,6 +56,12 @@ def looked(model: AttentionClassifier, examples: Examples, seed: int) -> dict[st
         "flips/top": flips["flips/top"],
         **agreement(own, effects, encoded.mask),
     }
+
+
+def smaller_class(name: str) -> NumberKind:
+    """Return the kind of a share of the sentences of one class: as many as the smaller one has."""
+    labels = held_out(TASKS["marker"], TESTS).labels
+    return share(int(labels.bincount().min()))
 
 
 def outcome(seed: int) -> dict[str, float]:
@@ -102,7 +110,7 @@ STUDY = Experiment(
     name="explanation_seeds", title="One classifier, twenty seeds",
     seeds=SEEDS, beside=outcome, workers=1,
     config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
-    units=UNITS,
+    kinds={"pointing/*_class": smaller_class} | KINDS,
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

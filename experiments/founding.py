@@ -22,8 +22,12 @@ from companion.data.vocabulary import Vocabulary
 from companion.metrics import exact_match
 from companion.models.seq2seq import Seq2Seq
 from companion.translation import Translator
+from experiments.claims import Claim, Runs
 from experiments.descent import config_of, train_new
-from experiments.experiment import Arm, Claim, Experiment, Runs, on
+from experiments.experiment import Arm, Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.founding import FINDINGS
+from experiments.kinds import NumberKind, number, share
 from experiments.translators import Corpus, Kind, Setting, training_batches
 from experiments.trials import Trials, tuned
 
@@ -195,6 +199,17 @@ def recorded(runs: Runs) -> Runs:
     }
 
 
+def of_phrases(name: str) -> NumberKind:
+    """Return the kind of "arm/measure/where": a share of phrases; every seed splits the book anew.
+
+    The founding three are the same for all.
+    """
+    corpus = TASK.corpus(SEEDS[0])
+    sets = {"seen": corpus.train, **corpus.tests}
+    where = name.rpartition("/")[2]
+    return share(len(sets[where]), own=where != "founding")
+
+
 def fewer(
     sentence: str, other: str, what: str = "letters_wrong/unseen", unit: str = "points"
 ) -> Claim:
@@ -202,7 +217,7 @@ def fewer(
     return Claim(sentence, f"additive/{what}", f"{other}/{what}", unit, below=0)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "memorised": Claim(
         "Of the phrases it learned, the translator gets more than 95 % exactly right.",
         "additive/exact_match/seen", unit="% exactly right", above=95),
@@ -232,7 +247,7 @@ CLAIMS = {
     "attention_gain": fewer(
         "With attention, the translator gets fewer letters wrong on phrases it never saw.",
         "none"),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="founding", title="Does a phrase book teach Spanish?",
@@ -241,7 +256,10 @@ STUDY = Experiment(
     config=lambda: {
         **{name: arm._asdict() for name, arm in arms().items()}, "cell": "lstm", "max_len": MAX_LEN,
     },
-    units={"*/character_errors/*": "errors per 100 letters", "*/final_loss": "nats", "*": "%"},
+    kinds={
+        "*/character_errors/*": number("errors per 100 letters", 0),
+        "*/final_loss": number("nats", 0), "*/weight/*": number("%", 0, 100), "*": of_phrases,
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -21,8 +21,13 @@ from torch import Generator, Tensor, nn
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.training import train
+from experiments.answers import Answered
+from experiments.claims import Claim, Runs
 from experiments.descent import WARMUP, Draws, FromStart
-from experiments.experiment import Claim, Experiment, Runs, in_parallel, on
+from experiments.experiment import Experiment, in_parallel, on
+from experiments.findings import with_findings
+from experiments.findings.from_scratch import FINDINGS
+from experiments.kinds import number, share
 from experiments.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
 Mistake = Literal[
@@ -291,27 +296,34 @@ def smoke() -> list[float]:
 class SideBySide(Experiment):
     """A study that trains the models of all seeds of an arm at the same time."""
 
-    def run(self, workers: int) -> Runs:
-        """Run every arm."""
+    def made_by(self) -> list[object]:
+        """Return the functions that make the runs."""
+        return [outcome]
+
+    def outcomes(self, workers: int) -> tuple[Runs, dict[str, Answered]]:
+        """Run every arm; every seed has test items of its own, so no answers are compared."""
         arms = self.arms()
         jobs = [(*arm, self.seeds) for arm in arms.values()]
         return {
             f"{name}/{what}": values
             for name, runs in zip(arms, in_parallel(outcome, jobs, workers), strict=True)
             for what, values in runs.items()
-        }
+        }, {}
 
 
-CLAIMS = {
-    f"{mistake}/{what}": Claim(
-        f"{sentence}, {ending}.", f"none/{what}", f"{mistake}/{what}", "points", below=CHEAP
-    )
-    for mistake, sentence in SENTENCES.items()
-    for what, ending in {
-        "reported": "the program reports less than 2 points below the right one",
-        "in_use": "the accuracy in use is less than 2 points below that of the right one",
-    }.items()
-}
+CLAIMS = with_findings(
+    FINDINGS,
+    {
+        f"{mistake}/{what}": Claim(
+            f"{sentence}, {ending}.", f"none/{what}", f"{mistake}/{what}", "points", below=CHEAP
+        )
+        for mistake, sentence in SENTENCES.items()
+        for what, ending in {
+            "reported": "the program reports less than 2 points below the right one",
+            "in_use": "the accuracy in use is less than 2 points below that of the right one",
+        }.items()
+    },
+)
 
 STUDY = SideBySide(
     name="from_scratch",
@@ -321,7 +333,10 @@ STUDY = SideBySide(
         "task": TASK, "embed_dim": EMBED_DIM, "heads": HEADS, "hidden": HIDDEN, "warmup": WARMUP,
         "cheap": CHEAP, "arms": reported(),
     },
-    units={"*/final_loss": "nats", "*/illusion": "points", "*": "%"},
+    kinds={
+        "*/final_loss": number("nats", 0), "*/illusion": number("points", -100, 100),
+        "*": share(TASK.test_size, own=True),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

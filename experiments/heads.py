@@ -17,8 +17,12 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
+from experiments.claims import Claim, distance
 from experiments.descent import CLIP, WARMUP, descend
-from experiments.experiment import Claim, Experiment, distance, on
+from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.heads import FINDINGS
+from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -218,7 +222,7 @@ def smoke() -> list[float]:
     return trace
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "four_beat_one": Claim(
         "Where each place asks four questions, four heads answer more of them than one head of "
         "the same parameters.",
@@ -228,7 +232,7 @@ CLAIMS = {
         "two/2/accuracy", "two/1/accuracy", "points", above=5),
     "one_question_needs_one": Claim(
         "Where each place asks one question, four heads and one differ by less than 1 point.",
-        distance("one/4/accuracy", "one/1/accuracy"), unit="points", below=1),
+        distance("one/4/accuracy", "one/1/accuracy"), unit="points", below=1, bounds=(0, 100)),
     "patience_suffices": Claim(
         "Trained four times as long, a single head comes within 5 points of four heads.",
         "four/4/accuracy", "patient/1/accuracy", "points", below=5),
@@ -250,7 +254,7 @@ CLAIMS = {
         "The eight of sixteen heads that matter least alone can be removed together for less than "
         "5 points.",
         "four/16/removed/half", unit="points", below=5),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="heads", title="Self-attention that answers several questions, by number of heads",
@@ -260,9 +264,11 @@ STUDY = Experiment(
         "task": TASK, "hidden": HIDDEN, "warmup": WARMUP, "clip": CLIP, "spare": SPARE,
         "arms": reported(),
     },
-    units={
-        "*/accuracy": "%", "*/right/*": "%", "*/final_loss": "nats", "*/removed/*": "points",
-        "*/spare": "% of the heads", "*": "",
+    kinds={
+        "*/accuracy": share(TASK.test_size, own=True),
+        "*/right/*": share(TASK.test_size, own=True), "*/final_loss": number("nats", 0),
+        "*/removed/*": number("points", -100, 100), "*/spare": number("% of the heads", 0, 100),
+        "*": number("", 0, 1),
     },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip

@@ -17,7 +17,9 @@ from torch import Generator, Tensor
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
-from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.claims import Claim, Runs
+from experiments.experiment import Experiment, on
+from experiments.kinds import number, share
 
 SEEDS = tuple(range(1, 6))
 TEST_SEED = 80_001
@@ -193,9 +195,9 @@ def accuracy_without(
         copies = (distance + 1) % lengths[:, None, None] == 0
         forbidden = (copies & (distance > 0))[:, None]
     x = model.embedding(sequences)
-    for number, block in enumerate(model.decoder.blocks):
+    for index, block in enumerate(model.decoder.blocks):
         mask = causal_mask(n, like=x)
-        x = block(x, attn_mask=mask & ~forbidden if number == layer else mask).x
+        x = block(x, attn_mask=mask & ~forbidden if index == layer else mask).x
     assert model.decoder.norm is not None
     logits = model.output(model.decoder.norm(x), model.embedding.words)
     return accuracy(logits, sequences, lengths)
@@ -265,9 +267,10 @@ STUDY = Experiment(
     name="induction", title="Copying what came before, by number of attention layers",
     seeds=SEEDS, arms=lambda: on(TASK, ARMS), outcome=outcome, workers=1,
     config=lambda: {"task": TASK, "arms": ARMS, "within": WITHIN},
-    units={
-        "*/half/*": "updates", "*/final_loss": "nats", "*/accuracy/*": "%", "*/without/*": "%",
-        "*/largest_gain": "points", "*": "",
+    kinds={
+        "*/half/*": number("updates", 0), "*/final_loss": number("nats", 0),
+        "*/accuracy/*": share(TASK.test_size), "*/without/*": share(TASK.test_size),
+        "*/largest_gain": number("points", -100, 100), "*": number("", 0, 1),
     },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip

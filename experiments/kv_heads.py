@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from statistics import fmean
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -36,8 +35,10 @@ from companion.models.transformer.blocks import Block
 from companion.pages.studies import Finding
 from companion.positions import rotate
 from companion.tiled import merge_attention
+from experiments.claims import Claim, Runs
 from experiments.descent import CLIP, WARMUP, descend
-from experiments.experiment import Claim, Experiment, Runs, on
+from experiments.experiment import Experiment, on
+from experiments.kinds import exact, number
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -332,9 +333,16 @@ def recorded(runs: Runs) -> Runs:
     return runs | above
 
 
-def differ(sentence: str, treatment: str, control: str, **side: Any) -> Claim:
+def differ(
+    sentence: str,
+    treatment: str,
+    control: str,
+    above: float | None = None,
+    below: float | None = None,
+    finding: Finding | None = None,
+) -> Claim:
     """Claim a difference of losses."""
-    return Claim(sentence, treatment, control, "nats a word", **side)
+    return Claim(sentence, treatment, control, "nats a word", above, below, finding=finding)
 
 
 CLAIMS = {
@@ -459,7 +467,11 @@ STUDY = Experiment(
         "clip": CLIP, "cache_bytes": {name: bytes_a_word(arm) for name, arm in reported().items()},
         "arms": reported(),
     },
-    units={"*/parameters": "weights", "*/first/*": "%", "*/sound/*": "%", "*": "nats a word"},
+    kinds={
+        "*/parameters": exact("weights"), "*/first/*": number("%", 0, 100),
+        "*/sound/*": number("%", 0, 100), "*/above_eight": number("nats a word"),
+        "*": number("nats a word", 0),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from experiments.experiment import Experiment, on
 from experiments.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
-from experiments.translators import UNITS, outcome, smoke_trace
+from experiments.translators import kinds, outcome, smoke_trace
 
 STUDY = Experiment(
     name="live", title="The small translators of the live cells",
     seeds=REPORT_SEEDS, arms=lambda: on(LIVE_TASK, LIVE_SETTINGS), outcome=outcome,
-    units=UNITS,
+    kinds=kinds(LIVE_TASK),
     smoke=lambda: smoke_trace(LIVE_SETTINGS.values()),
 )  # fmt: skip
 

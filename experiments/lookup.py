@@ -18,7 +18,11 @@ import torch
 from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax
-from experiments.experiment import Claim, Experiment, Quantity, Runs
+from experiments.claims import Claim, Quantity, Runs
+from experiments.experiment import Experiment
+from experiments.findings import with_findings
+from experiments.findings.lookup import FINDINGS
+from experiments.kinds import number
 
 SEEDS = tuple(range(1, 11))
 
@@ -298,7 +302,7 @@ def less(sentence: str, first: str, second: str) -> Claim:
     return Claim(sentence, percent(first, second), unit="%", below=0)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "learned_beats_rule": less(
         "With 64 samples, a learned bandwidth has less error than the rule of thumb.",
         "64/learned", "64/rule"),
@@ -335,7 +339,7 @@ CLAIMS = {
     "line_in_the_middle": less(
         "In the middle, a line fitted with such weights has less error than soft lookup.",
         "64/line_middle", "64/soft_middle"),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="lookup", title="Soft lookup on a curve: bandwidth, samples, neighbours",
@@ -344,7 +348,7 @@ STUDY = Experiment(
         "curve": "2 x + sin(2 pi x)", "design": PLAIN, "descent": Descent(),
         "widths": WIDTHS.tolist(), "drawn": DRAWN.tolist(), "sizes": SIZES, "grid": len(GRID),
     },
-    units={"*": ""},
+    kinds={"exponent/*": number(""), "*": number("", 0)},
     claims=CLAIMS, smoke=smoke, tolerance=1e-6,
 )  # fmt: skip
 

@@ -26,8 +26,12 @@ from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.scores import dot_score, scaled_dot_score
 from companion.training import TrainingConfig
+from experiments.claims import Claim, ratio
 from experiments.descent import WARMUP, descend
-from experiments.experiment import Claim, Experiment, on, ratio
+from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.numerics import FINDINGS
+from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 Mask = Literal["causal", "leak", "inverted"]
@@ -360,7 +364,7 @@ def smoke() -> list[float]:
     return [*trace, leaked(3.0, 30, 7, queries=20)]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "leak_looks_better": Claim(
         "A causal mask that is open by one place gives a lower loss on held-out text than the "
         "right one.",
@@ -412,7 +416,7 @@ CLAIMS = {
         "float32 statistics come within 1.5 times the error of rounding the exact output "
         "(bfloat16, 4096 keys, spread 1).",
         "bfloat16/4096/1/companion/ratio", below=1.5),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="numerics", title="Masks, padding and narrow numbers",
@@ -422,7 +426,13 @@ STUDY = Experiment(
         "tasks": TASKS, "warmup": WARMUP, "arms": reported(), "padding": PADDING, "draws": DRAWS,
         "caps": CAPS, "forbidden": FORBIDDEN,
     },
-    units={"*ratio": "", "*loss": "nats", "*": "%"},
+    kinds={
+        "*ratio": number("", 0), "*loss": number("nats", 0),
+        "*/teacher_forced": share(TASKS["next"].held_out, own=True),
+        "*/generated": share(TASKS["next"].held_out, own=True),
+        "*/lost": share(DRAWS.queries, own=True), "softcap/*": number("%", 0, 100),
+        "*": number("%", 0),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -21,8 +21,10 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
 from companion.pages.studies import Finding
 from companion.positions import Linear, RotaryScaling, Yarn
+from experiments.claims import Claim
 from experiments.descent import CLIP, WARMUP, descend
-from experiments.experiment import Claim, Experiment, on, split_off
+from experiments.experiment import Experiment, on, split_off
+from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -339,7 +341,7 @@ STUDY = Experiment(
         "warmup": WARMUP, "clip": CLIP, "patience": PATIENCE,
         "rescalings": rescalings(TASK), "arms": reported(),
     },
-    units={"*/final_loss": "nats", "*": "%"},
+    kinds={"*/final_loss": number("nats", 0), "*": share(TASK.test_size, own=True)},
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

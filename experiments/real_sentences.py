@@ -9,26 +9,32 @@ of weights (within one percent), equal steps, and learning rates tuned alike on 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
-from experiments.experiment import Claim, Experiment, on
+from companion.pages.studies import load_result
+from experiments.claims import Claim
+from experiments.experiment import Experiment, numbers, on
+from experiments.kinds import Kinds, NumberKind, exact, number, share
 from experiments.settings import REPORT_SEEDS
 from experiments.translators import (
     KINDS,
-    UNITS,
     Corpus,
     Kind,
     Setting,
     bin_name,
     equal_parameters,
+    fit,
     outcome,
     parameter_count,
-    smoke_trace,
+    quality,
 )
 from experiments.tune import LEARNING_RATES, tune
 
@@ -77,6 +83,24 @@ def _by_length(pairs: list[Pair]) -> dict[str, list[Pair]]:
     return {"test": pairs} | {name: some for name, some in bins.items() if some}
 
 
+def kinds(counts: Callable[[], Mapping[str, int]]) -> Kinds:
+    """Return the kinds of measures.
+
+    Args:
+        counts: gives the number of sentences in every test set.
+    """
+
+    def of_sentences(name: str) -> NumberKind:
+        _, what, where = name.split("/")
+        return share(counts()[where], "BLEU" if what == "bleu" else "%")
+
+    return {
+        "*/parameters": exact("weights"),
+        "*loss*": number("nats", 0),
+        "*": of_sentences,
+    }
+
+
 def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
     """Return a translator with as many weights as the one without attention, within a percent."""
     plain = Setting("none", hidden_dim=WIDTH)
@@ -102,14 +126,36 @@ CLAIMS = {
     )
 }
 
+
+def smoke() -> list[float]:
+    """Run the whole pipeline small, on a file of a few sentences of the grammar."""
+    pairs = english_spanish(200, seed=7, max_length=9)
+    lines = [f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in pairs]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.tsv"
+        path.write_text("".join(lines), encoding="utf8")
+        corpus = FileTask(str(path), held_back=20, min_count=1).corpus(seed=7)
+    trace = [float(size) for size in corpus.vocabularies]
+    for kind in KINDS:
+        trained = fit(Setting(kind).shrunk(), corpus, seed=7)
+        trace += [*trained.losses, numbers(quality(trained, corpus.tests))["bleu/test"]]
+    return trace
+
+
 STUDY = Experiment(
     name="real_sentences",
     title="Real sentences: three translators with equal weights and equal steps",
     arguments=" PAIRS --credit CREDIT --licence LICENCE",
     seeds=REPORT_SEEDS, outcome=outcome,
-    units=UNITS,
-    claims=CLAIMS, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
+    arms=lambda: on(FileTask(""), {kind: Setting(kind) for kind in KINDS}),  # until there is a file
+    kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file, in base 16."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
@@ -137,8 +183,9 @@ def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
     return replace(
         STUDY,
         arms=lambda: on(task, settings),
+        kinds=kinds(lambda: {name: len(pairs) for name, pairs in corpus.tests.items()}),
         config=lambda: config,
-        data={"credit": credit, "licence": licence},
+        data={"credit": credit, "licence": licence, "sha256": sha256_of(path)},
     )
 
 
@@ -149,4 +196,8 @@ if __name__ == "__main__":
     parser.add_argument("--licence", required=True, help="the licence of the sentences")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    on_file(options.path, options.credit, options.licence, options.workers).record(options.workers)
+    # Imported, its functions have a name by which other processes find them.
+    from experiments import real_sentences
+
+    study = real_sentences.on_file(options.path, options.credit, options.licence, options.workers)
+    study.record(options.workers)

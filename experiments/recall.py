@@ -21,8 +21,10 @@ from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
 from companion.pages.studies import Finding
+from experiments.claims import Claim, Runs, distance
 from experiments.descent import CLIP, WARMUP, descend
-from experiments.experiment import Claim, Experiment, Runs, distance, on
+from experiments.experiment import Experiment, on
+from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 21))
@@ -318,7 +320,7 @@ CLAIMS = {
         )),
     "more_than_rows": Claim(
         f"Of {MOST} pairs, the delta rule answers more than {ROWS}, the rows of its state.",
-        answered, unit="pairs", above=float(ROWS),
+        answered, unit="pairs", above=float(ROWS), bounds=(0, MOST),
         finding=Finding(
             holds="The delta rule recalls more pairs than its state has rows.",
             fails="The delta rule recalls fewer pairs than its state has rows.",
@@ -328,6 +330,7 @@ CLAIMS = {
     "window_is_its_reach": Claim(
         f"Of {MOST} pairs, a window answers what it still holds, within 5 points.",
         distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5,
+        bounds=(0, 100),
         finding=Finding(
             holds="A window recalls exactly what still stands in it.",
             fails="A window recalls something else than what still stands in it.",
@@ -351,7 +354,10 @@ STUDY = Experiment(
         "window": WINDOW, "warmup": WARMUP, "clip": CLIP, "kept": KEPT, "patience": PATIENCE,
         "numbers": {name: numbers_kept(name, 2 * MOST) for name in arms()}, "arms": reported(),
     },
-    units={"*/final_loss": "nats", "*/gate/*": "", "*": "%"},
+    kinds={
+        "*/final_loss": number("nats", 0), "*/gate/*": number("", 0, 1),
+        "*": share(TASK.test_size, own=True),
+    },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Turn the runs of a study into its record: intervals over seeds, verdicts, and where it ran."""
+"""Turn the runs of a study into its record: intervals, verdicts, and where it ran."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
-from scipy import stats
-
 import companion
-from companion.pages.studies import Interval, Side, read_study
+from companion.pages.studies import Side, read_study
+from experiments.kinds import NumberKind, from_entry
 
 Entry = dict[str, object]
 
@@ -29,71 +28,48 @@ _DIGITS = 8
 _PACKAGES = {"torch": "torch", "numpy": "numpy", "companion": "attention-companion"}
 
 
-def interval(runs: Sequence[float]) -> Interval:
-    """Return the 95 % t-interval of the mean: mean +- t s / sqrt(n).
-
-    It asks that runs are independent and roughly normal (Student, 1908).
-
-    Args:
-        runs: n numbers, at least 2, one a seed.
-
-    Raises:
-        ValueError: there are fewer, or one is not finite.
-
-    >>> low, high = interval([1.0, 2.0, 3.0])
-    >>> round(low, 3), round(high, 3)
-    (-0.484, 4.484)
-    """
-    return _t_interval(runs, 1 / len(runs) if runs else 0.0)
-
-
-def prediction(runs: Sequence[float]) -> Interval:
-    """Return the 95 % interval for one new run: mean +- t s sqrt(1 + 1/n).
-
-    Args:
-        runs: n numbers, at least 2, one a seed.
-
-    Raises:
-        ValueError: there are fewer, or one is not finite.
-
-    >>> low, high = prediction([1.0, 2.0, 3.0])
-    >>> round(low, 3), round(high, 3)
-    (-2.968, 6.968)
-    """
-    return _t_interval(runs, 1 + 1 / len(runs) if runs else 0.0)
-
-
-def measure(runs: Sequence[float], unit: str, *, decimals: int | None = None) -> Entry:
+def measure(runs: Sequence[float], kind: NumberKind, *, decimals: int | None = None) -> Entry:
     """Return the entry of a number that was measured for every seed.
 
     Args:
         runs: one number a seed, in the order of the seeds.
-        unit: what is counted; "" for none.
+        kind: what the number is, from `experiments.kinds`.
         decimals: digits after the point where it is written; by default the interval says.
 
     Raises:
-        ValueError: there are fewer than 2 runs, or one is not finite.
+        ValueError: there are fewer than 2 runs, or one is not finite or out of bounds.
 
-    >>> measure([1.0, 2.0, 3.0], "BLEU")["mean"]
+    >>> from experiments.kinds import number
+    >>> measure([1.0, 2.0, 3.0], number("nats", low=0))["mean"]
     2.0
     """
     # Rounded first, so that the stored runs give the stored intervals again.
-    kept = [_rounded(run) for run in runs]
+    kept = rounded(runs)
+    if kind.item_error:
+        kind = replace(kind, item_error=_rounded(kind.item_error))
     entry: Entry = {
-        "unit": unit,
+        **kind.as_entry(),
         "runs": kept,
-        "interval": [_rounded(end) for end in interval(kept)],
-        "prediction": [_rounded(end) for end in prediction(kept)],
         "mean": _rounded(fmean(kept)),
+        **{name: rounded(span) for name, span in kind.spans(kept).items()},
     }
     return entry if decimals is None else {**entry, "decimals": decimals}
+
+
+def rounded(runs: Sequence[float]) -> list[float]:
+    """Return numbers as a record holds them.
+
+    >>> rounded([1 / 3])
+    [0.33333333]
+    """
+    return [_rounded(run) for run in runs]
 
 
 def claim(
     text: str,
     treatment_runs: Sequence[float],
     control_runs: Sequence[float] | None,
-    unit: str,
+    kind: NumberKind,
     side: Side,
     threshold: float = 0.0,
     *,
@@ -109,31 +85,44 @@ def claim(
         treatment_runs: one number a seed, in the order of the seeds.
         control_runs: the same for what it is compared with; None holds the runs themselves
             against the threshold.
-        unit: of the difference.
+        kind: what the difference is.
         side: "above" or "below": where the difference lies if the sentence is true.
         threshold: what the difference is held against.
         decimals: digits after the point where it is written; by default the interval says.
 
     Raises:
-        ValueError: the numbers of runs differ, there are fewer than 2, one is not finite, or
-            `side` is something else.
+        ValueError: the numbers of runs differ, there are fewer than 2, one is not finite or out of
+            bounds, or `side` is something else.
 
-    >>> claim("A beats B.", [5.0, 7.0], [4.0, 5.0], unit="points", side="above")["runs"]
+    >>> from experiments.kinds import number
+    >>> claim("A is beyond B.", [5.0, 7.0], [4.0, 5.0], number("m"), side="above")["runs"]
     [1.0, 2.0]
     """
     if side not in ("above", "below"):
         raise ValueError(f'side: got {side!r}, wanted "above" or "below"')
+    entry = measure(differences(treatment_runs, control_runs), kind, decimals=decimals)
+    return {**entry, "claim": text, "side": side, "threshold": threshold}
+
+
+def differences(
+    treatment_runs: Sequence[float], control_runs: Sequence[float] | None
+) -> list[float]:
+    """Subtract run by run; equal numbers differ by 0, whatever rounding did to them.
+
+    Raises:
+        ValueError: the numbers of runs differ.
+
+    >>> differences([0.1 + 0.2, 5.0], [0.3, 4.0])
+    [0.0, 1.0]
+    """
     if control_runs is None:
-        differences = list(treatment_runs)
-    elif len(control_runs) == len(treatment_runs):
-        differences = list(map(_difference, treatment_runs, control_runs))
-    else:
+        return list(treatment_runs)
+    if len(control_runs) != len(treatment_runs):
         raise ValueError(
             f"control_runs: got {len(control_runs)} runs, wanted {len(treatment_runs)}, "
             "one for each of treatment_runs"
         )
-    number = measure(differences, unit, decimals=decimals)
-    return {**number, "claim": text, "side": side, "threshold": threshold}
+    return list(map(_difference, treatment_runs, control_runs))
 
 
 def ratios(first: Sequence[float], second: Sequence[float]) -> list[float]:
@@ -205,6 +194,7 @@ def write_result(
     claims: Mapping[str, Entry] | None = None,
     data: Mapping[str, str] | None = None,
     fingerprint: Entry | None = None,
+    code: str | None = None,
     directory: Path | None = None,
 ) -> Path:
     """Check a study and write its record, whole or not at all.
@@ -218,8 +208,9 @@ def write_result(
         config: what was fixed beforehand; dataclasses are written as mappings.
         measures: by name, each from `measure`.
         claims: by name, each from `claim`.
-        data: "credit" and "licence" of data that others made.
+        data: "credit" and "licence" of data that others made, and "sha256" of their file.
         fingerprint: from `fingerprint`.
+        code: digest of the code that made the runs, from `Experiment.code`.
         directory: where to write; by default among the package's records.
 
     Returns:
@@ -247,6 +238,7 @@ def write_result(
             "fingerprint": fingerprint,
             "measures": measures,
             "claims": claims or {},
+            **({} if code is None else {"code": code}),
         },
         study,
     )
@@ -254,14 +246,6 @@ def write_result(
     read_study(record, name=study)
     folder = directory or Path(companion.__file__).parent / "results"
     return replace_file(layout(record) + "\n", folder / f"{study}.json")
-
-
-def _t_interval(runs: Sequence[float], variances: float) -> Interval:
-    if len(runs) < 2 or not all(map(math.isfinite, runs)):
-        raise ValueError(f"runs: got {list(runs)}, wanted at least 2 finite numbers")
-    quantile = float(stats.t.ppf(0.975, len(runs) - 1))
-    mean, half = fmean(runs), quantile * stdev(runs) * math.sqrt(variances)
-    return mean - half, mean + half
 
 
 def _rounded(value: float) -> float:
@@ -294,11 +278,11 @@ def _is_absolute(text: str) -> bool:
 def _check_statistics(record: dict[str, Any]) -> None:
     for group in ("measures", "claims"):
         for key, entry in record[group].items():
-            again = measure(entry["runs"], entry["unit"])
+            again = measure(entry["runs"], from_entry(entry))
             for name in ("mean", "interval", "prediction"):
-                if entry[name] != again[name]:
+                if entry.get(name) != again.get(name):
                     where = f"{group}, {key}, {name}"
-                    raise ValueError(f"{where}: got {entry[name]}, runs give {again[name]}")
+                    raise ValueError(f"{where}: got {entry.get(name)}, runs give {again.get(name)}")
 
 
 def layout(value: Any, indent: str = "") -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import companion
 from companion.pages.studies import read_study
-from experiments.experiment import Claim, worded
+from experiments.claims import Claim, worded
 from experiments.record import layout, replace_file
 
 RESULTS = Path(companion.__file__).parent / "results"

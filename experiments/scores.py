@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -22,8 +22,12 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
+from experiments.claims import Claim, Quantity, distance, ratio
 from experiments.descent import WARMUP
-from experiments.experiment import Claim, Experiment, Quantity, distance, on, ratio
+from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.scores import FINDINGS
+from experiments.kinds import number
 from experiments.trials import Trials, tuned
 
 Scale = Literal["none", "root", "width"]
@@ -322,12 +326,14 @@ def loss(arm: str, factor: float = 1.0) -> Quantity:
     return lambda runs: [factor * (a - b) for a, b in zip(runs[without], runs[scaled], strict=True)]
 
 
-def slower(sentence: str, first: str, second: str, **side: Any) -> Claim:
+def slower(
+    sentence: str, first: str, second: str, above: float | None = None, below: float | None = None
+) -> Claim:
     """Claim a difference between the mean losses of two arms."""
-    return Claim(sentence, f"{first}/mean_loss", f"{second}/mean_loss", "nats", **side)
+    return Claim(sentence, f"{first}/mean_loss", f"{second}/mean_loss", "nats", above, below)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "softmax_saturates": Claim(
         "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at width "
         "1024.",
@@ -375,7 +381,7 @@ CLAIMS = {
         "After training at width 256, the scores without the scale are less than twice as spread "
         "as those with it (Adam).",
         ratio("adam/256/none/spread_after", "adam/256/root/spread_after"), below=2),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="scores", title="Scores, and what the square root does to training",
@@ -385,9 +391,10 @@ STUDY = Experiment(
         "start": Start(), "task": TASK, "hidden": HIDDEN, "momentum": MOMENTUM, "warmup": WARMUP,
         "arms": reported(),
     },
-    units={
-        "*/busy": "% of the queries", "*entropy*": "nats", "*_loss": "nats",
-        "*/updates_to_half": "updates", "*": "",
+    kinds={
+        "*/busy": number("% of the queries", 0, 100), "*entropy*": number("nats", 0),
+        "*_loss": number("nats", 0), "*/updates_to_half": number("updates", 0),
+        "*/trace/*": number("", 0, 1), "*/largest/*": number("", 0, 1), "*": number("", 0),
     },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip

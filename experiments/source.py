@@ -1,9 +1,9 @@
-"""A digest of the code that a run is made by, so that no run passes for one of other code.
+"""A digest of the code that makes a run, so that a stored run is never taken for one of other code.
 
 From a function and the classes of what it is called with, every name that their definitions use is
 followed to its own definition, as far as `companion` and `experiments` go. What is never reached,
 such as the wording of a claim or the drawing of a figure, may change without making a run old;
-neither do comments, docstrings and layout matter.
+comments, docstrings and layout do not matter either.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def code_digest(work: object, *arguments: object) -> str:
         work: the function.
         arguments: what it is called with; the classes of those that are ours are followed, too.
 
-    >>> from companion.data import Pair
+    >>> from companion.data.pairs import Pair
     >>> code_digest(Pair) == code_digest(Pair)
     True
     """

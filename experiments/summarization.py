@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import fmean
 from typing import Any, Literal, get_args
 
@@ -29,7 +30,9 @@ from companion.models.pointer import PointerGenerator, coverage_loss
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
-from experiments.experiment import Claim, Experiment, on, split_off
+from experiments.claims import Claim
+from experiments.experiment import Experiment, on, split_off
+from experiments.kinds import NumberKind, exact, number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
@@ -209,8 +212,8 @@ def quality(summaries: Sequence[Sequence[str]], pairs: Sequence[Pair]) -> dict[s
         for wrong in mistaken_facts(said, pair)
     )  # fmt: skip
     told = {True: list[int](), False: list[int]()}
-    for number, pair in enumerate(pairs):
-        told[tells_winner(pair)].append(number)
+    for row, pair in enumerate(pairs):
+        told[tells_winner(pair)].append(row)
     targets = [pair.target for pair in pairs]
     return {
         "exact": exact_match(summaries, targets),
@@ -345,6 +348,18 @@ def smoke() -> list[float]:
     return [*trace, *(value / 1000 for value in quality(shifted, pairs).values())]
 
 
+@cache
+def telling(where: str) -> int:
+    """Return how many of the reports say who won."""
+    return sum(map(tells_winner, TASK.testing()[where]))
+
+
+def of_reports(name: str) -> NumberKind:
+    """Return the kind of a share of the reports that say who won, or of those that do not."""
+    where, what = name.split("/")[-2:]
+    return share(telling(where) if what == "exact_told" else TASK.tests - telling(where))
+
+
 CLAIMS = {
     "new_names_are_copied": Claim(
         "The pointer-generator sums up more than 90 % of the reports with names never seen "
@@ -386,9 +401,10 @@ STUDY = Experiment(
         "validation loss, nats a token",
     ),
     config=lambda: {"task": TASK, "arms": reported(), "lower": LOWER, "warmup": WARMUP},
-    units={
-        "*/seconds": "s", "*/parameters": "weights", "*/p_gen/*": "", "*/copied/*": "",
-        "*/again": "", "*": "%",
+    kinds={
+        "*/seconds": number("s", 0), "*/parameters": exact("weights"),
+        "*/p_gen/*": number("", 0, 1), "*/copied/*": number("", 0, 1), "*/again": number("", 0),
+        "*/exact_*": of_reports, "*": share(TASK.tests),
     },
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip

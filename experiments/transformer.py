@@ -20,15 +20,16 @@ from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.models.transformer import Transformer, TransformerConfig
 from experiments import trials
-from experiments.experiment import Answers, Claim, Experiment, Runs, on
+from experiments.claims import Claim, Runs
+from experiments.experiment import Answers, Experiment, on
 from experiments.settings import LIVE_TASK, REPORT_SEEDS, reported
 from experiments.translators import (
-    UNITS,
     AnySetting,
     GrammarTask,
     Trained,
     alignment,
     gain,
+    kinds,
     outcome,
     smoke_trace,
 )
@@ -212,14 +213,15 @@ CLAIMS = {
     "tied": gain("Tying the output to the target embedding helps.", "base", "untied"),
     "heads_specialise": Claim(
         "The best head aligns better than the mean of its block.",
-        best_head, "sinusoidal/alignment_error", "points of alignment error", below=0),
+        best_head, "sinusoidal/alignment_error", "points of alignment error", below=0,
+        bounds=(-100, 100)),
 }  # fmt: skip
 
 STUDY = Experiment(
     name="transformer", title="The Transformer on the grammar, and the details of its training",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()), outcome=outcome,
     beside=update_cost, timed=True,
-    units=UNITS,
+    kinds=kinds(TASK, "sinusoidal") | kinds(TASK, "rotary") | kinds(LIVE_TASK),
     claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 

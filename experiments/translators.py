@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -20,7 +21,9 @@ from companion.metrics import alignment_error_rate, bleu, exact_match, link_accu
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
-from experiments.experiment import RUNS, Answers, Claim, Quantity, as_key, by_item, digest, numbers
+from experiments.claims import Claim
+from experiments.experiment import RUNS, Answers, as_key, by_item, digest, numbers
+from experiments.kinds import Kinds, NumberKind, exact, number, share
 from experiments.source import code_digest
 
 if TYPE_CHECKING:
@@ -32,15 +35,6 @@ KINDS: tuple[Kind, ...] = ("none", "additive", "dot")
 BINS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 25), (26, 30), (31, 35), (36, 40))
 STRIDE = 100
 """Updates over which a point of a loss curve is averaged."""
-UNITS = {
-    "*/bleu/*": "BLEU",
-    "*/parameters": "weights",
-    "*/determiner_counts/*": "words",
-    "*loss*": "nats",
-    "*update_cost*": "× no attention",
-    "*": "%",
-}
-"""Units of what `outcome` and `update_costs` measure."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +174,38 @@ def bin_name(low: int, high: int) -> str:
     return f"{low:02d}-{high:02d}"
 
 
+@cache
+def sentences_with(task: GrammarTask, word_class: str) -> int:
+    """Return how many test sentences have a word of a class."""
+    return sum(word_class in pair.classes for pair in task.tests()["test"])
+
+
+def kinds(task: GrammarTask, arms: str = "*") -> Kinds:
+    """Return the kinds of what `outcome` and `update_costs` measure, with the items of a task.
+
+    Args:
+        task: has the test sentences.
+        arms: pattern of the names of the arms that have this task.
+    """
+    items = {"test": task.test_pairs, "held_out": task.test_pairs // 2, "*": task.bin_pairs}
+
+    def with_class(name: str) -> NumberKind:
+        return share(sentences_with(task, name.rpartition("/")[2]))
+
+    return {
+        f"{arms}/link_accuracy/*": with_class,
+        f"{arms}/alignment_error*": share(task.test_pairs),
+        **{f"{arms}/exact_match/{where}": share(count) for where, count in items.items()},
+        **{f"{arms}/bleu/{where}": share(count, "BLEU") for where, count in items.items()},
+        # Of the determiners that are linked wrongly; how many these are depends on the model.
+        f"{arms}/determiner_errors/*": number("%", 0, 100),
+        f"{arms}/determiner_counts/*": number("words", 0),
+        f"{arms}/parameters": exact("weights"),
+        f"{arms}loss*": number("nats", 0),
+        f"{arms}update_cost*": number("× no attention", 0),
+    }
+
+
 @dataclass(frozen=True)
 class Trained:
     """A trained translator and the loss of every update."""
@@ -306,9 +332,7 @@ def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float | Ans
     }
 
 
-def gain(
-    sentence: str, more: str, less: str, where: str = "test", of: Callable[[str], Quantity] = str
-) -> Claim:
+def gain(sentence: str, more: str, less: str, where: str = "test") -> Claim:
     """Claim that one arm gets more sentences exactly right than another.
 
     Args:
@@ -316,9 +340,8 @@ def gain(
         more: one arm.
         less: the other.
         where: which test set.
-        of: gives the quantity that a measure's name stands for.
     """
-    first, second = (of(f"{arm}/exact_match/{where}") for arm in (more, less))
+    first, second = (f"{arm}/exact_match/{where}" for arm in (more, less))
     return Claim(sentence, first, second, "points of exact match", above=0)
 
 

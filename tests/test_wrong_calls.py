@@ -239,7 +239,8 @@ MODELS: dict[str, Right] = {
     "Seq2SeqConfig": Right(
         function("Seq2SeqConfig"),
         {"source_vocab": 9, "target_vocab": 9, "embed_dim": 4, "hidden_dim": 6,
-         "attention": "dot", "query": "present", "cell": "gru", "dropout_p": 0.1, "window": 2},
+         "attention": "dot", "query": "present", "cell": "gru", "dropout_p": 0.1, "window": 2,
+         "input_feeding": True},
     ),
     "Seq2Seq": Right(function("Seq2Seq"), {"config": companion.Seq2SeqConfig(9, 9, 4, 6)}),
     "Seq2Seq.forward": Right(

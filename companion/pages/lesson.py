@@ -22,6 +22,7 @@ class Lesson:
     exercises: ModuleType | None
     plot: ModuleType = plot
 
+    beside = staticmethod(notebook.beside)
     measured = staticmethod(notebook.measured)
     show_source = staticmethod(notebook.show_source)
     claims_table = staticmethod(notebook.claims_table)
@@ -41,7 +42,7 @@ def begin(name: str | None = None) -> Lesson:
         ModuleNotFoundError: there is no such module.
 
     >>> lesson = begin("align")
-    >>> lesson.exercises.check_model1(5 / 7)
+    >>> lesson.exercises.check_additive([0.0, 0.20, 1.00], [0.20, 0.25, 0.55])
     Right.
     """
     plot.use_style()

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from companion.pages.plot import LiveOutput
+from tests.book.built import EXTENSIONS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route
 
 PATIENCE = 60_000  # milliseconds, for a busy machine
+AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SCREENS = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
+LEAST_TARGET = 24  # pixels on either side of what a finger is to hit
 
 # Nothing is fetched, no string is run, and no element has a style of its own.
 _POLICY = (
@@ -67,3 +74,21 @@ def exact_all(parts: Locator) -> list[float]:
     """Return the numbers that elements show, with all their digits."""
     numbers = parts.evaluate_all("all => all.map(e => Number(e.dataset.amValue))")
     return [float(number) for number in numbers]
+
+
+def axe_finds_nothing(page: Page) -> None:
+    """Assert that a page, opened with `bypass_csp`, breaks no rule of axe; skip without axe."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
+    page.add_script_tag(path=AXE)
+    report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+    assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
+    assert len(report["passes"]) > 10
+
+
+def targets_can_be_hit(targets: Locator) -> None:
+    """Assert that every target is large enough for a finger."""
+    for target in targets.all():
+        box = target.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= LEAST_TARGET, target.evaluate("e => e.outerHTML")

@@ -9,8 +9,8 @@ import pytest
 
 from companion.pages.plot import LiveOutput, compounding
 from companion.pages.plot.live.compounding import CHANCES
-from tests.book.alone import alone, exact_all
-from tests.book.test_play import AXE, RULES, SCREENS, SHIFTS, said
+from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
+from tests.book.test_play import SHIFTS, said
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -128,24 +128,16 @@ def test_reset_takes_the_first_chance_back(browser: Browser) -> None:
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
     options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
     with alone(browser, output(), **options) as page:
-        page.add_script_tag(path=AXE)
-        report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
-        assert len(report["passes"]) > 10
+        axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) <= 0
-        for target in page.locator("button, input").all():
-            box = target.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24, target.evaluate("e => e.outerHTML")
+        targets_can_be_hit(page.locator("button, input"))
         size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
         assert min(text.evaluate(size) for text in page.locator("svg text:visible").all()) > 10
         page.get_by_role("button", name="BLEU").tap()

@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.pages.plot import attention_timeline, timeline_steps
-from tests.book.alone import alone
-from tests.book.built import EXTENSIONS
+from tests.book.alone import SCREENS, alone, axe_finds_nothing, targets_can_be_hit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
 
-AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-SCREENS = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
 STEPS = timeline_steps()
 KINDS = ("score", "position", "memory", "cost")
 
@@ -164,10 +160,7 @@ def test_everything_fits_and_can_be_hit(browser: Browser, screen: str) -> None:
         assert pressed(page) == ["memory"]
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) <= 0
-        for target in page.locator("button").all():
-            box = target.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24, target.evaluate("e => e.outerHTML")
+        targets_can_be_hit(page.locator("button"))
         size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
         assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
         boxes = [text.bounding_box() for text in page.locator(".am-timeline-scale").all()]
@@ -213,14 +206,9 @@ def test_paper_says_which_thread_is_shown(browser: Browser) -> None:
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
     options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
     with alone(browser, attention_timeline(), attention_timeline(), **options) as page:
         first = page.locator(".am-timeline").first
         filter_button(first, "memory").click()
         step_button(first, STEPS[2].name).click()
-        page.add_script_tag(path=AXE)
-        report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
-        assert len(report["passes"]) > 10
+        axe_finds_nothing(page)

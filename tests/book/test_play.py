@@ -15,17 +15,13 @@ from numpy.typing import NDArray
 from companion import masked_softmax, online_softmax, scaled_dot_product_attention
 from companion.pages.plot import LiveOutput, online_softmax_steps, softmax_explorer
 from companion.pages.plot.live.softmax import TEMPERATURES, WIDTHS
-from tests.book.alone import alone, exact, exact_all
-from tests.book.built import EXTENSIONS
+from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact, exact_all, targets_can_be_hit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
 
-AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-SCREENS = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
 
 NAMES = ["The", "cat", "<b>sat</b>", "on", "a", "mat"]
 UNIT = np.array([-0.2, 1.4, 0.2, -1.0, -1.4, 1.0])
@@ -122,16 +118,11 @@ def test_two_of_each_stay_apart(browser: Browser) -> None:
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
     options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
     with alone(browser, explorer(), steps(), steps(), **options) as page:
         page.locator(".am-tiles").first.get_by_role("button", name="Back").press("End")
         page.locator(".am-tiles").last.get_by_role("button", name="Next").click()
-        page.add_script_tag(path=AXE)
-        report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
-        assert len(report["passes"]) > 10
+        axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
@@ -139,10 +130,7 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, explorer(width=512), steps(tile=1), **options) as page:
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) <= 0
-        for target in page.locator("button, input, select").all():
-            box = target.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24, target.evaluate("e => e.outerHTML")
+        targets_can_be_hit(page.locator("button, input, select"))
         size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
         sizes = [text.evaluate(size) for text in page.locator("svg text:visible").all()]
         assert min(sizes) > 10

@@ -60,7 +60,8 @@ def test_a_stop_is_called_as_its_page_is() -> None:
         if stop.page.endswith(".ipynb"):
             source = text(json.loads(source)["cells"][0]["source"])
         if stop.page != "appendices/api.md":  # the page is called after the package
-            assert source.splitlines()[0] == f"# {stop.title}"
+            headings = (line for line in source.splitlines() if line.startswith("# "))
+            assert next(headings) == f"# {stop.title}"
 
 
 def minutes(page: Page) -> float:
@@ -106,5 +107,5 @@ def test_the_paths_take_the_time_that_they_promise() -> None:
     core = [stop for stop in stops() if stop.core]
     first = [stop for stop in stops() if stop.first]
     assert 5 <= reading_time(core) / 60 <= 7
-    assert 40 <= reading_time(first) <= 75
+    assert 20 <= reading_time(first) <= 60  # exercises come on top
     assert set(first) <= set(core)

@@ -24,8 +24,8 @@ from companion import (
     sliding_window_mask,
 )
 from companion.pages.plot import LiveOutput, head_viewer, paint_mask, rotary_angles
-from tests.book.alone import alone, exact, exact_all
-from tests.book.built import EXTENSIONS, Site
+from tests.book.alone import alone, axe_finds_nothing, exact, exact_all, targets_can_be_hit
+from tests.book.built import Site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 RNG = np.random.default_rng(3)
-AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 PHONE = {"width": 390, "height": 844}
 
 SPANISH, ENGLISH = ["el", "gato", "<b>negro</b>", "duerme"], ["the", "black", "cat", "sleeps", "."]
@@ -128,19 +126,13 @@ def test_all_is_as_tall_as_without_scripts_but_for_its_controls(browser: Browser
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
     outputs = [*(make() for make in ALL), viewer()]
     with alone(browser, *outputs, color_scheme=theme, bypass_csp=True) as page:
         first, second = page.locator(".am-head-viewer").all()
         first.get_by_role("button", name="gato").click()
         second.get_by_role("button", name="matrix").click()
         page.get_by_role("button", name="causal").click()
-        page.add_script_tag(path=AXE)
-        run = "rules => axe.run(document, {runOnly: rules})"
-        report = page.evaluate(run, RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
-        assert len(report["passes"]) > 10
+        axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
@@ -151,10 +143,7 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
         table = page.locator(".am-mask-scroll")
         assert table.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
         page.get_by_role("button", name="matrix").click()
-        for target in page.locator("button:visible, input:visible").all():
-            box = target.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24, target.evaluate("e => e.outerHTML")
+        targets_can_be_hit(page.locator("button:visible, input:visible"))
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

@@ -25,16 +25,21 @@ from companion.pages.plot.live.translator import BANDS, FILES, FOLDER
 from companion.pages.plot.live.weights import load_translator, save_translator
 from companion.translation import Translation, Translator
 from experiments.settings import LIVE_TASK
-from tests.book.alone import PATIENCE, alone, document_of, exact_all
-from tests.book.built import EXTENSIONS, ROOT
+from tests.book.alone import (
+    PATIENCE,
+    alone,
+    axe_finds_nothing,
+    document_of,
+    exact_all,
+    targets_can_be_hit,
+)
+from tests.book.built import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route
 
 pytestmark = pytest.mark.browser
 
-AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 PHONE = {"width": 390, "height": 844}
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
@@ -533,10 +538,7 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
         page.get_by_role("button", name="Translate", exact=True).tap()
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) <= 0
-        for target in page.locator("button:visible, input:visible").all():
-            box = target.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24, target.evaluate("e => e.outerHTML")
+        targets_can_be_hit(page.locator("button:visible, input:visible"))
         size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
         assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 15
         page.get_by_label("English sentence").fill("the ")
@@ -548,8 +550,6 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix book/_ext")
     options = STILL | {"color_scheme": theme, "bypass_csp": True}
     with alone(browser, embedded(), **options) as page:
         loaded(page)
@@ -557,10 +557,7 @@ def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
         page.locator(".am-translator-line").nth(1).wait_for()
         ask(page, " ".join(sentences()[-1][0]))
         page.get_by_role("button", name="Translate all 300 sentences with both").click()
-        page.add_script_tag(path=AXE)
-        report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        assert [(one["id"], one["nodes"][0]["html"]) for one in report["violations"]] == []
-        assert len(report["passes"]) > 10
+        axe_finds_nothing(page)
 
 
 def test_two_stay_apart_and_leave_nothing_behind(browser: Browser) -> None:

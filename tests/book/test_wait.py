@@ -151,5 +151,6 @@ def test_the_keyboard_reaches_what_waits(heavy: Page) -> None:
     heavy.add_style_tag(content=".formula > math { min-width: 3000px !important }")
     wide = f"({SKIPPED})().flatMap(e => [...e.querySelectorAll('.formula')])"
     assert heavy.evaluate(f"{wide}.length") > 2
+    heavy.evaluate("dispatchEvent(new Event('resize'))")  # or nobody would look at what waits again
     heavy.keyboard.press("Tab")
     assert heavy.evaluate(f"{wide}.every(e => e.tabIndex === 0)")

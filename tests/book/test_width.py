@@ -20,6 +20,7 @@ pytestmark = pytest.mark.browser
 
 WIDEST = 1680
 MEASURE = (60, 72)  # letters of a line of prose
+LETTERING_APART = (0.7, 1.25)  # of the size of the text
 COLOURS_APART = 12  # of 255: a shade that a reader can see
 
 CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
@@ -31,9 +32,14 @@ LETTERS = """() => [...document.querySelectorAll("article section > p")]
   .map(e => e.textContent.length
     / (Math.round(e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight))
       - .5))"""
+# How large the letters of drawings that can be touched are, beside those of the text.
+LETTERING = """() => [...document.querySelectorAll("article .am-live svg text")]
+  .filter(e => e.textContent.trim() && e.getBoundingClientRect().width)
+  .map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a
+    / parseFloat(getComputedStyle(document.querySelector("article section > p")).fontSize))"""
 # A cell whose only line has as many letters as a page's code may have.
 WRITE = """length => {
-  const cell = document.querySelector("article .cell .cell_input");
+  const cell = document.querySelector("article section > .cell > .cell_input:first-child");
   cell.querySelector("pre").textContent = "x".repeat(length);
   cell.querySelector("pre").id = "longest-line";
 }"""
@@ -136,4 +142,25 @@ def test_prose_keeps_its_measure(site: Site, server: str, browser: Browser, widt
             letters += page.evaluate(LETTERS)
     assert len(letters) > 20
     assert MEASURE[0] <= median(letters) <= MEASURE[1]
+    assert not faults
+
+
+@pytest.mark.parametrize("width", [WIDE, WIDEST])
+def test_the_letters_of_players_are_about_as_large_as_the_text(
+    site: Site, server: str, browser: Browser, width: int
+) -> None:
+    """A drawing uses the width of the column only as far as its letters stay in proportion."""
+    faults: list[str] = []
+    found: dict[str, list[float]] = {}
+    with visit(browser, server, faults, **screen(width, "light")) as context:
+        page = context.new_page()
+        for one in [page for page in site.chapters if "data-am-live=" in page.text]:
+            page.goto(server + one.name)
+            page.add_style_tag(content=".am-wait { content-visibility: visible !important }")
+            page.evaluate("document.fonts.ready")
+            found[one.name] = page.evaluate(LETTERING)
+    low, high = LETTERING_APART
+    assert sum(map(len, found.values())) > 50
+    assert {name: sizes for name, sizes in found.items() if sizes and min(sizes) < low} == {}
+    assert {name: sizes for name, sizes in found.items() if sizes and max(sizes) > high} == {}
     assert not faults

@@ -118,4 +118,4 @@ def test_every_measure_has_a_unit() -> None:
         "decode/128/1/time": "ms",
         "train/of_peak": "%",
     }.items():
-        assert cost.STUDY.unit(name) == unit
+        assert cost.STUDY.kind(name).unit == unit

@@ -14,7 +14,7 @@ from companion.decoding import Decoded
 from companion.models.transformer import LanguageModel
 from companion.pages.notebook import load_result
 from experiments import decoding
-from experiments.experiment import Runs
+from experiments.claims import Runs
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import joblib
 import pytest
+import torch
 
 import companion
 from companion.pages.notebook import load_result
 from companion.pages.studies import Finding
 from experiments import experiment
-from experiments.experiment import (
-    Arm,
-    Claim,
-    Experiment,
-    Runs,
-    cached,
-    distance,
-    on,
-    ratio,
-    run_cached,
-)
+from experiments.claims import Claim, Runs
+from experiments.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached
+from experiments.history import History
+from experiments.kinds import number, share
+from experiments.recompute import recomputed
 from experiments.trials import Trials
 
 RESULTS = Path(companion.__file__).parent / "results"
@@ -60,49 +59,6 @@ def test_the_record_is_of_what_the_code_says(name: str) -> None:
         assert code.data == record["data"]
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_every_measure_has_its_recorded_unit(name: str) -> None:
-    code = code_of(name)
-    for measured, entry in record_of(name)["measures"].items():
-        assert code.unit(measured) == entry["unit"], measured
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_every_claim_is_decided_by_the_recorded_measures(name: str) -> None:
-    """Key, sentence, unit, side and threshold are equal; so are the runs, but for rounding.
-
-    Where findings alone differ, `python -m experiments.reword` puts those of the table in.
-    """
-    record = record_of(name)
-    runs = {measured: entry["runs"] for measured, entry in record["measures"].items()}
-    decided: dict[str, dict[str, Any]] = code_of(name).decide(runs)
-    assert sorted(decided) == sorted(record["claims"])
-    for key, entry in record["claims"].items():
-        mine = decided[key]
-        assert sorted(mine) == sorted(entry)
-        for part in ("claim", "unit", "side", "threshold"):
-            assert mine[part] == entry[part], (key, part)
-        assert mine.get("finding") == entry.get("finding"), key
-        for part in ("runs", "mean", "interval", "prediction"):
-            assert mine[part] == pytest.approx(entry[part], rel=1e-5, abs=1e-5), (key, part)
-
-
-def test_a_claim_is_of_a_difference_or_of_a_bound() -> None:
-    runs: Runs = {"a/right": [5.0, 7.0], "b/right": [4.0, 5.0]}
-    entry = Claim("A beats B.", "a/right", "b/right", "points", above=0.5).decide(runs)
-    assert entry["runs"] == [1.0, 2.0]
-    assert (entry["side"], entry["threshold"], entry["unit"]) == ("above", 0.5, "points")
-    entry = Claim("A is low.", "a/right", below=9).decide(runs)
-    assert entry["runs"] == [5.0, 7.0]
-    assert (entry["side"], entry["threshold"], entry["unit"]) == ("below", 9, "")
-
-
-@pytest.mark.parametrize("bounds", [{}, {"above": 1.0, "below": 2.0}])
-def test_a_claim_has_one_bound(bounds: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
-        Claim("", "a", **bounds)  # type: ignore[arg-type]
-
-
 def test_a_finding_comes_along_and_decides_nothing() -> None:
     runs: Runs = {"a/right": [5.0, 7.0], "b/right": [4.0, 5.0]}
     said = Finding(holds="A wins.", fails="B wins.", undecided="It is open.")
@@ -115,18 +71,6 @@ def test_a_finding_comes_along_and_decides_nothing() -> None:
         "holds": "A wins.", "fails": "B wins.", "undecided": "It is open.", "number": "",
     }  # fmt: skip
     assert entry == plain.decide(runs)["more"]
-
-
-def test_a_claim_of_what_nobody_measured_is_no_claim() -> None:
-    with pytest.raises(KeyError, match="b/left"):
-        Claim("", "a/right", "b/left", above=0).decide({"a/right": [1.0, 2.0]})
-
-
-def test_quantities_are_computed_run_by_run() -> None:
-    runs: Runs = {"a": [6.0, 1.0], "b": [2.0, 4.0]}
-    for quantity, wanted in ((ratio("a", "b"), [3.0, 0.25]), (distance("a", "b"), [4.0, 3.0])):
-        assert not isinstance(quantity, str)
-        assert quantity(runs) == wanted
 
 
 def outcome(setting: float, task: float, seed: int) -> dict[str, float]:
@@ -145,8 +89,9 @@ def toy(**changes: Any) -> Experiment:
         "arms": lambda: on(10.0, {"a": 100.0, "b/c": 200.0}),
         "outcome": outcome,
         "beside": beside,
-        "units": {"*/seed": "seeds", "*": "points"},
+        "kinds": {"*/seed": number("seeds"), "*": number("points")},
         "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", above=50)},
+        "histories": {"more": History("ours", "check", "added later", "It was less.")},
         "smoke": lambda: [1.0, 2.0],
     }
     return Experiment(**{**given, **changes})
@@ -177,9 +122,61 @@ def test_every_arm_runs_on_every_seed(at_once: list[int]) -> None:
     assert at_once == [3, 3]
 
 
+def process(number: int) -> tuple[int, int, int]:
+    return number, os.getpid(), torch.get_num_threads()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_jobs_run_elsewhere_in_one_thread_each_and_come_in_order(workers: int) -> None:
+    found = experiment.in_parallel(process, [(n,) for n in range(4)], workers)
+    assert [number for number, _, _ in found] == [0, 1, 2, 3]
+    assert {threads for *_, threads in found} == {1}
+    assert os.getpid() not in {pid for _, pid, _ in found}
+
+
+def test_where_several_run_can_be_told_from_outside() -> None:
+    with joblib.parallel_config(backend="threading"):
+        found = experiment.in_parallel(process, [(n,) for n in range(4)], 2)
+    assert {pid for _, pid, _ in found} == {os.getpid()}
+
+
+def test_a_command_runs_the_study_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    imported = toy(title="imported")
+    monkeypatch.setattr(Experiment, "record", lambda study, workers: ran.append(study.title))
+    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=imported))
+    monkeypatch.setattr(sys, "argv", ["toy"])
+    toy(title="run as a program").main("A toy")
+    assert ran == ["imported"]
+
+
 def test_what_measures_times_runs_alone(at_once: list[int]) -> None:
     toy(timed=True).run(3)
     assert at_once == [3, 1]
+
+
+def asked(setting: float, task: float, seed: int) -> dict[str, float | Answers]:
+    points = [float((n * seed) % 7 > setting) for n in range(20)]
+    return {"right/test": 5 * sum(points), by_item("right/test"): [(p, 1.0) for p in points]}
+
+
+def test_answers_by_item_are_recorded_and_read_again(
+    at_once: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(companion, "__file__", str(tmp_path / "__init__.py"))
+    study = toy(
+        arms=lambda: on(10.0, {"a": 0.0, "b": 1.0, "silent": 2.0}), outcome=asked, beside=None,
+        kinds={"*": share(20)},
+        claims={"more": Claim("A is more.", "a/right/test", "b/right/test", "points", above=0)},
+    )  # fmt: skip
+    study.record(2)
+    record = json.loads((tmp_path / "results" / "toy.json").read_text("utf8"))
+    held = {name for name, entry in record["measures"].items() if "answers" in entry}
+    assert held == {"a/right/test", "b/right/test"}
+    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=study))
+    assert recomputed(record) == record
+    apart = study.decide({name: e["runs"] for name, e in record["measures"].items()})["more"]
+    assert record["claims"]["more"]["item_error"] < apart["item_error"]
 
 
 def test_a_record_is_written(
@@ -191,16 +188,25 @@ def test_a_record_is_written(
     assert set(study.measures) == {"a/sum", "b/c/sum", "other/sum"}
     assert study["a/sum"].unit == "points"
     assert study.claim("more").verdict == "holds"
+    assert study.claim("more").before == "It was less."
     assert study.command == "python -m experiments.toy"
+    assert study.code == toy().code
     assert study.config == {
         "a": {"setting": 100.0, "task": 10.0},
         "b/c": {"setting": 200.0, "task": 10.0},
     }
 
 
-def test_a_unit_is_that_of_the_first_pattern() -> None:
-    assert toy().unit("a/half/seed") == "seeds"
-    assert toy().unit("a/sum") == "points"
+def test_a_claim_without_a_history_is_refused() -> None:
+    with pytest.raises(ValueError, match="histories: got none of toy/more, wanted one"):
+        toy(histories=None).decide({"a/sum": [1.0, 2.0], "b/c/sum": [3.0, 4.0]})
+
+
+def test_a_kind_is_that_of_the_first_pattern() -> None:
+    assert toy().kind("a/half/seed").unit == "seeds"
+    assert toy().kind("a/sum").unit == "points"
+    with pytest.raises(ValueError, match=r"kinds: got no pattern for 'a', wanted one of b/\*"):
+        toy(kinds={"b/*": number("")}).kind("a")
 
 
 def test_an_outcome_is_read_back_for_the_same_arguments_and_code(
@@ -240,7 +246,9 @@ def test_the_command_line_tunes_or_runs(
         monkeypatch.setattr(
             Experiment, name, lambda _, workers, name=name: calls.append((name, workers))
         )
-    toy(trials=Trials(dict, (), None)).main("A study.")
+    study = toy(trials=Trials(dict, (), None))
+    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=study))
+    study.main("A study.")
     assert calls == [done]
 
 
@@ -249,7 +257,14 @@ def test_a_study_may_choose_its_settings_by_a_function_of_its_own(
 ) -> None:
     calls: list[int] = []
     monkeypatch.setattr("sys.argv", ["study", "--tune"])
-    toy(workers=4).main("A study.", calls.append)
+
+    def tune(workers: int) -> None:
+        calls.append(workers)
+
+    study = toy(workers=4)
+    module = SimpleNamespace(STUDY=study, tune=tune)
+    monkeypatch.setitem(sys.modules, "experiments.toy", module)
+    study.main("A study.", tune)
     assert calls == [4]
 
 

@@ -2,86 +2,76 @@ import json
 import math
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from companion.pages.studies import load_result
+from companion.pages.studies.intervals import interval
 from experiments import record
+from experiments.history import History
+from experiments.kinds import exact, number, share
+from experiments.record import rounded
 
-# Two-sided 95 % quantiles of Student's t, from a printed table.
-TABLE = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262, 30: 2.045}
-
-
-@pytest.mark.parametrize("count", TABLE)
-def test_intervals_follow_the_printed_table(count: int) -> None:
-    runs = np.random.default_rng(count).normal(50, 3, count).tolist()
-    mean, spread = np.mean(runs), np.std(runs, ddof=1)
-    half = TABLE[count] * spread / math.sqrt(count)
-    assert record.interval(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
-    half = TABLE[count] * spread * math.sqrt(1 + 1 / count)
-    assert record.prediction(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
-
-
-def test_the_interval_is_scipys() -> None:
-    runs = [3.0, 1.0, 4.0, 1.5, 9.0]
-    expected = stats.t.interval(0.95, 4, loc=np.mean(runs), scale=stats.sem(runs))
-    assert record.interval(runs) == pytest.approx(expected)
-
-
-def test_95_percent_of_new_runs_fall_inside_the_prediction() -> None:
-    rng = np.random.default_rng(0)
-    draws = rng.normal(10, 2, (2000, 6)).tolist()
-    inside = 0
-    for *runs, new in draws:
-        low, high = record.prediction(runs)
-        inside += low <= new <= high
-    assert inside / len(draws) == pytest.approx(0.95, abs=0.015)
-
-
-@pytest.mark.parametrize("runs", [[], [1.0], [1.0, math.nan], [1.0, math.inf]])
-def test_no_interval_without_two_finite_runs(runs: list[float]) -> None:
-    for function in (record.interval, record.prediction):
-        with pytest.raises(ValueError, match=r"runs: got .*, wanted at least 2 finite numbers"):
-            function(runs)
+PLAIN, PERCENT = number(""), share(100)
+HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
 
 
 def test_a_measure_can_be_computed_again_from_what_is_stored() -> None:
     runs = [1 / 3, 2 / 3, 1.0, 4 / 3, 2.0]
-    entry = record.measure(runs, "%")
+    entry = record.measure(runs, PERCENT)
     stored = json.loads(json.dumps(entry))
-    assert record.measure(stored["runs"], "%") == stored
+    assert record.measure(stored["runs"], PERCENT) == stored
     assert stored["runs"] == pytest.approx(runs, rel=5e-8)
     assert stored["runs"][0] == 0.33333333
 
 
+def test_what_is_exact_has_no_interval() -> None:
+    entry = record.measure([7.0, 7.0], exact("weights"))
+    assert entry == {"kind": "exact", "unit": "weights", "runs": [7.0, 7.0], "mean": 7.0}
+    with pytest.raises(ValueError, match="wanted the same in all: exact"):
+        record.measure([7.0, 8.0], exact("weights"))
+
+
+def test_a_share_names_its_items_and_stays_within_100_percent() -> None:
+    entry = record.measure([100.0, 100.0, 100.0], share(500))
+    assert (entry["kind"], entry["items"]) == ("share", 500)
+    assert entry["interval"] == rounded(share(500).spans([100.0] * 3)["interval"])
+    assert entry["interval"] == pytest.approx([96.5, 100], abs=0.1)
+
+
+def test_a_new_run_is_right_on_whole_items() -> None:
+    low, high = share(40).spans([95.0, 97.5, 97.5, 95.0])["prediction"]
+    assert (low / 2.5).is_integer()
+    assert high == 100
+
+
 def test_a_claim_pairs_runs_by_seed() -> None:
     treatment, control = [10.0, 20.0, 30.0], [9.0, 18.0, 27.0]
-    entry = record.claim("It helps.", treatment, control, unit="points", side="above")
+    entry = record.claim("It helps.", treatment, control, kind=PLAIN, side="above")
     assert entry["runs"] == [1.0, 2.0, 3.0]
     assert entry["interval"] == pytest.approx([2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5], abs=1e-3)
     assert (entry["side"], entry["threshold"], entry["claim"]) == ("above", 0.0, "It helps.")
 
 
 def test_without_control_the_runs_themselves_are_claimed() -> None:
-    entry = record.claim("Below 2.", [1.0, 1.5], None, unit="", side="below", threshold=2.0)
+    entry = record.claim("Below 2.", [1.0, 1.5], None, kind=PLAIN, side="below", threshold=2.0)
     assert (entry["runs"], entry["threshold"]) == ([1.0, 1.5], 2.0)
 
 
 def test_equal_numbers_differ_by_nothing() -> None:
-    entry = record.claim("", [0.1 + 0.2, 1.0], [0.3, 1.0], unit="", side="above")
+    entry = record.claim("", [0.1 + 0.2, 1.0], [0.3, 1.0], kind=PLAIN, side="above")
     assert entry["runs"] == [0.0, 0.0]
 
 
 def test_wrong_claims_are_named() -> None:
     with pytest.raises(ValueError, match="control_runs: got 1 runs, wanted 2, one for each"):
-        record.claim("", [1.0, 2.0], [1.0], unit="", side="above")
+        record.claim("", [1.0, 2.0], [1.0], kind=PLAIN, side="above")
     with pytest.raises(ValueError, match="side: got 'over', wanted"):
-        record.claim("", [1.0, 2.0], None, unit="", side="over")  # type: ignore[arg-type]
+        record.claim("", [1.0, 2.0], None, kind=PLAIN, side="over")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +110,8 @@ def arguments(**changes: Any) -> dict[str, Any]:
         "seeds": [1, 2, 3, 4, 5],
         "threads": 1,
         "config": {"model": Setting()},
-        "measures": {"b": record.measure(runs, "%"), "a": record.measure(runs, "s")},
-        "claims": {"c": record.claim("It is.", runs, None, unit="", side="above")},
+        "measures": {"b": record.measure(runs, PERCENT), "a": record.measure(runs, number("s"))},
+        "claims": {"c": record.claim("It is.", runs, None, kind=PLAIN, side="above") | HISTORY},
         "fingerprint": record.fingerprint([2.0, 1.0]),
         **changes,
     }
@@ -132,7 +122,7 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     study = load_result("sample", directory=tmp_path)
     assert path == tmp_path / "sample.json"
     assert study["a"].runs == (1.0, 2.0, 3.0, 4.0, 5.5)
-    assert study["a"].interval == pytest.approx(record.interval(study["a"].runs), rel=1e-7)
+    assert study["a"].interval == pytest.approx(interval(study["a"].runs), rel=1e-7)
     assert study.claim("c").verdict == "holds"
     assert study.config["model"] == {"steps": 3, "sizes": [4, 5]}
     assert [entry.name for entry in tmp_path.iterdir()] == ["sample.json"]
@@ -174,7 +164,7 @@ def test_what_is_no_record_is_not_written(
 
 
 def test_a_number_that_was_typed_is_refused(tmp_path: Path) -> None:
-    better = {**record.measure([1.0, 2.0, 3.0, 4.0, 5.0], "%"), "mean": 3.1}
+    better = {**record.measure([1.0, 2.0, 3.0, 4.0, 5.0], PERCENT), "mean": 3.1}
     with pytest.raises(ValueError, match=r"measures, a, mean: got 3.1, runs give 3.0"):
         record.write_result("sample", **arguments(measures={"a": better}), directory=tmp_path)
 

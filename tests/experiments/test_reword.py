@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,9 @@ import pytest
 
 from companion.pages.studies import Finding, load_result
 from experiments import record, reword
-from experiments.experiment import Claim, Runs
+from experiments.claims import Claim, Runs
+from experiments.history import History
+from experiments.kinds import number
 
 RUNS: Runs = {"a": [5.0, 7.0, 6.0, 5.5, 6.5], "b": [4.0, 5.0, 4.5, 4.2, 4.8]}
 PLAIN = Claim("A beats B.", "a", "b", above=0)
@@ -24,6 +27,7 @@ TOLD = Claim(
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Write a small record without findings."""
+    decided = PLAIN.decide(RUNS, lambda name: number(""))
     return record.write_result(
         "sample",
         title="A sample",
@@ -31,8 +35,8 @@ def path(tmp_path: Path) -> Path:
         seeds=[1, 2, 3, 4, 5],
         threads=1,
         config={},
-        measures={"a": record.measure(RUNS["a"], "")},
-        claims={"better": PLAIN.decide(RUNS)},
+        measures={"a": record.measure(RUNS["a"], number(""))},
+        claims={"better": decided | asdict(History("ours", "hypothesis", "before the runs"))},
         directory=tmp_path,
     )
 

@@ -1,18 +1,21 @@
-"""`python -m book_print`: print the built site, put the PDF beside it and into it."""
+"""`python -m book_print`: print the built site in two volumes, beside it and into it."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from book_site.address import find_address
 from book_site.contents import read_contents
 
-from book_print.browser import NoBrowserError, find_program, laid_out, print_book, running
+from book_print.browser import NoBrowserError, find_program, laid_out, print_volumes, running
 from book_print.document import assemble
-from book_print.offer import NAME, offer
+from book_print.offer import offer
+from book_print.sheets import sheet_numbers
+from book_print.volumes import volumes
 
 
 def main() -> int:
@@ -37,17 +40,27 @@ def main() -> int:
 
 def _print(site: Path, toc: Path, folder: Path) -> int:
     address = find_address(os.environ, toc.resolve().parent)
-    document = assemble(site, read_contents(toc), address=address)
-    with running() as browser, laid_out(browser, document, site) as (page, faults):
+    both = volumes(site, read_contents(toc))
+    faults: list[str] = []
+    with running() as browser, ExitStack() as stack:
+        laid = {}
+        for volume in both:
+            others = [other for other in both if other is not volume]
+            document = assemble(site, volume, *others, address=address)
+            laid[volume.name], found = stack.enter_context(laid_out(browser, document, site))
+            faults += found
         if faults:
             print("The book does not fit its sheets:", *faults, sep="\n", file=sys.stderr)
             return 1
-        pdf = print_book(page)
+        printed = print_volumes(laid)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
-    path.write_bytes(pdf)
-    offer(path, site)
-    print(f"The book is in {path} ({len(pdf) / 1e6:.0f} MB); the pages of {site} link it.")
+    for volume in both:
+        pdf = printed[volume.name]
+        (folder / volume.file).write_bytes(pdf)
+        number = len(list(sheet_numbers(pdf)))
+        print(f"{folder / volume.file}: {number} sheets, {len(pdf) / 1e6:.1f} MB")
+    offer([(volume.title.lower(), folder / volume.file) for volume in both], site)
+    print(f"The pages of {site} link them.")
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 from book_check.browser import BROWSERS, find_browser
 
+from book_print.document import CONTENTS
+from book_print.fullness import ends_alone
+from book_print.links import is_page, page_of
 from book_print.sheets import sheets
 
 if TYPE_CHECKING:
@@ -25,12 +28,33 @@ _SMALLEST = 0.6  # of its size, that a formula or a table shrinks to
 _SITE = "http://book.invalid/"
 _NAME = "print.html"
 _FIT = Path(__file__).with_name("fit.js")
+# Links to ids that other volumes ask for: Chromium says where an id is if a link leads there.
+_ASK = """ids => {
+  const asked = document.createElement("nav");
+  asked.id = "am-asked";
+  asked.style = "position: absolute; top: 0; left: 0; font-size: 1px; color: transparent";
+  for (const id of ids) {
+    const link = document.createElement("a");
+    link.href = "#" + id;
+    link.textContent = ".";
+    asked.append(link);
+  }
+  document.querySelector(".am-chapter")?.append(asked);
+}"""
+_ASK_NO_MORE = 'document.querySelector("#am-asked")?.remove()'
+_ASKED = """name => [...document.querySelectorAll(`[data-am-volume="${name}"]`)]
+  .map(place => place.dataset.amSheet)"""
 _NUMBER = """numbers => {
-  for (const entry of document.querySelectorAll(".am-entry")) {
+  for (const entry of document.querySelectorAll("a.am-entry")) {
     const target = decodeURIComponent(entry.hash.slice(1));
-    entry.querySelector(".am-sheet").textContent = numbers[target] ?? "";
+    entry.querySelector(".am-sheet").textContent = numbers.own[target] ?? "";
+  }
+  for (const place of document.querySelectorAll("[data-am-sheet]")) {
+    place.textContent = numbers.all[place.dataset.amVolume]?.[place.dataset.amSheet] ?? "?";
   }
 }"""
+_TIGHTEN = 'ids => ids.forEach(id => document.getElementById(id).classList.add("am-tight"))'
+_ROUNDS = 4  # of numbers that move what they number
 _PATIENCE = 300_000  # milliseconds, for a busy machine
 
 
@@ -106,11 +130,51 @@ def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page
     context.close()
 
 
-def print_book(page: Page) -> bytes:
-    """Print a document that is laid out, with bookmarks and with tags for screen readers.
+def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
+    """Print documents that are laid out, with bookmarks and with tags for screen readers.
 
-    The numbers in its table of contents are those of the sheets of a first print.
+    A first print shows which pages would end with a few lines on a sheet of their own: these are
+    set tighter. It also tells the numbers of sheets for the contents, and for references from one
+    document to another. If filling them in moves anything, they are filled in once more.
+
+    Args:
+        laid: the documents, by the names of their volumes.
+
+    Returns:
+        The files, by the same names.
+
+    Raises:
+        KeyError: a reference leads to a page that is in no volume.
+        ValueError: the numbers do not come to rest.
     """
-    numbers = sheets(page.pdf(prefer_css_page_size=True))
-    page.evaluate(_NUMBER, numbers)
-    return page.pdf(prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
+    numbers = {name: _numbers(name, laid, tighten=True) for name in laid}
+    for _ in range(_ROUNDS):
+        for name, page in laid.items():
+            page.evaluate(_NUMBER, {"own": numbers[name], "all": numbers})
+        printed = {
+            name: page.pdf(
+                prefer_css_page_size=True, print_background=True, outline=True, tagged=True
+            )
+            for name, page in laid.items()
+        }
+        if all(sheets(pdf).items() <= numbers[name].items() for name, pdf in printed.items()):
+            return printed
+        numbers = {name: _numbers(name, laid) for name in laid}
+    raise ValueError("the numbers of sheets change whenever they are filled in")
+
+
+def _numbers(name: str, laid: Mapping[str, Page], *, tighten: bool = False) -> dict[str, int]:
+    """Return the sheets of a document's anchors, those that other documents ask for included."""
+    page = laid[name]
+    asked = {target for one in laid.values() for target in one.evaluate(_ASKED, name)}
+    page.evaluate(_ASK, sorted(asked))
+    pdf = page.pdf(prefer_css_page_size=True)
+    found = sheets(pdf)
+    if tighten:
+        starts = {one: sheet for one, sheet in found.items() if is_page(one)}
+        if loose := ends_alone(pdf, {CONTENTS: 2, **starts}):
+            page.evaluate(_TIGHTEN, loose)
+            found = sheets(page.pdf(prefer_css_page_size=True))
+    page.evaluate(_ASK_NO_MORE)
+    # What a volume leaves out of a page is where the page begins.
+    return {target: found[page_of(target)] for target in asked} | found

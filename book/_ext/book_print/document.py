@@ -1,32 +1,28 @@
-"""One document of many pages: names are made unique, links lead to them, all that folds is open."""
+"""One document of many pages: a cover, a table of contents, and the pages of a volume."""
 
 from __future__ import annotations
 
 import copy
 import html
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urldefrag
 
 from book_site.contents import Chapter
 from book_site.sharing import MOTTO
 from bs4 import BeautifulSoup, Tag
-from bs4.element import AttributeValueList
+
+from book_print.folds import leave_out, unfold
+from book_print.links import Leads, full_id, ids, in_words, lead_files, rename, within
+from book_print.volumes import Volume
 
 TITLE = "Attention, Measured"
 STYLE = Path(__file__).with_name("print.css")
 
-_LEFT_OUT = (
-    "script, template, iframe, button, .headerlink, .toctree-wrapper, .sd-stretched-link,"
-    " details.hide > summary"
-)
-_NAMES = ("for", "headers", "list", "aria-controls", "aria-describedby", "aria-labelledby")
-_SHORT = 24  # lines of code that stay together
-_USED = re.compile(r"(?<![\w&])#([A-Za-z][\w.:/-]*)")
-_OUTSIDE = re.compile(r"[a-z][a-z+.-]*:", flags=re.IGNORECASE)
+CONTENTS = "am-contents"  # the id of the table of contents, which begins on the second sheet
+
+_PICTURE = "figure svg[role=img]"
 
 _DOCUMENT = """<!doctype html>
 <html lang="en" data-theme="light" data-mode="light">
@@ -37,10 +33,10 @@ _DOCUMENT = """<!doctype html>
 <style>{style}</style>
 <style>{heads}</style>
 </head>
-<body class="am-print">
+<body class="am-print am-{name}">
 <main class="bd-main"><div class="bd-content"><div class="bd-article-container">
 <article class="bd-article">
-{front}
+{cover}
 {contents}
 {chapters}
 </article>
@@ -58,28 +54,22 @@ class Entry:
         target: the id that it leads to.
         title: its words, as HTML.
         level: 0 a part, which leads nowhere; 1 a chapter, 2 a section.
+        volume: the volume that it stands in, if it is another one.
     """
 
     target: str
     title: str
     level: int
+    volume: Volume | None = None
 
 
-class BrokenLinkError(ValueError):
-    """A link whose target is not there."""
-
-
-def assemble(
-    site: Path,
-    chapters: Sequence[Chapter],
-    *,
-    address: str = "",
-) -> str:
-    """Return the pages of a built site as one HTML document, which lies at the root of the site.
+def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> str:
+    """Return a volume of a built site as one HTML document, which lies at the root of the site.
 
     Args:
         site: the folder of the site.
-        chapters: the pages, in their order.
+        volume: the pages, and what is left out of them.
+        others: the other volumes, whose pages are referred to by volume and sheet.
         address: where the site is published, which links to pages left out lead to; without it they
             become plain words.
 
@@ -87,23 +77,33 @@ def assemble(
         FileNotFoundError: a page was not built.
         BrokenLinkError: a link leads to an id that its page lacks.
     """
-    pages = {
-        chapter.name: BeautifulSoup(_page(site, chapter.name), "html.parser")
-        for chapter in chapters
-    }
+    chapters = volume.chapters
+    pages = {chapter.name: _page(site, chapter.name) for chapter in chapters}
     articles = {name: _article(page, name) for name, page in pages.items()}
-    known = {name: _rename(article, name) for name, article in articles.items()}
+    whole = {name: ids(article) for name, article in articles.items()}
     for name, article in articles.items():
-        _lead_links(article, name, known, address)
-        _lead_files(article, name)
-        _open(article)
+        leave_out(article, name, volume, others)
+    known = {name: rename(article, name) for name, article in articles.items()}
+    left_out = {name: whole[name] - known[name] for name in articles}
+    elsewhere = {
+        chapter.name: other
+        for other in others
+        for chapter in other.chapters
+        if chapter.name not in known
+    }
+    leads = Leads(known, left_out, elsewhere, address)
+    for name, article in articles.items():
+        leads.lead(article, name)
+        lead_files(article, name)
+        unfold(article)
     return _DOCUMENT.format(
-        title=TITLE,
+        title=f"{TITLE}: {volume.title}",
+        name=volume.name,
         styles="\n".join(_styles(pages)),
         style=STYLE.read_text(encoding="utf-8"),
-        heads=_running_heads(chapters, articles),
-        front=_front(address),
-        contents=_contents(list(_entries(chapters, articles))),
+        heads=_running_heads(volume, articles),
+        cover=_cover(volume, _picture(site, volume, *others), address),
+        contents=_contents([*_entries(chapters, articles), *_listed(site, elsewhere, others)]),
         chapters="\n".join(
             _chapter(chapter, articles[chapter.name], number)
             for number, chapter in enumerate(chapters)
@@ -111,108 +111,15 @@ def assemble(
     )
 
 
-def _page(site: Path, name: str) -> str:
-    return (site / f"{name}.html").read_text(encoding="utf-8")
+def _page(site: Path, name: str) -> BeautifulSoup:
+    return BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
 
 
 def _article(page: BeautifulSoup, name: str) -> Tag:
     article = page.select_one("article.bd-article")
     if article is None:
         raise ValueError(f"{name}.html: has no article")
-    for part in article.select(_LEFT_OUT):
-        part.decompose()
     return article
-
-
-def full_id(name: str, anchor: str = "") -> str:
-    """Return the id in the document of a page, or of an id on it.
-
-    >>> full_id("history/align"), full_id("history/align", "eq-1")
-    ('history-align', 'history-align--eq-1')
-    """
-    page = name.replace("/", "-")
-    return f"{page}--{anchor}" if anchor else page
-
-
-def _rename(article: Tag, name: str) -> set[str]:
-    """Put the page's name before every id of it, and where they are used; return the old ids."""
-    known: set[str] = set()
-    for tag in article.find_all(id=True):
-        if tag["id"] in known:
-            del tag["id"]  # a link leads to the first of them
-            continue
-        known.add(str(tag["id"]))
-        tag["id"] = full_id(name, str(tag["id"]))
-
-    def full(match: re.Match[str]) -> str:
-        return f"#{full_id(name, match[1])}" if match[1] in known else match[0]
-
-    for tag in article.find_all(True):
-        for key, value in list(tag.attrs.items()):
-            if key in _NAMES:
-                ids = value if isinstance(value, list) else str(value).split()
-                tag[key] = " ".join(full_id(name, one) if one in known else one for one in ids)
-            elif "#" in value and (tag.name != "a" or key != "href"):
-                tag[key] = _USED.sub(full, str(value))
-    for style in article.find_all("style"):
-        style.string = _USED.sub(full, style.get_text())
-    return known
-
-
-def _lead_links(article: Tag, name: str, known: dict[str, set[str]], address: str) -> None:
-    for link in article.find_all("a", href=True):
-        href = str(link["href"])
-        if _OUTSIDE.match(href) or href.startswith("//"):
-            continue
-        path, anchor = urldefrag(href)
-        file = _within(name, unquote(path)) if path else f"{name}.html"
-        target, anchor = file.removesuffix(".html"), unquote(anchor)
-        if target in known:
-            if anchor and anchor not in known[target]:
-                raise BrokenLinkError(f"{name}.html: nothing has the id of the link {href!r}")
-            link["href"] = f"#{full_id(target, anchor)}"
-        elif address:
-            link["href"] = address + file + (f"#{anchor}" if anchor else "")
-        else:
-            link.name = "span"
-            for key in ("href", "title", "target", "rel"):
-                link.attrs.pop(key, None)
-
-
-def _within(name: str, path: str) -> str:
-    """Return where a relative address of a page leads, from the root of the site.
-
-    >>> _within("history/align", "../_images/a.svg")
-    '_images/a.svg'
-    """
-    return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
-
-
-def _lead_files(article: Tag, name: str) -> None:
-    for tag in article.find_all(src=True):
-        source = str(tag["src"])
-        if not _OUTSIDE.match(source):
-            tag["src"] = _within(name, source)
-        tag.attrs.pop("loading", None)  # what is not on the screen would stay away
-
-
-def _open(article: Tag) -> None:
-    """Show what a reader would unfold, and what stands there for a script's work."""
-    for part in article.select("noscript"):
-        part.unwrap()
-    for part in article.select("details"):
-        part.name = "div"
-        part.attrs.pop("open", None)
-        for summary in part.find_all("summary", recursive=False):
-            summary.name = "div"
-            summary["class"] = AttributeValueList(["am-summary"])
-    for part in article.select(".dropdown, .toggle"):
-        part["class"] = AttributeValueList(
-            one for one in part["class"] if one not in ("dropdown", "toggle")
-        )
-    for code in article.select("pre"):
-        if code.get_text().count("\n") <= _SHORT:
-            code["class"] = AttributeValueList((*(code.get("class") or ()), "am-whole"))
 
 
 def _styles(pages: dict[str, BeautifulSoup]) -> Iterator[str]:
@@ -224,7 +131,7 @@ def _styles(pages: dict[str, BeautifulSoup]) -> Iterator[str]:
                 continue
             if tag.name == "link":
                 tag = page.new_tag(
-                    "link", rel="stylesheet", href=_within(name, str(tag["href"])), media="all"
+                    "link", rel="stylesheet", href=within(name, str(tag["href"])), media="all"
                 )
             if str(tag) not in seen:
                 seen.add(str(tag))
@@ -244,20 +151,34 @@ def _entries(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[
                 yield Entry(str(section["id"]), _heading(section, "h2"), 2)
 
 
+def _listed(site: Path, elsewhere: dict[str, Volume], others: Sequence[Volume]) -> Iterator[Entry]:
+    """Yield the numbered chapters of other volumes: their numbers are missing in this one."""
+    for other in others:
+        mine = [chapter for chapter in other.chapters if chapter.name in elsewhere]
+        numbered = [chapter for chapter in mine if chapter.numbered and not chapter.above]
+        if numbered:
+            yield Entry("", f"In the {html.escape(other.called)}", 0)
+        for chapter in numbered:
+            title = _heading(_article(_page(site, chapter.name), chapter.name), "h1")
+            yield Entry(full_id(chapter.name), title, 1, other)
+
+
 def _heading(part: Tag, name: str) -> str:
     """Return what a heading says, without its links: it is going to stand in one."""
     heading = copy.copy(part.find(name))
     if not isinstance(heading, Tag):
         return ""
+    for mark in heading.select(".headerlink"):
+        mark.decompose()
     for link in heading.find_all("a"):
         link.unwrap()
     return heading.decode_contents().strip()
 
 
-def _running_heads(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> str:
-    """Return the style that puts a chapter's title at the top of its sheets."""
-    rules = []
-    for number, chapter in enumerate(chapters):
+def _running_heads(volume: Volume, articles: dict[str, Tag]) -> str:
+    """Return the style that puts the volume and a chapter's title on its sheets."""
+    rules = [f"@page {{ @bottom-left {{ content: {_quoted(f'{TITLE}: {volume.title}')} }} }}"]
+    for number, chapter in enumerate(volume.chapters):
         heading = articles[chapter.name].find("h1")
         title = heading.get_text() if isinstance(heading, Tag) else ""
         rules.append(
@@ -284,15 +205,25 @@ def _chapter(chapter: Chapter, article: Tag, number: int) -> str:
     )
 
 
-def _front(address: str) -> str:
+def _picture(site: Path, *volumes: Volume) -> str:
+    """Return the first drawing of the page that the site opens with, if there is one."""
+    opening = next((one for vol in volumes for one in vol.chapters if not one.part), None)
+    if opening is None:
+        return ""
+    drawing = _article(_page(site, opening.name), opening.name).select_one(_PICTURE)
+    return str(drawing or "")
+
+
+def _cover(volume: Volume, picture: str, address: str) -> str:
     site = f'<a href="{address}">{html.escape(address)}</a>' if address else "the book's site"
     return f"""<section class="am-cover">
 <img src="_static/mark-light.svg" alt="" width="84" height="84">
 <p class="am-title">{TITLE}</p>
+<p class="am-volume">{volume.title}</p>
 <p class="am-lead">{MOTTO}</p>
-<p class="am-imprint">All pages of the book, with all code and all solutions open. The reference of
-the package and the index are for looking up: they are on {site}.
-What moves there, when you click or type, stands still here.
+<div class="am-picture">{picture}</div>
+<p class="am-imprint">{volume.about} The reference of the package and the index are for looking up:
+they are on {site}. What moves there when you click or type stands still here.
 Text and figures: CC BY 4.0. Code: BSD 3-Clause.</p>
 </section>"""
 
@@ -302,9 +233,18 @@ def _contents(entries: Sequence[Entry]) -> str:
     for entry in entries:
         if entry.level == 0:
             lines.append(f'<p class="am-part">{entry.title}</p>')
-            continue
-        lines.append(
-            f'<a class="am-entry am-level-{entry.level}" href="#{entry.target}">'
-            f'<span>{entry.title}</span><span class="am-sheet"></span></a>'
-        )
-    return f'<nav class="am-contents" aria-label="Contents"><h1>Contents</h1>{"".join(lines)}</nav>'
+        elif entry.volume is not None:
+            number = in_words(entry.volume, entry.target).partition(", ")[2]
+            lines.append(
+                f'<p class="am-entry am-level-{entry.level} am-away">'
+                f"<span>{entry.title}</span><span>{number}</span></p>"
+            )
+        else:
+            lines.append(
+                f'<a class="am-entry am-level-{entry.level}" href="#{entry.target}">'
+                f'<span>{entry.title}</span><span class="am-sheet"></span></a>'
+            )
+    return (
+        f'<nav class="am-contents" id="{CONTENTS}" aria-label="Contents">'
+        f"<h1>Contents</h1>{''.join(lines)}</nav>"
+    )

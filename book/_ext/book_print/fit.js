@@ -31,7 +31,10 @@
     const style = getComputedStyle(part);
     return part.getBoundingClientRect().right - (style.display === "inline" ? parseFloat(style.paddingRight) : 0);
   };
+  // What only a screen reader says is one pixel wide, behind a clip that hides its words.
+  const unseen = (part) => getComputedStyle(part).clipPath === "inset(50%)";
   return [...article.querySelectorAll("*")]
+    .filter((part) => !unseen(part))
     .filter((part) => !part.parentElement.closest("math, svg") && part.checkVisibility() && width(part))
     .filter((part) => right(part) > edge || hides(part))
     .map((part) => `${part.closest(".am-chapter")?.id}: too wide: ${part.outerHTML.slice(0, 160)}`);

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 _BRANCH = re.compile(rb"(\d+) 0 obj\s*<<\s*/Type /Pages\b(.*?)endobj", re.DOTALL)
+_OBJECT = re.compile(rb"(?:^|\s)(\d+) 0 obj\b(.*?)endobj", re.DOTALL)
 _ANCHOR = re.compile(rb"/([^\s/\[\]<>()]+)\s*\[(\d+) 0 R")
 
 
@@ -16,8 +17,8 @@ def sheets(pdf: bytes) -> dict[str, int]:
         pdf: a file of Chromium's: its objects lie open, only their streams are packed.
     """
     named = re.search(rb"/Dests (\d+) 0 R", pdf)
-    anchors = _object(pdf, int(named[1])) if named else b""
-    order = {sheet: number for number, sheet in enumerate(_sheets(pdf), start=1)}
+    anchors = objects(pdf).get(int(named[1]), b"") if named else b""
+    order = {sheet: number for number, sheet in enumerate(sheet_numbers(pdf), start=1)}
     return {
         _plain(name): order[int(sheet)]
         for name, sheet in _ANCHOR.findall(anchors)
@@ -25,12 +26,12 @@ def sheets(pdf: bytes) -> dict[str, int]:
     }
 
 
-def _object(pdf: bytes, number: int) -> bytes:
-    match = re.search(rb"(?:^|\s)%d 0 obj(.*?)endobj" % number, pdf, re.DOTALL)
-    return match[1] if match else b""
+def objects(pdf: bytes) -> dict[int, bytes]:
+    """Return the objects of a PDF by their numbers."""
+    return {int(number): body for number, body in _OBJECT.findall(pdf)}
 
 
-def _sheets(pdf: bytes) -> Iterator[int]:
+def sheet_numbers(pdf: bytes) -> Iterator[int]:
     """Yield the objects that are sheets, in their order."""
     branches = {int(number): body for number, body in _BRANCH.findall(pdf)}
     root = next((one for one, body in branches.items() if b"/Parent" not in body), None)

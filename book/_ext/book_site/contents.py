@@ -17,10 +17,14 @@ class Chapter:
     Attributes:
         name: its address within the site, without .html.
         part: the caption that it stands under; empty before the first.
+        numbered: whether the pages of that part have numbers.
+        above: the page that it is a child of; empty if there is none.
     """
 
     name: str
     part: str
+    numbered: bool = False
+    above: str = ""
 
 
 def read_contents(toc: Path) -> list[Chapter]:
@@ -44,11 +48,11 @@ def chapters(toc: dict[str, Any]) -> Iterator[Chapter]:
     """
     yield Chapter(toc["root"], "")
     for part in toc.get("parts", [toc]):
-        yield from _below(part, part.get("caption", ""))
+        yield from _below(part, part.get("caption", ""), numbered=bool(part.get("numbered")))
 
 
-def _below(entry: dict[str, Any], part: str) -> Iterator[Chapter]:
+def _below(entry: dict[str, Any], part: str, *, numbered: bool) -> Iterator[Chapter]:
     for child in (*entry.get("chapters", ()), *entry.get("sections", ())):
         if "file" in child and not any("glob" in one for one in child.get("sections", ())):
-            yield Chapter(child["file"], part)
-            yield from _below(child, part)
+            yield Chapter(child["file"], part, numbered, entry.get("file", ""))
+            yield from _below(child, part, numbered=numbered)

@@ -9,47 +9,74 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
+
 from companion.alignment import Links, diagonal_links, oracle_links
 from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.pages.exercises import answers
-from companion.pages.exercises.answers import Answer, Mistakes, fail
+from companion.pages.exercises.answers import Answer, check_call, compare, fail
+from companion.scores import additive_score
 
 MOST_ROWS = 2
 """Rows by which links are moved at most, up or down, in `check_best_shift`."""
 
 
-def check_alignment_error(percent: Any) -> None:
-    """Check the alignment error rate of the four links in the exercise.
+def check_without_tanh(score: Answer) -> None:
+    """Check the additive score without its tanh.
 
     Args:
-        percent: the rate in percent.
+        score: `score(query, key, query_weight, key_weight, vector)`, from queries (q, d), keys
+            (k, e), weights (d, a) and (e, a) and a vector (a,) to scores (q, k).
     """
+    q, k, d, e, a = 3, 4, 2, 5, 7
+    dice = np.random.default_rng(0)
+    given = tuple(dice.normal(size=shape) for shape in ((q, d), (k, e), (d, a), (e, a), (a,)))
+    query, key, query_weight, key_weight, vector = given
+    asked, told = query @ query_weight, key @ key_weight
+    joined = asked[:, None] + told[None]
     mistakes = {
-        "that is the rate as a fraction: in percent it is 100 times as much": 0.375,
-        "that is 1 minus the rate, or P without the sure links: every sure link is in P": 62.5,
-        "that is the share of wrong links in A: a sure link that is missed counts, too": 25.0,
-        "a possible link is no error, and not missed either: it counts in |A and P| and not in "
-        "|S|": 50.0,
+        "the tanh is still there": additive_score(*given),
+        "the queries are missing: add what comes of both": np.tile(told @ vector, (q, 1)),
+        "the keys are missing: add what comes of both": np.tile((asked @ vector)[:, None], (1, k)),
+        "the vector is missing: it makes one number of the a of a pair": joined,
+        "rows are queries and columns are keys: turn it round": (joined @ vector).T,
+        "add what comes of query and key, do not multiply it": asked @ told.T,
     }
-    _check_number(percent, 37.5, mistakes)
+    check_call(score, given, joined @ vector, mistakes, why="Do the axes meet?", axes="(q, k)")
 
 
-def check_model1(probability: Any) -> None:
-    """Check t(casa | house) of IBM Model 1 after one round, with a null word.
+def check_additive(scores: Any, weights: Any) -> None:
+    """Check the additive score by hand: the query (1, 0) at the memory of three words.
+
+    The memory is (0, 1) for "the", (1, 1) for "new" and (2, 0) for "house"; both matrices are the
+    identity, and the vector is (1, -1). Two digits after the point will do.
 
     Args:
-        probability: the probability, to three digits or as a fraction.
+        scores: (3,) how well each word answers.
+        weights: (3,) how much of each word.
     """
-    mistakes = {
-        "the null word is missing: it takes its share of every Spanish word": 3 / 4,
-        "that is the count of house and casa; divide by all that house yields": 5 / 6,
-        "that is all that house yields; the count of casa is divided by it": 7 / 6,
-        "add up both sentences: house and casa meet in both": (1 / 2, 1 / 3),
-        "that is t(roja | house)": 2 / 7,
+    query, memory = np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    vector = np.array([1.0, -1.0])
+    right = np.tanh(query + memory) @ vector
+    powers = np.exp(right)
+    given = {
+        "the query is missing: it is added to every memory": np.tanh(memory) @ vector,
+        "the tanh is missing": (query + memory) @ vector,
+        "the second number counts negatively: the vector is (1, -1)": np.tanh(query + memory).sum(
+            -1
+        ),
+        "that is the dot product of the page before: add query and memory": memory @ query,
     }
-    _check_number(probability, 5 / 7, mistakes)
+    shares = {
+        "those are the exponentials: divide each by their sum": powers,
+        "those are the scores: take exp of each, then divide by the sum": right,
+        "weights are shares of exp(score), not of the scores": right / right.sum(),
+    }
+    compare(scores, right, given, where="scores: ", axes="(3,)", atol=0.011)
+    compare(weights, powers / powers.sum(), shares, where="weights: ", axes="(3,)", atol=0.011)
+    print("Right.")
 
 
 def check_decoder_steps(previous: Answer, present: Answer) -> None:
@@ -149,13 +176,3 @@ def _rows(rows: int) -> str:
     if rows == 0:
         return "in place"
     return f"{abs(rows)} row{'s' if abs(rows) > 1 else ''} {'down' if rows > 0 else 'up'}"
-
-
-def _check_number(got: Any, right: float, mistakes: Mistakes) -> None:
-    """Compare with the right number to two or three digits."""
-    if got is None or got is ...:
-        fail("got nothing yet: put your number in")
-    otherwise = "got {got:g}, which is not it: count again, set by set"
-    number = answers.as_number(got)
-    answers.compare(number, right, mistakes, otherwise=otherwise, rtol=0.004, atol=0.004)
-    print("Right.")

@@ -1,5 +1,6 @@
-"""What the pages show in their cells: findings, claims, tested source, sentences with a gloss."""
+"""What the pages show in their cells: findings, claims, tested source, glossed sentences."""
 
+from companion.pages.notebook.beside import Beside, beside
 from companion.pages.notebook.box import MeasuredBox, measured
 from companion.pages.notebook.claims import ClaimsTable, claims_table
 from companion.pages.notebook.gloss import Gloss, gloss, gloss_pair
@@ -8,6 +9,6 @@ from companion.pages.notebook.source import Source, show_source
 from companion.pages.studies import load_result
 
 __all__ = [
-    "ClaimsTable", "Gloss", "MeasuredBox", "Source", "claims_table", "gloss", "gloss_pair",
-    "load_result", "measured", "page_seed", "show_source",
+    "Beside", "ClaimsTable", "Gloss", "MeasuredBox", "Source", "beside", "claims_table", "gloss",
+    "gloss_pair", "load_result", "measured", "page_seed", "show_source",
 ]  # fmt: skip

@@ -10,13 +10,28 @@ from importlib.resources.abc import Traversable
 from companion.pages.notebook.latex import escape_latex
 from companion.pages.notebook.ruler import ruler
 from companion.pages.notebook.verdicts import VERDICTS, verdict_html
-from companion.pages.studies import Claim, Study, Verdict, format_number, load_result, with_unit
+from companion.pages.studies import (
+    Claim,
+    Origin,
+    Study,
+    Verdict,
+    format_number,
+    load_result,
+    with_unit,
+)
 
 # Where nobody has put the finding into words: true sentences that fit every claim.
 _UNWORDED: dict[Verdict, str] = {
     "mixed": "The runs do not decide this question.",
     "fails": "The runs contradict this claim.",
 }
+_ORIGINS: dict[Origin, str] = {
+    "paper": "claim from a paper", "popular": "popular claim", "ours": "claim of our own",
+}  # fmt: skip
+_WANTS_ANSWERS = (
+    "the seeds alone would decide it, but the record does not say which test items each run got "
+    "right, so that both sides count as asked different ones"
+)
 _NAMES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -155,16 +170,27 @@ class MeasuredBox:
         threads = f"{study.threads} thread{'s' if study.threads != 1 else ''}"
         day = date.fromisoformat(study.date)
         facts = [
-            f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
+            claim.interval_in_words or f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
             f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),
             f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
+            f"code {study.code}" if study.code else "run before records named their code",
             f"again: {study.command}",
+            self._history(),
         ]
         if study.data is not None:
-            facts.insert(2, f"data: {study.data['credit']}, {study.data['licence']}")
+            digest = study.data.get("sha256", "")
+            file = f", SHA-256 {digest[:12]}" if digest else ""
+            facts.insert(2, f"data: {study.data['credit']}, {study.data['licence']}{file}")
+        if claim.wants_answers:
+            facts.append(_WANTS_ANSWERS)
         return facts
+
+    def _history(self) -> str:
+        claim = self.claim
+        source = f" ({claim.source})" if claim.source else ""
+        return f"{_ORIGINS[claim.origin]}{source}, {claim.planned}. {claim.before}".rstrip()
 
 
 def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:

@@ -11,6 +11,8 @@ from itertools import groupby
 from types import ModuleType
 from typing import Any
 
+from companion.pages.notebook.narrow import narrow
+
 # Inside :where() nothing outweighs the style of the page; where it has none, these speak.
 _STYLE = (
     ":where(.am-source){margin:.5rem 0}"
@@ -59,6 +61,8 @@ class Source:
 def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) -> Source:
     """Show the source of functions, classes, methods or modules, as it is installed.
 
+    Lines that are longer than a page is wide are broken again; nothing else changes.
+
     Args:
         obj: what to show.
         more: what to show below it.
@@ -71,7 +75,9 @@ def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) 
 
     >>> print(show_source(show_source, doc=False))
     # companion.pages.notebook.source
-    def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) -> Source:
+    def show_source(
+        obj: Any, *more: Any, doc: bool = True, contract: bool = False
+    ) -> Source:
         return Source(tuple(_piece(one, doc, contract) for one in (obj, *more)))
     """
     return Source(tuple(_piece(one, doc, contract) for one in (obj, *more)))
@@ -89,7 +95,7 @@ def _piece(obj: Any, doc: bool, contract: bool) -> tuple[str, str]:
         ) from None
     module = obj.__name__ if isinstance(obj, ModuleType) else obj.__module__
     code = code if contract else _without_contracts(code)
-    return module, code if doc else _without_docstrings(code)
+    return module, narrow(code if doc else _without_docstrings(code))
 
 
 def _without_contracts(code: str) -> str:

@@ -25,6 +25,7 @@ from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import paint_mask
+from companion.pages.plot.live.shifted import shifted_map
 from companion.pages.plot.live.softmax import softmax_explorer
 from companion.pages.plot.live.tiles import online_softmax_steps
 from companion.pages.plot.live.timeline import (
@@ -35,6 +36,7 @@ from companion.pages.plot.live.timeline import (
     timeline_steps,
 )
 from companion.pages.plot.live.translator import live_translator
+from companion.pages.plot.live.window import local_window
 from companion.pages.plot.maps import attention_map, score_map
 from companion.pages.plot.pictures import attended_picture, caption_maps
 from companion.pages.plot.ribbons import InlineSVG, sentence_ribbons
@@ -48,8 +50,9 @@ __all__ = [
     "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "attended_picture",
     "attention_map", "attention_timeline", "band", "caption_maps", "compounding", "glossed_text",
     "gold_links", "head_viewer", "intervals", "label_along", "label_ends", "letter_color",
-    "live_translator", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
-    "rotary_angles", "score_map", "sentence_ribbons", "softmax_explorer", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "written_text",
+    "live_translator", "local_window", "online_softmax_steps", "paint_mask", "prefix_tree",
+    "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
+    "softmax_explorer",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
+    "weight_key", "written_text",
 ]  # fmt: skip

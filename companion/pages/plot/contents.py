@@ -62,9 +62,14 @@ PARTS = (
              "What is lost when one vector has to hold a whole sentence?", 12, True, True,
              "history/bottleneck_evidence.ipynb"),
         Stop("history/align.ipynb", "Learning to align",
-             "How does a translator find the word that it needs?", 37, True, True),
+             "How does a translator find the word that it needs?", 12, True, True,
+             "history/align_evidence.ipynb"),
+        Stop("history/choices.ipynb", "Choices: the scores of Luong",
+             "What does each choice of an attention cost, and what does it buy?", 12, True,
+             evidence="history/choices_evidence.ipynb"),
         Stop("history/timeline.ipynb", "From 2013 to today",
-             "What did each step keep, and what did it change?", 12),
+             "What did each step keep, and what did it change?", 12, False, False,
+             "history/timeline_evidence.ipynb"),
     )),
     Part("Mathematics", "What attention computes.", (
         Stop("mathematics/lookup.ipynb", "Soft lookup",
@@ -104,7 +109,7 @@ PARTS = (
     )),
     Part("Appendices", "For browsing and looking things up.", (
         Stop("appendices/founding.ipynb", "The founding notebook, corrected",
-             "How do you find a bug that does not crash?", 30),
+             "How do you find a bug that does not crash?", 20),
         Stop("appendices/museum.ipynb", "The bug museum",
              "Which mistakes raise no error, and what gives them away?", 38),
         Stop("appendices/api.md", "The package", "Every function, with an example."),
@@ -121,7 +126,8 @@ def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
     """Yield the pages of some parts.
 
     >>> [stop.page for stop in stops(PARTS[1:2])]
-    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/timeline.ipynb']
+    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/choices.ipynb', \
+'history/timeline.ipynb']
     """
     for part in parts:
         yield from part.stops

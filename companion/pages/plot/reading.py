@@ -113,8 +113,9 @@ def reading_map(parts: Sequence[Part] = PARTS, *, here: str = "start/start.ipynb
     Raises:
         ValueError: two stops lead to the same page.
 
-    >>> reading_map(PARTS[1:2])
-    History: The bottleneck (29 min, core), Learning to align (37 min, core).
+    >>> stop = Stop("history/a.ipynb", "The bottleneck", "Why?", minutes=12, core=True)
+    >>> reading_map([Part("History", "How it began.", (stop,))])
+    History: The bottleneck (12 min, core).
     """
     pages = [stop.page for part in parts for stop in part.stops]
     twice = sorted({page for page in pages if pages.count(page) > 1})

@@ -2,13 +2,19 @@
 
 from companion.pages.studies.reading import load_result, read_study
 from companion.pages.studies.records import (
+    Bounds,
     Claim,
     Finding,
+    KindName,
     Measure,
+    Origin,
+    Planned,
     Side,
+    Sort,
     Study,
     UnknownNameError,
     Verdict,
+    verdict_of,
 )
 from companion.pages.studies.rounding import (
     Interval,
@@ -22,7 +28,8 @@ from companion.pages.studies.rounding import (
 )
 
 __all__ = [
-    "Claim", "Finding", "Interval", "Measure", "Side", "Study", "UnknownNameError", "Verdict",
-    "decimals_for", "exact_decimals", "fewest_decimals", "format_estimate", "format_interval",
-    "format_number", "load_result", "read_study", "with_unit",
+    "Bounds", "Claim", "Finding", "Interval", "KindName", "Measure", "Origin", "Planned", "Side",
+    "Sort", "Study", "UnknownNameError", "Verdict", "decimals_for", "exact_decimals",
+    "fewest_decimals", "format_estimate", "format_interval", "format_number", "load_result",
+    "read_study", "verdict_of", "with_unit",
 ]  # fmt: skip

@@ -10,9 +10,20 @@ from datetime import date
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
-from companion.pages.studies.records import Claim, Finding, Measure, Study, UnknownNameError
+from companion.pages.studies.records import (
+    Bounds,
+    Claim,
+    Finding,
+    KindName,
+    Measure,
+    Origin,
+    Planned,
+    Sort,
+    Study,
+    UnknownNameError,
+)
 
 Kinds = tuple[type, ...]
 
@@ -22,12 +33,21 @@ _STUDY: dict[str, Kinds] = {
     "processor": (str,), "threads": (int,), "versions": (dict,), "config": (dict,),
     "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,), "claims": (dict,),
 }  # fmt: skip
-_MEASURE: dict[str, Kinds] = {
-    "unit": (str,), "runs": (list,), "mean": _NUMBER, "interval": (list,), "prediction": (list,),
+_CODE: dict[str, Kinds] = {"code": (str,)}
+_SPANS: dict[str, Kinds] = {"interval": (list,), "prediction": (list,)}
+_EXACT: dict[str, Kinds] = {"kind": (str,), "unit": (str,), "runs": (list,), "mean": _NUMBER}
+_MEASURE: dict[str, Kinds] = {**_EXACT, **_SPANS}
+_CLAIM: dict[str, Kinds] = {
+    **_MEASURE, "claim": (str,), "side": (str,), "threshold": _NUMBER, "origin": (str,),
+    "source": (str,), "sort": (str,), "planned": (str,), "before": (str,),
 }  # fmt: skip
-_CLAIM: dict[str, Kinds] = {**_MEASURE, "claim": (str,), "side": (str,), "threshold": _NUMBER}
+_OPTIONAL: dict[str, Kinds] = {
+    "decimals": (int, _NONE), "items": (int,), "own_items": (int,), "bounds": (list,),
+    "item_error": _NUMBER,
+}  # fmt: skip
+_OF_MEASURES: dict[str, Kinds] = {**_OPTIONAL, "answers": (list,), "of": (list,)}
+_OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
-_DECIMALS: dict[str, Kinds] = {"decimals": (int, _NONE)}
 
 
 def load_result(study: str, *, directory: Traversable | None = None) -> Study:
@@ -67,7 +87,7 @@ def read_study(record: Any, *, name: str) -> Study:
         ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.
     """
     where = f"record {name!r}"
-    _check_entries(record, where, _STUDY)
+    _check_entries(record, where, _STUDY, _CODE)
     _check(record["study"] == name, f"{where}, study", record["study"], repr(name))
     _check(re.fullmatch(r"[a-z][a-z0-9_]*", name), where, name, "a name of a-z, 0-9 and _")
     _check(_is_date(record["date"]), f"{where}, date", record["date"], "YYYY-MM-DD")
@@ -94,8 +114,13 @@ def _claim(entry: Any, where: str, seeds: int) -> Claim:
     _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
     finding = _finding(entry["finding"], f"{where}, finding") if "finding" in entry else None
     entry = {key: value for key, value in entry.items() if key != "finding"}
-    fields = _measure_fields(entry, where, _CLAIM, seeds)
+    fields = _measure_fields(entry, where, _CLAIM, seeds, _OF_CLAIMS)
     _check(fields["side"] in ("above", "below"), f"{where}, side", fields["side"], "above or below")
+    for name, words in (("origin", Origin), ("sort", Sort), ("planned", Planned)):
+        possible = get_args(words)
+        _check(fields[name] in possible, f"{where}, {name}", fields[name], ", ".join(possible))
+    sourced = (fields["origin"] == "paper") == bool(fields["source"])
+    _check(sourced, f"{where}, source", fields["source"], "the paper's key, if it is of a paper")
     return Claim(**fields, finding=finding)
 
 
@@ -107,14 +132,53 @@ def _finding(entry: Any, where: str) -> Finding:
         raise ValueError(f"{where}, {error}") from None
 
 
-def _measure_fields(entry: Any, where: str, kinds: dict[str, Kinds], seeds: int) -> dict[str, Any]:
-    _check_entries(entry, where, kinds, _DECIMALS)
+def _measure_fields(
+    entry: Any,
+    where: str,
+    kinds: dict[str, Kinds],
+    seeds: int,
+    optional: dict[str, Kinds] = _OF_MEASURES,
+) -> dict[str, Any]:
+    _check(type(entry) is dict, where, type(entry).__name__, "a mapping")
+    exact = entry.get("kind") == "exact"
+    _check_entries(entry, where, _EXACT if exact else kinds, optional)
     runs = _numbers(entry["runs"], f"{where}, runs", seeds, "one a seed")
-    mean, spans = float(entry["mean"]), {}
-    for name in ("interval", "prediction"):
+    mean = float(entry["mean"])
+    bounds = _bounds(entry, where)
+    spans = dict.fromkeys(_SPANS, (mean, mean))
+    for name in () if exact else _SPANS:
         low, high = spans[name] = _numbers(entry[name], f"{where}, {name}", 2, "low and high")
         _check(low <= mean <= high, f"{where}, {name}", [low, high], f"the mean {mean:g} inside")
-    return {**entry, "runs": runs, "mean": mean, **spans}
+        inside = (bounds[0] is None or bounds[0] <= low) and (
+            bounds[1] is None or high <= bounds[1]
+        )
+        _check(inside, f"{where}, {name}", [low, high], f"an interval within {list(bounds)}")
+    answers = {name: _strings(entry, name, where, seeds) for name in ("answers", "of")}
+    return {**entry, "runs": runs, "mean": mean, "bounds": bounds, **spans, **answers}
+
+
+def _strings(entry: dict[str, Any], name: str, where: str, seeds: int) -> tuple[str, ...]:
+    """Check answers by item, where there are any: in base 16, one string a seed."""
+    values = entry.get(name, [])
+    fine = all(type(one) is str and re.fullmatch("[0-9a-f]+", one) for one in values)
+    _check(fine, f"{where}, {name}", values, "numbers in base 16")
+    _check(len(values) in (0, seeds), f"{where}, {name}", len(values), f"{seeds}: one a seed")
+    _check(not values or "items" in entry, f"{where}, {name}", "no items", "answers to some items")
+    return tuple(values)
+
+
+def _bounds(entry: dict[str, Any], where: str) -> Bounds:
+    """Check what an entry says of its kind; return the least and the largest possible number."""
+    kind, bounds = entry["kind"], entry.get("bounds", [None, None])
+    items = [entry[name] for name in ("items", "own_items") if name in entry]
+    _check(kind in get_args(KindName), f"{where}, kind", kind, " or ".join(get_args(KindName)))
+    share = kind == "share"
+    fine = len(items) == 1 if share else "items" not in entry
+    wanted = "one number of test items for a share, and none for anything else"
+    _check(fine and all(count > 0 for count in items), f"{where}, items", items, wanted)
+    fine = len(bounds) == 2 and all(end is None or type(end) in _NUMBER for end in bounds)
+    _check(fine, f"{where}, bounds", bounds, "two numbers, null where one is not known")
+    return (0, 100) if share else (bounds[0], bounds[1])
 
 
 def _check_fingerprint(entry: Any, where: str) -> None:

@@ -19,7 +19,14 @@ from companion.pages.studies.rounding import (
 )
 
 Side = Literal["above", "below"]
+KindName = Literal["share", "difference", "number", "exact"]
+Bounds = tuple[float | None, float | None]
 Verdict = Literal["holds", "mixed", "fails"]
+Origin = Literal["paper", "popular", "ours"]
+Sort = Literal["hypothesis", "demonstration", "check"]
+Planned = Literal[
+    "before the runs", "with the record", "added later", "changed later", "extended later"
+]
 
 _MOST_DIGITS = 6
 
@@ -39,6 +46,19 @@ class UnknownNameError(KeyError):
         return str(self.args[0])
 
 
+def verdict_of(interval: Interval, side: Side, threshold: float) -> Verdict:
+    """Return on which side of a threshold an interval lies, as the verdict of a claim.
+
+    >>> verdict_of((1.0, 2.0), "above", 0.0), verdict_of((-1.0, 2.0), "above", 0.0)
+    ('holds', 'mixed')
+    """
+    low, high = interval
+    above, below = low > threshold, high < threshold
+    if not above and not below:
+        return "mixed"
+    return "holds" if above == (side == "above") else "fails"
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Measure:
     """A number, measured once a seed.
@@ -49,9 +69,19 @@ class Measure:
         unit: what is counted; "" for none.
         runs: one value a seed, in the order of the seeds.
         mean: of the runs.
-        interval: 95 % t-interval of the mean. Never clipped: that of a percentage may pass 100.
-        prediction: 95 % interval for one new run, mean +- t s sqrt(1 + 1/n); never clipped.
+        interval: 95 % interval of the mean, over seeds and test items, within the bounds, from
+            `companion.pages.studies.intervals`. What is exact has none: both ends are the mean.
+        prediction: 95 % interval for one new run, within the bounds.
         decimals: digits after the point where the number is written; None lets the interval say.
+        kind: a "share" of test items, a "difference" of shares, any other "number", or what is
+            "exact" by construction.
+        items: how many test items a share is of, the same ones for all seeds.
+        own_items: how many each seed has, where each has its own.
+        bounds: the least and the largest possible number; None for one that is not known.
+        item_error: standard error that is due to shared test items, where answers by item or
+            shares that it is computed of tell it.
+        answers: to the shared test items, one string a seed; `experiments.answers` reads them.
+        of: of how much each answer is, where not every item is right or wrong.
 
     >>> m = Measure(unit="BLEU", runs=(38.0, 38.4), mean=38.2, interval=(35.66, 40.74),
     ...             prediction=(33.8, 42.6))
@@ -65,6 +95,13 @@ class Measure:
     interval: Interval
     prediction: Interval
     decimals: int | None = None
+    kind: KindName = "number"
+    items: int | None = None
+    own_items: int | None = None
+    bounds: Bounds = (None, None)
+    item_error: float = 0.0
+    answers: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
 
     def __contains__(self, value: float) -> bool:
         low, high = self.prediction
@@ -93,11 +130,20 @@ class Measure:
         """Digits after the point where the number is written."""
         return decimals_for(self.interval, self.mean) if self.decimals is None else self.decimals
 
+    @property
+    def interval_in_words(self) -> str:
+        """What stands where the interval would, if it has no width; else nothing."""
+        if self.kind == "exact":
+            return "exact"
+        return f"all {len(self.runs)} runs equal" if self.interval[0] == self.interval[1] else ""
+
     def __format__(self, part: str) -> str:
         """Write it whole ("") or in part: "value" with its unit, bare "number", "interval"."""
         number = format_number(self.mean, self.digits)
-        value, interval = with_unit(number, self.unit), format_interval(self.interval, self.digits)
-        parts = {"": f"{value} {interval}", "value": value, "number": number, "interval": interval}
+        value, words = with_unit(number, self.unit), self.interval_in_words
+        interval = words or format_interval(self.interval, self.digits)
+        whole = f"{value} ({words})" if words else f"{value} {interval}"
+        parts = {"": whole, "value": value, "number": number, "interval": interval}
         if part not in parts:
             raise ValueError(f"format: got {part!r}, wanted one of {', '.join(map(repr, parts))}")
         return parts[part]
@@ -160,6 +206,13 @@ class Claim(Measure):
         side: the side of the threshold on which the number lies if the sentence is true.
         threshold: what the number is held against; 0 for a difference.
         finding: what a page says of it in large type; None if nobody has put it into words.
+        wants_answers: the runs do not decide, but might if the record held answers by item: without
+            them, both sides of a comparison count as asked different test items.
+        origin: whether a paper says so, whether it is a popular saying, or ours.
+        source: key of the paper in the bibliography; "" for none.
+        sort: a hypothesis, a demonstration of what a bug does, or a check of the study itself.
+        planned: whether it was made before the runs, and whether it was changed after them.
+        before: what it was before, or what was done to the study after a look; "" for nothing.
 
     >>> c = Claim(claim="A beats B.", side="above", unit="points", runs=(1.0, 2.0, 3.0), mean=2.0,
     ...           interval=(-0.48, 4.48), prediction=(-3.0, 7.0))
@@ -171,15 +224,17 @@ class Claim(Measure):
     side: Side
     threshold: float = 0.0
     finding: Finding | None = None
+    wants_answers: bool = False
+    origin: Origin = "ours"
+    source: str = ""
+    sort: Sort = "hypothesis"
+    planned: Planned = "before the runs"
+    before: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """Say "holds" if the whole interval lies on the claimed side, "fails" if on the other."""
-        low, high = self.interval
-        above, below = low > self.threshold, high < self.threshold
-        if not above and not below:
-            return "mixed"
-        return "holds" if above == (self.side == "above") else "fails"
+        return verdict_of(self.interval, self.side, self.threshold)
 
     @property
     def claimed(self) -> str:
@@ -217,10 +272,12 @@ class Study:
         threads: number of threads.
         versions: Python and packages.
         config: what was fixed beforehand.
-        data: "credit" and "licence" of data that others made, or None.
+        data: "credit" and "licence" of data that others made, and "sha256" of their file in records
+            since it is noted; None if there are none.
         fingerprint: "losses" of the study's smoke configuration and their "tolerance", or None.
         measures: by name.
         claims: by name.
+        code: digest of the code that made the runs; None in records from before it was noted.
     """
 
     study: str
@@ -236,6 +293,7 @@ class Study:
     fingerprint: Mapping[str, Any] | None
     measures: Mapping[str, Measure] = field(default_factory=dict)
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    code: str | None = None
 
     def __getitem__(self, key: str) -> Measure:
         if key not in self.measures:

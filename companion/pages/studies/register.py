@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
@@ -13,7 +13,8 @@ from companion.pages.studies.records import Claim, Study, Verdict
 PAGES: Mapping[str, str] = {
     "bottleneck": "history/bottleneck_evidence.ipynb",
     "real_sentences": "history/bottleneck_evidence.ipynb",
-    "alignment": "history/align.ipynb",
+    "alignment": "history/align_evidence.ipynb",
+    "choices": "history/choices_evidence.ipynb",
     "lookup": "mathematics/lookup.ipynb",
     "scores": "mathematics/scores.ipynb",
     "numerics": "mathematics/numerics.ipynb",
@@ -40,30 +41,6 @@ LEVEL = 0.05
 """How often an interval of 95 % misses the true mean."""
 
 
-class History(NamedTuple):
-    """Where a claim comes from; an empty text where its record does not say.
-
-    Attributes:
-        origin: who made the claim, as "paper", "popular" or "ours".
-        planned: whether it was fixed before the runs, as "planned" or "added".
-        sort: "hypothesis", "demonstration" of a bug, or "check" of what is known.
-    """
-
-    origin: str = ""
-    planned: str = ""
-    sort: str = ""
-
-
-def history_of(claim: Claim) -> History:
-    """Read where a claim comes from; records of the first edition do not say.
-
-    >>> history_of(Claim(claim="A beats B.", side="above", unit="", runs=(1.0, 2.0), mean=1.5,
-    ...                  interval=(-4.9, 7.9), prediction=(-9.5, 12.5)))
-    History(origin='', planned='', sort='')
-    """
-    return History(*(str(getattr(claim, field, "") or "") for field in History._fields))
-
-
 @dataclass(frozen=True)
 class Entry:
     """A claim as the register lists it.
@@ -71,15 +48,13 @@ class Entry:
     Attributes:
         key: "study/claim", as `measured` takes it.
         study: where it was measured.
-        claim: the sentence and its number.
-        history: where the claim comes from.
+        claim: the sentence, its number, and where it comes from.
         page: the page that shows the study, below `book/`.
     """
 
     key: str
     study: Study
     claim: Claim
-    history: History
     page: str
 
     @property
@@ -89,8 +64,8 @@ class Entry:
 
     @property
     def is_hypothesis(self) -> bool:
-        """Whether the sentence could have been wrong, as far as the record says."""
-        return self.history.sort in ("", "hypothesis")
+        """Whether it could have been wrong: no bug is shown with it, and no study checked."""
+        return self.claim.sort == "hypothesis"
 
 
 def register(
@@ -110,35 +85,51 @@ def register(
     ('bottleneck/attention_gain', 'holds')
     """
     return [
-        Entry(f"{name}/{key}", study, claim, history_of(claim), page)
+        Entry(f"{name}/{key}", study, claim, page)
         for name, page in pages.items()
         for study in [load_result(name, directory=directory)]
         for key, claim in study.claims.items()
     ]
 
 
-def p_value(claim: Claim) -> float:
-    """Return how often chance alone takes the mean as far from the threshold, or farther.
+def hypotheses(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the claims that are hypotheses, each number and threshold once.
 
-    It is that of the t-test of the runs, of both sides, as if the true mean lay on the threshold.
+    Two studies may ask the same of the same runs; the first of them counts. Runs that are all
+    alike, such as five times 100 %, are no sign of that.
+
+    >>> len(hypotheses(register({"bottleneck": "history/bottleneck.ipynb"})))
+    5
+    """
+    found: dict[object, Entry] = {}
+    for entry in entries:
+        if entry.is_hypothesis:
+            runs = entry.claim.runs
+            asked = (runs, entry.claim.threshold) if len(set(runs)) > 1 else entry.key
+            found.setdefault(asked, entry)
+    return list(found.values())
+
+
+def p_value(claim: Claim) -> float:
+    """Return how often chance alone takes the number as far from the threshold, or farther.
+
+    It takes seeds and test items into account, as the claim's interval does.
 
     >>> claim = Claim(claim="A beats B.", side="above", unit="", runs=(1.0, 2.0, 3.0), mean=2.0,
     ...               interval=(-0.48, 4.48), prediction=(-3.0, 7.0))
     >>> round(p_value(claim), 3)
     0.074
     """
-    from scipy import stats  # takes half a second to load, and most readers of records need none
+    from companion.pages.studies import intervals  # SciPy takes half a second to load
 
-    if len(set(claim.runs)) == 1:  # no spread to compare the distance with
-        return 1.0 if claim.runs[0] == claim.threshold else 0.0
-    return float(stats.ttest_1samp(claim.runs, claim.threshold).pvalue)
+    return intervals.p_value(claim.runs, claim.threshold, *intervals.error_terms(claim, claim.runs))
 
 
 class Tally(NamedTuple):
-    """How many claims were decided, and how many of them may be due to chance.
+    """How many hypotheses were decided, and how many of them may be due to chance.
 
     Attributes:
-        claims: how many there are.
+        claims: how many hypotheses there are, each once.
         decided: how many hold or fail.
         by_chance: how many of all would be decided if every true mean lay on its threshold.
         surviving: how many are still decided when at most 5 % of the decided ones may be wrong,
@@ -152,17 +143,17 @@ class Tally(NamedTuple):
 
 
 def tally(entries: Iterable[Entry]) -> Tally:
-    """Count the decided claims, and those that a bound on false discoveries leaves decided.
+    """Count the decided hypotheses, and those that a bound on false discoveries leaves decided.
 
     Raises:
-        ValueError: there is no claim.
+        ValueError: there is no hypothesis.
     """
     from scipy import stats
 
-    found = list(entries)
+    found = hypotheses(list(entries))
     if not found:
-        raise ValueError("entries: got none, wanted at least one claim")
-    adjusted = stats.false_discovery_control([p_value(entry.claim) for entry in found])
+        raise ValueError("entries: got none, wanted at least one hypothesis")
+    adjusted = stats.false_discovery_control([p_value(entry.claim) for entry in found]).tolist()
     decided = [entry.verdict in ("holds", "fails") for entry in found]
     return Tally(
         claims=len(found),

@@ -104,11 +104,16 @@ def format_estimate(
 ) -> str:
     """Write a number with its unit and interval, rounded to what the interval supports.
 
+    An interval without width is none, and is left out.
+
     >>> format_estimate(98.2, (97.5, 98.9), "BLEU").split()
     ['98.2', 'BLEU', '[97.5,', '98.9]']
+    >>> format_estimate(98.2, (98.2, 98.2))
+    '98.2'
     """
     digits = decimals_for(interval, mean) if decimals is None else decimals
-    return f"{with_unit(format_number(mean, digits), unit)} {format_interval(interval, digits)}"
+    value = with_unit(format_number(mean, digits), unit)
+    return value if interval[0] == interval[1] else f"{value} {format_interval(interval, digits)}"
 
 
 def with_unit(number: str, unit: str) -> str:

@@ -5,75 +5,75 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from companion.alignment import IBMModel1
+from companion import additive_score, masked_softmax
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.pages.exercises import align
 
-HOUSES = [Pair(("house",), ("casa",)), Pair(("red", "house"), ("casa", "roja"))]
+QUERY = np.array([[1.0, 0.0]])
+MEMORY = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+SCORES = additive_score(QUERY, MEMORY, np.eye(2), np.eye(2), np.array([1.0, -1.0]))
 
 
-def right_error() -> float:
-    pair = Pair(
-        ("he", "does", "not", "see", "him"),
-        ("él", "no", "lo", "ve"),
-        sure=frozenset({(0, 0), (1, 2), (2, 4), (3, 3)}),
-        possible=frozenset({(1, 1), (3, 1)}),
-    )
-    return alignment_error_rate([{(0, 0), (1, 1), (2, 3), (3, 3)}], [pair])
+def without_tanh(query: Any, key: Any, query_weight: Any, key_weight: Any, vector: Any) -> Any:
+    return (query @ query_weight @ vector)[:, None] + key @ key_weight @ vector
 
 
-def right_model1() -> float:
-    return IBMModel1().fit(HOUSES, iterations=1).probability("house", "casa")
-
-
-@pytest.mark.parametrize("answer", [right_error(), 37.5, "37.5"])
-def test_alignment_error_takes_what_the_metric_gives(answer: Any) -> None:
-    align.check_alignment_error(answer)
+def test_the_score_without_tanh_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    align.check_without_tanh(without_tanh)
+    assert capsys.readouterr().out == "Right.\n"
 
 
 @pytest.mark.parametrize(
-    ("answer", "hint"),
+    ("score", "hint"),
     [
-        (None, "nothing yet"),
-        (..., "nothing yet"),
-        ([37.5], "wanted a number"),
-        (0.375, "fraction"),
-        (62.5, "1 minus the rate"),
-        (25, "missed"),
-        (50, "possible link"),
-        (37, "count again"),
-        (0, "count again"),
+        (additive_score, "tanh is still there"),
+        (lambda q, k, a, b, v: np.zeros((len(q), 1)) + k @ b @ v, "queries are missing"),
+        (lambda q, k, a, b, v: (q @ a @ v)[:, None] + np.zeros(len(k)), "keys are missing"),
+        (lambda q, k, a, b, v: (q @ a)[:, None] + k @ b, "vector is missing"),
+        (lambda *given: without_tanh(*given).T, "turn it round"),
+        (lambda q, k, a, b, v: q @ a @ (k @ b).T, "do not multiply"),
+        (lambda q, k, a, b, v: q @ a + k @ b, "Do the axes meet"),
+        (lambda *given: None, "got nothing"),
     ],
 )
-def test_alignment_error_hints_at_the_cause(answer: Any, hint: str) -> None:
+def test_the_score_without_tanh_hints_at_the_cause(score: Callable[..., Any], hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
-        align.check_alignment_error(answer)
+        align.check_without_tanh(score)
 
 
-@pytest.mark.parametrize("answer", [right_model1(), 5 / 7, 0.714, "0.714"])
-def test_model1_takes_what_one_round_gives(answer: Any) -> None:
-    align.check_model1(answer)
+@pytest.mark.parametrize("digits", [2, 3, 12])
+def test_the_additive_score_by_hand_is_taken(digits: int) -> None:
+    align.check_additive(SCORES[0].round(digits), masked_softmax(SCORES)[0].round(digits))
+
+
+def test_the_additive_score_by_hand_is_taken_from_two_digits_of_tanh() -> None:
+    scores = np.array([0.76 - 0.76, 0.96 - 0.76, 1.00 - 0.00])
+    align.check_additive(scores, masked_softmax(scores[None])[0].round(2))
 
 
 @pytest.mark.parametrize(
-    ("answer", "hint"),
+    ("scores", "weights", "hint"),
     [
-        (None, "nothing yet"),
-        (0.75, "null word"),
-        (5 / 6, "divide"),
-        (7 / 6, "divided"),
-        (0.5, "both sentences"),
-        (0.333, "both sentences"),
-        (2 / 7, "roja"),
-        (IBMModel1().fit(HOUSES, iterations=2).probability("house", "casa"), "count again"),
+        (np.tanh(MEMORY) @ [1, -1], None, "query is missing"),
+        ((MEMORY + QUERY) @ [1, -1], None, "tanh is missing"),
+        (np.tanh(MEMORY + QUERY).sum(-1), None, "counts negatively"),
+        ([0, 1, 2], None, "page before"),
+        (None, None, "scores: got nothing"),
+        ([0.0, 0.2, 1.0], [1.0, 1.22, 2.70], "divide each"),
+        ([0.0, 0.2, 1.0], [0.0, 0.2, 1.0], "take exp"),
+        ([0.0, 0.2, 1.0], [0.0, 0.17, 0.83], "not of the scores"),
+        ([0.0, 0.2, 1.0], [0.55, 0.25, 0.20], "numbers are not"),
     ],
 )
-def test_model1_hints_at_the_cause(answer: Any, hint: str) -> None:
+def test_the_additive_score_by_hand_hints_at_the_cause(
+    scores: Any, weights: Any, hint: str
+) -> None:
     with pytest.raises(AssertionError, match=hint):
-        align.check_model1(answer)
+        align.check_additive(scores, weights)
 
 
 def previous(word: Any, state: Any, look: Any, cell: Any) -> Any:

@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,10 +10,13 @@ import pytest
 from companion.pages.notebook import MeasuredBox, measured
 from companion.pages.studies import Claim, UnknownNameError, load_result
 from experiments import record
+from experiments.history import History
+from experiments.kinds import number
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+DATA = {"credit": "A. Author", "licence": "CC BY 4.0"}
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
 SAID = {
     "holds": "With attention, {} more sentences in 100 are right.",
@@ -22,16 +26,21 @@ SAID = {
 }
 
 
+def with_history(claims: dict[str, record.Entry]) -> dict[str, record.Entry]:
+    history = asdict(History("ours", "hypothesis", "before the runs"))
+    return {name: {**claim, **history} for name, claim in claims.items()}
+
+
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """Write a study with made-up numbers; return where it lies."""
     better, worse = [97.0, 98.0, 96.5, 97.5, 98.5], [60.0, 63.0, 59.0, 62.0, 66.0]
     claims = {
-        "gain": record.claim("A < B & C.", better, worse, unit="points", side="above"),
-        "loss": record.claim("It hurts.", better, worse, unit="points", side="below"),
-        "tie": record.claim("It helps.", better, better[::-1], unit="", side="above"),
-        "bound": record.claim("Below 70 %.", worse, None, unit="%", side="below", threshold=70.5),
-        "drop": record.claim("It helps.", worse, better, unit="points", side="above"),
+        "gain": record.claim("A < B & C.", better, worse, number("points"), "above"),
+        "loss": record.claim("It hurts.", better, worse, number("points"), "below"),
+        "tie": record.claim("It helps.", better, better[::-1], number(""), "above"),
+        "bound": record.claim("Below 70 %.", worse, None, number("%"), "below", 70.5),
+        "drop": record.claim("It helps.", worse, better, number("points"), "above"),
     }
     claims |= {f"said_{name}": entry | {"finding": SAID} for name, entry in claims.items()}
     claims["said_drop"]["finding"] = SAID | {"number": "{size} fewer in 100"}
@@ -42,9 +51,9 @@ def results(tmp_path: Path) -> Path:
         seeds=[1, 2, 3, 4, 5],
         threads=2,
         config={},
-        measures={"dot/exact_match": record.measure(better, "%")},
-        claims=claims,
-        data={"credit": "A. Author", "licence": "CC BY 4.0"},
+        measures={"dot/exact_match": record.measure(better, number("%"))},
+        claims=with_history(claims),
+        data=DATA,
         directory=tmp_path,
     )
     return tmp_path
@@ -171,6 +180,23 @@ def test_the_box_tells_where_its_number_comes_from(results: Path) -> None:
         assert fact in facts
         assert fact in " ".join(repr(box).split())
     assert re.search(r"· \d{1,2} [A-Z][a-z]{2} 20\d\d ·", facts)
+
+
+def test_the_box_tells_where_its_claim_comes_from(results: Path) -> None:
+    box = measured("sample/gain", directory=results)
+    facts = part(box, "m-meta")
+    assert facts.endswith("· claim of our own, before the runs.")
+    assert "run before records named their code" in facts
+    told = replace(
+        box.claim, origin="paper", source="luong2015", planned="changed later", before="It was 5.",
+        wants_answers=True,
+    )  # fmt: skip
+    study = replace(box.study, code="0123abcd", data={**DATA, "sha256": "f" * 64})
+    facts = part(MeasuredBox(study, told), "m-meta")
+    assert "claim from a paper (luong2015), changed later. It was 5." in facts
+    assert "code 0123abcd" in facts
+    assert f"SHA-256 {'f' * 12} ·" in facts
+    assert "the record does not say which test items each run got right" in facts
 
 
 @pytest.mark.parametrize("key", ["gain", "loss", "tie", "bound"])

@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -8,22 +9,26 @@ from companion.pages.notebook import claims_table
 from companion.pages.notebook.claims import section_anchor
 from companion.pages.studies import UnknownNameError
 from experiments import record
+from experiments.history import History
+from experiments.kinds import number
 
 BETTER, WORSE = [97.0, 98.0, 96.5, 97.5, 98.5], [60.0, 63.0, 59.0, 62.0, 66.0]
+
+HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """Write two studies with made-up numbers; return where they lie."""
     claims = {
-        "gain": record.claim("A < B & C.", BETTER, WORSE, unit="points", side="above"),
-        "loss": record.claim("It hurts.", BETTER, WORSE, unit="points", side="below"),
-        "tie": record.claim("It helps.", BETTER, BETTER[::-1], unit="", side="above"),
+        "gain": record.claim("A < B & C.", BETTER, WORSE, number("points"), "above"),
+        "loss": record.claim("It hurts.", BETTER, WORSE, number("points"), "below"),
+        "tie": record.claim("It helps.", BETTER, BETTER[::-1], number(""), "above"),
     }
     for name, kept in (("first", ["gain", "loss"]), ("second", ["tie"])):
         record.write_result(
             name, title="", command="", seeds=[1, 2, 3, 4, 5], threads=1, config={}, measures={},
-            claims={key: claims[key] for key in kept}, directory=tmp_path,
+            claims={key: claims[key] | HISTORY for key in kept}, directory=tmp_path,
         )  # fmt: skip
     return tmp_path
 

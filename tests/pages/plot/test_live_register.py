@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from companion.pages.plot.live.register import claims_register
-from companion.pages.studies.register import Entry, History, register
+from companion.pages.studies.register import Entry, register
 
 SMALL = register({"bottleneck": "history/bottleneck.ipynb", "scores": "mathematics/scores.ipynb"})
 
@@ -25,6 +25,11 @@ def data(figure: Tag) -> Any:
     script = figure.find("script", type="application/json")
     assert script is not None
     return json.loads(script.get_text())
+
+
+def told_as(entry: Entry, **history: Any) -> Entry:
+    """Return a claim that comes from elsewhere."""
+    return replace(entry, claim=replace(entry.claim, **history))
 
 
 def test_every_claim_is_a_row_with_its_number_and_verdict() -> None:
@@ -56,11 +61,14 @@ def test_a_row_leads_to_the_page_that_shows_it() -> None:
 
 
 def test_columns_that_tell_nothing_apart_are_left_out() -> None:
-    assert [one["name"] for one in data(drawn(SMALL))["filters"]] == ["verdict", "page"]
-    told = [replace(SMALL[0], history=History("paper", "planned", "hypothesis")), *SMALL[1:]]
+    alike = {"sort": "hypothesis", "origin": "ours", "source": "", "planned": "before the runs"}
+    silent = [told_as(entry, **alike) for entry in SMALL]
+    assert [one["name"] for one in data(drawn(silent))["filters"]] == ["verdict", "page"]
+    changed = {"sort": "check", "origin": "paper", "planned": "added later"}
+    told = [told_as(silent[0], **changed), *silent[1:]]
     filters = data(drawn(told))["filters"]
     assert [one["name"] for one in filters] == ["verdict", "sort", "origin", "planned", "page"]
-    assert filters[2]["words"] == ["not recorded", "paper"]
+    assert filters[2]["words"] == ["ours", "paper"]
     cells = drawn(told).select("tbody tr")[0].select(".am-register-origin")
     assert [cell.get_text() for cell in cells] == ["paper"]
 

@@ -13,6 +13,7 @@ from companion.pages.studies import Claim, Finding, UnknownNameError, load_resul
 def record() -> dict[str, Any]:
     """Return a well-formed record with made-up numbers."""
     number = {
+        "kind": "number",
         "unit": "%",
         "runs": [97.0, 98.0, 99.0],
         "mean": 98.0,
@@ -33,7 +34,18 @@ def record() -> dict[str, Any]:
         "fingerprint": {"losses": [2.0, 1.0], "tolerance": 0.001},
         "measures": {"dot/exact_match": number, "dot/bleu": {**number, "unit": "BLEU"}},
         "claims": {
-            "gain": {**number, "claim": "It helps.", "side": "above", "threshold": 0, "decimals": 1}
+            "gain": {
+                **number,
+                "claim": "It helps.",
+                "side": "above",
+                "threshold": 0,
+                "decimals": 1,
+                "origin": "paper",
+                "source": "luong2015",
+                "sort": "hypothesis",
+                "planned": "before the runs",
+                "before": "",
+            }
         },
     }
 
@@ -51,6 +63,7 @@ def test_a_record_becomes_a_study(record: dict[str, Any], tmp_path: Path) -> Non
     claim = study.claim("gain")
     assert isinstance(claim, Claim)
     assert (claim.claim, claim.verdict, claim.decimals) == ("It helps.", "holds", 1)
+    assert (claim.origin, claim.source, claim.planned) == ("paper", "luong2015", "before the runs")
     assert repr(study) == "sample: A sample (3 seeds, 2 measures, 1 claims)"
 
 
@@ -77,6 +90,39 @@ def test_what_is_no_finding_is_refused(
 ) -> None:
     record["claims"]["gain"]["finding"] = FINDING | change
     with pytest.raises(ValueError, match=f"record 'sample', claims, gain, {message}"):
+        read_study(record, name="sample")
+
+
+def test_what_is_exact_has_no_interval(record: dict[str, Any]) -> None:
+    exact = {"kind": "exact", "unit": "weights", "runs": [7.0, 7.0, 7.0], "mean": 7.0}
+    record["measures"]["dot/parameters"] = exact
+    found = read_study(record, name="sample")["dot/parameters"]
+    assert (found.kind, found.interval, found.prediction) == ("exact", (7.0, 7.0), (7.0, 7.0))
+    assert f"{found:interval}" == "exact"
+
+
+def test_a_share_is_of_items_and_bounded(record: dict[str, Any]) -> None:
+    spans = {"interval": [95.5, 100], "prediction": [93.0, 100]}
+    record["measures"]["dot/bleu"] |= {"kind": "share", "items": 500, **spans}
+    found = read_study(record, name="sample")["dot/bleu"]
+    assert (found.items, found.bounds) == (500, (0, 100))
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (["f", "e"], "answers: got 2, wanted 3: one a seed"),
+        (["f", "e", "x"], "answers: got .* wanted numbers in base 16"),
+    ],
+)
+def test_answers_by_item_are_one_a_seed(
+    record: dict[str, Any], answers: list[str], message: str
+) -> None:
+    share = {"kind": "share", "items": 4, "interval": [95.5, 100], "prediction": [93.0, 100]}
+    record["measures"]["dot/bleu"] |= share | {"answers": ["f", "e", "f"]}
+    assert read_study(record, name="sample")["dot/bleu"].answers == ("f", "e", "f")
+    record["measures"]["dot/bleu"]["answers"] = answers
+    with pytest.raises(ValueError, match=message):
         read_study(record, name="sample")
 
 
@@ -120,9 +166,23 @@ def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any])
         (["measures", "dot/bleu", "interval"], [98.5, 99.0], "interval: .* the mean 98 inside"),
         (["measures", "dot/bleu", "interval"], [98.5], "interval: got 1 numbers, wanted 2"),
         (["measures", "dot/bleu", "std"], 1.0, "dot/bleu: got also std, wanted no more than"),
+        (["claims", "gain", "origin"], "folklore", "origin: got folklore, wanted paper, popular"),
+        (["claims", "gain", "sort"], "guess", "sort: got guess, wanted hypothesis, demonstration"),
+        (["claims", "gain", "planned"], "never", "planned: got never, wanted before the runs"),
+        (["claims", "gain", "source"], "", "source: got , wanted the paper's key"),
         (["claims", "gain", "side"], "left", "side: got left, wanted above or below"),
         (["fingerprint", "tolerance"], 0.0, "tolerance: got 0.0, wanted a number above 0"),
         (["fingerprint", "losses"], [], "losses: .* at least one loss"),
+        (["measures", "dot/bleu", "kind"], "guess", "kind: got guess, wanted share or difference"),
+        (["measures", "dot/bleu", "kind"], "share", r"items: got \[\], wanted one number of"),
+        (["measures", "dot/bleu", "kind"], "exact", "got also interval, prediction"),
+        (
+            ["measures", "dot/bleu", "items"],
+            7,
+            r"items: got \[7\], wanted one number of",
+        ),
+        (["measures", "dot/bleu", "bounds"], [0], "bounds: .* wanted two numbers"),
+        (["measures", "dot/bleu", "bounds"], [0, 100], "interval: .* an interval within"),
         (["surprise"], 1, "got also surprise, wanted no more than"),
     ],
 )
@@ -142,6 +202,13 @@ def test_what_is_no_record_is_refused(
 def test_nothing_may_be_missing(record: dict[str, Any], key: str) -> None:
     del record[key]
     with pytest.raises(ValueError, match=f"record 'sample': got no {key}, wanted all of study"):
+        read_study(record, name="sample")
+
+
+@pytest.mark.parametrize("key", ["origin", "source", "sort", "planned", "before"])
+def test_a_claim_without_a_history_is_refused(record: dict[str, Any], key: str) -> None:
+    del record["claims"]["gain"][key]
+    with pytest.raises(ValueError, match=f"record 'sample', claims, gain: got no {key}"):
         read_study(record, name="sample")
 
 

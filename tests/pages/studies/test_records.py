@@ -93,8 +93,12 @@ def test_a_measure_is_written_with_what_its_interval_supports() -> None:
         f"{measure():.2f}"
 
 
-def test_an_interval_is_never_clipped() -> None:
-    assert f"{measure(interval=(91.0, 105.2)):interval}" == "[91, 105]"
+def test_an_interval_without_width_says_what_it_is() -> None:
+    equal = measure(mean=98.0, interval=(98.0, 98.0))
+    assert str(equal) == f"98{NBSP}% (all 3 runs equal)"
+    assert f"{equal:interval}" == "all 3 runs equal"
+    exact = measure(mean=98.0, interval=(98.0, 98.0), kind="exact")
+    assert (str(exact), f"{exact:interval}") == (f"98{NBSP}% (exact)", "exact")
 
 
 def test_a_new_run_is_held_against_the_prediction_interval() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from companion.pages.studies import Claim, load_result
 from companion.pages.studies.register import (
     PAGES,
     Entry,
-    History,
-    history_of,
+    hypotheses,
     p_value,
     register,
     tally,
 )
+from experiments.history import HISTORIES
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,7 +34,7 @@ def claim(*runs: float, threshold: float = 0.0, interval: tuple[float, float] = 
 
 
 def entry(one: Claim, key: str = "study/claim") -> Entry:
-    return Entry(key, load_result("bottleneck"), one, history_of(one), "history/bottleneck.ipynb")
+    return Entry(key, load_result("bottleneck"), one, "history/bottleneck.ipynb")
 
 
 def test_every_claim_of_every_record_is_there_once() -> None:
@@ -71,26 +71,33 @@ def test_the_order_is_that_of_the_pages() -> None:
     assert {one.page for one in register(chosen)} == {"a.ipynb", "b.ipynb"}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class WithHistory(Claim):
-    """A claim as later records have it."""
+def test_hypotheses_are_counted_once_each() -> None:
+    one = claim(0.4, 1.9, 0.8)
+    again, higher = replace(one, claim="B loses to A."), replace(one, threshold=1.0)
+    bug, check = replace(one, sort="demonstration"), replace(one, sort="check", threshold=2.0)
+    entries = [entry(other) for other in (one, again, higher, check)]
+    assert [other.claim for other in hypotheses(entries)] == [one, higher]
+    assert hypotheses([entry(bug), entry(check)]) == []
+    assert not entry(bug).is_hypothesis
 
-    origin: str = ""
-    planned: str = ""
-    sort: str = ""
+
+def test_every_record_says_what_its_claims_are() -> None:
+    found = register()
+    table = {f"{study}/{key}": one for study in HISTORIES for key, one in HISTORIES[study].items()}
+    assert {one.key for one in found} <= table.keys()
+    for one in found:
+        if not one.key.startswith("alignment/"):
+            told = table[one.key]
+            assert (one.claim.sort, one.claim.origin, one.claim.planned, one.claim.before) == (
+                told.sort, told.origin, told.planned, told.before,
+            )  # fmt: skip
 
 
-def test_a_claim_says_where_it_comes_from_if_its_record_does() -> None:
-    told = WithHistory(
-        claim="A.", side="above", unit="", runs=(1.0, 2.0), mean=1.5, interval=(-4.9, 7.9),
-        prediction=(-9.5, 12.5), origin="paper", planned="added", sort="demonstration",
-    )  # fmt: skip
-    assert history_of(told) == History("paper", "added", "demonstration")
-    assert history_of(replace(told, origin="")).origin == ""
-    assert history_of(claim(1.0, 2.0)) == History()
-    assert not entry(told).is_hypothesis
-    assert entry(replace(told, sort="hypothesis")).is_hypothesis
-    assert entry(claim(1.0, 2.0)).is_hypothesis
+def test_two_studies_of_the_same_runs_count_once() -> None:
+    keys = [one.key for one in hypotheses(register())]
+    assert "bottleneck/attention_gain" in keys
+    assert "buys/dot_gain" not in keys
+    assert {"buys/transformer_far_beyond", "summarization/spelling_knows_names"} <= set(keys)
 
 
 def test_a_p_value_is_that_of_the_interval() -> None:
@@ -109,11 +116,11 @@ def test_runs_that_are_all_alike_leave_no_doubt() -> None:
 def test_decided_claims_are_counted_and_lucky_ones_are_bounded() -> None:
     sure = claim(1.0, 1.01, 0.99, 1.0, interval=(0.98, 1.02))
     lucky = claim(1.0, 2.0, 0.5, 3.0, interval=(0.1, 3.1))
-    open_ = claim(-1.0, 2.0, 0.5, -0.8, interval=(-1.5, 1.9))
-    found = tally([entry(one) for one in (sure, lucky, *[open_] * 18)])
+    open_ = [claim(-1.0, 2.0, 0.5, -0.8 - n, interval=(-1.5, 1.9)) for n in range(18)]
+    found = tally([entry(one) for one in (sure, lucky, *open_)])
     assert found == (20, 2, 1.0, 1)
     assert tally([entry(sure)]) == (1, 1, 0.05, 1)
-    with pytest.raises(ValueError, match="at least one claim"):
+    with pytest.raises(ValueError, match="at least one hypothesis"):
         tally([])
 
 

@@ -14,7 +14,6 @@ from companion.pages.studies import format_interval, format_number, with_unit
 from companion.pages.studies.register import Entry
 
 _VERDICTS = {"holds": "● holds", "fails": "○ does not hold"}
-_SILENT = "not recorded"
 
 
 class _Column(NamedTuple):
@@ -30,7 +29,10 @@ class _Column(NamedTuple):
 
 
 _VERDICT, _PAGE = _Column("verdict", "Verdict"), _Column("page", "Page")
-_HISTORY = (_Column("sort", "Kind"), _Column("origin", "Source"), _Column("planned", "Planned"))
+_CODE = _Column("code", "Code")
+_HISTORY = (
+    _Column("sort", "Kind"), _Column("origin", "Source"), _Column("planned", "Planned"), _CODE,
+)  # fmt: skip
 
 
 def claims_register(
@@ -99,7 +101,9 @@ def _value(row: Entry, column: _Column) -> str:
         return row.verdict
     if column is _PAGE:
         return row.page
-    return str(getattr(row.history, column.name)) or _SILENT
+    if column is _CODE:
+        return "named" if row.study.code else "not named"
+    return str(getattr(row.claim, column.name))
 
 
 def _words(value: str, column: _Column, names: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,7 @@ def digest_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Diges
             del sys.modules[name]
         source._definitions.cache_clear()
         source._origin.cache_clear()
-        from companion_like import study  # type: ignore[import-not-found]
-
+        study = import_module("companion_like.study")
         return code_digest(study.outcome, study.Setting(), 1)
 
     yield digest

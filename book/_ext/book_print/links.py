@@ -1,0 +1,187 @@
+"""Names and links of the pages in one document: unique ids, and links that lead to them.
+
+A link to a page of the other volume says where it leads, because it cannot be followed on paper: in
+which volume, and on which sheet. The numbers are filled in after a first print.
+"""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote, urldefrag
+
+from bs4 import BeautifulSoup, Tag
+
+from book_print.volumes import Volume
+
+_NAMES = ("for", "headers", "list", "aria-controls", "aria-describedby", "aria-labelledby")
+_USED = re.compile(r"(?<![\w&])#([A-Za-z][\w.:/-]*)")
+_OUTSIDE = re.compile(r"[a-z][a-z+.-]*:", flags=re.IGNORECASE)
+# A number would stand in the way in headings, drawings and code. A word that the glossary explains
+# is linked again and again, and an alphabet needs no page number.
+_UNNUMBERED = ("h1", "h2", "h3", "h4", "svg", "pre", "code")
+_TERM = ".std-term"
+_BLOCKS = ("p", "li", "td", "th", "dd", "dt", "figcaption")
+
+
+class BrokenLinkError(ValueError):
+    """A link whose target is not there."""
+
+
+def full_id(name: str, anchor: str = "") -> str:
+    """Return the id in the document of a page, or of an id on it.
+
+    >>> full_id("history/align"), full_id("history/align", "eq-1")
+    ('history-align', 'history-align--eq-1')
+    """
+    page = name.replace("/", "-")
+    return f"{page}--{anchor}" if anchor else page
+
+
+def is_page(target: str) -> bool:
+    """Tell whether an id is that of a whole page.
+
+    >>> is_page("history-align"), is_page("history-align--eq-1")
+    (True, False)
+    """
+    return "--" not in target
+
+
+def page_of(target: str) -> str:
+    """Return the id of the page that an id is on.
+
+    >>> page_of("history-align--eq-1")
+    'history-align'
+    """
+    return target.partition("--")[0]
+
+
+def within(name: str, path: str) -> str:
+    """Return where a relative address of a page leads, from the root of the site.
+
+    >>> within("history/align", "../_images/a.svg")
+    '_images/a.svg'
+    """
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+
+
+def ids(article: Tag) -> set[str]:
+    """Return the ids of a page's parts."""
+    return {str(tag["id"]) for tag in article.find_all(id=True)}
+
+
+def rename(article: Tag, name: str) -> set[str]:
+    """Put the page's name before every id of it, and where they are used; return the old ids."""
+    known: set[str] = set()
+    for tag in article.find_all(id=True):
+        if tag["id"] in known:
+            del tag["id"]  # a link leads to the first of them
+            continue
+        known.add(str(tag["id"]))
+        tag["id"] = full_id(name, str(tag["id"]))
+
+    def full(match: re.Match[str]) -> str:
+        return f"#{full_id(name, match[1])}" if match[1] in known else match[0]
+
+    for tag in article.find_all(True):
+        for key, value in list(tag.attrs.items()):
+            if key in _NAMES:
+                ids = value if isinstance(value, list) else str(value).split()
+                tag[key] = " ".join(full_id(name, one) if one in known else one for one in ids)
+            elif "#" in value and (tag.name != "a" or key != "href"):
+                tag[key] = _USED.sub(full, str(value))
+    for style in article.find_all("style"):
+        style.string = _USED.sub(full, style.get_text())
+    return known
+
+
+def lead_files(article: Tag, name: str) -> None:
+    """Let pictures be found from the root of the site, and come without being scrolled to."""
+    for tag in article.find_all(src=True):
+        source = str(tag["src"])
+        if not _OUTSIDE.match(source):
+            tag["src"] = within(name, source)
+        tag.attrs.pop("loading", None)  # what is not on the screen would stay away
+
+
+@dataclass(frozen=True)
+class Leads:
+    """Where the links of a document lead.
+
+    Attributes:
+        known: the pages of the document, with the ids that each of them has.
+        left_out: the ids of what the document does not show of a page: links lead to the page.
+        elsewhere: the pages of other volumes, with the volume that each of them stands in.
+        address: where the site is published; empty if nobody knows.
+    """
+
+    known: Mapping[str, set[str]]
+    left_out: Mapping[str, set[str]]
+    elsewhere: Mapping[str, Volume]
+    address: str = ""
+
+    def lead(self, article: Tag, name: str) -> None:
+        """Let every link of a page lead on within the document, to the site, or be plain words.
+
+        Raises:
+            BrokenLinkError: a link leads to an id that its page lacks.
+        """
+        numbered: set[tuple[int, str]] = set()
+        for link, file, anchor in self._inner(article, name):
+            target = file.removesuffix(".html")
+            if target in self.known:
+                if anchor in self.left_out[target]:
+                    anchor = ""
+                if anchor and anchor not in self.known[target]:
+                    raise BrokenLinkError(f"{name}.html: nothing has the id of {link['href']!r}")
+                link["href"] = f"#{full_id(target, anchor)}"
+                continue
+            if target in self.elsewhere and _has_room(link):
+                block = link.find_parent(_BLOCKS) or link
+                asked = full_id(target, anchor)
+                if (id(block), asked) not in numbered:
+                    numbered.add((id(block), asked))
+                    link.insert_after(_part(f" ({in_words(self.elsewhere[target], asked)})"))
+            self._to_site(link, file + (f"#{anchor}" if anchor else ""))
+
+    def _inner(self, article: Tag, name: str) -> Iterator[tuple[Tag, str, str]]:
+        """Yield the links that stay on the site, each with the file and the id that it leads to."""
+        for link in article.find_all("a", href=True):
+            href = str(link["href"])
+            if _OUTSIDE.match(href) or href.startswith("//"):
+                continue
+            path, anchor = urldefrag(href)
+            yield link, within(name, unquote(path)) if path else f"{name}.html", unquote(anchor)
+
+    def _to_site(self, link: Tag, path: str) -> None:
+        if self.address:
+            link["href"] = self.address + path
+            return
+        link.name = "span"
+        for key in ("href", "title", "target", "rel"):
+            link.attrs.pop(key, None)
+
+
+def in_words(volume: Volume, target: str) -> str:
+    """Return HTML that says on which sheet of a volume an id is, once its number is filled in.
+
+    >>> from book_print.volumes import EVIDENCE
+    >>> in_words(EVIDENCE, "history-align")
+    'evidence volume, p. <span data-am-volume="evidence" data-am-sheet="history-align"></span>'
+    """
+    number = f'<span data-am-volume="{volume.name}" data-am-sheet="{html.escape(target)}"></span>'
+    return f"{volume.called}, p. {number}"
+
+
+def _has_room(link: Tag) -> bool:
+    return not (link.find_parent(_UNNUMBERED) or link.select_one(_TERM))
+
+
+def _part(words: str) -> Tag:
+    soup = BeautifulSoup(f'<span class="am-elsewhere">{words}</span>', "html.parser")
+    part = soup.span
+    assert part is not None
+    return part.extract()

@@ -1,0 +1,50 @@
+"""The findings of `experiments.from_scratch`: two for each mistake, as reported and as in use."""
+
+from companion.pages.studies import Finding
+
+MISTAKES = {
+    "no_scale": "a missing scale",
+    "swapped": "swapping query and key",
+    "query_axis": "a softmax over the queries",
+    "view": "cutting and joining the heads by a view",
+    "view_out": "joining the heads by a view",
+    "no_mask": "a missing mask",
+    "inverted": "a mask upside down",
+    "one_more": "a mask that allows one position too many",
+    "one_less": "a mask that allows one position too few",
+    "tiny": "writing 1e-9 for -1e9 in the mask",
+    "late": "a mask after the softmax",
+}
+
+FLATTERING = {MISTAKES[name] for name in ("no_mask", "inverted", "one_more", "tiny", "late")}
+"""Mistakes that let the model see answers, so that it reports more of them right."""
+
+
+def reported(mistake: str) -> Finding:
+    """Say what a mistake does to the accuracy that the program reports."""
+    return Finding(
+        holds=f"The reported accuracy hides {mistake}.",
+        fails=f"The reported accuracy shows {mistake}.",
+        undecided=f"We cannot tell whether the reported accuracy hides {mistake}.",
+        number="{size} more of 100 answers right in the report"
+        if mistake in FLATTERING
+        else "{} of 100 answers lost in the report",
+    )
+
+
+def in_use(mistake: str) -> Finding:
+    """Say what a mistake does to the accuracy in use, where no future is there to be seen."""
+    first = mistake[0].upper() + mistake[1:]
+    return Finding(
+        holds=f"{first} costs almost nothing in use.",
+        fails=f"{first} costs the model right answers in use.",
+        undecided=f"We cannot tell whether {mistake} costs right answers in use.",
+        number="{} of 100 answers lost in use",
+    )
+
+
+FINDINGS = {
+    f"{name}/{what}": say(mistake)
+    for name, mistake in MISTAKES.items()
+    for what, say in (("reported", reported), ("in_use", in_use))
+}

@@ -1,0 +1,129 @@
+"""Every record holds what the code of its study says of its runs, and nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import recompute
+from experiments.claims import Claim
+from experiments.experiment import Experiment
+from experiments.outdated import OUTDATED
+from experiments.recompute import RESULTS, changed, outdated, recomputed, study_of
+from experiments.record import layout
+
+STUDIES = sorted(path.stem for path in RESULTS.glob("*.json"))
+
+
+def text_of(name: str) -> str:
+    return (RESULTS / f"{name}.json").read_text(encoding="utf8")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_number_and_verdict_follows_from_the_runs(name: str) -> None:
+    text = text_of(name)
+    assert layout(recomputed(json.loads(text))) + "\n" == text
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_share_leaves_its_bounds_or_has_no_width(name: str) -> None:
+    record = json.loads(text_of(name))
+    for key, entry in (record["measures"] | record["claims"]).items():
+        if entry["kind"] in ("share", "difference"):
+            least, most = entry.get("bounds", (0, 100))
+            for low, high in (entry["interval"], entry["prediction"]):
+                assert least <= low < high <= most, key
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_record_made_by_other_code_is_known_to_be(name: str) -> None:
+    """Where this fails, run the study again, or say in `experiments.outdated` why it stands."""
+    record = json.loads(text_of(name))
+    changed = "code" in record and outdated(record, study_of(record).code)
+    assert bool(changed) == (name in OUTDATED), changed
+
+
+def test_other_code_is_listed_by_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    record = json.loads(text_of("lookup"))
+    now = study_of(record).code
+    for name, code in (("lookup", now), ("scores", "0123")):
+        told = {**json.loads(text_of(name)), "code": code}
+        (tmp_path / f"{name}.json").write_text(json.dumps(told), encoding="utf8")
+    (tmp_path / "heads.json").write_text(text_of("heads"), encoding="utf8")
+    monkeypatch.setattr(recompute, "RESULTS", tmp_path)
+    monkeypatch.setattr(recompute, "OUTDATED", {"scores": "Only a name changed."})
+    recompute.check()
+    heads, scores = capsys.readouterr().out.splitlines()
+    assert heads == "heads: made before records named their code."
+    assert scores.startswith("scores: made by code 0123, which is ")
+    assert scores.endswith(" now. Only a name changed.")
+
+
+def turned_round(one: Claim) -> Iterator[Claim]:
+    """Yield a claim with another side, threshold and wording, and with its sides exchanged."""
+    yield replace(one, above=one.below, below=one.above)
+    yield replace(one, **{side: value + 1 for side, value in sides(one).items()})
+    yield replace(one, sentence=f"It is not so that {one.sentence}")
+    if one.control is not None:
+        yield replace(one, treatment=one.control, control=one.treatment)
+
+
+def sides(one: Claim) -> dict[str, Any]:
+    given = {"above": one.above, "below": one.below}
+    return {side: value for side, value in given.items() if value is not None}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_claim_can_be_turned_round_unseen(name: str) -> None:
+    record = json.loads(text_of(name))
+    code = study_of(record)
+    runs = {measured: entry["runs"] for measured, entry in record["measures"].items()}
+    for key in code.claims.keys() & record["claims"].keys():
+        entry = record["claims"][key]
+        for other in turned_round(code.claims[key]):
+            if other.treatment == code.claims[key].treatment or any(entry["runs"]):
+                decided = replace(code, claims={key: other}).decide(runs)[key]
+                assert decided != entry, key
+
+
+@pytest.fixture
+def study(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that changes a claim of the study of the bottleneck."""
+    module = importlib.import_module("experiments.bottleneck")
+    code: Experiment = module.STUDY
+
+    def change(key: str, **changes: object) -> None:
+        claim = replace(code.claims[key], **changes)  # type: ignore[arg-type]
+        monkeypatch.setattr(module, "STUDY", replace(code, claims={**code.claims, key: claim}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"above": 1.0},
+        {"above": None, "below": 0},
+        {"sentence": "Attention helps."},
+        {"control": "none_longer/exact_match/test"},
+    ],
+)
+def test_a_changed_claim_is_seen(study: Any, changes: dict[str, object]) -> None:
+    study("attention_gain", **changes)
+    record = json.loads(text_of("bottleneck"))
+    assert recomputed(record) != record
+
+
+def test_a_changed_verdict_is_told(study: Any) -> None:
+    record = json.loads(text_of("bottleneck"))
+    study("attention_gain", above=99.0)
+    (said,) = changed(record, recomputed(record))
+    assert said.startswith("bottleneck/attention_gain: holds, now fails, 66")
