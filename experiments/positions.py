@@ -28,7 +28,8 @@ from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
-LEARNING_RATES = (0.006, 0.012, 0.024)
+LEARNING_RATES = (0.006, 0.012, 0.024, 0.048, 0.096)
+"""With the first three, sinusoids, buckets and no positions were best at the largest."""
 PATIENCE = 3
 """How many times as long the patient arms train."""
 PATIENT: tuple[Positions, ...] = ("sinusoidal", "alibi", "none")
@@ -335,7 +336,8 @@ STUDY = Experiment(
     name="positions", title="Ways to tell places, beyond the lengths of training",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
     recorded=split_off(rescalings(TASK)),
-    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates"),
+    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates",
+                  digits=".6f"),
     config=lambda: {
         "task": TASK, "width": WIDTH, "heads": HEADS, "blocks": 2, "buckets": BUCKETS,
         "warmup": WARMUP, "clip": CLIP, "patience": PATIENCE,
