@@ -195,6 +195,7 @@ CLAIMS = {
             holds="Sinusoidal encodings hardly notice a text of twice the length.",
             fails="Sinusoidal encodings fail on a text of twice the length.",
             undecided="We cannot tell whether sinusoidal encodings work at twice the length.",
+            number="{} points lost",
         )),
     "patient_sinusoidal_extrapolates": Claim(
         "With three times the updates, sinusoidal encodings lose less than 10 points from the "
@@ -207,6 +208,7 @@ CLAIMS = {
             "length.",
             undecided="We cannot tell whether sinusoidal encodings work at twice the length after "
             "long training.",
+            number="{} points lost",
         )),
     "alibi_keeps": Claim(
         "What ALiBi answers at the training length it answers at four times that, within 5 points.",
@@ -214,7 +216,9 @@ CLAIMS = {
         finding=Finding(
             holds="ALiBi answers as well on texts four times as long as in training.",
             fails="ALiBi answers fewer questions on texts four times as long as in training.",
-            undecided="We cannot tell whether ALiBi answers as well on texts four times as long.",
+            undecided="We cannot tell whether ALiBi loses more than 5 points on texts four times "
+            "as long.",
+            number="{} points lost",
         )),
     "patient_alibi_keeps": Claim(
         "With three times the updates, what ALiBi answers at the training length it answers at "
@@ -226,25 +230,27 @@ CLAIMS = {
             "long.",
             undecided="We cannot tell whether ALiBi answers as well on longer texts after long "
             "training.",
+            number="{} points lost",
         )),
     "alibi_finds_places": Claim(
         "ALiBi answers more than 90 % at the training length.",
         "alibi/accuracy/32", unit="%", above=90,
         finding=Finding(
-            holds="ALiBi learns to find the letter three places back.",
-            fails="ALiBi does not learn in this time to find the letter three places back every "
+            holds="ALiBi learns to find the letter three positions back.",
+            fails="ALiBi does not learn in this time to find the letter three positions back every "
             "time.",
             undecided="We cannot tell whether ALiBi learns in this time to find the letter three "
-            "places back.",
+            "positions back.",
             number="{} in 100 answers right",
         )),
     "patient_alibi_finds_places": Claim(
         "With three times the updates, ALiBi answers more than 90 % at the training length.",
         "alibi-long/accuracy/32", unit="%", above=90,
         finding=Finding(
-            holds="Given three times as long, ALiBi learns to find the letter three places back.",
+            holds="Given three times as long, ALiBi learns to find the letter three positions "
+            "back.",
             fails="Even with three times the training, ALiBi does not find the letter three "
-            "places back every time.",
+            "positions back every time.",
             undecided="We cannot tell whether ALiBi learns the question with three times the "
             "training.",
             number="{} in 100 answers right",
@@ -266,7 +272,8 @@ CLAIMS = {
             holds="YaRN carries rotations to four times the length without any further training.",
             fails="Without further training, YaRN does not carry rotations to four times the "
             "length.",
-            undecided="We cannot tell whether YaRN carries rotations to four times the length.",
+            undecided="With YaRN and no further training, rotations still answer most questions at "
+            "four times the length.",
             number="{} in 100 answers right",
         )),
     "interpolation_needs_training": Claim(
@@ -296,9 +303,9 @@ CLAIMS = {
         "Without positions, a causal model answers more than 90 % at the training length.",
         "none/accuracy/32", unit="%", above=90,
         finding=Finding(
-            holds="A causal mask alone is enough to find the letter three places back.",
+            holds="A causal mask alone is enough to find the letter three positions back.",
             fails="Without positions, a causal model does not learn in this time to count three "
-            "places back.",
+            "positions back.",
             undecided="We cannot tell whether a causal model needs positions for this question.",
             number="{} in 100 answers right",
         )),
@@ -308,7 +315,7 @@ CLAIMS = {
         "none-long/accuracy/32", unit="%", above=90,
         finding=Finding(
             holds="Given three times as long, a causal mask alone is enough to find the letter "
-            "three places back.",
+            "three positions back.",
             fails="Even with three times the training, a causal model without positions does not "
             "learn the question.",
             undecided="We cannot tell whether long training makes up for positions.",
@@ -322,6 +329,7 @@ CLAIMS = {
             holds="More training hardly helps the model without positions.",
             fails="More training still helps the model without positions, so it may only be slow.",
             undecided="We cannot tell whether more training helps the model without positions.",
+            number="{} points gained",
         )),
 }  # fmt: skip
 """The first edition's claims, about 2,000 updates where they had 250, and the patient ones, new.
@@ -333,7 +341,7 @@ threshold has changed.
 """
 
 STUDY = Experiment(
-    name="positions", title="Ways to tell places, beyond the lengths of training",
+    name="positions", title="Encodings of positions, beyond the lengths of training",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
     recorded=split_off(rescalings(TASK)),
     trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates",
