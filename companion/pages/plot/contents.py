@@ -81,7 +81,8 @@ PARTS = (
         Stop("mathematics/heads.ipynb", "Self-attention and heads",
              "What can several heads do that one cannot?", 33, True),
         Stop("mathematics/position.ipynb", "Position",
-             "How does attention know the order of words?", 26, True),
+             "How does attention know the order of words?", 12, True,
+             evidence="mathematics/position_evidence.ipynb"),
     )),
     Part("Implementation", "How it is built, and how builders go wrong.", (
         Stop("implementation/from_scratch.ipynb", "From scratch",

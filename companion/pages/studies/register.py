@@ -19,7 +19,7 @@ PAGES: Mapping[str, str] = {
     "scores": "mathematics/scores.ipynb",
     "numerics": "mathematics/numerics.ipynb",
     "heads": "mathematics/heads.ipynb",
-    "positions": "mathematics/position.ipynb",
+    "positions": "mathematics/position_evidence.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding.ipynb",
