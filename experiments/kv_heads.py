@@ -2,13 +2,16 @@
 
 A language model of two blocks and eight query heads reads rows of the grammar's sentences, with
 eight, four, two or one head of keys and values; the parameters that are saved are left away, or
-given to the feed-forward layers. The models with eight heads then read rows four times as long with
-a cache of fixed size: the last words alone, or the first words and the last ones (Xiao et al.,
-2024). `--tune` chooses a learning rate for every arm from one grid, on seeds of its own.
+given to the feed-forward layers. Keys and values start at the size that they have with eight heads,
+and the comparison is made twice, after few updates and after many. The models then read rows four
+times as long with a cache of fixed size: the last words alone, or the first words and the last ones
+(Xiao et al., 2024). `--tune` chooses a learning rate for every arm from one grid for each number of
+updates, on seeds of its own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -39,7 +42,9 @@ from experiments.kinds import exact, number
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 6))
-LEARNING_RATES = (0.005, 0.015)
+UPDATES, EARLY = 1500, 200
+"""The updates that decide, and so few that the models are still learning fast."""
+LEARNING_RATES = {UPDATES: (0.0025, 0.005, 0.01, 0.02), EARLY: (0.0075, 0.015, 0.03)}
 TEST_SEED = 80_001
 
 
@@ -87,7 +92,7 @@ class Setting:
     num_kv_heads: int
     hidden_dim: int = 128
     learning_rate: float = 0.0
-    steps: int = 200
+    steps: int = UPDATES
 
 
 TASK = Task()
@@ -98,7 +103,7 @@ HIDDEN = 128
 
 
 def make(setting: Setting, words: int) -> LanguageModel:
-    """Draw a model for so many words."""
+    """Draw a model for so many words, whose keys and values start as large as with eight heads."""
     config = TransformerConfig(
         vocab_size=words,
         embed_dim=WIDTH,
@@ -109,7 +114,23 @@ def make(setting: Setting, words: int) -> LanguageModel:
         positions="rotary",
         dropout_p=0.0,
     )
-    return LanguageModel(config)
+    model = LanguageModel(config)
+    for block in _blocks(model):
+        for projection in (block.self_attention.key_proj, block.self_attention.value_proj):
+            with torch.no_grad():
+                projection.weight *= start_as_eight(setting.num_kv_heads)
+    return model
+
+
+def start_as_eight(num_kv_heads: int) -> float:
+    """Return the factor that gives fewer heads the weights' spread of eight.
+
+    Glorot's rule draws a matrix with fewer rows from a wider range.
+
+    >>> start_as_eight(8), round(start_as_eight(2), 3)
+    (1.0, 0.791)
+    """
+    return math.sqrt((1 + num_kv_heads / HEADS) / 2)
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[float]]:
@@ -268,9 +289,15 @@ def bytes_a_word(setting: Setting) -> int:
 
 
 def arms() -> dict[str, Setting]:
-    """Return every arm that is tuned: by heads of keys and values, and one with wider layers."""
+    """Return every arm: by heads of keys and values, one with wider layers, three trained less."""
     plain = {str(g): Setting(g) for g in (8, 4, 2, 1)}
-    return plain | {"1-wide": Setting(1, matched(1))}
+    early = {f"{g}-early": Setting(g, steps=EARLY) for g in (8, 2, 1)}
+    return plain | {"1-wide": Setting(1, matched(1))} | early
+
+
+def rates(setting: Setting) -> tuple[float, ...]:
+    """Return the learning rates that are tried: a grid for each number of updates."""
+    return LEARNING_RATES[setting.steps]
 
 
 def reported() -> dict[str, Setting]:
@@ -297,13 +324,12 @@ def smoke() -> list[float]:
 
 
 def recorded(runs: Runs) -> Runs:
-    """Add by how much the loss of every arm is above that of eight heads."""
-    above = {
-        f"{name}/above_eight": [
-            loss - eight for loss, eight in zip(runs[f"{name}/loss"], runs["8/loss"], strict=True)
-        ]
-        for name in arms()
-    }
+    """Add by how much the loss of every arm is above that of eight heads trained as long."""
+    above = {}
+    for name in arms():
+        eight = runs["8-early/loss" if name.endswith("-early") else "8/loss"]
+        losses = zip(runs[f"{name}/loss"], eight, strict=True)
+        above[f"{name}/above_eight"] = [loss - its for loss, its in losses]
     return runs | above
 
 
@@ -321,35 +347,60 @@ def differ(
 
 CLAIMS = {
     "one_head_loses": differ(
-        "One head of keys and values instead of eight costs more than 0.02 nats a word.",
+        f"After {UPDATES:,} updates, one head of keys and values instead of eight costs more than "
+        "0.02 nats a word.",
         "1/loss", "8/loss", above=0.02,
         finding=Finding(
-            holds="After a short training, one shared head of keys and values predicts words "
-            "worse than eight.",
-            fails="After a short training, one shared head of keys and values costs next to "
+            holds="One shared head of keys and values predicts words worse than eight, even after "
+            "a long training.",
+            fails="After a long training, even one shared head of keys and values costs next to "
             "nothing.",
-            undecided="We cannot tell how much one shared head of keys and values costs after a "
-            "short training.",
+            undecided="We cannot tell whether one shared head of keys and values costs enough to "
+            "matter.",
         )),
     "two_are_close": differ(
-        "Two heads of keys and values instead of eight cost less than 0.02 nats a word.",
+        f"After {UPDATES:,} updates, two heads of keys and values instead of eight cost less than "
+        "0.02 nats a word.",
         "2/loss", "8/loss", below=0.02,
         finding=Finding(
-            holds="After a short training, two heads of keys and values predict about as well as "
-            "eight.",
-            fails="After a short training, two heads of keys and values predict words a little "
-            "worse than eight.",
+            holds="Two heads of keys and values predict about as well as eight, with a quarter of "
+            "the cache.",
+            fails="Two heads of keys and values predict words worse than eight, even after a long "
+            "training.",
             undecided="We cannot tell whether two heads of keys and values are about as good as "
             "eight.",
         )),
+    "four_are_close": differ(
+        f"After {UPDATES:,} updates, four heads of keys and values instead of eight cost less than "
+        "0.02 nats a word.",
+        "4/loss", "8/loss", below=0.02,
+        finding=Finding(
+            holds="Four heads of keys and values predict about as well as eight, with half of the "
+            "cache.",
+            fails="Four heads of keys and values predict words worse than eight, even after a "
+            "long training.",
+            undecided="We cannot tell whether four heads of keys and values are about as good as "
+            "eight.",
+        )),
+    "two_cost_early": differ(
+        f"After {EARLY} updates, two heads of keys and values instead of eight cost more than "
+        "0.02 nats a word.",
+        "2-early/loss", "8-early/loss", above=0.02,
+        finding=Finding(
+            holds="Early in training, two heads of keys and values predict worse than eight.",
+            fails="Even early in training, two heads of keys and values predict about as well as "
+            "eight.",
+            undecided="We cannot tell whether two heads of keys and values lag behind eight early "
+            "in training.",
+        )),
     "two_beat_one": differ(
-        "Two heads of keys and values predict better than one.",
+        f"After {UPDATES:,} updates, two heads of keys and values predict better than one.",
         "2/loss", "1/loss", below=0,
         finding=Finding(
-            holds="After a short training, two heads of keys and values predict better than one.",
-            fails="After a short training, one head of keys and values predicts better than two.",
-            undecided="After a short training we cannot tell whether two heads of keys and values "
-            "are better than one.",
+            holds="Two heads of keys and values predict better than one.",
+            fails="One head of keys and values predicts better than two.",
+            undecided="We cannot tell whether two heads of keys and values predict better than "
+            "one.",
         )),
     "width_makes_up": differ(
         "With the parameters of eight heads, given to wider feed-forward layers, one head costs "
@@ -399,12 +450,18 @@ CLAIMS = {
             "enough.",
         )),
 }  # fmt: skip
+"""The first edition's claims had 200 updates and no matched start; these are its own otherwise.
+
+Then two heads were 0.055 [0.031, 0.078] above eight, so that `two_are_close` failed, and a run that
+was no part of a study suggested -0.006 after 1,500 updates. `two_cost_early` and `four_are_close`
+are new. No threshold has changed.
+"""
 
 STUDY = Experiment(
     name="kv_heads",
     title="A language model with fewer key and value heads, and with a cache of fixed size",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, recorded=recorded,
-    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 50 updates", outcome=trial),
+    trials=Trials(arms, rates, TASK, metric="loss of the last 50 updates", outcome=trial),
     config=lambda: {
         "task": TASK, "width": WIDTH, "heads": HEADS, "blocks": BLOCKS, "warmup": WARMUP,
         "clip": CLIP, "cache_bytes": {name: bytes_a_word(arm) for name, arm in reported().items()},

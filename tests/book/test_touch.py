@@ -510,6 +510,35 @@ def test_rotary_angles_by_keyboard_keep_the_score_at_one_distance(browser: Brows
         assert said(page).startswith("Distance 17, score ")
 
 
+def test_the_rotary_angles_of_the_lesson_start_one_step_off(browser: Browser) -> None:
+    query = np.repeat([1.0, 0.0], 4)
+    key = rotate(query[None], np.array([3]), frequencies=FREQUENCIES)[0]
+    output = rotary_angles(query, key, frequencies=FREQUENCIES, positions=(9, 5), longest=24)
+
+    def ends(page: Page, kind: str) -> list[list[float]]:
+        hands = page.locator(f".am-rotary-{kind}")
+        found: list[list[float]] = hands.evaluate_all(
+            "all => all.map(e => e.dataset.amValue.split(' ').map(Number))"
+        )
+        return found
+
+    with alone(browser, output) as page:
+        first = np.linalg.norm(np.subtract(ends(page, "query"), ends(page, "key")), axis=1)
+        assert first.max() > 0.5, "at least one hand is not hidden by the other"
+        parts = np.cos(FREQUENCIES) / np.sqrt(8)
+        shown = exact_all(page.locator(".am-rotary-part"))
+        np.testing.assert_allclose(shown, parts, atol=1e-6)
+        page.get_by_label("Key at position j").press("ArrowRight")
+        np.testing.assert_allclose(ends(page, "query"), ends(page, "key"), atol=1e-6)
+        assert exact(page.locator(".am-rotary-sum")) == pytest.approx(4 / np.sqrt(8), abs=1e-6)
+        page.get_by_label("Query at position i").press("Home")
+        page.get_by_label("Key at position j").press("Home")
+        for _ in range(3):
+            page.get_by_label("Key at position j").press("ArrowRight")
+        wanted = np.cos(6 * FREQUENCIES).sum() / np.sqrt(8)  # three ahead is six off the best
+        assert exact(page.locator(".am-rotary-sum")) == pytest.approx(wanted, abs=1e-6)
+
+
 # The built book
 
 

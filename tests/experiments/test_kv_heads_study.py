@@ -151,14 +151,29 @@ def test_training_leaves_the_random_state_alone() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_every_arm_was_tried_with_both_rates_and_the_record_has_the_chosen_one() -> None:
+@pytest.mark.parametrize("num_kv_heads", [4, 2, 1])
+def test_keys_and_values_start_as_large_as_with_eight_heads(num_kv_heads: int) -> None:
+    """A uniform draw fills its range, so its largest weight tells the range."""
+    ranges = [
+        [
+            float(layer.weight.detach().abs().max())
+            for block in kv_heads._blocks(kv_heads.make(kv_heads.Setting(heads), 50))
+            for layer in (block.self_attention.key_proj, block.self_attention.value_proj)
+        ]
+        for heads in (num_kv_heads, kv_heads.HEADS)
+    ]
+    assert ranges[0] == pytest.approx(ranges[1], rel=0.02)
+
+
+def test_every_arm_was_tried_with_every_rate_and_the_record_has_the_chosen_one() -> None:
     trials = json.loads((TUNED / "kv_heads.json").read_text(encoding="utf8"))["trials"]
     recorded = load_result("kv_heads").config["arms"]
     reported = kv_heads.reported()
     assert sorted(recorded) == sorted(reported)
     for name, setting in kv_heads.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
-        assert tuple(found) == kv_heads.LEARNING_RATES
+        assert tuple(found) == kv_heads.rates(setting)
+        assert min(found) < reported[name].learning_rate < max(found)
         assert setting == replace(reported[name], learning_rate=0.0)
         assert kv_heads.Setting(**recorded[name]) == reported[name]
 

@@ -114,7 +114,7 @@ def test_arms_of_one_seed_see_the_same_texts_and_leave_the_random_state_alone() 
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_every_arm_was_tried_with_both_rates_and_the_record_has_the_chosen_one() -> None:
+def test_every_arm_was_tried_with_every_rate_and_the_record_has_the_chosen_one() -> None:
     trials = json.loads((TUNED / "recall.json").read_text(encoding="utf8"))["trials"]
     recorded = load_result("recall").config["arms"]
     reported = recall.reported()
@@ -122,5 +122,6 @@ def test_every_arm_was_tried_with_both_rates_and_the_record_has_the_chosen_one()
     for name, setting in recall.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == recall.LEARNING_RATES
+        assert min(found) < reported[name].learning_rate < max(found)
         assert setting == replace(reported[name], learning_rate=0.0)
         assert recall.Setting(**recorded[name]) == reported[name]

@@ -1,56 +1,83 @@
 """Check functions of "Position".
 
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
+Each compares your answer, or what your function gives, with a computation of its own, and prints
+"Right." or raises an `AssertionError` that hints at the cause.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from companion.attention import masked_softmax
 from companion.pages.exercises import answers
 from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
-from companion.positions import alibi_slopes, rotate, sinusoidal_encoding
+from companion.positions import alibi_bias, alibi_slopes, rotate
 
 
-def check_shift(shift: Answer) -> None:
-    """Check that encodings are moved along without knowing their positions.
+def check_same_word(outputs: Answer) -> None:
+    """Check what attention gives for a text that says one word again and again.
 
     Args:
-        shift: `shift(encoding, distance)`, from (n, e), e even, to the encodings of the
-            positions that lie `distance` further on; base 10 000.
+        outputs: `outputs(scores, value)`, (n, d_v) from the scores (n, n) and the value (d_v,) that
+            all n words share.
     """
 
-    def expected(encoding: Numbers, distance: int) -> Expected:
-        width = encoding.shape[1]
-        pairs = encoding.reshape(7, -1, 2)
-        halves = encoding.reshape(7, 2, -1).swapaxes(1, 2)
-        exponents = np.arange(width // 2) / width
-        angles = distance * 10_000.0 ** (-2 * exponents)
-        by_halves = _rotated(halves, angles).reshape(7, -1, 2).swapaxes(1, 2).reshape(7, -1)
-        slower, back = _rotated(pairs, distance * 10_000.0**-exponents), _rotated(pairs, -angles)
-        by_one = _rotated(pairs, np.full(width // 2, float(distance)))
-        return sinusoidal_encoding(7, width, offset=11 + distance), {
-            "this moves back where it should move on: sin(a + b) = sin a cos b + cos a sin b": back,
-            "the rows are moved, but the first or last ones then have the wrong encoding: turn "
-            "each row by the angles of the distance": np.roll(encoding, -distance, axis=0),
-            "sine and cosine of a frequency stand beside each other, not in two halves": by_halves,
-            "every pair turns by its own angle, the distance times its frequency": by_one,
-            "the frequencies fall like base^(-2 i / width)": slower,
+    def expected(scores: Numbers, value: Numbers) -> Expected:
+        n = len(scores)
+        right = np.tile(value, (n, 1))
+        return right, {
+            "one row for each of the n words is wanted": (value, right[:1], right.T),
+            "the weights of a row sum to 1: take the softmax first": scores @ right,
+            "the softmax is taken along a row, over the keys": masked_softmax(scores.T).T @ right,
+            "the mean is wanted, not the sum": n * right,
         }
 
-    cases = [(sinusoidal_encoding(7, width, offset=11), by) for width, by in ((6, 3), (10, -4))]
-    answers.check(shift, cases, expected, rtol=1e-6, atol=1e-6)
+    rng = np.random.default_rng(4)
+    near = alibi_bias(1, 5)[0] + rng.normal(size=(5, 5))
+    cases = [(near, np.array([1.0, -2.0, 0.5])), (rng.normal(size=(3, 3)), np.array([4.0, 1.0]))]
+    answers.check(outputs, cases, expected, rtol=1e-6, atol=1e-6)
 
 
-def _rotated(pairs: Numbers, angles: Numbers) -> Numbers:
-    """Add angles to (n, pairs, 2) sines and cosines, and write pairs beside each other."""
-    sine, cosine = pairs[..., 0], pairs[..., 1]
-    new_sine = sine * np.cos(angles) + cosine * np.sin(angles)
-    new_cosine = cosine * np.cos(angles) - sine * np.sin(angles)
-    return np.stack([new_sine, new_cosine], axis=-1).reshape(len(pairs), -1)
+def check_turn(query: Any, key: Any, score: Any, later: Any) -> None:
+    """Check rotations by hand: a quarter turn a position, query (3, 1) at 1, key (2, 1) at 3.
+
+    Args:
+        query: (2,) the turned query.
+        key: (2,) the turned key.
+        score: their product, not divided.
+        later: the product if both words stand ten positions further on.
+    """
+    quarter = np.array([math.pi / 2])
+
+    def turned(vector: tuple[float, float], position: int) -> Numbers:
+        given = np.array([vector], dtype=np.float64)
+        return np.asarray(rotate(given, np.array([position]), frequencies=quarter)[0])
+
+    q, k = turned((3, 1), 1), turned((2, 1), 3)
+    back = "that turns the other way: (a, b) becomes (-b, a)"
+    answers.compare(
+        query, q, {back: turned((3, 1), -1), "the query stands at position 1": turned((3, 1), 2)},
+        where="query: ", axes="(2,)", atol=1e-6,
+    )  # fmt: skip
+    answers.compare(
+        key, k,
+        {back: turned((2, 1), -3), "the key stands at position 3, so it turns three times":
+         (turned((2, 1), 1), turned((2, 1), 2))},
+        where="key: ", axes="(2,)", atol=1e-6,
+    )  # fmt: skip
+    right = float(q @ k)
+    plain = {
+        "that is the product of the two before they turn": 7.0,
+        "the product is not divided here": right / math.sqrt(2),
+        "first times first plus second times second; mind the signs": (-right, 5.0, -5.0),
+    }
+    answers.compare(score, right, plain, where="score: ", atol=1e-6)
+    moved = {"both turn by the same angle, so what stays between them?": -right}
+    answers.compare(later, right, moved, where="later: ", atol=1e-6)
+    print("Right.")
 
 
 def check_bias(bias: Answer) -> None:
@@ -81,34 +108,6 @@ def check_bias(bias: Answer) -> None:
         visible = {hint: np.where(past, wrong, 0) for hint, wrong in mistakes.items()}
         answers.compare(got, right, visible, rtol=1e-6, atol=1e-6)
     print("Right.")
-
-
-def check_layout(convert: Answer) -> None:
-    """Check how query or key weights move from interleaved rotations to half-split ones.
-
-    Args:
-        convert: `convert(weight, num_heads)`, from (h * d, e), whose rows h heads with interleaved
-            pairs are made of, to weights for half-split pairs that give the same scores.
-    """
-
-    def expected(weight: Numbers, h: int) -> Expected:
-        rows, e = weight.shape
-        heads = weight.reshape(h, rows // h, e)
-        order, across = _evens_first(rows // h), _evens_first(rows)
-        back = heads[:, np.argsort(order)].reshape(rows, e)
-        return heads[:, order].reshape(rows, e), {
-            "nothing has moved": weight,
-            "that is the way back, from half-split to interleaved": back,
-            "pairs belong to a head: sort the rows within every head": weight[across],
-        }
-
-    rng = np.random.default_rng(5)
-    cases = [(rng.normal(size=(h * d, e)), h) for h, d, e in ((3, 8, 5), (1, 6, 4))]
-    answers.check(convert, cases, expected, rtol=1e-6, atol=1e-6)
-
-
-def _evens_first(n: int) -> list[int]:
-    return [*range(0, n, 2), *range(1, n, 2)]
 
 
 def check_step(step: Answer) -> None:

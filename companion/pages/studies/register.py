@@ -21,7 +21,7 @@ PAGES: Mapping[str, str] = {
     "hops": "mathematics/self_attention_evidence.ipynb",
     "numerics": "mathematics/numerics.ipynb",
     "heads": "mathematics/heads_evidence.ipynb",
-    "positions": "mathematics/position.ipynb",
+    "positions": "mathematics/position_evidence.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding.ipynb",

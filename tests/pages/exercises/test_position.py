@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,39 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.pages.exercises.position import check_bias, check_layout, check_shift, check_step
+from companion.pages.exercises.position import (
+    check_bias,
+    check_same_word,
+    check_step,
+    check_turn,
+)
 
 Answer = Callable[..., Any]
 
 
-def make_shift(
-    sign: int = 1, frequency: Callable[[int, int], float] = lambda i, e: 10_000.0 ** (-2 * i / e)
-) -> Answer:
-    """Multiply by complex numbers: cosine and sine are real and imaginary part."""
-
-    def shift(encoding: Any, distance: int) -> Any:
-        moved = np.zeros_like(encoding)
-        for (n, i), _ in np.ndenumerate(encoding[:, ::2]):
-            sine, cosine = encoding[n, 2 * i], encoding[n, 2 * i + 1]
-            turn = cmath.rect(1, sign * distance * frequency(i, encoding.shape[1]))
-            number = complex(cosine, sine) * turn
-            moved[n, 2 * i], moved[n, 2 * i + 1] = number.imag, number.real
-        return moved
-
-    return shift
+def blended(scores: Any, value: Any) -> Any:
+    powers = [[math.exp(score) for score in row] for row in scores]
+    return [[sum(row) / sum(row) * number for number in value] for row in powers]
 
 
-def halves(encoding: Any, distance: int) -> Any:
-    """Take the two halves for sines and cosines."""
-    e = encoding.shape[1]
-    angle = distance * 10_000.0 ** (-2 * np.arange(e // 2) / e)
-    sine, cosine = encoding[:, : e // 2], encoding[:, e // 2 :]
-    return np.hstack(
-        [
-            sine * np.cos(angle) + cosine * np.sin(angle),
-            cosine * np.cos(angle) - sine * np.sin(angle),
-        ]
-    )
+def across(scores: Any) -> Any:
+    powers = np.exp(scores)
+    return powers / powers.sum(0)
 
 
 def bias(slopes: Any, new: int, cached: int) -> Any:
@@ -50,17 +34,6 @@ def bias(slopes: Any, new: int, cached: int) -> Any:
         [[-slope * (cached + i - j) for j in range(cached + new)] for i in range(new)]
         for slope in slopes
     ]
-
-
-def convert(weight: Any, num_heads: int) -> Any:
-    d = len(weight) // num_heads
-    rows = [
-        head * d + 2 * i + half
-        for head in range(num_heads)
-        for half in (0, 1)
-        for i in range(d // 2)
-    ]
-    return weight[rows]
 
 
 def turned(x: Any, place: int) -> Any:
@@ -103,9 +76,8 @@ def make_step(
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (check_shift, make_shift()),
+        (check_same_word, blended),
         (check_bias, bias),
-        (check_layout, convert),
         (check_step, make_step()),
     ],
 )
@@ -117,16 +89,12 @@ def test_the_right_answer_passes(
 
 
 WRONG: list[tuple[Answer, Answer, str]] = [
-    (check_shift, make_shift(sign=-1), "moves back where it should move on"),
-    (check_shift, lambda e, t: np.roll(e, -t, axis=0), "the rows are moved"),
-    (check_shift, halves, "not in two halves"),
-    (check_shift, make_shift(frequency=lambda i, e: 1.0), "every pair turns by its own angle"),
-    (check_shift, make_shift(frequency=lambda i, e: 1e4 ** (-i / e)), "frequencies fall like"),
-    (check_shift, lambda e, t: e, "the numbers are not"),
-    (check_shift, lambda e, t: e[1:], r"got shape \(6, 6\), wanted \(7, 6\)"),
-    (check_shift, lambda e, t: None, "end in a return"),
-    (check_shift, lambda e: e, "your function stops"),
-    (check_shift, lambda e, t: "moved", "wanted an array"),
+    (check_same_word, lambda s, v: v, "one row for each"),
+    (check_same_word, lambda s, v: s @ np.tile(v, (len(s), 1)), "take the softmax first"),
+    (check_same_word, lambda s, v: across(s) @ np.tile(v, (len(s), 1)), "over the keys"),
+    (check_same_word, lambda s, v: len(s) * np.tile(v, (len(s), 1)), "not the sum"),
+    (check_same_word, lambda s, v: None, "end in a return"),
+    (check_same_word, lambda s, v: -np.tile(v, (len(s), 1)), "the numbers are not"),
     (check_bias, lambda s, n, c: -np.array(bias(s, n, c)), "a far key has to lose"),
     (
         check_bias,
@@ -136,14 +104,6 @@ WRONG: list[tuple[Answer, Answer, str]] = [
     (check_bias, lambda s, n, c: bias(np.ones_like(s), n, c), "its own slope"),
     (check_bias, lambda s, n, c: bias(s, n, 0), "keys are all words so far"),
     (check_bias, lambda s, n, c: np.zeros((len(s), n, c + n)), "the numbers are not"),
-    (check_layout, lambda w, h: w, "nothing has moved"),
-    (check_layout, lambda w, h: convert(w, 1), "within every head"),
-    (
-        check_layout,
-        lambda w, h: w[np.argsort(convert(np.arange(len(w)), h))],
-        "the way back",
-    ),
-    (check_layout, lambda w, h: -w, "the numbers are not"),
     (check_step, make_step(query_at=0), "^query: the new word stands"),
     (check_step, make_step(key_at=0), "^key: the new word stands"),
     (check_step, make_step(query_at=0, key_at=0), "^query and key: the new word"),
@@ -161,3 +121,28 @@ WRONG: list[tuple[Answer, Answer, str]] = [
 def test_a_wrong_answer_gets_its_hint(check: Answer, answer: Answer, hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
         check(answer)
+
+
+def test_turning_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    check_turn((-1, 3), [1, -2], -7, -7.0)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (((1, -3), (1, -2), -7, -7), "^query: that turns the other way"),
+        (((-3, -1), (1, -2), -7, -7), "^query: the query stands at position 1"),
+        (((-1, 3), (-1, 2), -7, -7), "^key: that turns the other way"),
+        (((-1, 3), (-1, 2.5), -7, -7), "^key: .*not"),
+        (((-1, 3), (-2, -1), -7, -7), "^key: the key stands at position 3"),
+        (((-1, 3), (1, -2), 7, -7), "^score: that is the product of the two before they turn"),
+        (((-1, 3), (1, -2), -5, -7), "^score: first times first"),
+        (((-1, 3), (1, -2), -7 / math.sqrt(2), -7), "^score: the product is not divided"),
+        (((-1, 3), (1, -2), -7, 7), "^later: both turn by the same angle"),
+        ((None, (1, -2), -7, -7), "^query: got"),
+    ],
+)
+def test_turning_by_hand_hints_at_the_cause(given: Any, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_turn(*given)

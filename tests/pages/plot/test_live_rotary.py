@@ -24,10 +24,10 @@ def score(i: int, j: int) -> float:
 
 
 def test_the_words_tell_the_score() -> None:
-    shown = rotary_angles(QUERY, KEY, places=(9, 2))
+    shown = rotary_angles(QUERY, KEY, positions=(9, 2))
     said = f"{score(9, 2):.2f}".replace("-", "−")
     assert repr(shown) == (
-        "Rotary positions as angles. Query at place 9, key at place 2: "
+        "Rotary positions as angles. Query at position 9, key at position 2: "
         f"score {said} at distance −7."
     )
     assert f'<b class="am-rotary-sum">{said}</b>' in shown.drawing
@@ -36,7 +36,7 @@ def test_the_words_tell_the_score() -> None:
 
 
 def test_the_hands_are_the_rotated_pairs() -> None:
-    shown = rotary_angles(QUERY, KEY, places=(9, 2))
+    shown = rotary_angles(QUERY, KEY, positions=(9, 2))
     turned = rotate(QUERY[None], np.array([9]))[0]
     found = re.findall(r'am-rotary-query"><line x2="([-\d.]+)" y2="([-\d.]+)"', shown.drawing)
     ends = np.array(found, float) * [1, -1]
@@ -45,7 +45,7 @@ def test_the_hands_are_the_rotated_pairs() -> None:
 
 
 def test_the_curve_is_the_score_over_the_distance() -> None:
-    shown = rotary_angles(QUERY, KEY, places=(1, 4), longest=5)
+    shown = rotary_angles(QUERY, KEY, positions=(1, 4), longest=5)
     (points,) = re.findall(r'<polyline points="([^"]*)"', shown.drawing)
     down = np.array([point.split(",")[1] for point in points.split()], float)
     wanted = [score(max(0, -gap), max(0, gap)) for gap in range(-5, 6)]
@@ -72,10 +72,15 @@ def test_the_numbers_are_stored_exactly() -> None:
         (np.zeros(2), np.zeros(2), {}, "query: got zeros, as key is"),
         (np.ones(2), [1, np.nan], {}, "key: got .*, wanted finite numbers"),
         (np.ones(4), np.ones(4), {"frequencies": [1.0]}, r"frequencies: got shape \(1,\)"),
-        (np.ones(2), np.ones(2), {"places": (0, 33)}, r"places: got \(0, 33\), wanted two from 0"),
+        (
+            np.ones(2),
+            np.ones(2),
+            {"positions": (0, 33)},
+            r"positions: got \(0, 33\), wanted two from 0",
+        ),
         (np.ones(2), np.ones(2), {"longest": 0}, "longest: got 0, wanted at least 1"),
     ],
-    ids=["odd", "wide", "key", "rank", "zeros", "nan", "frequencies", "places", "longest"],
+    ids=["odd", "wide", "key", "rank", "zeros", "nan", "frequencies", "positions", "longest"],
 )
 def test_wrong_calls(query: Any, key: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):

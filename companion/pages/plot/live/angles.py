@@ -1,4 +1,4 @@
-"""Rotary positions: a query and a key whose pairs of features turn with their places."""
+"""Rotary positions: a query and a key whose pairs of features turn with their positions."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def rotary_angles(
     key: Any,
     *,
     frequencies: Any | None = None,
-    places: tuple[int, int] = (3, 7),
+    positions: tuple[int, int] = (3, 7),
     longest: int = 32,
     label: str = "Rotary positions as angles",
     caption: str = "The score depends on the distance alone. Each dial is one pair of features: "
-    "the query (solid, with a dot) and the key (dashed, with a ring), turned by f radians for "
-    "every place. What the pairs add up to is the score. Below, the score at every distance; the "
+    "the query (solid, with a dot) and the key (dashed, with a ring), turned by f radians a "
+    "position. What the pairs add up to is the score. Below, the score at every distance; the "
     "level line is 0.",
 ) -> LiveOutput:
-    """Show a query and a key turned by their places; the reader moves both.
+    """Show a query and a key turned by their positions; the reader moves both.
 
-    Every pair of features is a dial, in the half-split layout of `rotate`. Sliders set the places,
-    one at a time or both together; the score, scaled by 1 / sqrt(d), is a point of one curve over
-    the distance, whatever the places. Without scripts it shows `places`.
+    Every pair of features is a dial, in the half-split layout of `rotate`. Sliders set the
+    positions, one at a time or both together; the score, scaled by 1 / sqrt(d), is a point of one
+    curve over the distance, whatever the positions. Without scripts it shows `positions`.
 
     Args:
-        query: (d,) features of the query, at place 0.
-        key: (d,) features of the key, at place 0.
-        frequencies: (d / 2,) radians a place; by default `rotary_frequencies(d)`.
-        places: of the query and of the key, at first.
-        longest: the last place of the sliders.
+        query: (d,) features of the query, at position 0.
+        key: (d,) features of the key, at position 0.
+        frequencies: (d / 2,) radians a position; by default `rotary_frequencies(d)`.
+        positions: of the query and of the key, at first.
+        longest: the last position of the sliders.
         label: what is shown, in a few words.
         caption: the words below.
 
     Raises:
         TypeError: query, key or frequencies hold no numbers.
         ValueError: shapes do not agree, d is odd or above 16, a number is not finite, both vectors
-            are zero, or a place is not from 0 to `longest`.
+            are zero, or a position is not from 0 to `longest`.
 
-    >>> rotary_angles([1.0, 0.0], [1.0, 0.0], places=(5, 5))
-    Rotary positions as angles. Query at place 5, key at place 5: score 0.71 at distance 0.
+    >>> rotary_angles([1.0, 0.0], [1.0, 0.0], positions=(5, 5))
+    Rotary positions as angles. Query at position 5, key at position 5: score 0.71 at distance 0.
     """
     asked = as_vector(query, "query")
     given = as_vector(key, "key", asked.size)
@@ -71,32 +71,32 @@ def rotary_angles(
         raise ValueError("query: got zeros, as key is, wanted a number to turn")
     if longest < 1:
         raise ValueError(f"longest: got {longest}, wanted at least 1")
-    if len(places) != 2 or not all(0 <= place <= longest for place in places):
-        raise ValueError(f"places: got {places}, wanted two from 0 to {longest}")
+    if len(positions) != 2 or not all(0 <= position <= longest for position in positions):
+        raise ValueError(f"positions: got {positions}, wanted two from 0 to {longest}")
 
     turned_query, turned_key = (
-        rotate(vector[None], np.array([place]), frequencies=speeds)[0]
-        for vector, place in zip((asked, given), places, strict=True)
+        rotate(vector[None], np.array([position]), frequencies=speeds)[0]
+        for vector, position in zip((asked, given), positions, strict=True)
     )
     distances = np.arange(-longest, longest + 1)
     every = rotate(np.repeat(given[None], distances.size, 0), distances, frequencies=speeds)
     curve = scaled_dot_score(asked[None], every)[0]
     score = _product(turned_query, turned_key, width=asked.size)
-    distance = places[1] - places[0]
+    distance = positions[1] - positions[0]
     alt = (
-        f"Query at place {places[0]}, key at place {places[1]}: "
+        f"Query at position {positions[0]}, key at position {positions[1]}: "
         f"score {signed(score, 2)} at distance {signed(distance, 0)}."
     )
     return LiveOutput(
         "rotary-angles",
         drawing=_dials(turned_query, turned_key, speeds)
-        + _score(places, score)
+        + _score(positions, score)
         + _curve(curve, distance),
         data={
             "query": pack(asked, "float64"),
             "key": pack(given, "float64"),
             "frequencies": pack(speeds, "float64"),
-            "places": [int(place) for place in places],
+            "positions": [int(position) for position in positions],
             "longest": int(longest),
         },
         label=label,
@@ -142,17 +142,17 @@ def _hand(kind: str, x: float, y: float) -> str:
     )
 
 
-def _score(places: Sequence[int], score: float) -> str:
+def _score(positions: Sequence[int], score: float) -> str:
     said = {
-        "i": str(places[0]),
-        "j": str(places[1]),
-        "distance": signed(places[1] - places[0], 0),
+        "i": str(positions[0]),
+        "j": str(positions[1]),
+        "distance": signed(positions[1] - positions[0], 0),
         "sum": signed(score, 2),
     }
     i, j, distance, total = (f'<b class="am-rotary-{name}">{n}</b>' for name, n in said.items())
     return (
-        f'<p class="am-rotary-score">Query at place {i}, key at place {j}, distance {distance}: '
-        f"score {total}</p>"
+        f'<p class="am-rotary-score">Query at position {i}, key at position {j}, '
+        f"distance {distance}: score {total}</p>"
     )
 
 

@@ -14,7 +14,7 @@ function start(root) {
   const dials = [...root.querySelectorAll(".am-rotary-dial")];
   const points = root.querySelector("polyline").getAttribute("points").split(" ");
   const half = frequencies.length;
-  let gap = data.places[1] - data.places[0];
+  let gap = data.positions[1] - data.positions[0];
 
   function drawHand(dial, kind, [x, y]) {
     const hand = dial.querySelector(`.am-rotary-${kind}`);
@@ -67,14 +67,14 @@ function start(root) {
   }
 
   const controls = controlsOf(root, "Move the query and the key");
-  const sliders = ["Query at place i", "Key at place j"].map((name, place) => {
-    const range = { min: 0, max: data.longest, step: 1, value: data.places[place] };
-    return slider(name, range, () => moved(place), tell);
+  const sliders = ["Query at position i", "Key at position j"].map((name, which) => {
+    const range = { min: 0, max: data.longest, step: 1, value: data.positions[which] };
+    return slider(name, range, () => moved(which), tell);
   });
   const both = tick("Move both together", false, tell);
   const reset = button("Reset", () => {
     both.input.checked = false;
-    sliders.forEach((one, place) => one.put(data.places[place]));
+    sliders.forEach((one, which) => one.put(data.positions[which]));
     moved(0);
     tell();
   });
