@@ -42,7 +42,7 @@ pdf: .chromium book ## Print lessons and evidence into _build/pdf and into the s
 site-check: $(VENV)/.test book ## Look at every built page: links, weight, access, behaviour (`make test` does it, too)
 	$(THREADS) $(PY) -m pytest -n auto tests/book
 
-lighthouse: $(VENV)/.test book ## Run Lighthouse on the heaviest pages (minutes on a quiet machine; not in CI)
+lighthouse: $(VENV)/.test book ## Run Lighthouse on the lessons and the heaviest pages (minutes on a quiet machine; not in CI)
 	@$(WITH_NODE) npm install --prefix _build/lighthouse --no-audit --no-fund --loglevel=error lighthouse@$(LIGHTHOUSE)
 	$(WITH_NODE) PYTHONPATH=book/_ext $(PY) -m book_check _build/lighthouse _build/html
 

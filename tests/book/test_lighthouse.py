@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -10,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from book_check.host import serve
-from book_check.lighthouse import heaviest, missing, summarize
+from book_check.lighthouse import heaviest, lessons, missing, summarize
 
 
 def report() -> dict[str, Any]:
@@ -75,6 +76,14 @@ def test_the_heaviest_pages_are_measured(tmp_path: Path) -> None:
             source.parent.mkdir(parents=True, exist_ok=True)
             source.touch()
     assert heaviest(tmp_path) == ["start/start.html", "mathematics/many.html", "history/long.html"]
+
+
+def test_every_lesson_is_measured(tmp_path: Path) -> None:
+    for name, metadata in (("b", {"lesson": {"evidence": "c"}}), ("c", {}), ("a", {"lesson": {}})):
+        source = tmp_path / "_sources" / "history" / f"{name}.ipynb"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(json.dumps({"metadata": metadata}), encoding="utf-8")
+    assert lessons(tmp_path) == ["history/a.html", "history/b.html"]
 
 
 def test_files_are_served_as_by_a_static_host(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`python -m book_check`: run Lighthouse on the heaviest pages of the book, and keep its answers.
+"""`python -m book_check`: run Lighthouse on the lessons and the heaviest pages, keep its answers.
 
 `make lighthouse` runs it. The score moves with the load of the machine; the bytes and the shift of
 the layout do not, and the tests of the book bound those for every page.
@@ -17,7 +17,7 @@ from typing import Any
 
 from book_check.browser import BROWSERS, find_browser
 from book_check.host import serve
-from book_check.lighthouse import heaviest, middle, missing, run, summarize
+from book_check.lighthouse import heaviest, lessons, middle, missing, run, summarize
 from experiments.record import processor
 
 RECORD = Path(__file__).with_name("lighthouse.json")
@@ -37,7 +37,7 @@ def main() -> int:
     pages: dict[str, Any] = {}
     last: dict[str, Any] = {}
     with serve(options.site) as address:
-        for page in heaviest(options.site):
+        for page in dict.fromkeys([*heaviest(options.site), *lessons(options.site)]):
             reports = [run(options.program, browser, address + page) for _ in range(RUNS)]
             runs = [summarize(report) for report in reports]
             last = reports[-1]

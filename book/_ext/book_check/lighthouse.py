@@ -1,4 +1,4 @@
-"""What Lighthouse says of the heaviest pages: what a phone loads, and how long it waits."""
+"""What Lighthouse says of lessons and the heaviest pages: what a phone loads, how long it waits."""
 
 from __future__ import annotations
 
@@ -30,6 +30,20 @@ def heaviest(site: Path) -> list[str]:
     largest = max(notebooks, key=lambda page: page.stat().st_size)
     pages = [site / "start/start.html", mathematics, largest]
     return [page.relative_to(site).as_posix() for page in dict.fromkeys(pages)]
+
+
+def lessons(site: Path) -> list[str]:
+    """Return the pages that are lessons, by what their notebooks say of themselves.
+
+    Args:
+        site: the folder of the built book, which holds the notebooks in `_sources`.
+    """
+    sources = site / "_sources"
+    return [
+        path.relative_to(sources).with_suffix(".html").as_posix()
+        for path in sorted(sources.rglob("*.ipynb"))
+        if "lesson" in json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    ]
 
 
 def _formulas(page: Path) -> int:
