@@ -8,9 +8,10 @@ from typing import Literal
 
 from companion.alignment import FastAlign, HMMAligner, IBMModel1, diagonal_links, oracle_links
 from companion.models.seq2seq import Seq2SeqConfig
-from companion.pages.studies import Finding
 from experiments.claims import Claim, Runs
 from experiments.experiment import Answers, Experiment, numbers, on
+from experiments.findings import with_findings
+from experiments.findings.alignment import FINDINGS
 from experiments.kinds import exact
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
@@ -117,30 +118,19 @@ def recorded(runs: Runs) -> Runs:
     return {name: runs[name] for name in runs if name.partition("/")[2].startswith(wanted)}
 
 
-def better(sentence: str, first: str, second: str, finding: Finding | None = None) -> Claim:
+def better(sentence: str, first: str, second: str) -> Claim:
     """Claim that one aligner has less error than another."""
     both = f"{first}/alignment_error", f"{second}/alignment_error"
-    return Claim(sentence, *both, "points of alignment error", below=0, finding=finding)
+    return Claim(sentence, *both, "points of alignment error", below=0)
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "additive_beats_diagonal": better(
         "The largest weights of additive attention align better than the diagonal.",
-        "additive", "diagonal",
-        Finding(
-            holds="Attention finds most of the right words, and nobody showed it a link.",
-            fails="Attention finds fewer of the right words than the straight diagonal.",
-            undecided="Five runs cannot tell attention from the straight diagonal.",
-            number="{size} fewer wrong links in 100 than on the diagonal")),
+        "additive", "diagonal"),
     "additive_beats_model1": better(
         "The largest weights of additive attention align better than IBM Model 1.",
-        "additive", "model1",
-        Finding(
-            holds="In Bahdanau's order, attention aligns better than a model of 1993 that counts.",
-            fails="A model of 1993 that only counts aligns better than attention in Bahdanau's "
-            "order.",
-            undecided="Five runs cannot tell Bahdanau's attention from a model that counts.",
-            number="{} points of alignment error, attention minus counting")),
+        "additive", "model1"),
     "dot_beats_model1": better(
         "The largest weights of dot attention align better than IBM Model 1.",
         "dot", "model1"),
@@ -158,14 +148,7 @@ CLAIMS = {
         "additive_present", "hmm"),
     "present_query_aligns_additive": better(
         "Additive attention aligns better in Luong's order than in Bahdanau's.",
-        "additive_present", "additive",
-        Finding(
-            holds="Let the decoder read its last word before it looks, and nearly every link is "
-            "right.",
-            fails="If the decoder reads its last word before it looks, fewer links are right.",
-            undecided="Five runs cannot tell whether looking before or after the last word aligns "
-            "better.",
-            number="{size} fewer wrong links in 100 than before")),
+        "additive_present", "additive"),
     "present_query_aligns_dot": better(
         "Dot attention aligns better in Luong's order than in Bahdanau's.",
         "dot", "dot_previous"),
@@ -191,26 +174,14 @@ CLAIMS = {
         "Letting the state that has read the last word look lowers the alignment error of additive "
         "attention by more than keeping what was found out of the cell.",
         "additive_unfed/alignment_error", "additive_present_fed/alignment_error",
-        "points of alignment error", above=0,
-        finding=Finding(
-            holds="What the query knows matters more than where the context goes.",
-            fails="Where the context goes matters more than what the query knows.",
-            undecided="Five runs cannot tell whether the query or the way of the context matters "
-            "more.",
-            number="{} points between the two effects")),
+        "points of alignment error", above=0),
     # The mean difference of the counts is above 0 if more than half of the wrong determiners of all
     # seeds together are linked to their noun.
     "wrong_determiners_point_at_their_noun": Claim(
         "Most determiners that additive attention links wrongly are linked to their noun.",
         "additive/determiner_counts/at_their_noun", "additive/determiner_counts/elsewhere",
-        "wrong determiners", above=0,
-        finding=Finding(
-            holds="Most wrong links of determiners lead to their noun.",
-            fails="Wrong links of determiners do not lead to their noun.",
-            undecided="Five runs cannot tell whether most wrong links of determiners lead to their "
-            "noun.",
-            number="{} wrong determiners: at their noun minus elsewhere, in one run")),
-}  # fmt: skip
+        "wrong determiners", above=0),
+})  # fmt: skip
 
 STUDY = Experiment(
     name="alignment", title="Is attention alignment?",

@@ -20,11 +20,13 @@ import torch
 from companion.cost import LiveBytes, cpu_seconds
 from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
-from companion.pages.studies import Finding, Measure, load_result
+from companion.pages.studies import Measure, load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
 from experiments import transformer
 from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.buys import FINDINGS
 from experiments.kinds import exact, number
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.translators import (
@@ -180,7 +182,7 @@ NAMES = {
     "local": "bilinear attention in a predicted window (local-p)",
     "transformer": "a Transformer",
 }
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     f"{arm}_gain": gain(f"More sentences come out right with {name} than without.", arm, "none")
     for arm, name in NAMES.items()
 } | {
@@ -217,20 +219,7 @@ CLAIMS = {
         "With word combinations never seen the Transformer gets more right than additive "
         "attention.",
         "transformer", "additive", "held_out"),
-}  # fmt: skip
-FINDINGS = {
-    "general_or_dot": Finding(
-        holds="A score with a learned matrix gets more sentences right than one without",
-        fails="The score with nothing to learn beats the one with a learned matrix",
-        undecided="A learned matrix in the score makes no clear difference",
-        number="{} sentences in 100"),
-    "local_far_beyond": Finding(
-        holds="On sentences longer than in training, a predicted window helps",
-        fails="On sentences longer than in training, the predicted window misses what it needs",
-        undecided="On sentences longer than in training, a window makes no clear difference",
-        number="{} sentences in 100"),
-}  # fmt: skip
-CLAIMS |= {name: replace(CLAIMS[name], finding=finding) for name, finding in FINDINGS.items()}
+})  # fmt: skip
 
 STUDY = Experiment(
     name="buys",

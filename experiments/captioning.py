@@ -28,6 +28,8 @@ from companion.models.vision.captioner import Attention
 from experiments.claims import Claim, Quantity
 from experiments.descent import config_of, train_new
 from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.captioning import FINDINGS
 from experiments.kinds import NumberKind, number, share
 from experiments.trials import Trials, tuned
 
@@ -261,7 +263,7 @@ def halves(measured: str) -> Quantity:
     ]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "soft_captions": Claim(
         "With soft attention, more than 95 % of the captions of new scenes are exact.",
         "soft/exact/seen", unit="%", above=95),
@@ -293,7 +295,7 @@ CLAIMS = {
         "After a colour that training has seen with it, the shape of a combination never seen is "
         "right more than 10 points oftener than after its own.",
         "soft/other_colour/shape", "soft/words/held_out/shape", "points", above=10),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="captioning", title="Captions of scenes, with soft, hard and uniform attention",

@@ -15,11 +15,13 @@ from dataclasses import replace
 from functools import cache
 from statistics import fmean
 
-from companion.pages.studies import Finding, Measure, load_result
+from companion.pages.studies import Measure, load_result
 from experiments.alignment import FedSetting
 from experiments.buys import LocalSetting
 from experiments.claims import Claim
 from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.choices import FINDINGS
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     Corpus,
@@ -108,7 +110,7 @@ def recorded() -> dict[str, Measure]:
     return measures
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "feeding": gain(
         "With input feeding, more sentences come out right than without.",
         "fed", "dot"),
@@ -118,20 +120,7 @@ CLAIMS = {
     "feeding_aligns": Claim(
         "With input feeding, attention aligns better than without.",
         "fed/alignment_error", "dot/alignment_error", "points of alignment error", below=0),
-}  # fmt: skip
-FINDINGS = {
-    "feeding": Finding(
-        holds="A decoder that is told what it looked at translates more sentences right",
-        fails="Being told what it looked at makes this translator worse",
-        undecided="Input feeding changes little in how many sentences come out right",
-        number="{} sentences in 100"),
-    "feeding_aligns": Finding(
-        holds="With input feeding, attention looks at the right word more often",
-        fails="With input feeding, attention looks at the right word less often",
-        undecided="Input feeding does not clearly change where attention looks",
-        number="{} links in 100"),
-}  # fmt: skip
-CLAIMS |= {name: replace(CLAIMS[name], finding=finding) for name, finding in FINDINGS.items()}
+})  # fmt: skip
 
 STUDY = Experiment(
     name="choices", title="Luong's choices: input feeding, and one learning rate for all",

@@ -193,4 +193,4 @@ class Claim:
 
 def _decided(entry: Mapping[str, Any]) -> bool:
     low, high = entry["interval"]
-    return verdict_of((low, high), entry["side"], entry["threshold"]) != "mixed"
+    return verdict_of((low, high), entry["side"], entry["threshold"]) != "undecided"

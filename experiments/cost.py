@@ -26,6 +26,8 @@ from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention
 from experiments.claims import Claim, Runs, ratio
 from experiments.experiment import Experiment, in_parallel
+from experiments.findings import with_findings
+from experiments.findings.cost import FINDINGS
 from experiments.kinds import number
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -372,7 +374,7 @@ def time_for_operations(runs: Runs) -> list[float]:
     return [window / full / (counts["window"] / counts["fused"]) for window, full in times]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "short_block_quadruples": Claim(
         "From 128 to 256 tokens, doubling the length multiplies the time of a Transformer block "
         "by more than three.",
@@ -429,7 +431,7 @@ CLAIMS = {
         "With 2048 tokens in the cache, writing 16 sequences at once takes less than a quarter of "
         "the time for each token.",
         "decode/2048/16/share", below=0.25),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="cost", title="What attention costs",

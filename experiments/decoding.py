@@ -28,6 +28,8 @@ from companion.training import TrainingConfig
 from experiments.claims import Claim, Runs
 from experiments.descent import train_new
 from experiments.experiment import Experiment
+from experiments.findings import with_findings
+from experiments.findings.decoding import FINDINGS
 from experiments.kinds import number, share
 
 SEEDS = tuple(range(1, 11))
@@ -334,7 +336,7 @@ def ahead_of_temperature(runs: Runs, cut: str) -> list[float]:
     return [float(gap) for gap in gap_sound - rate * gap_distinct]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "cold_is_sound": Claim(
         "At temperature 0.5 the model writes more grammatical sentences than at 1.",
         "temperature/0.5/grammatical", "temperature/1.0/grammatical", "points", above=0),
@@ -365,7 +367,7 @@ CLAIMS = {
     "best_is_sound": Claim(
         "The most probable sentences are more often grammatical than the greedy ones.",
         "exact/grammatical", "beam/1/grammatical", "points", above=0),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="decoding", title="What a small language model writes, and what searches find in it",

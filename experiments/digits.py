@@ -22,6 +22,8 @@ from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from experiments.claims import Claim
 from experiments.descent import config_of, train_new
 from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.digits import FINDINGS
 from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
@@ -147,7 +149,7 @@ def smoke() -> list[float]:
     return trace
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "digits_are_read": Claim(
         "The Vision Transformer reads more than 96 % of new digits.",
         "places/accuracy", unit="%", above=96),
@@ -162,7 +164,7 @@ CLAIMS = {
         f"It costs more than wiping out the {WIPED} patches that differ most from the mean "
         "picture, which needs no model.",
         "places/wiped/ink", "places/wiped/most", "points", above=0),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="digits", title="A Vision Transformer on digits of 8 x 8 pixels",

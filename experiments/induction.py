@@ -19,6 +19,8 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
 from experiments.claims import Claim, Runs
 from experiments.experiment import Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.induction import FINDINGS
 from experiments.kinds import number, share
 
 SEEDS = tuple(range(1, 6))
@@ -246,7 +248,7 @@ def steepest(runs: Runs) -> list[float]:
     return [100 * gain / end for gain, end in both]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "two_copy": Claim(
         "Two layers predict more of the repetition than one, by more than 50 points.",
         f"two/{LAST}", f"one/{LAST}", "points", above=50),
@@ -261,7 +263,7 @@ CLAIMS = {
         "When the first layer may not look at the previous place, two layers lose more than 50 "
         "points.",
         f"two/{LAST}", "two/without/previous/1", "points", above=50),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="induction", title="Copying what came before, by number of attention layers",

@@ -44,7 +44,7 @@ from experiments.trials import Trials, tuned
 SEEDS = tuple(range(1, 6))
 UPDATES, EARLY = 1500, 200
 """The updates that decide, and so few that the models are still learning fast."""
-LEARNING_RATES = {UPDATES: (0.0025, 0.005, 0.01, 0.02), EARLY: (0.0075, 0.015, 0.03)}
+LEARNING_RATES = {UPDATES: (0.0025, 0.005, 0.01, 0.02), EARLY: (0.00375, 0.0075, 0.015, 0.03)}
 TEST_SEED = 80_001
 
 

@@ -22,6 +22,8 @@ from companion.data.vocabulary import Vocabulary
 from companion.pages.studies import load_result
 from experiments.claims import Claim
 from experiments.experiment import Experiment, numbers, on
+from experiments.findings import with_findings
+from experiments.findings.real_sentences import FINDINGS
 from experiments.kinds import Kinds, NumberKind, exact, number, share
 from experiments.settings import REPORT_SEEDS
 from experiments.translators import (
@@ -109,22 +111,25 @@ def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
     )
 
 
-CLAIMS = {
-    f"{kind}_gain_{budget}_{name}": Claim(
-        f"With {kind} attention, BLEU on {sentences} is higher after {steps} steps.",
-        f"{kind}_{budget}/bleu/{what}",
-        f"none_{budget}/bleu/{what}",
-        "BLEU",
-        above=0,
-    )
-    for kind in ("dot", "additive")
-    for budget, steps in BUDGETS.items()
-    for name, what, sentences in (
-        ("all", "test", "all real sentences"),
-        ("short", bin_name(*BINS[0]), "real sentences of at most 4 words"),
-        ("long", bin_name(*BINS[-1]), "real sentences of 12 words or more"),
-    )
-}
+CLAIMS = with_findings(
+    FINDINGS,
+    {
+        f"{kind}_gain_{budget}_{name}": Claim(
+            f"With {kind} attention, BLEU on {sentences} is higher after {steps} steps.",
+            f"{kind}_{budget}/bleu/{what}",
+            f"none_{budget}/bleu/{what}",
+            "BLEU",
+            above=0,
+        )
+        for kind in ("dot", "additive")
+        for budget, steps in BUDGETS.items()
+        for name, what, sentences in (
+            ("all", "test", "all real sentences"),
+            ("short", bin_name(*BINS[0]), "real sentences of at most 4 words"),
+            ("long", bin_name(*BINS[-1]), "real sentences of 12 words or more"),
+        )
+    },
+)
 
 
 def smoke() -> list[float]:

@@ -28,7 +28,7 @@ from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(1, 21))
-LEARNING_RATES = (0.005, 0.01, 0.02, 0.04)
+LEARNING_RATES = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 Mixer = Literal["softmax", "window", "features", "sum", "decay", "delta"]
 

@@ -32,6 +32,8 @@ from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
 from experiments.claims import Claim
 from experiments.experiment import Experiment, on, split_off
+from experiments.findings import with_findings
+from experiments.findings.summarization import FINDINGS
 from experiments.kinds import NumberKind, exact, number, share
 from experiments.trials import Trials, tuned
 
@@ -360,7 +362,7 @@ def of_reports(name: str) -> NumberKind:
     return share(telling(where) if what == "exact_told" else TASK.tests - telling(where))
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "new_names_are_copied": Claim(
         "The pointer-generator sums up more than 90 % of the reports with names never seen "
         "exactly.",
@@ -387,7 +389,7 @@ CLAIMS = {
         "The pointer-generator is exact more often where the report says who won than where the "
         "score alone does.",
         "pointer/unseen/exact_told", "pointer/unseen/exact_worked_out", "points", above=0),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="summarization", title="Names that nobody has seen: copied, replaced or spelled",

@@ -22,6 +22,8 @@ from companion.models.transformer import Transformer, TransformerConfig
 from experiments import trials
 from experiments.claims import Claim, Runs
 from experiments.experiment import Answers, Experiment, on
+from experiments.findings import with_findings
+from experiments.findings.transformer import FINDINGS
 from experiments.settings import LIVE_TASK, REPORT_SEEDS, reported
 from experiments.translators import (
     AnySetting,
@@ -197,7 +199,7 @@ def best_head(runs: Runs) -> list[float]:
     return [min(errors) for errors in zip(*heads, strict=True)]
 
 
-CLAIMS = {
+CLAIMS = with_findings(FINDINGS, {
     "mostly_right": Claim(
         "After 1,200 updates at least 95 % of sentences of at most 30 words come out right.",
         "sinusoidal/exact_match/test", unit="% exact match", above=95),
@@ -215,7 +217,7 @@ CLAIMS = {
         "The best head aligns better than the mean of its block.",
         best_head, "sinusoidal/alignment_error", "points of alignment error", below=0,
         bounds=(-100, 100)),
-}  # fmt: skip
+})  # fmt: skip
 
 STUDY = Experiment(
     name="transformer", title="The Transformer on the grammar, and the details of its training",

@@ -175,7 +175,7 @@ def test_a_claim_of_ones_own() -> None:
     grade = graders()["grade_claim"]
     grade([1.0, 1.2, 0.8, 1.1, 0.9], 0, "holds")
     grade([-1.0, -1.2, -0.8, -1.1, -0.9], 0, "fails")
-    grade([1.0, -1.2, 0.8, -1.1, 0.9], 0, "mixed")
+    grade([1.0, -1.2, 0.8, -1.1, 0.9], 0, "undecided")
     refused("grade_claim", "fewer than five", [1.0, 1.2], 0, "holds")
     refused("grade_claim", "the interval is", [1.0, -1.2, 0.8, -1.1, 0.9], 0, "holds")
 

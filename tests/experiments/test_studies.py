@@ -53,12 +53,13 @@ def test_reported_seeds_are_not_the_tuning_seeds(name: str) -> None:
 def test_every_kind_was_tuned_alike_and_the_best_was_chosen(path: Path) -> None:
     record = json.loads(path.read_text(encoding="utf8"))
     tried: dict[str, list[dict[str, object]]] = {}
-    compared: dict[str, dict[str, list[dict[str, object]]]] = {}
+    compared: dict[tuple[str, int], dict[str, list[dict[str, object]]]] = {}
     for trial in record["trials"]:
         name = trial.get("name", trial["setting"].get("attention"))
         tried.setdefault(name, []).append(trial)
-        group = compared.setdefault(trial["setting"].get("optimizer", ""), {})
-        group[name] = tried[name]
+        alike = trial["setting"].get("optimizer", ""), trial["setting"]["steps"]
+        compared.setdefault(alike, {})[name] = tried[name]
+    assert len(compared) == 1 or all(len(arms) > 1 for arms in compared.values())
     for arms in compared.values():
         grids = [
             sorted(

@@ -55,7 +55,7 @@ def check_verdict(verdict: Answer) -> None:
 
     Args:
         verdict: `verdict(treatment, control)`, from five runs each, in the order of the seeds, to
-            "holds", "mixed" or "fails": where the paired 95 % t-interval of the mean difference
+            "holds", "undecided" or "fails": where the paired 95 % t-interval of the mean difference
             lies.
     """
     seeds = [10.0, 30.0, 50.0, 70.0, 90.0]  # what a seed does to both sides
@@ -63,21 +63,21 @@ def check_verdict(verdict: Answer) -> None:
         ([0.9, 1.0, 1.1, 1.0, 1.0], "holds", "seeds differ by more than the translators: subtract "
          "seed by seed, then the interval"),
         ([-0.9, -1.0, -1.1, -1.0, -1.0], "fails", "the whole interval lies below 0"),
-        ([3.0, -1.0, 4.0, -2.0, 2.0], "mixed", "the interval holds 0: the mean alone decides "
+        ([3.0, -1.0, 4.0, -2.0, 2.0], "undecided", "the interval holds 0: the mean alone decides "
          "nothing"),
-        ([0.1, 0.2, 0.1, 0.2, 10.0], "mixed", "five wins are no interval: one seed outweighs the "
-         "others here"),
-        ([2.1, 0.1, 1.1, -0.1, 2.0], "mixed", "1.96 is the quantile for many runs; for five it is "
-         "2.776"),
-        ([1.8, 0.1, 1.0, 0.2, 2.2], "mixed", "divide the squares by n - 1, not by n"),
+        ([0.1, 0.2, 0.1, 0.2, 10.0], "undecided", "five wins are no interval: one seed outweighs "
+         "the others here"),
+        ([2.1, 0.1, 1.1, -0.1, 2.0], "undecided", "1.96 is the quantile for many runs; for five "
+         "it is 2.776"),
+        ([1.8, 0.1, 1.0, 0.2, 2.2], "undecided", "divide the squares by n - 1, not by n"),
         ([1.8, 0.35, 1.2, 0.45, 2.0], "holds", "the interval of the mean is narrower than that of "
          "one new run: divide s by the square root of n"),
     ]  # fmt: skip
     for differences, right, hint in cases:
         treatment = [run + difference for run, difference in zip(seeds, differences, strict=True)]
         got = called(verdict, treatment, seeds, why="It is given two lists of five numbers.")
-        if got not in ("holds", "mixed", "fails"):
-            fail(f'got {named(got)}, wanted "holds", "mixed" or "fails"')
+        if got not in ("holds", "undecided", "fails"):
+            fail(f'got {named(got)}, wanted "holds", "undecided" or "fails"')
         if got != right:
             fail(f'differences {differences}: yours says "{got}". Hint: {hint}')
     print("Right.")

@@ -22,7 +22,7 @@ from companion.pages.studies import (
 
 # Where nobody has put the finding into words: true sentences that fit every claim.
 _UNWORDED: dict[Verdict, str] = {
-    "mixed": "The runs do not decide this question.",
+    "undecided": "The runs do not decide this question.",
     "fails": "The runs contradict this claim.",
 }
 _ORIGINS: dict[Origin, str] = {

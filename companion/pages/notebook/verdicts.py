@@ -6,13 +6,13 @@ from companion.pages.studies import Verdict
 
 VERDICTS: dict[Verdict, str] = {
     "holds": "● holds",
-    "mixed": "◐ undecided",
+    "undecided": "◐ undecided",
     "fails": "○ does not hold",
 }
 """Each verdict as a sign and in words."""
 
 _RING = "M6 1a5 5 0 0 1 0 10a5 5 0 0 1 0-10z"
-_INSIDE: dict[Verdict, str] = {"holds": _RING, "mixed": "M6 1a5 5 0 0 1 0 10z", "fails": ""}
+_INSIDE: dict[Verdict, str] = {"holds": _RING, "undecided": "M6 1a5 5 0 0 1 0 10z", "fails": ""}
 
 
 def verdict_html(verdict: Verdict) -> str:

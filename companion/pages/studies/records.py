@@ -21,7 +21,7 @@ from companion.pages.studies.rounding import (
 Side = Literal["above", "below"]
 KindName = Literal["share", "difference", "number", "exact"]
 Bounds = tuple[float | None, float | None]
-Verdict = Literal["holds", "mixed", "fails"]
+Verdict = Literal["holds", "undecided", "fails"]
 Origin = Literal["paper", "popular", "ours"]
 Sort = Literal["hypothesis", "demonstration", "check"]
 Planned = Literal[
@@ -50,12 +50,12 @@ def verdict_of(interval: Interval, side: Side, threshold: float) -> Verdict:
     """Return on which side of a threshold an interval lies, as the verdict of a claim.
 
     >>> verdict_of((1.0, 2.0), "above", 0.0), verdict_of((-1.0, 2.0), "above", 0.0)
-    ('holds', 'mixed')
+    ('holds', 'undecided')
     """
     low, high = interval
     above, below = low > threshold, high < threshold
     if not above and not below:
-        return "mixed"
+        return "undecided"
     return "holds" if above == (side == "above") else "fails"
 
 
@@ -191,10 +191,11 @@ class Finding:
         """Return the sentence for a verdict.
 
         >>> said = Finding(holds="It helps.", fails="It hurts.", undecided="We cannot tell.")
-        >>> said.headline("mixed")
+        >>> said.headline("undecided")
         'We cannot tell.'
         """
-        return {"holds": self.holds, "fails": self.fails, "mixed": self.undecided}[verdict]
+        sentence: str = getattr(self, verdict)
+        return sentence
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -217,7 +218,7 @@ class Claim(Measure):
     >>> c = Claim(claim="A beats B.", side="above", unit="points", runs=(1.0, 2.0, 3.0), mean=2.0,
     ...           interval=(-0.48, 4.48), prediction=(-3.0, 7.0))
     >>> c.verdict, c.claimed
-    ('mixed', 'above 0')
+    ('undecided', 'above 0')
     """
 
     claim: str

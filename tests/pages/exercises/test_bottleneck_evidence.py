@@ -24,7 +24,7 @@ def longest(width: int, bits: int, vocabulary: int) -> int:
 
 def judge(differences: list[float], half: float) -> str:
     mean = fmean(differences)
-    return "holds" if mean > half else "fails" if mean < -half else "mixed"
+    return "holds" if mean > half else "fails" if mean < -half else "undecided"
 
 
 def paired(treatment: list[float], control: list[float]) -> list[float]:
@@ -34,7 +34,7 @@ def paired(treatment: list[float], control: list[float]) -> list[float]:
 def verdict(treatment: list[float], control: list[float]) -> str:
     found = paired(treatment, control)
     low, high = stats.t.interval(0.95, len(found) - 1, fmean(found), stats.sem(found))
-    return "holds" if low > 0 else "fails" if high < 0 else "mixed"
+    return "holds" if low > 0 else "fails" if high < 0 else "undecided"
 
 
 def with_half(half: Callable[[list[float]], float]) -> Answer:
@@ -48,7 +48,7 @@ def unpaired(treatment: list[float], control: list[float]) -> str:
 
 def by_wins(treatment: list[float], control: list[float]) -> str:
     wins = [difference > 0 for difference in paired(treatment, control)]
-    return "holds" if all(wins) else "mixed" if any(wins) else "fails"
+    return "holds" if all(wins) else "undecided" if any(wins) else "fails"
 
 
 @pytest.mark.parametrize(

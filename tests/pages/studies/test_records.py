@@ -37,10 +37,10 @@ def claim(interval: tuple[float, float], side: Side, threshold: float = 0.0) -> 
     [
         ((0.5, 2.0), "holds", "fails"),
         ((-2.0, -0.5), "fails", "holds"),
-        ((-0.5, 2.0), "mixed", "mixed"),
-        ((0.0, 2.0), "mixed", "mixed"),
-        ((-2.0, 0.0), "mixed", "mixed"),
-        ((0.0, 0.0), "mixed", "mixed"),
+        ((-0.5, 2.0), "undecided", "undecided"),
+        ((0.0, 2.0), "undecided", "undecided"),
+        ((-2.0, 0.0), "undecided", "undecided"),
+        ((0.0, 0.0), "undecided", "undecided"),
     ],
 )
 def test_verdict(interval: tuple[float, float], above: Verdict, below: Verdict) -> None:

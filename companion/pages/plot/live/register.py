@@ -60,7 +60,7 @@ def claims_register(
 
     >>> from companion.pages.studies.register import register
     >>> claims_register(register({"bottleneck": "history/bottleneck.ipynb"}))
-    The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 mixed.
+    The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 undecided.
     """
     rows = list(entries)
     names = page_titles() if titles is None else titles
