@@ -61,7 +61,7 @@ def check_cut(transposed: Any, viewed: Any) -> None:
         viewed: its three rows by one view.
     """
     words = torch.arange(1, 13).reshape(3, 4)
-    right = words.unflatten(-1, (2, 2)).transpose(0, 1)
+    right = torch.unflatten(words, -1, (2, 2)).transpose(0, 1)
     wrong = words.view(2, 3, 2)
     for name, got, wanted, other in (
         ("transposed", transposed, right, wrong), ("viewed", viewed, wrong, right)
@@ -178,7 +178,7 @@ class _CutLayer(nn.Module):
 
 
 def _cut(x: Tensor, num_heads: int) -> Tensor:
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    return torch.unflatten(x, -1, (num_heads, -1)).transpose(1, 2)
 
 
 def _join(heads: Tensor) -> Tensor:
