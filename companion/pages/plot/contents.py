@@ -68,7 +68,7 @@ PARTS = (
              "What does each choice of an attention cost, and what does it buy?", 12, True,
              evidence="history/choices_evidence.ipynb"),
         Stop("history/timeline.ipynb", "From 2013 to today",
-             "What did each step keep, and what did it change?", 12, False, False,
+             "What did each step keep, and what did it change?", 12, True, False,
              "history/timeline_evidence.ipynb"),
     )),
     Part("Mathematics", "What attention computes.", (
@@ -95,7 +95,7 @@ PARTS = (
     )),
     Part("Implementation", "How it is built, and how builders go wrong.", (
         Stop("implementation/from_scratch.ipynb", "From scratch",
-             "Can you write attention and its gradients by hand?", 28),
+             "Can you write attention and its gradients by hand?", 28, True),
         Stop("implementation/transformer.ipynb", "The Transformer",
              "What are its layers, and does each of them matter?", 31, True),
         Stop("implementation/decoding.ipynb", "Decoding and the cache",
