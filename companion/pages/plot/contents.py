@@ -71,7 +71,7 @@ PARTS = (
              "What did each step keep, and what did it change?", 12, True, False,
              "history/timeline_evidence.ipynb"),
     )),
-    Part("Mathematics", "What attention computes.", (
+    Part("Ideas", "What attention computes, and why.", (
         Stop("mathematics/lookup.ipynb", "Soft lookup",
              "What do query, key and value have to do with a dictionary?", 12, True,
              evidence="mathematics/lookup_evidence.ipynb"),
