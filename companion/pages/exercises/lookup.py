@@ -27,9 +27,9 @@ def check_nowhere(blend: Any) -> None:
     mistakes = {
         "that is the query: the answer is made of values, and which weights do they get?": 0
         * values[0],
-        "that is the sum of the values: each of the six gets a weight of 1/6": values.sum(0),
         "that is what the Gaussian score finds": by_distance,
-        "all scores are equal, so house gets no more than the others": values[-1],
+        "that is the sum of the values, and the value of house: all scores are equal, so each of "
+        "the six gets a weight of 1/6": values.sum(0),
     }
     compare(blend, values.mean(0), mistakes, where="blend: ", axes="(2,)", atol=0.006)
     print("Right.")
