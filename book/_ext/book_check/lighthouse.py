@@ -1,4 +1,4 @@
-"""What Lighthouse says of lessons and of the heaviest pages: what a phone loads, how long it waits."""
+"""What Lighthouse says of lessons and the heaviest pages: what a phone loads, how long it waits."""
 
 from __future__ import annotations
 
