@@ -22,6 +22,7 @@ from companion.pages.plot.labels import LineEnd, label_along, label_ends
 from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.compounding import compounding
+from companion.pages.plot.live.gradients import gradient_flow
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import paint_mask
@@ -49,7 +50,8 @@ __all__ = [
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
     "LiveOutput", "TimelineList", "TimelineStep", "WrittenText", "attended_picture",
     "attention_map", "attention_timeline", "band", "caption_maps", "compounding", "glossed_text",
-    "gold_links", "head_viewer", "intervals", "label_along", "label_ends", "letter_color",
+    "gold_links", "gradient_flow", "head_viewer", "intervals", "label_along", "label_ends",
+    "letter_color",
     "live_translator", "local_window", "online_softmax_steps", "paint_mask", "prefix_tree",
     "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
     "softmax_explorer",
