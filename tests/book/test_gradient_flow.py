@@ -107,7 +107,7 @@ def test_a_step_downhill_follows_the_gradients_at_the_scores(browser: Browser) -
 def test_it_foretells_the_change_of_the_loss(browser: Browser) -> None:
     with alone(browser, output()) as page:
         assert said(page) == (
-            "Loss 0.0419. score of house: gradient +0.077. Raise this number by 0.1, and the loss "
+            "Loss 0.0419. Score of house: gradient +0.077. Raise this number by 0.1, and the loss "
             "should change by about +0.0077; it would change by +0.0083. The gradients at the "
             "scores sum to 0.000."
         )

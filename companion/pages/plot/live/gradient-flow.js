@@ -144,7 +144,7 @@ function start(root) {
     write(edit, read(edit) + 0.1, other);
     const change = flow(other).loss - view.loss;
     return (
-      `${edit.label}: gradient ${signed(slope, 3)}. Raise this number by 0.1, and the loss should ` +
+      `${edit.label[0].toUpperCase()}${edit.label.slice(1)}: gradient ${signed(slope, 3)}. Raise this number by 0.1, and the loss should ` +
       `change by about ${signed(slope / 10, 4)}; it would change by ${signed(change, 4)}.`
     );
   }
