@@ -82,6 +82,9 @@ PARTS = (
              "What can several heads do that one cannot?", 33, True),
         Stop("mathematics/position.ipynb", "Position",
              "How does attention know the order of words?", 26, True),
+        Stop("mathematics/gradients.ipynb", "Gradients by hand",
+             "If the blend was wrong, which score is to blame?", 14,
+             evidence="mathematics/gradients_evidence.ipynb"),
     )),
     Part("Implementation", "How it is built, and how builders go wrong.", (
         Stop("implementation/from_scratch.ipynb", "From scratch",
