@@ -47,10 +47,17 @@ def backward(
     array([[1., 1.]])
     """
     weights = masked_softmax(scaled_dot_score(query, key))
-    at_weights = above @ value.T
-    off = (mean or _weighted_mean)(weights, at_weights)
-    at_scores = weights * (at_weights - off) / math.sqrt(query.shape[-1])
-    return at_scores @ key, at_scores.T @ query, weights.T @ above
+    at_products = _at_products(query, weights, above @ value.T, mean or _weighted_mean)
+    return at_products @ key, at_products.T @ query, weights.T @ above
+
+
+def _at_products(
+    query: Numbers, weights: Numbers, at_weights: Numbers, mean: Callable[[Numbers, Numbers], Any]
+) -> Numbers:
+    """Return the gradients at the dot products, before the scale."""
+    off = mean(weights, at_weights)
+    at_products: Numbers = weights * (at_weights - off) / math.sqrt(query.shape[-1])
+    return at_products
 
 
 def _weighted_mean(weights: Numbers, at_weights: Numbers) -> Any:
@@ -87,7 +94,9 @@ def _not_transposed(query: Numbers, key: Numbers, value: Numbers, above: Numbers
 
 def _query_for_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
     _, at_key, at_value = backward(query, key, value, above)
-    return backward(query, key, value, above)[0] @ key.T @ query, at_key, at_value
+    weights = masked_softmax(scaled_dot_score(query, key))
+    at_products = _at_products(query, weights, above @ value.T, _weighted_mean)
+    return at_products @ query, at_key, at_value
 
 
 MISTAKES: dict[str, tuple[Backward, frozenset[str]]] = {
