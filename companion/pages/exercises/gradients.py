@@ -128,14 +128,17 @@ def lowers_loss(wrong: Backward, seed: int, *, n: int = 5, d: int = 4, rate: flo
     >>> lowers_loss(backward, 0)
     True
     """
-    *point, wanted = np.random.default_rng(seed).normal(size=(4, n, d))
+    query, key, value, wanted = np.random.default_rng(seed).normal(size=(4, n, d))
 
-    def error(parts: list[Numbers]) -> Numbers:
-        return scaled_dot_product_attention(*parts) - wanted
+    def error(*parts: Numbers) -> Numbers:
+        query, key, value = parts
+        off: Numbers = scaled_dot_product_attention(query, key, value) - wanted
+        return off
 
-    found = wrong(*point, error(point))
-    moved = [part - rate * slope for part, slope in zip(point, found, strict=True)]
-    return bool((error(moved) ** 2).sum() < (error(point) ** 2).sum())
+    before = error(query, key, value)
+    found = wrong(query, key, value, before)
+    after = error(*(x - rate * slope for x, slope in zip((query, key, value), found, strict=True)))
+    return bool((after**2).sum() < (before**2).sum())
 
 
 def check_saturated(at_scores: Any) -> None:

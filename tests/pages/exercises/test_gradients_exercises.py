@@ -23,7 +23,8 @@ SUSPECTS = {"right": (backward, frozenset[str]())} | MISTAKES
 def wrong_parts(suspect: Callable[..., Any], tolerance: float = 1e-9) -> set[str]:
     *point, above = np.random.default_rng(5).normal(size=(4, 6, 3))
     leaves = [torch.tensor(x, requires_grad=True) for x in point]
-    output = scaled_dot_product_attention(*leaves)
+    query, key, value = leaves
+    output = scaled_dot_product_attention(query, key, value)
     wanted = torch.autograd.grad(output, leaves, torch.tensor(above))
     found = zip(PARTS, suspect(*point, above), wanted, strict=True)
     return {name for name, got, right in found if not np.allclose(got, right, atol=tolerance)}
