@@ -39,7 +39,7 @@ def mixes_words(layer: Answer) -> bool:
 
 def sees_far_words(layer: Answer) -> bool:
     """A test that some wrong layers pass."""
-    seeded = torch.Generator().manual_seed(1)
+    seeded = torch.Generator().manual_seed(0)
     x = torch.randn(1, 6, 8, generator=seeded, dtype=torch.float64)
     other = x.clone()
     other[:, 5] += 1
