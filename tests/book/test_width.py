@@ -35,7 +35,8 @@ LETTERS = """() => [...document.querySelectorAll("article section > p")]
 # How large the letters of drawings that can be touched are, beside those of the text.
 LETTERING = """() => [...document.querySelectorAll("article .am-live svg text")]
   .filter(e => e.textContent.trim() && e.getBoundingClientRect().width)
-  .map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a
+  .map(e => parseFloat(getComputedStyle(e).fontSize)
+    * Math.hypot(e.getScreenCTM().a, e.getScreenCTM().b) // of letters that may be turned
     / parseFloat(getComputedStyle(document.querySelector("article section > p")).fontSize))"""
 # A cell whose only line has as many letters as a page's code may have.
 WRITE = """length => {
