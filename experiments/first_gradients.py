@@ -56,7 +56,8 @@ def smoke() -> list[float]:
 
 def gain(width: int, keys: int) -> Quantity:
     """Return how many times the typical gradient with the scale it is without."""
-    return ratio(f"{width}/{keys}/none/median", f"{width}/{keys}/root/median")
+    without, scaled = (f"{width}/{keys}/{scale}/median" for scale in ("none", "root"))
+    return ratio(without, scaled)
 
 
 CLAIMS = with_findings(FINDINGS, {

@@ -450,12 +450,6 @@ CLAIMS = {
             "enough.",
         )),
 }  # fmt: skip
-"""The first edition's claims had 200 updates and no matched start; these are its own otherwise.
-
-Then two heads were 0.055 [0.031, 0.078] above eight, so that `two_are_close` failed, and a run that
-was no part of a study suggested -0.006 after 1,500 updates. `two_cost_early` and `four_are_close`
-are new. No threshold has changed.
-"""
 
 STUDY = Experiment(
     name="kv_heads",

@@ -332,13 +332,6 @@ CLAIMS = {
             number="{} points gained",
         )),
 }  # fmt: skip
-"""The first edition's claims, about 2,000 updates where they had 250, and the patient ones, new.
-
-Then every arm had chosen the larger of two rates; ALiBi answered 37 % at the training length and
-kept that (`alibi_keeps` held, `alibi_finds_places` failed), models without positions answered less
-than 40 % (`none_suffices` failed), and `sinusoidal_extrapolates` failed. The others held. No
-threshold has changed.
-"""
 
 STUDY = Experiment(
     name="positions", title="Encodings of positions, beyond the lengths of training",

@@ -337,13 +337,6 @@ CLAIMS = {
             undecided="We cannot tell whether a window recalls what still stands in it.",
         )),
 }  # fmt: skip
-"""The first edition's claims, about 2,000 updates where they had 400, and 20 seeds where it had 5.
-
-Then the delta rule had hardly begun to learn in three of the five seeds, and three times the
-updates, 1,200, were no plateau either: `delta_beats_sum`, `more_than_rows` and
-`patient_delta_beats_sum` were undecided, `decay_helps` failed. `delta_is_at_a_plateau` is new. No
-threshold has changed.
-"""
 
 STUDY = Experiment(
     name="recall", title="Associative recall by ways to look back, against the number of pairs",
