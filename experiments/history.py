@@ -158,6 +158,13 @@ MATCHED_STARTS: When = (
     "heads lost 0.055 nats. The second trains for 1,500, from keys and values that start at the "
     "same size, and its settings and claims were committed before these runs.",
 )
+RACE: When = (
+    "added later",
+    "The first edition compared a Transformer after 1,200 updates with recurrent translators after "
+    "2,000, while it still improved, and drew no claim from it; the study of what attention buys "
+    "then gave it 2,000. This study supersedes both comparisons: as many weights, equal updates "
+    "and equal time, two budgets. Its settings and claims were committed before its runs.",
+)
 LONGER_RECALL: When = (
     "extended later",
     "The first edition recorded five seeds after 400 updates, when the delta rule had hardly begun "
@@ -615,6 +622,18 @@ HISTORIES: dict[str, dict[str, History]] = {
             "tied": "press2017",
             "warmup_post": "xiong2020",
             "warmup_pre": "xiong2020",
+        },
+    ),
+    "translator_race": histories(
+        RACE,
+        {
+            "equal_time": "vaswani2017",
+            "equal_time_short": "vaswani2017",
+            "equal_updates": "vaswani2017",
+            "equal_updates_short": "vaswani2017",
+            "new_combinations": "ours",
+            "recurrent_settled": "ours check",
+            "transformer_settled": "ours check",
         },
     ),
 }  # fmt: skip

@@ -1,0 +1,49 @@
+"""The findings of `experiments.translator_race`."""
+
+from companion.pages.studies import Finding
+
+MORE = "{} more right sentences in 100"
+FINDINGS = {
+    "equal_updates": Finding(
+        holds="After equally many updates, the Transformer translates better.",
+        fails="After equally many updates, the recurrent translator is better.",
+        undecided="After equally many updates, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "equal_time": Finding(
+        holds="In equal time, the Transformer learns to translate better, even on one core.",
+        fails="In equal time on one core, the recurrent translator is better.",
+        undecided="In equal time on one core, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "equal_updates_short": Finding(
+        holds="After half as many updates, the Transformer translates better.",
+        fails="After half as many updates, the recurrent translator is better.",
+        undecided="After half as many updates, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "equal_time_short": Finding(
+        holds="In half the time, the Transformer translates better.",
+        fails="In half the time, the recurrent translator is better.",
+        undecided="In half the time, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "new_combinations": Finding(
+        holds="With new combinations of words, the Transformer is right more often.",
+        fails="With new combinations of words, the recurrent translator is right more often.",
+        undecided="With new combinations of words, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "transformer_settled": Finding(
+        holds="The Transformer has settled: twice the updates hardly help it.",
+        fails="The Transformer has not settled: twice the updates still help it.",
+        undecided="We cannot tell whether the Transformer has settled.",
+        number="{} more right sentences in 100 after twice the updates",
+    ),
+    "recurrent_settled": Finding(
+        holds="The recurrent translator has settled: twice the updates hardly help it.",
+        fails="The recurrent translator has not settled: twice the updates still help it.",
+        undecided="We cannot tell whether the recurrent translator has settled.",
+        number="{} more right sentences in 100 after twice the updates",
+    ),
+}
