@@ -1,10 +1,10 @@
 """A Transformer and a recurrent translator, with equal updates and with equal time.
 
-Both translate the sentences of the small task and have about as many weights. The recurrent one has
-additive attention, the stronger of the two kinds that the study of the bottleneck recorded. Rate and
-dropout of both are chosen from one grid after 800 updates, on seeds and sentences that are not
-reported. Every training has a budget of its own, at whose end its learning rate is 0; the longer
-budget is twice the shorter, which shows whether a model still improves.
+Both translate the sentences of the small task and have about as many weights. The recurrent one
+has additive attention, the stronger of the two kinds that the study of the bottleneck recorded.
+Rate and dropout of both are chosen from one grid after 800 updates, on seeds and sentences that are
+not reported. Every training has a budget of its own, at whose end its learning rate is 0; the
+longer budget is twice the shorter, which shows whether a model still improves.
 """
 
 from __future__ import annotations
