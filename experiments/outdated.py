@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 OUTDATED: Mapping[str, str] = {
+    "positions": "The forward pass of a Transformer's block was divided into two functions. It "
+    "computes the same numbers in the same order.",
     "kv_heads": "After its runs one more learning rate was tried for the models trained briefly, "
-    "and the same rates were chosen again; and a verdict got another name. No line that makes a "
-    "run has changed.",
+    "and the same rates were chosen again; and a verdict got another name. Since then the forward "
+    "pass of a block was divided into two functions, which compute the same numbers in the same "
+    "order.",
 }
 """By study, the reason why its record was not made again."""
