@@ -165,6 +165,11 @@ RACE: When = (
     "then gave it 2,000. This study supersedes both comparisons: as many weights, equal updates "
     "and equal time, two budgets. Its settings and claims were committed before its runs.",
 )
+AT_ONCE: When = (
+    "added later",
+    "Added for the second edition, which asked whether the Transformer is only faster to train; "
+    "committed before its runs.",
+)
 LONGER_RECALL: When = (
     "extended later",
     "The first edition recorded five seeds after 400 updates, when the delta rule had hardly begun "
@@ -622,6 +627,14 @@ HISTORIES: dict[str, dict[str, History]] = {
             "tied": "press2017",
             "warmup_post": "xiong2020",
             "warmup_pre": "xiong2020",
+        },
+    ),
+    "parallelism": histories(
+        AT_ONCE,
+        {
+            "at_once_is_faster": "vaswani2017",
+            "at_once_is_faster_with_two": "vaswani2017",
+            "second_thread_helps_the_transformer_more": "popular",
         },
     ),
     "translator_race": histories(
