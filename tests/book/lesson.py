@@ -2,6 +2,9 @@
 
 A page is a lesson if its metadata say so and name its evidence, a page in the same folder:
 `"lesson": {"evidence": "align_evidence"}`. What a lesson is beyond that, no test can say.
+
+A lesson whose subject is code may show more of it: `"code_lines": {"most": 170, "because": "..."}`
+beside its evidence gives it a limit of its own. Then more than one printed source may be long.
 """
 
 from __future__ import annotations
@@ -242,16 +245,26 @@ def has_the_right_length(lesson: Lesson) -> Iterator[str]:
         yield f"{count} words before the exercises, wanted {FEWEST_WORDS} to {MOST_WORDS}"
 
 
+def own_limit(page: Page) -> tuple[int, str] | None:
+    """Return how many lines of code a page may show, and why, if its metadata say so."""
+    given = page["metadata"].get("lesson", {}).get("code_lines")
+    return None if given is None else (given["most"], given.get("because", ""))
+
+
 def shows_little_code(lesson: Lesson) -> Iterator[str]:
     shown = list(code_in_view(lesson.page))
     total = sum(one.lines for one in shown)
-    if total > MOST_LINES:
-        yield f"{total} lines of code in view, at most {MOST_LINES}"
+    own = own_limit(lesson.page)
+    most, because = own or (MOST_LINES, "the limit of every lesson")
+    if not because.strip():
+        yield f"code_lines: got {most} without a reason, wanted one"
+    if total > most:
+        yield f"{total} lines of code in view, at most {most}"
     for one in shown:
         if one.lines > (LONGEST_SOURCE if one.printed else LONGEST_CELL):
             yield f"{one.where}: {one.lines} lines of code"
     long = [one for one in shown if one.printed and one.lines > LONGEST_CELL]
-    if len(long) > 1:
+    if len(long) > 1 and own is None:
         yield f"{len(long)} printed sources of more than {LONGEST_CELL} lines, at most one"
 
 

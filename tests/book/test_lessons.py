@@ -200,6 +200,37 @@ def test_a_page_that_breaks_a_rule_is_found(
     assert [other.__name__ for other in RULES if other is not rule and any(other(one))] == []
 
 
+LIMIT = {"most": 100, "because": "The code is the subject."}
+LONG = [
+    code("show()", shown("\n".join(["a"] * 30), '<p class="am-source">'), name=f"more{number}")
+    for number in range(2)
+]
+
+
+def with_limit(limit: dict[str, Any]) -> Lesson:
+    """Return a sound lesson with 97 lines of code and three long sources, and its own limit."""
+    one = sound_lesson()
+    one.page["cells"][3:3] = copy.deepcopy(LONG)
+    one.page["metadata"]["lesson"] = {"evidence": "page_evidence", "code_lines": limit}
+    return one
+
+
+def test_a_lesson_on_code_may_have_a_limit_of_its_own() -> None:
+    assert list(problems(with_limit(LIMIT))) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        (LIMIT | {"most": 94}, "97 lines of code in view, at most 94"),
+        ({"most": 100, "because": " "}, "code_lines: got 100 without a reason, wanted one"),
+        ({"most": 100}, "code_lines: got 100 without a reason, wanted one"),
+    ],
+)
+def test_a_limit_of_its_own_is_a_limit_and_has_a_reason(limit: dict[str, Any], says: str) -> None:
+    assert list(problems(with_limit(limit))) == [f"shows_little_code: {says}"]
+
+
 @pytest.mark.parametrize(
     ("rule", "changes"),
     [

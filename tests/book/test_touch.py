@@ -232,6 +232,20 @@ def test_head_viewer_by_keyboard(browser: Browser) -> None:
         assert numbers_of(page, "keys") == numbers_of(page, "queries") == []
 
 
+def test_head_viewer_opens_at_a_token_and_lets_go_of_it(browser: Browser) -> None:
+    with alone(browser, viewer(layer=1, head=2, query=3)) as page:
+        lines = page.locator(".am-head-lines path")
+        np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[1, 2, 3], atol=1e-6)
+        assert tokens(page, "queries").nth(3).get_attribute("aria-pressed") == "true"
+        assert lines.count() == int((HEADS[1, 2, 3] >= 0.02).sum())
+        page.get_by_label("Head", exact=True).get_by_text("1").click()
+        np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[1, 0, 3], atol=1e-6)
+        tokens(page, "queries").nth(3).click()
+        page.mouse.move(0, 0)
+        assert numbers_of(page, "keys") == []
+        assert lines.count() == int((HEADS[1, 0] >= 0.02).sum())
+
+
 def test_head_viewer_as_a_matrix(browser: Browser) -> None:
     with alone(browser, viewer()) as page:
         page.get_by_label("Head", exact=True).get_by_text("2").click()

@@ -61,6 +61,7 @@ def transformer_diagram(
     cross = decoder.sublayer("cross-attention", "attention")
     decoder.sublayer("feed-forward", "feed_forward")
     decoder.frame(bottom, f"{layers} ×")
+    decoder.up(0.26)  # room for the number of blocks below the next box
     decoder.norm_if("pre")
     decoder.box("output, softmax", "words")
     decoder.out()

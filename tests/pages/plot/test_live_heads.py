@@ -45,6 +45,15 @@ def test_layers_have_the_names_that_they_are_given() -> None:
     assert named.alt.startswith("Layer low, head 1")
 
 
+def test_it_opens_at_the_token_that_it_is_given() -> None:
+    shown = head_viewer(WEIGHTS, TARGET, SOURCE, head=1, query=0)
+    assert shown.alt == "Head 2: el looks most at cat, 0.50."
+    assert shown.drawing.count("<path") == 3, "gato has no lines"
+    assert head_viewer(WEIGHTS, TARGET, SOURCE, query=1).drawing.count("<path") == 1
+    assert shown.data["query"] == 0
+    assert head_viewer(WEIGHTS, TARGET, SOURCE).data["query"] is None
+
+
 def test_the_same_bytes_each_time_and_not_many() -> None:
     heads = np.full((2, 4, 10, 10), 0.1)
     words = [f"word{place}" for place in range(10)]
@@ -73,11 +82,12 @@ def test_self_attention_needs_its_tokens_once() -> None:
         (np.eye(2)[None], {"keys": ["a"]}, "keys: got 1 labels, wanted 2, one a key"),
         (np.eye(2)[None], {"layer": 1}, "layer: got 1, wanted 0 to 0"),
         (np.eye(2)[None], {"head": -1}, "head: got -1, wanted 0 to 0"),
+        (np.eye(2)[None], {"query": 2}, "query: got 2, wanted 0 to 1"),
         (np.eye(2)[None], {"layer_names": ["a", "b"]}, "layer_names: got 2 labels, wanted 1"),
     ],
     ids=[
         "rank", "empty", "sum", "negative", "nan", "many",
-        "queries", "keys", "layer", "head", "layer_names",
+        "queries", "keys", "layer", "head", "query", "layer_names",
     ],
 )  # fmt: skip
 def test_wrong_calls(weights: Any, options: dict[str, Any], message: str) -> None:

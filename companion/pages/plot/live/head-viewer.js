@@ -14,7 +14,7 @@ function start(root) {
   const cells = [];
   let layer = data.layer;
   let head = data.head;
-  let pinned = null;
+  let pinned = data.query === null ? null : { side: QUERY, place: data.query };
   let pointed = null;
 
   const weight = (query, key) => values[((layer * heads + head) * queries + query) * keys + key];

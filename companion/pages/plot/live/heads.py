@@ -29,6 +29,7 @@ def head_viewer(
     key_name: str = "key",
     layer: int = 0,
     head: int = 0,
+    query: int | None = None,
     layer_name: str = "layer",
     layer_names: Sequence[str] | None = None,
     caption: str | None = None,
@@ -47,6 +48,7 @@ def head_viewer(
         key_name: what the tokens on the right are.
         layer: which layer is shown first, from 0.
         head: which head is shown first, from 0.
+        query: which token on the left is followed alone at first, from 0; None means none.
         layer_name: what a layer is called, as "block".
         layer_names: what each layer is called; by default 1, 2 and so on.
         caption: the words below; by default what a line means and what is left out.
@@ -65,18 +67,20 @@ def head_viewer(
     right = as_labels(queries if keys is None else keys, "keys", k_len, "key")
     names = [str(number) for number in range(1, layers + 1)] if layer_names is None else layer_names
     names = as_labels(names, "layer_names", layers, "layer")
-    for name, index, length in (("layer", layer, layers), ("head", head, heads)):
+    chosen = (("layer", layer, layers), ("head", head, heads), ("query", query or 0, q_len))
+    for name, index, length in chosen:
         if not 0 <= index < length:
             raise ValueError(f"{name}: got {index}, wanted 0 to {length - 1}")
     shown = given[layer, head]
     where = f"Head {head + 1}"
     if layers > 1:
         where = f"{layer_name.capitalize()} {names[layer]}, head {head + 1}"
-    alt = f"{where}: {_words(shown, left, right)}."
+    said = slice(None) if query is None else slice(query, query + 1)
+    alt = f"{where}: {_words(shown[said], left[said], right)}."
     return LiveOutput(
         "head-viewer",
         drawing=_drawing(
-            shown, _side("queries", query_name, left), _side("keys", key_name, right), alt
+            shown, query, _side("queries", query_name, left), _side("keys", key_name, right), alt
         ),
         data={
             "weights": pack(given),
@@ -86,6 +90,7 @@ def head_viewer(
             "layerName": layer_name.capitalize(),
             "layer": layer,
             "head": head,
+            "query": query,
             "faint": FAINT,
         },
         label=label,
@@ -127,13 +132,13 @@ def _words(shown: Numbers, left: Sequence[str], right: Sequence[str]) -> str:
     return "; ".join(looks)
 
 
-def _drawing(shown: Numbers, queries: str, keys: str, alt: str) -> str:
+def _drawing(shown: Numbers, alone: int | None, queries: str, keys: str, alt: str) -> str:
     height = _LINE * max(shown.shape)
     lines = "".join(
         _line(query, key, float(weight))
         for query, row in enumerate(shown)
         for key, weight in enumerate(row)
-        if weight >= FAINT
+        if weight >= FAINT and alone in (None, query)
     )
     return (
         f'<div class="am-head-lines">{queries}'
