@@ -6,83 +6,106 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
 
 from companion.pages.exercises import answers
-from companion.pages.exercises.answers import Answer, Expected
+from companion.pages.exercises.answers import Answer, Expected, Numbers
 
 PAD, BOS, EOS = 0, 1, 2
 
 
-def check_weights(count: Answer) -> None:
-    """Check a count of the weights of the paper's model.
+def check_reversed(reversed_alike: Answer) -> None:
+    """Check a function that tells whether an encoder is blind to the order of its words.
 
     Args:
-        count: `count(words, e, hidden, layers)`: blocks in encoder and decoder each, one matrix
-            for both embeddings and the output, biases in the feed-forward layers alone, a norm
-            with gain and bias after every sub-layer.
+        reversed_alike: `reversed_alike(encode, x)`: whether `encode`, from vectors (b, n, e) to
+            vectors (b, n, e), gives the same vectors in reversed order for x in reversed order.
     """
+    x = torch.linspace(-1, 2, 30, dtype=torch.float64).reshape(2, 5, 3) ** 3
 
-    def expected(words: int, e: int, hidden: int, layers: int) -> Expected:
-        attention, products = 4 * e * e, 2 * e * hidden
-        biases, norm = e + hidden, 2 * e
-        block = 3 * attention + 2 * (products + biases) + 5 * norm
-        embedding = words * e
-        right = embedding + layers * block
-        one_attention, one_matrix = right - layers * attention, right - 3 * layers * e * e
-        bare, one_block = right - 2 * layers * biases, embedding + block
-        shared = "one matrix serves both embeddings and the output: the words count once, not"
-        return right, {
-            "the embedding has weights, too": layers * block,
-            f"{shared} twice": right + embedding,
-            f"{shared} three times": right + 2 * embedding,
-            "a block of the decoder has two attentions: itself and the memory": one_attention,
-            "the feed-forward layers have biases: hidden of them in the middle, e at the end": bare,
-            "every sub-layer has a norm, with e gains and e biases": right - 5 * layers * norm,
-            "a norm has e gains and e biases": right - 5 * layers * e,
-            "the decoder's block has three sub-layers, so three norms": right - layers * norm,
-            "an attention has four matrices: query, key, value, output": one_matrix,
-            "there are `layers` blocks in the encoder and as many in the decoder": one_block,
+    def attends(y: Tensor) -> Tensor:
+        return (y @ y.mT).softmax(-1) @ y
+
+    def places(y: Tensor) -> Tensor:
+        return attends(y + torch.arange(float(y.shape[1]))[:, None])
+
+    def reads_on(y: Tensor) -> Tensor:
+        return y.cumsum(1)
+
+    def expected(encode: Answer, x: Tensor) -> Expected:
+        blind = torch.allclose(encode(x.flip(1)), encode(x).flip(1))
+        unmoved = torch.allclose(encode(x.flip(1)), encode(x))
+        return float(blind), {
+            "the output comes in reversed order, too: turn it back first": float(unmoved),
         }
 
-    cases = [(11, 6, 17, 3), (37_000, 512, 2048, 6)]
-    otherwise = "count({}, {}, {}, {}): got {got:g}, which is not it"
-    answers.check(count, cases, expected, otherwise=otherwise)
+    otherwise = "got {got:g} for one of three encoders: is it the words, axis 1, that you reverse?"
+    cases = [(attends, x), (places, x), (reads_on, x)]
+    answers.check(reversed_alike, cases, expected, otherwise=otherwise)
 
 
-def check_orders(pre: Answer, post: Answer) -> None:
-    """Check where the norm of a sub-layer stands.
+def check_by_hand(pre: Any, post: Any) -> None:
+    """Check a sub-layer that doubles its input, in its residual, for x = (1, 3).
 
     Args:
-        pre: `pre(x, f, norm)`, a residual whose sub-layer reads what is normalised.
-        post: `post(x, f, norm)`, a residual that is normalised as a whole.
+        pre: (2,) x + f(norm(x)).
+        post: (2,) norm(x + f(x)).
     """
-    x = torch.linspace(-2, 3, 15, dtype=torch.float64).reshape(3, 5) ** 2
+    x = np.array([1.0, 3.0])
 
-    def f(y: Tensor) -> Tensor:
-        return 0.3 * y.flip(-1) + 0.1 * y * y
+    def norm(y: Numbers) -> Numbers:
+        spread: Numbers = (y - y.mean()) / y.std()
+        return spread
 
-    def norm(y: Tensor) -> Tensor:
-        return torch.nn.functional.layer_norm(y, y.shape[-1:])
-
-    before, after, normed = x + f(norm(x)), norm(x + f(x)), norm(x) + f(norm(x))
-    shared = {
-        "x + norm(f(x)) normalises what the sub-layer gives: neither order": x + norm(f(x)),
-        "x does not go around the sub-layer": f(norm(x)),
-        "x does not go around the sub-layer, and the norm": norm(f(x)),
-        "no norm at all": x + f(x),
-    }
+    shared = {"x does not go around the sub-layer": 2 * norm(x), "that is no norm at all": 3 * x}
     of_pre = shared | {
-        "this is the other order, post": after,
-        "what goes around is x itself, not norm(x): else no path is free of norms": normed,
+        "this is the other order, post": norm(3 * x),
+        "what goes around is x itself, not norm(x)": 3 * norm(x),
     }
-    of_post = shared | {
-        "this is the other order, pre": before,
-        "the sum is normalised, not each of its terms": norm(x) + norm(f(x)),
+    of_post = shared | {"this is the other order, pre": x + 2 * norm(x)}
+    for name, given, wanted, mistakes in (
+        ("pre", pre, x + 2 * norm(x), of_pre), ("post", post, norm(3 * x), of_post),
+    ):  # fmt: skip
+        numbers = answers.as_array(given, f"{name}: ", "(2,)")
+        answers.compare(numbers, wanted, mistakes, where=f"{name}: ", atol=0.01)
+    print("Right.")
+
+
+def check_write(write: Answer) -> None:
+    """Check a greedy decoder.
+
+    Args:
+        write: `write(step, state, most)`: the ids of the words, without start and end, where
+            `step(last, state)` takes the id of the last word and gives the scores of all words,
+            a tensor (w), and the next state; `most` is the greatest number of words.
+    """
+    follows = torch.tensor([2, 5, 2, 2, 6, 4, 2, 7])  # 1, the start, is followed by 5, 4, 6, 2
+
+    def step(last: int, state: int) -> tuple[Tensor, int]:
+        scores = torch.arange(8.0) / 10
+        scores[follows[last] if state < 4 else EOS] = 1.0
+        return scores, state + 1
+
+    wrong = {
+        "the end is no word: leave it out": [5, 4, 6, EOS],
+        "the start is no word: leave it out": [BOS, 5, 4, 6],
+        "every step begins with the start: hand on the word that was written last": [5] * 4,
     }
-    answers.compare(answers.called(pre, x, f, norm), before, of_pre, where="pre: ")
-    answers.compare(answers.called(post, x, f, norm), after, of_post, where="post: ")
+    for most, wanted in ((9, [5, 4, 6]), (2, [5, 4])):
+        got = answers.called(write, step, 0, most)
+        where = f"at most {most} words: "
+        if not isinstance(got, list | tuple) or not got:
+            answers.fail(f"{where}got {got!r}, wanted a list of ids")
+        found = [int(answers.as_number(one)) for one in got]
+        if len(found) > most:
+            answers.fail(f"{where}got {len(found)} of them")
+        hint = next((why for why, ids in wrong.items() if ids in (found, found[:4])), "")
+        if found != wanted:
+            answers.fail(f"{where}{hint or f'got {found}, wanted {wanted}'}")
     print("Right.")
 
 
@@ -122,35 +145,4 @@ def check_shift(shift: Answer) -> None:
     parts = {"read": (read, of_read), "write": (write, of_write), "mask": (counts, of_mask)}
     wanted = "three tensors: what is read, what is written, the mask"
     answers.compare_parts(answers.called(shift, sentences), parts, wanted)
-    print("Right.")
-
-
-def check_torch_masks(masks: Answer) -> None:
-    """Check masks for `nn.Transformer`, in which True forbids.
-
-    Args:
-        masks: `masks(lengths, k, q)`, from the numbers of source words (b,) to the three masks
-            `tgt_mask` (q, q), `src_key_padding_mask` (b, k) and `memory_key_padding_mask` (b, k).
-    """
-    k, q = 7, 5
-    lengths = torch.tensor([3, 7, 1])
-    padding, late = torch.arange(k) >= lengths[:, None], torch.arange(k) > lengths[:, None]
-    later = torch.arange(q) > torch.arange(q)[:, None]
-    polarity = "here True forbids; this mask allows where it should forbid"
-    of_future = {
-        polarity: ~later,
-        "the diagonal is forbidden, too: a place may look at itself, or the first sees "
-        "nothing": later | torch.eye(q, dtype=torch.bool),
-        "the past is forbidden, not the future": later.mT,
-    }
-    of_padding = {
-        polarity: ~padding,
-        "one place too few is left out: the last word has number length - 1": late,
-    }
-    parts = {
-        "tgt_mask": (later, of_future),
-        "src_key_padding_mask": (padding, of_padding),
-        "memory_key_padding_mask": (padding, of_padding),
-    }
-    answers.compare_parts(answers.called(masks, lengths, k, q), parts, "three masks")
     print("Right.")

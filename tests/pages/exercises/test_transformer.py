@@ -12,8 +12,13 @@ from torch import Tensor, nn
 from companion.cost import count_parameters
 from companion.models.transformer import TransformerConfig
 from companion.pages.exercises.transformer import (
-    check_orders,
+    check_by_hand,
+    check_reversed,
     check_shift,
+    check_write,
+)
+from companion.pages.exercises.transformer_evidence import (
+    check_orders,
     check_torch_masks,
     check_weights,
 )
@@ -200,3 +205,78 @@ MASKS: list[tuple[Answer, str]] = [
 def test_wrong_answers_get_their_hint(check: Answer, answers: tuple[Any, ...], hint: str) -> None:
     with pytest.raises(AssertionError, match=hint):
         check(*answers)
+
+
+def reversed_alike(encode: Answer, x: Tensor) -> bool:
+    """Turn the words around before or after."""
+    return torch.allclose(encode(x.flip(1)).flip(1), encode(x))
+
+
+def write(step: Answer, state: Any, most: int) -> list[int]:
+    """The likeliest word, again and again."""
+    last, words = 1, []
+    while len(words) < most:
+        scores, state = step(last, state)
+        last = int(scores.argmax())
+        if last == 2:
+            break
+        words.append(last)
+    return words
+
+
+def forgetful(step: Answer, state: Any, most: int) -> list[int]:
+    """Always begin with the start."""
+    words = []
+    for _ in range(most):
+        scores, state = step(1, state)
+        words.append(int(scores.argmax()))
+    return words[:most]
+
+
+def with_end(step: Answer, state: Any, most: int) -> list[int]:
+    """Keep the end."""
+    words = write(step, state, most)
+    return [*words, 2] if len(words) < most else words
+
+
+def test_right_answers_of_the_lesson_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    check_reversed(reversed_alike)
+    check_by_hand([-1, 5], [-1, 1])
+    check_write(write)
+    assert capsys.readouterr().out == "Right.\n" * 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        (lambda encode, x: torch.allclose(encode(x.flip(1)), encode(x)), "turn it back first"),
+        (lambda encode, x: True, "got 1 for one"),
+        (lambda encode, x: torch.allclose(encode(x.flip(-1)), encode(x).flip(-1)), "axis 1"),
+    ],
+)
+def test_a_wrong_test_of_order_gets_a_hint(wrong: Answer, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_reversed(wrong)
+
+
+@pytest.mark.parametrize(
+    ("pre", "post", "hint"),
+    [
+        ([-1, 1], [-1, 5], "pre: .*the other order, post"),
+        ([-3, 3], [-1, 1], "pre: .*x itself"),
+        ([-1, 5], [3, 9], "post: .*no norm"),
+        ([-1, 5], [-1, 5], "post: .*the other order, pre"),
+    ],
+)
+def test_wrong_sums_by_hand_get_a_hint(pre: Any, post: Any, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_by_hand(pre, post)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [(forgetful, "hand on the word"), (with_end, "the end is no word"), (len, "takes")],
+)
+def test_a_wrong_decoder_gets_a_hint(wrong: Answer, hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_write(wrong)
