@@ -1,0 +1,44 @@
+"""The race of two translators: equal weights, equal updates, equal time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments import translator_race as race
+from experiments.translators import parameter_count
+from experiments.trials import TUNED
+
+
+def test_both_have_about_as_many_weights() -> None:
+    sizes = 147, 253  # the words of the task
+    first, second = (parameter_count(one, sizes) for one in (race.TRANSFORMER, race.RECURRENT))
+    assert first == pytest.approx(second, rel=0.005)
+
+
+def test_the_chosen_rates_lie_inside_the_grid() -> None:
+    record = json.loads((TUNED / f"{race.NAME}.json").read_text(encoding="utf8"))
+    chosen = {name: one["learning_rate"] for name, one in record["chosen"].items()}
+    assert set(chosen) == {"transformer", "additive"}
+    assert set(chosen.values()) <= set(race.LEARNING_RATES[1:-1])
+
+
+def test_an_arm_differs_from_its_twin_in_its_updates_alone() -> None:
+    arms = race.arms()
+    for name, steps in {
+        "transformer_short": 800,
+        "transformer_long": 1600,
+        "recurrent_short": 800,
+        "recurrent_long": 1600,
+        "recurrent_short_time": 1120,
+        "recurrent_long_time": 2240,
+    }.items():
+        twin = arms[f"{name.partition('_')[0]}_long"]
+        assert arms[name].steps == steps
+        assert vars(arms[name]) | {"steps": 0} == vars(twin) | {"steps": 0}
+
+
+def test_no_validation_sentence_is_reported() -> None:
+    reported = {pair.source for pair in race.TASK.tests()["test"]}
+    assert not reported & {pair.source for pair in race.VALIDATION.tests()["test"]}
