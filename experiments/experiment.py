@@ -30,7 +30,7 @@ from experiments.claims import Answers as AnswersOf
 from experiments.claims import Claim, Runs, asked, worded
 from experiments.history import HISTORIES, History
 from experiments.kinds import Kinds, NumberKind, kind_of
-from experiments.record import Entry, fingerprint, measure, rounded, write_result
+from experiments.record import LEAST_SEEDS, Entry, fingerprint, measure, rounded, write_result
 from experiments.source import code_digest
 from experiments.steps import watched
 from experiments.trials import TUNING_SEEDS, Trials, record_trials
@@ -65,6 +65,7 @@ class Experiment:
         name: of the module and of the record.
         title: what is studied.
         seeds: those that are reported, none of which any setting was chosen on.
+        least_seeds: how many of them there have to be.
         arms: gives what is compared.
         outcome: takes an arm's setting, its task and a seed, and gives its measures.
         beside: takes a seed and gives measures of no single arm, by their whole names.
@@ -98,6 +99,7 @@ class Experiment:
     elsewhere: Callable[[], Mapping[str, Measure]] = dict
     config: Callable[[], Mapping[str, object]] | None = None
     tolerance: float = 1e-3
+    least_seeds: int = LEAST_SEEDS
     trials: Trials | None = None
     workers: int = 2
     arguments: str = ""
@@ -231,6 +233,7 @@ class Experiment:
             claims=self.decide(runs, answers),
             data=self.data,
             code=code,
+            least_seeds=self.least_seeds,
             fingerprint=fingerprint(self.trace(), tolerance=self.tolerance),
         )
 

@@ -147,32 +147,7 @@ TRAINED_ON = (
     "runs."
 )
 NEAR: When = ("changed later", f"{FAR_DROPPED} {TRAINED_ON}")
-NEAR_AT_ONCE: When = ("extended later", TRAINED_ON)
-PATIENT: When = (
-    "added later",
-    "Added for the second edition, when the numbers of the first were known, and before its runs.",
-)
-MATCHED_STARTS: When = (
-    "extended later",
-    "Planned with 250 updates of larger batches; the first edition recorded 200, in which two "
-    "heads lost 0.055 nats. The second trains for 1,500, from keys and values that start at the "
-    "same size, and its settings and claims were committed before these runs.",
-)
-RACE: When = (
-    "added later",
-    "The first edition compared a Transformer after 1,200 updates with recurrent translators after "
-    "2,000, while it still improved, and drew no claim from it; the study of what attention buys "
-    "then gave it 2,000. This study supersedes both comparisons: as many weights, equal updates "
-    "and equal time, two budgets. Its settings and claims were committed before its runs. Five "
-    "seeds were planned; processor time was short, and before any of its numbers was read they "
-    "became three.",
-)
-AT_ONCE: When = (
-    "added later",
-    "Added for the second edition, which asked whether the Transformer is only faster to train; "
-    "committed before its runs.",
-)
-LONGER_RECALL: When = (
+NEAR_LONGER_RECALL: When = (
     "extended later",
     "The first edition recorded five seeds after 400 updates, when the delta rule had hardly begun "
     "to learn in three of them. The second has 20 seeds and 2,000 updates, and its settings and "
@@ -629,14 +604,6 @@ HISTORIES: dict[str, dict[str, History]] = {
             "tied": "press2017",
             "warmup_post": "xiong2020",
             "warmup_pre": "xiong2020",
-        },
-    ),
-    "parallelism": histories(
-        AT_ONCE,
-        {
-            "at_once_is_faster": "vaswani2017",
-            "at_once_is_faster_with_two": "vaswani2017",
-            "second_thread_helps_the_transformer_more": "popular",
         },
     ),
     "translator_race": histories(

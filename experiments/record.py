@@ -195,6 +195,7 @@ def write_result(
     data: Mapping[str, str] | None = None,
     fingerprint: Entry | None = None,
     code: str | None = None,
+    least_seeds: int = LEAST_SEEDS,
     directory: Path | None = None,
 ) -> Path:
     """Check a study and write its record, whole or not at all.
@@ -203,7 +204,7 @@ def write_result(
         study: the name of the study and of the file.
         title: what was studied.
         command: what runs it again.
-        seeds: at least 5, all different.
+        seeds: at least `least_seeds`, all different.
         threads: how many threads a run used.
         config: what was fixed beforehand; dataclasses are written as mappings.
         measures: by name, each from `measure`.
@@ -211,18 +212,19 @@ def write_result(
         data: "credit" and "licence" of data that others made, and "sha256" of their file.
         fingerprint: from `fingerprint`.
         code: digest of the code that made the runs, from `Experiment.code`.
+        least_seeds: fewer than 5 only where the history of the claims says why.
         directory: where to write; by default among the package's records.
 
     Returns:
         The path of the file.
 
     Raises:
-        ValueError: there are fewer than 5 seeds, runs are not one a seed, a number does not follow
+        ValueError: there are too few seeds, runs are not one a seed, a number does not follow
             from its runs, or a string is an absolute path.
         TypeError: the configuration holds what JSON cannot.
     """
-    if len(seeds) < LEAST_SEEDS:
-        raise ValueError(f"seeds: got {len(seeds)}, wanted at least {LEAST_SEEDS}")
+    if len(seeds) < least_seeds:
+        raise ValueError(f"seeds: got {len(seeds)}, wanted at least {least_seeds}")
     record = _plain(
         {
             "study": study,

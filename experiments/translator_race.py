@@ -119,7 +119,7 @@ STUDY = Experiment(
     name=NAME, title="A Transformer and a recurrent translator: equal updates and equal time",
     seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, beside=update_cost,
     timed=True, kinds={"update_cost/*": number("× a recurrent update", 0), **kinds(TASK)},
-    claims=CLAIMS, smoke=smoke, workers=1,
+    claims=CLAIMS, smoke=smoke, workers=1, least_seeds=len(SEEDS),
 )  # fmt: skip
 
 if __name__ == "__main__":
