@@ -37,9 +37,10 @@ def shows(page: Page, name: str, shift: int, *, safe: bool) -> None:
     ):  # fmt: skip
         shown = exact_all(page.locator(f".am-narrow-{part}"))
         np.testing.assert_array_equal(shown, wanted, err_msg=f"{part}, {name}, {shift}")
-    assert page.locator("svg").get_attribute("aria-label") == output(
-        kind=name, shift=shift, safe=safe
-    ).alt
+    assert (
+        page.locator("svg").get_attribute("aria-label")
+        == output(kind=name, shift=shift, safe=safe).alt
+    )
 
 
 def go(page: Page, shift: int) -> None:

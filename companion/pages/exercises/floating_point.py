@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from companion.attention import masked_softmax
 from companion.pages.exercises import answers
-from companion.pages.exercises.answers import Answer, fail
-from companion.pages.exercises.numerics import check_additive, check_softmax
+from companion.pages.exercises.answers import Answer, Numbers, fail
 
-__all__ = ["check_additive", "check_ends", "check_large", "check_softmax", "check_sums_narrowly"]
+Flags = NDArray[np.bool_]
 
 LARGE = (1000.0, 1001.0, 1003.0)
 """The scores of the exercise by hand."""
@@ -42,7 +43,7 @@ def check_ends(ends: Answer) -> None:
         with np.errstate(all="ignore"):
             got = answers.called(ends, np.array(scores, dtype=np.float16))
         if got not in ("weights", "zeros", "NaN"):
-            fail(f'got {got!r}, wanted "weights", "zeros" or "NaN"')
+            answers.refuse(got, '"weights", "zeros" or "NaN"')
         if got != wanted:
             fail(f'scores {scores}: got "{got}", wanted "{wanted}": {why}')
     print("Right.")
@@ -74,6 +75,63 @@ def check_large(weights: Any, lse: Any) -> None:
     print("Right.")
 
 
+def check_softmax(softmax: Answer) -> None:
+    """Check a masked softmax: large scores, forbidden keys, and a row with nothing allowed.
+
+    Args:
+        softmax: `softmax(scores, mask)`, from an array (q, k) and a boolean one, True = may
+            attend, to weights (q, k); zeros in a row where nothing is allowed.
+    """
+    generator = np.random.default_rng(5)
+    scores = generator.normal(size=(4, 6))
+    mask = np.arange(6) <= np.arange(4)[:, None] + 1
+    _check_weights(softmax, scores, mask)
+    _check_weights(softmax, scores + 1000.0, mask, "with scores near 1000")
+    lonely = mask.copy()
+    lonely[2] = False
+    _check_weights(softmax, scores, lonely, "with nothing allowed in a row")
+    decoy = np.where(mask, scores - 1000.0, 1000.0)
+    _check_weights(softmax, decoy, mask, "where the forbidden scores are the largest")
+    print("Right.")
+
+
+def _check_weights(softmax: Answer, scores: Numbers, mask: Flags, when: str = "") -> None:
+    with np.errstate(all="ignore"):
+        got = answers.as_array(answers.called(softmax, scores, mask), axes="(q, k)")
+    right = masked_softmax(scores, mask)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    everywhere = powers / powers.sum(-1, keepdims=True)
+    over_queries = masked_softmax(np.ascontiguousarray(scores.T), np.ascontiguousarray(mask.T)).T
+    of_zeros = masked_softmax(scores * mask)
+    mistakes = {
+        "the mask is upside down: True means may attend": masked_softmax(scores, ~mask),
+        "the mask is missing": everywhere,
+        "the mask has to come before the softmax: what it takes away afterwards, the others do "
+        "not get": everywhere * mask,
+        "a score of 0 is a score like any other: a forbidden key needs -inf": of_zeros,
+        "a row sums to 1; that is the axis of the keys, the last": over_queries,
+    }
+    otherwise = _weights_hint(got, scores, mask, when)
+    answers.compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise, atol=1e-9)
+
+
+def _weights_hint(got: Numbers, scores: Numbers, mask: Flags, when: str) -> str:
+    """Say what goes wrong with some weights that no known mistake gives."""
+    if got.shape != scores.shape:
+        return ""
+    dead = ~mask.any(-1)
+    if dead.any() and np.isnan(got[dead]).any():
+        return "a row with nothing allowed is NaN: its maximum is -inf, or its sum is 0"
+    if dead.any() and np.allclose(got[dead], 1 / scores.shape[-1]):
+        return "a row with nothing allowed averages all keys: with -1e9 all scores tie; use -inf"
+    lost = np.isnan(got).any() or np.allclose(got[~dead], 0)
+    if lost and scores[~mask].min() > scores[mask].max():
+        return f"all weights are lost {when}: subtract the largest of the allowed scores"
+    if not np.isfinite(got).all():
+        return f"not all weights are finite {when}: subtract the largest score of the row first"
+    return f"the shape is right, the weights are not {when}".strip()
+
+
 def check_sums_narrowly(sums_narrowly: Answer) -> None:
     """Check a function that finds out whether an attention loses the terms of a long sum.
 
@@ -82,8 +140,6 @@ def check_sums_narrowly(sums_narrowly: Answer) -> None:
             tensors (q, d), (k, d), (k, v) to True or False.
     """
     import torch
-
-    from companion.attention import masked_softmax
 
     def sound(query: Any, key: Any, value: Any) -> Any:
         scores = query.float() @ key.float().mT
@@ -100,7 +156,7 @@ def check_sums_narrowly(sums_narrowly: Answer) -> None:
     def seen(attention: Answer) -> Any:
         got = answers.called(sums_narrowly, attention)
         if not isinstance(got, bool | np.bool_):
-            fail(f"got {answers.named(got)}, wanted True or False")
+            answers.refuse(got, "True or False")
         return bool(got)
 
     if seen(sound):

@@ -56,8 +56,8 @@ __all__ = [
     "attended_picture", "attention_map", "attention_timeline", "band", "caption_maps",
     "compounding", "divided_head", "glossed_text", "gold_links", "head_viewer", "intervals",
     "label_along", "label_ends", "letter_color", "live_translator", "local_window",
-    "narrow_softmax", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
-    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "width_explorer", "word_order", "written_text",
+    "narrow_softmax", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
+    "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
+    "weight_key", "width_explorer", "word_order", "written_text",
 ]  # fmt: skip

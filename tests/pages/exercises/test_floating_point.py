@@ -45,7 +45,7 @@ def test_right_answers_pass(capsys: pytest.CaptureFixture[str]) -> None:
         (lambda scores: ends(scores - scores.max()), 'got "weights", wanted "zeros"'),
         (lambda scores: "NaN" if scores.max() > 9 else "weights", "six of them"),
         (lambda scores: None, "end in a return"),
-        (lambda scores: 3, 'got 3, wanted "weights"'),
+        (lambda scores: 3, 'wanted "weights"'),
     ],
 )
 def test_a_wrong_ending_gets_a_hint(answer: Answer, hint: str) -> None:

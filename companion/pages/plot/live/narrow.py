@@ -182,9 +182,7 @@ def _finding(found: Steps, exact: Numbers) -> str:
     if np.isinf(found.powers).any():
         return "exp is too large for this type: inf / inf is NaN."
     if math.isinf(found.total):
-        return (
-            "Every exp still fits, but their sum does not: all weights are 0, and nothing warns."
-        )
+        return "Every exp still fits, but their sum does not: all weights are 0, and nothing warns."
     if found.total == 0:
         return "Every exp is rounded to 0, and 0 / 0 is NaN."
     worst = 100 * float((np.abs(found.weights - exact) / exact).max())
