@@ -6,7 +6,6 @@ Each calls your function, compares with a computation of its own, and prints "Ri
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,9 @@ from companion.attention import masked_softmax, scaled_dot_product_attention
 from companion.masks import causal_mask
 from companion.pages.exercises import answers
 from companion.pages.exercises.answers import Answer, Numbers, fail
-from companion.tiled import merge_attention
+from companion.pages.exercises.tiles import check_merge as check_merge
 
 Flags = NDArray[np.bool_]
-PAIR = "two arrays, (output, lse)"
 
 LEAST_PENALTY = -1e4
 """The most that `check_additive` accepts on a forbidden key: no score makes up for it."""
@@ -80,55 +78,6 @@ def _weights_hint(got: Numbers, scores: Numbers, mask: Flags, when: str) -> str:
     if not np.isfinite(got).all():
         return f"not all weights are finite {when}: subtract the largest score of the row first"
     return f"the shape is right, the weights are not {when}".strip()
-
-
-def check_merge(merge: Answer) -> None:
-    """Check that attention to some keys and attention to others becomes attention to all.
-
-    Args:
-        merge: `merge(output, lse, other_output, other_lse)`, from outputs (q, v) and log-sum-exps
-            (q,) to the merged pair; a half with -inf counts for nothing, and two of them give
-            zeros and -inf.
-    """
-    generator = np.random.default_rng(6)
-    one, two = generator.normal(size=(2, 5, 3))
-    lse, other = generator.normal(size=(2, 5))
-    _check_merged(merge, one, lse, two, other)
-    _check_merged(merge, one, lse + 900.0, two, other + 900.0, "with log-sum-exps near 900")
-    other[1], lse[3] = -math.inf, -math.inf
-    _check_merged(merge, one, lse, two, other, "where one half has no key")
-    one[2], two[2], lse[2], other[2] = 0.0, 0.0, -math.inf, -math.inf
-    _check_merged(merge, one, lse, two, other, "where neither half has a key")
-    print("Right.")
-
-
-def _check_merged(
-    merge: Answer, one: Numbers, lse: Numbers, two: Numbers, other: Numbers, when: str = ""
-) -> None:
-    with np.errstate(all="ignore"):
-        got = answers.called(merge, one, lse, two, other)
-        right, right_lse = merge_attention(one, lse, two, other)
-        share = (lse / (lse + other))[:, None]
-        shared, rest = share * one + (1 - share) * two, np.log(1 + np.exp(-np.abs(lse - other)))
-        of_output = {
-            "halves weigh as their denominators do, not alike": (one + two) / 2,
-            "each half is a mean already; the sum has to be one, too": one + two,
-            "a log-sum-exp is a logarithm: its exponential is the weight": shared,
-            "the weights are exchanged": merge_attention(one, other, two, lse)[0],
-        }
-        of_lse = {
-            "the sums add up, not their logarithms": lse + other,
-            "that is the larger one; the smaller adds something": np.maximum(lse, other),
-            "that is the sum; its logarithm is wanted": np.exp(lse) + np.exp(other),
-            "the logarithm of the sum, without the maximum added back": rest,
-        }
-    names = {"output": "(q, v)", "lse": "(q,)"}
-    for (name, axes), part in zip(names.items(), answers.as_parts(got, 2, PAIR), strict=True):
-        if np.isnan(answers.as_array(part, f"{name}: ", axes)).any():
-            fail(f"NaN {when}: subtract the larger log-sum-exp first, unless it is -inf")
-    parts = {"output": (right, of_output), "lse": (right_lse, of_lse)}
-    otherwise = f"the shape is right, the numbers are not {when}".strip()
-    answers.compare_parts(got, parts, PAIR, otherwise=otherwise, atol=1e-9)
 
 
 def check_additive(additive: Answer) -> None:

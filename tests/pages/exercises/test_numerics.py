@@ -11,7 +11,6 @@ import pytest
 
 from companion.pages.exercises.numerics import (
     check_additive,
-    check_merge,
     check_softmax,
 )
 
@@ -46,33 +45,6 @@ def plain(scores: Any) -> Any:
     return powers / powers.sum(-1, keepdims=True)
 
 
-def merge(output: Any, lse: Any, other_output: Any, other_lse: Any) -> Any:
-    """Row by row, with the logarithm of a sum from NumPy."""
-    total = np.logaddexp(lse, other_lse)
-    merged = np.zeros_like(output)
-    for i, whole in enumerate(total):
-        if whole > -math.inf:
-            merged[i] = math.exp(lse[i] - whole) * output[i]
-            merged[i] += math.exp(other_lse[i] - whole) * other_output[i]
-    return merged, total
-
-
-def unsafe_merge(one: Any, lse: Any, two: Any, other: Any) -> Any:
-    a, b = np.exp(lse), np.exp(other)
-    return (a[:, None] * one + b[:, None] * two) / (a + b)[:, None], np.log(a + b)
-
-
-def with_lse(change: Answer) -> Answer:
-    return lambda one, lse, two, other: (merge(one, lse, two, other)[0], change(lse, other))
-
-
-def with_output(change: Answer) -> Answer:
-    return lambda one, lse, two, other: (
-        change(one, lse, two, other),
-        merge(one, lse, two, other)[1],
-    )
-
-
 def make_additive(penalty: float = -math.inf, joined: Answer = np.logical_and) -> Answer:
     def additive(causal: Any, padding: Any) -> Any:
         allowed = np.broadcast_to(joined(causal, padding), causal.shape)
@@ -89,7 +61,6 @@ def multiplied(causal: Any, padding: Any) -> Any:
     ("check", "answer"),
     [
         (check_softmax, make_softmax()),
-        (check_merge, merge),
         (check_additive, make_additive()),
         (check_additive, make_additive(float(np.finfo(np.float16).min))),
     ],
@@ -118,31 +89,6 @@ SOFTMAX: list[tuple[Answer, str]] = [
     (lambda scores: scores, "your function stops"),
 ]
 
-MERGE: list[tuple[Answer, str]] = [
-    (with_output(lambda one, lse, two, other: (one + two) / 2), "not alike"),
-    (with_output(lambda one, lse, two, other: one + two), "a mean already"),
-    (
-        with_output(
-            lambda one, lse, two, other: (
-                (lse[:, None] * one + other[:, None] * two) / (lse + other)[:, None]
-            )
-        ),
-        "its exponential is the weight",
-    ),
-    (with_output(lambda one, lse, two, other: merge(one, other, two, lse)[0]), "exchanged"),
-    (with_output(lambda one, lse, two, other: 7 * one), "output: the shape is right"),
-    (with_lse(lambda lse, other: lse + other), "not their logarithms"),
-    (with_lse(np.maximum), "the larger one"),
-    (with_lse(lambda lse, other: np.exp(lse) + np.exp(other)), "its logarithm is wanted"),
-    (with_lse(lambda lse, other: np.log1p(np.exp(-abs(lse - other)))), "added back"),
-    (with_lse(lambda lse, other: lse - other), "lse: the shape is right"),
-    (unsafe_merge, "NaN with log-sum-exps near 900"),
-    (lambda one, lse, two, other: one, "wanted two arrays"),
-    (lambda one, lse, two, other: (one[0], lse), r"output: got shape \(3,\)"),
-    (lambda one, lse, two, other: None, "end in a return"),
-    (lambda one: one, "your function stops"),
-]
-
 ADDITIVE: list[tuple[Answer, str]] = [
     (multiplied, "0 times infinity"),
     (lambda causal, padding: ~make_additive(0)(causal, padding).astype(bool), "array of bool"),
@@ -165,7 +111,6 @@ ADDITIVE: list[tuple[Answer, str]] = [
     ("check", "answer", "hint"),
     [
         *((check_softmax, *case) for case in SOFTMAX),
-        *((check_merge, *case) for case in MERGE),
         *((check_additive, *case) for case in ADDITIVE),
     ],
 )
