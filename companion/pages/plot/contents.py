@@ -92,6 +92,9 @@ PARTS = (
              evidence="mathematics/position_evidence.ipynb"),
         Stop("mathematics/numerics.ipynb", "Softmax in floating point, and in blocks",
              "How does one line of mathematics go wrong without an error?", 25, True),
+        Stop("mathematics/tiles.ipynb", "Blocks and tiles",
+             "How can a softmax be exact if its scores come in blocks?", 12, True,
+             evidence="mathematics/tiles_evidence.ipynb"),
     )),
     Part("Implementation", "How it is built, and how builders go wrong.", (
         Stop("implementation/from_scratch.ipynb", "From scratch",
