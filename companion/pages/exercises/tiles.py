@@ -59,7 +59,8 @@ def check_rescales(rescales: Answer) -> None:
             "the first block finds nothing to rescale": int((tops[1:] > before).sum()) + 1,
         }
 
-    check(rescales, cases, expected, otherwise="got {got:g}")
+    otherwise = "got {got:g}: compare the maximum of each block with that of all blocks before it"
+    check(rescales, cases, expected, otherwise=otherwise)
 
 
 def check_halves(first: Any, second: Any, both: Any, answer: Any) -> None:
