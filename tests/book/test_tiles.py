@@ -161,7 +161,7 @@ def test_forgetting_is_seen_only_where_a_later_block_has_the_maximum(browser: Br
         page.get_by_label("forget to rescale").check()
         page.get_by_role("button", name="Next").press("End")
         assert said(page) == (
-            "Block by block the answer is 0.87, and all at once 1.19: wrong, because the wine-red "
+            "Block by block the answer is 0.87, and all at once 1.19: wrong, because earlier "
             "bars were not rescaled."
         )
         assert stale(page) == [True] * 4 + [False] * 2

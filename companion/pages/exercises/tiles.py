@@ -84,7 +84,7 @@ def check_halves(first: Any, second: Any, both: Any, answer: Any) -> None:
     one, two = (_three(scores[part], values[part]) for _, part in list(parts.values())[:2])
     for name, (given, part) in parts.items():
         right = _three(scores[part], values[part])
-        mistakes = {
+        mistakes: dict[str, Any] = {
             "subtract the maximum before the exponential": _three(
                 scores[part], values[part], highest=0.0
             ),

@@ -139,7 +139,7 @@ function start(root) {
       const answer = steps[place - 1].blend / steps[place - 1].total;
       const right = whole.blend / whole.total;
       const both = `Block by block the answer is ${rounded(answer, 2)}, and all at once ${rounded(right, 2)}`;
-      if (far(answer, right)) return `${both}: wrong, because the wine-red bars were not rescaled.`;
+      if (far(answer, right)) return `${both}: wrong, because earlier bars were not rescaled.`;
       const lucky = forget.input.checked ? ", because no later block had a larger score" : "";
       return `${both}: the same${lucky}. The gold marks are the weights, all at once.`;
     }
@@ -153,7 +153,7 @@ function start(root) {
     const numbers = `Z = ${sum}, b = ${mix}.`;
     if (due === 1) return `${name}. No score is above \u03bc = ${rounded(before, 1)}: the factor is 1. ${numbers}`;
     const rises = `${name}. \u03bc rises from ${rounded(before, 1)} to ${rounded(highest, 1)}`;
-    if (factor === 1) return `${rises}, and the factor ${rounded(due, 2)} is forgotten. ${numbers}`;
+    if (factor === 1) return `${rises}, but the factor ${rounded(due, 2)} is forgotten. ${numbers}`;
     return `${rises}: the factor is ${rounded(factor, 2)}. ${numbers}`;
   }
 
