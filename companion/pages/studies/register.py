@@ -25,7 +25,6 @@ PAGES: Mapping[str, str] = {
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
-    "speculative": "implementation/decoding_evidence.ipynb",
     "induction": "implementation/decoding.ipynb",
     "summarization": "applications/summarization.ipynb",
     "captioning": "applications/captioning.ipynb",
