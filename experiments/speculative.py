@@ -65,7 +65,7 @@ def pair_table(sentences: Iterable[Sequence[int]], size: int, unseen: float) -> 
     return counts / counts.sum(1, keepdim=True)
 
 
-def draft_of(seen: Iterable[Sequence[str]], vocab: Vocabulary, unseen: float) -> Score:
+def draft_of(seen: Iterable[tuple[str, ...]], vocab: Vocabulary, unseen: float) -> Score:
     """Return the draft: the row of the table for the last word."""
     marked = ([vocab.bos_id, *vocab.encode(words), vocab.eos_id] for words in sorted(seen))
     table = pair_table(marked, len(vocab), unseen)

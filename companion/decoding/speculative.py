@@ -132,7 +132,9 @@ def speculate(
         new = verify(guess[begun:], drafted, scored, generator)
         passes += 1
         kept = len(new) - 1
-        origins += ["kept"] * kept + ["added" if begun + kept == len(guess) else "replaced"]
+        last: Origin = "added" if begun + kept == len(guess) else "replaced"
+        proposed: list[Origin] = ["kept"] * kept
+        origins += [*proposed, last]
         text = torch.cat((text, new))
         if kept and new[-2] == eos_id:  # a token behind the end is thrown away
             text, origins = text[:-1], origins[:-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def test_every_slider_at_every_step(browser: Browser) -> None:
         ):
             for place, step in enumerate(steps):
                 slider.fill(str(place))
-                shows(page, **{name: step})
+                shows(page, **cast(Any, {name: step}))
 
 
 def test_all_together_by_keyboard(browser: Browser) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.decoding import Speculated
+from companion.decoding import Score, Speculated
 from experiments import speculative
 
 
@@ -20,7 +20,7 @@ def test_only_checked_words_count() -> None:
     draft = torch.tensor([[0.5, 0.5], [0.25, 0.75]])
     target = torch.tensor([[0.5, 0.5], [0.75, 0.25]])
 
-    def score(table: Tensor) -> speculative.Score:
+    def score(table: Tensor) -> Score:
         return lambda tokens: table[tokens]
 
     written = [

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from companion.pages.exercises.decoding import (
-    check_best,
     check_draft,
     check_induction,
     check_passes,
@@ -17,6 +16,7 @@ from companion.pages.exercises.decoding import (
     check_words_left,
     check_written,
 )
+from companion.pages.exercises.decoding_evidence import check_best
 
 Answer = Callable[..., Any]
 
@@ -179,7 +179,7 @@ WRITTEN: list[tuple[Answer, str]] = [
 
 
 def test_the_draft_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
-    check_draft(0.2 + 0.3 + 0.2, np.array([0.0, 2.0, 1.0]) / 3)  # type: ignore[arg-type]
+    check_draft(0.2 + 0.3 + 0.2, [0.0, 2 / 3, 1 / 3])
     assert capsys.readouterr().out == "Right.\n"
 
 
