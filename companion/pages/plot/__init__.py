@@ -27,6 +27,7 @@ from companion.pages.plot.live.divided import divided_head
 from companion.pages.plot.live.gradients import gradient_flow
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.narrow import narrow_softmax
+from companion.pages.plot.live.next_word import next_word
 from companion.pages.plot.live.order import word_order
 from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import MaskPuzzle, paint_mask
@@ -57,8 +58,8 @@ __all__ = [
     "attended_picture", "attention_map", "attention_timeline", "band", "caption_maps",
     "compounding", "divided_head", "glossed_text", "gold_links", "gradient_flow", "head_viewer",
     "intervals", "label_along", "label_ends", "letter_color", "live_translator", "local_window",
-    "narrow_softmax", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
-    "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "width_explorer", "word_order", "written_text",
+    "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask", "prefix_tree",
+    "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
+    "softmax_explorer", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
+    "use_style", "weight_key", "width_explorer", "word_order", "written_text",
 ]  # fmt: skip

@@ -105,8 +105,9 @@ PARTS = (
              "Can you write attention and its gradients by hand?", 28, True),
         Stop("implementation/transformer.ipynb", "The Transformer",
              "What are its layers, and does each of them matter?", 31, True),
-        Stop("implementation/decoding.ipynb", "Decoding and the cache",
-             "How do probabilities become a sentence?", 26, True),
+        Stop("implementation/decoding.ipynb", "Decoding",
+             "How do probabilities become a sentence?", 12, True,
+             evidence="implementation/decoding_evidence.ipynb"),
     )),
     Part("Applications", "What it is used for.", (
         Stop("applications/summarization.ipynb", "Summarization",

@@ -24,7 +24,7 @@ PAGES: Mapping[str, str] = {
     "numerics": "mathematics/floating_point_evidence.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
-    "decoding": "implementation/decoding.ipynb",
+    "decoding": "implementation/decoding_evidence.ipynb",
     "induction": "implementation/decoding.ipynb",
     "summarization": "applications/summarization.ipynb",
     "captioning": "applications/captioning.ipynb",

@@ -1,4 +1,4 @@
-"""The check functions of "Decoding and the cache": wrong gets the hint at its cause."""
+"""The check functions of "Decoding": wrong gets the hint at its cause."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from companion.pages.exercises.decoding import (
-    check_best,
+    check_draft,
     check_induction,
     check_passes,
     check_top_p,
+    check_words_left,
+    check_written,
 )
+from companion.pages.exercises.decoding_evidence import check_best
 
 Answer = Callable[..., Any]
 
@@ -56,6 +59,23 @@ def weights(tokens: list[str], *, shift: int = 1, last: bool = True) -> Any:
     return found
 
 
+def words_left(probabilities: Any, *, power: float = 0.5) -> tuple[int, int]:
+    """Logits, as a program has them."""
+    logits, least = np.log(probabilities), np.log(0.1)
+    first = sum(power * (one - logits.max()) >= least for one in logits)
+    return int(first), sum(bool(one - logits.max() >= least) for one in logits)
+
+
+def written(draft: Any, target: Any) -> Any:
+    """One proposed word after the other."""
+    found = np.zeros(len(draft))
+    for word, chance in enumerate(draft):
+        keeps = min(1.0, target[word] / chance)
+        found[word] += chance * keeps
+        found += chance * (1 - keeps) * target
+    return found
+
+
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
@@ -63,6 +83,8 @@ def weights(tokens: list[str], *, shift: int = 1, last: bool = True) -> Any:
         (check_best, best),
         (check_passes, passes),
         (check_induction, weights),
+        (check_words_left, words_left),
+        (check_written, written),
     ],
 )
 def test_the_right_answer_passes(
@@ -132,6 +154,51 @@ INDUCTION: list[tuple[Answer, str]] = [
 ]
 
 
+WORDS_LEFT: list[tuple[Answer, str]] = [
+    (lambda given: (words_left(given)[1],) * 2, "temperature first: a temperature of 2 takes"),
+    (lambda given: words_left(given, power=2), "the power is 1/2"),
+    (lambda given: (words_left(given)[0],) * 2, "here the cut comes first"),
+    (lambda given: (words_left(given)[0], int((given >= 0.1).sum())), "not for 0.1"),
+    (lambda given: (99, 1), "got 99, which is not it"),
+    (lambda given: 3, "wanted two numbers"),
+]
+
+WRITTEN: list[tuple[Answer, str]] = [
+    (lambda draft, target: target, "so a right program writes"),
+    (lambda draft, target: np.minimum(draft, target), "add what comes then"),
+    (lambda draft, target: np.minimum(draft, target) + target, "as often as a word is refused"),
+    (
+        lambda draft, target: (
+            written(draft, target) + (1 - np.minimum(draft, target).sum()) * (draft - target)
+        ),
+        "not from the draft",
+    ),
+    (lambda draft, target: np.zeros(len(draft)), "which is not it"),
+    (lambda draft, target: None, "end in a return"),
+]
+
+
+def test_the_draft_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    check_draft(0.2 + 0.3 + 0.2, [0.0, 2 / 3, 1 / 3])
+    assert capsys.readouterr().out == "Right.\n"
+
+
+@pytest.mark.parametrize(
+    ("rate", "replacement", "hint"),
+    [
+        (0.3, [0, 2 / 3, 1 / 3], "rate: that is how often a word is refused"),
+        (0.8, [0, 2 / 3, 1 / 3], "each word counts as often as it is proposed"),
+        (0.7, [0, 0.2, 0.1], "replacement: divide by the sum"),
+        (0.7, [0.2, 0.5, 0.3], "not the model itself"),
+        (0.7, [1, 0, 0], "not the draft beyond the model"),
+        (0.5, [0, 2 / 3, 1 / 3], "got 0.5, which is not it"),
+    ],
+)
+def test_a_wrong_draft_gets_its_hint(rate: float, replacement: list[float], hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_draft(rate, replacement)
+
+
 @pytest.mark.parametrize(
     ("check", "answer", "hint"),
     [
@@ -139,6 +206,8 @@ INDUCTION: list[tuple[Answer, str]] = [
         *((check_best, *case) for case in BEST),
         *((check_passes, *case) for case in PASSES),
         *((check_induction, *case) for case in INDUCTION),
+        *((check_words_left, *case) for case in WORDS_LEFT),
+        *((check_written, *case) for case in WRITTEN),
     ],
 )
 def test_a_wrong_answer_gets_the_hint_at_its_cause(
