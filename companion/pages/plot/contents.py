@@ -103,6 +103,9 @@ PARTS = (
              "What are its layers, and does each of them matter?", 31, True),
         Stop("implementation/decoding.ipynb", "Decoding and the cache",
              "How do probabilities become a sentence?", 26, True),
+        Stop("implementation/cache.ipynb", "The cache",
+             "Must a model read everything again for each word that it writes?", 12, True,
+             evidence="implementation/cache_evidence.ipynb"),
     )),
     Part("Applications", "What it is used for.", (
         Stop("applications/summarization.ipynb", "Summarization",
