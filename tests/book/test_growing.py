@@ -99,7 +99,7 @@ def test_without_a_script_the_cache_is_drawn(browser: Browser) -> None:
         assert page.locator("button, input").count() == 0
         shows(page, "causal", 4)
         state = page.locator(".am-live-state:visible").inner_text()
-        assert state.startswith("Reading the, causal: 1 word to compute in this step")
+        assert state.startswith("Reading the, causal: this step computes 1 word, and 4 without")
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -120,7 +120,7 @@ def test_keyboard_words_and_reset(browser: Browser) -> None:
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         shows(page, "causal", 6)
-        begin = "Reading house, causal: 1 word to compute in this step, without a cache 6"
+        begin = "Reading house, causal: this step computes 1 word, and 6 without a cache"
         assert said(page).startswith(begin)
         assert "Out of date" not in said(page)
         press(page, "both ways")
@@ -170,7 +170,7 @@ def test_nothing_jumps(browser: Browser, screen: str) -> None:
     options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
     with alone(browser, output(), **options) as page:
         assert page.evaluate(SHIFTS) <= 0.01
-        tall = set()
+        tall, wide = set(), set[int]()
         for rule in RULES:
             press(page, rule)
             for name in ("the prompt", "+ the", "+ house"):
@@ -178,4 +178,7 @@ def test_nothing_jumps(browser: Browser, screen: str) -> None:
                 box = page.locator("figure").bounding_box()
                 assert box is not None
                 tall.add(round(box["height"]))
+                cells = page.locator(".am-growing-table thead th").all()
+                wide |= {round((cell.bounding_box() or {"width": 0})["width"]) for cell in cells}
         assert len(tall) == 1
+        assert max(wide) - min(wide) <= 1
