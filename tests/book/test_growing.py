@@ -59,11 +59,11 @@ def stepped(rule: str, n: int) -> Numbers:
 
 def output_with_cache(rule: str, n: int) -> Numbers:
     memory = stepped(rule, n)
+    last: Numbers = memory[0]
     if n == PROMPT or rule not in ("both ways", "offset forgotten"):
-        return whole(rule, n)[2][-1]
-    if rule == "offset forgotten":
-        return memory[0]
-    last: Numbers = scaled_dot_product_attention(memory[-1:], memory, memory, scale=1.0)[0]
+        last = whole(rule, n)[2][-1]
+    elif rule == "both ways":
+        last = scaled_dot_product_attention(memory[-1:], memory, memory, scale=1.0)[0]
     return last
 
 

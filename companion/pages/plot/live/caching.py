@@ -160,7 +160,7 @@ class _Reader(NamedTuple):
         offset = end - size
         causal: Flags = causal_mask(size, end, offset=offset)
         near: Flags = sliding_window_mask(size, end, left=self.window - 1, offset=offset)
-        masks = {
+        masks: dict[str, Flags] = {
             "causal": causal,
             "window": near,
             "window and first word": near | (causal & (np.arange(end) == 0)),
