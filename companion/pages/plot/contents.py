@@ -102,12 +102,15 @@ PARTS = (
     )),
     Part("Implementation", "How it is built, and how builders go wrong.", (
         Stop("implementation/from_scratch.ipynb", "From scratch",
-             "Can you write attention and its gradients by hand?", 28, True),
+             "What does a layer do, number by number, and which check would notice a mistake?", 12, True),
         Stop("implementation/transformer.ipynb", "The Transformer",
-             "What are its layers, and does each of them matter?", 31, True),
+             "What is in a Transformer, and which parts does it need?", 25, True),
         Stop("implementation/decoding.ipynb", "Decoding",
-             "How do probabilities become a sentence?", 12, True,
+             "How does a model write, one word at a time?", 12,
              evidence="implementation/decoding_evidence.ipynb"),
+        Stop("implementation/cache.ipynb", "The cache",
+             "Why need a model not read its text again for every word?", 12,
+             evidence="implementation/cache_evidence.ipynb"),
     )),
     Part("Applications", "What it is used for.", (
         Stop("applications/summarization.ipynb", "Summarization",
