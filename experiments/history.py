@@ -161,7 +161,7 @@ MATCHED_STARTS: When = (
 COPY_STOPPED = (
     "The first edition stopped after 600 updates, with 71 % of the repetition predicted, and five "
     "seeds decided none of its four claims. The second draws longer texts and trains for 1,000 "
-    "updates, with tuned rates, on six seeds. Its settings and claims were committed before "
+    "updates, with tuned rates, on five seeds. Its settings and claims were committed before "
     "these runs, when trials on seed 101, which is no reported one, had been seen."
 )
 COPY_ANEW: When = ("extended later", f"{COPY_STOPPED} It was undecided.")

@@ -23,6 +23,7 @@ from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.arrows import arrow_lookup
 from companion.pages.plot.live.compounding import compounding
+from companion.pages.plot.live.copying import CopierView, copier_view, heads_that_copy
 from companion.pages.plot.live.divided import divided_head
 from companion.pages.plot.live.gradients import gradient_flow
 from companion.pages.plot.live.heads import head_viewer
@@ -50,11 +51,11 @@ from companion.pages.plot.trees import prefix_tree
 from companion.pages.plot.written import WrittenText, written_text
 
 __all__ = [
-    "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
+    "CopierView", "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
     "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText", "arrow_lookup",
     "attended_picture", "attention_map", "attention_timeline", "band", "caption_maps",
-    "compounding", "divided_head", "glossed_text", "gold_links", "gradient_flow", "head_viewer",
+    "compounding", "copier_view", "divided_head", "glossed_text", "gold_links", "gradient_flow", "head_viewer", "heads_that_copy",
     "intervals", "label_along", "label_ends", "letter_color", "live_translator", "local_window",
     "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
     "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list",
