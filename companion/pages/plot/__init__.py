@@ -51,14 +51,15 @@ from companion.pages.plot.trees import prefix_tree
 from companion.pages.plot.written import WrittenText, written_text
 
 __all__ = [
-    "CopierView", "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
-    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
-    "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText", "arrow_lookup",
-    "attended_picture", "attention_map", "attention_timeline", "band", "caption_maps",
-    "compounding", "copier_view", "divided_head", "glossed_text", "gold_links", "gradient_flow", "head_viewer", "heads_that_copy",
-    "intervals", "label_along", "label_ends", "letter_color", "live_translator", "local_window",
-    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
-    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "width_explorer", "word_order", "written_text",
+    "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
+    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
+    "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText",
+    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
+    "caption_maps", "compounding", "copier_view", "divided_head", "glossed_text", "gold_links",
+    "gradient_flow", "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends",
+    "letter_color", "live_translator", "local_window", "online_softmax_steps", "paint_mask",
+    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
+    "shifted_map", "softmax_explorer", "timeline_list", "timeline_steps", "training_limit",
+    "transformer_diagram", "use_style", "weight_key", "width_explorer", "word_order",
+    "written_text",
 ]  # fmt: skip

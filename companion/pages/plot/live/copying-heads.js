@@ -117,10 +117,13 @@ function start(root) {
       guess.classList.toggle("am-copying-right", right);
       guess.classList.toggle("am-copying-wrong", decided && !right);
     });
-    const at = seen.map((head) => letters[text[head[picked].indexOf(Math.max(...head[picked]))]]);
+    const [back, there] = seen.map((head) => head[picked]);
+    const before = picked ? back[picked - 1].toFixed(2) : "nothing";
+    const far = there.indexOf(Math.max(...there));
     const words =
-      `Picked: letter ${picked + 1}, ${letters[text[picked]]}. The first head ${on[0] ? `looks most at ${at[0]}` : "is off"}, ` +
-      `the second head ${on[1] ? `most at ${at[1]}` : "is off"}. ` +
+      `Picked: letter ${picked + 1}, ${letters[text[picked]]}. The first head ` +
+      (on[0] ? `gives ${before} to the letter before. ` : "is off. ") +
+      `The second head ${on[1] ? `looks most at ${letters[text[far]]}, letter ${far + 1}` : "is off"}. ` +
       `Predicted next: ${letters[best[picked]]}. Of the ${size - 1 - first} letters that the ` +
       `repetition decides, ${hits} are predicted.`;
     state(words);
