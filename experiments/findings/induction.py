@@ -10,9 +10,9 @@ FINDINGS = {
         number="{} % of the repeated symbols",
     ),
     "at_a_plateau": Finding(
-        holds="When the training ends, two layers have stopped to improve.",
+        holds="When the training ends, two layers have stopped improving.",
         fails="When the training ends, two layers still improve.",
-        undecided="We cannot tell whether two layers have stopped to improve when the training "
+        undecided="We cannot tell whether two layers have stopped improving when the training "
         "ends.",
         number="{} points in the last quarter of the training",
     ),
@@ -55,8 +55,7 @@ FINDINGS = {
     ),
     "previous_head_matters": Finding(
         holds="Take the best previous-token head away, and much of the copying goes with it.",
-        fails="Without its best previous-token head, a model copies about as well as without its "
-        "worst.",
+        fails="A model can spare its best previous-token head almost as well as its worst.",
         undecided="We cannot tell how much of the copying goes with the best previous-token head.",
         number="{} more repeated symbols in 100 lost than with the worst head",
     ),

@@ -106,10 +106,13 @@ def copier_view(text: str, on: Sequence[bool] = (True, True)) -> CopierView:
     """
     import torch
 
+    from companion.models.transformer import Block
+
     model = copier()
     tokens = torch.tensor([[LETTERS.index(letter) for letter in text]])
     with torch.no_grad(), ExitStack() as stack:
         for block, works in zip(model.decoder.blocks, on, strict=True):
+            assert isinstance(block, Block)
             if not works:
                 output = block.self_attention.output_proj
                 handle = output.register_forward_hook(lambda *parts: 0 * parts[-1])
