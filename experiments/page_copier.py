@@ -51,7 +51,7 @@ def stored(weight: Tensor) -> dict[str, Any]:
     levels = (weight.double() / scale[:, None]).round().to(torch.int8)
     return {
         "shape": list(weight.shape),
-        "levels": base64.b64encode(levels.numpy().tobytes()).decode("ascii"),
+        "base64": base64.b64encode(levels.numpy().tobytes()).decode("ascii"),
         "scale": scale.tolist(),
     }
 

@@ -1,9 +1,9 @@
 /* Two trained heads that copy: a text to change, and heads to switch off. */
 
 /* A stored weight: {rows, columns, at(row, column)}, or a vector. */
-function weightOf({ values, shape, levels, scale }) {
+function weightOf({ values, shape, base64, scale }) {
   if (values) return values;
-  const bytes = Int8Array.from(atob(levels), (letter) => letter.charCodeAt(0));
+  const bytes = Int8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   return Array.from({ length: shape[0] }, (_, row) =>
     Array.from({ length: shape[1] }, (__, column) => bytes[row * shape[1] + column] * scale[row]));
 }

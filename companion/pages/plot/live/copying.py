@@ -50,14 +50,14 @@ def restored(weight: Mapping[str, Any]) -> Tensor:
     Args:
         weight: a matrix, as whole numbers of eight bits and a scale a row, or a vector.
 
-    >>> restored({"shape": [1, 2], "levels": "fwA=", "scale": [0.01]})
+    >>> restored({"shape": [1, 2], "base64": "fwA=", "scale": [0.01]})
     tensor([[1.2700, 0.0000]], dtype=torch.float64)
     """
     import torch
 
     if "values" in weight:
         return torch.tensor(weight["values"], dtype=torch.float64)
-    levels = np.frombuffer(base64.b64decode(weight["levels"]), dtype=np.int8)
+    levels = np.frombuffer(base64.b64decode(weight["base64"]), dtype=np.int8)
     scale = np.asarray(weight["scale"], dtype=np.float64)
     return torch.from_numpy(levels.reshape(weight["shape"]) * scale[:, None])
 
@@ -132,7 +132,7 @@ def repeated(block: str, length: int) -> str:
     return (block[:length] * LENGTH)[:LENGTH]
 
 
-@contract(length=f">= {SHORTEST} and <= {LONGEST}", position=f">= 0 and < {LENGTH}")
+@contract(length=">= 4 and <= 7", position=">= 0 and < 14")
 def heads_that_copy(
     block: str, *, length: int = 7, position: int = 9, caption: str = ""
 ) -> LiveOutput:
