@@ -25,7 +25,7 @@ PAGES: Mapping[str, str] = {
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
-    "induction": "implementation/decoding.ipynb",
+    "induction": "implementation/induction_evidence.ipynb",
     "summarization": "applications/summarization.ipynb",
     "captioning": "applications/captioning.ipynb",
     "digits": "applications/captioning.ipynb",
