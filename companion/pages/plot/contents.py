@@ -98,7 +98,8 @@ PARTS = (
     )),
     Part("Implementation", "How it is built, and how builders go wrong.", (
         Stop("implementation/from_scratch.ipynb", "From scratch",
-             "Can you write attention and its gradients by hand?", 28, True),
+             "If one line of attention is wrong and no error says so, who notices?", 14, True,
+             evidence="implementation/from_scratch_evidence.ipynb"),
         Stop("implementation/transformer.ipynb", "The Transformer",
              "What are its layers, and does each of them matter?", 31, True),
         Stop("implementation/decoding.ipynb", "Decoding and the cache",

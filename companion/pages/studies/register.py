@@ -22,7 +22,7 @@ PAGES: Mapping[str, str] = {
     "numerics": "mathematics/numerics.ipynb",
     "heads": "mathematics/heads_evidence.ipynb",
     "positions": "mathematics/position_evidence.ipynb",
-    "from_scratch": "implementation/from_scratch.ipynb",
+    "from_scratch": "implementation/from_scratch_evidence.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding.ipynb",
     "induction": "implementation/decoding.ipynb",
