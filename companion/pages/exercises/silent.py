@@ -146,17 +146,19 @@ def differences(
     return {
         "shape": 0.0 if output.shape == x.shape else math.inf,
         "rows": float(abs(found.sum(-1) - 1).max()),
-        "future": apart(run(later)[:-1], output[:-1]),
-        "order": apart(run(turned, causal=False), np.roll(run(x, causal=False), -1, axis=0)),
-        "cache": apart(two, output[-2:]),
-        "loops": apart(output, wanted),
+        "future": largest_difference(run(later)[:-1], output[:-1]),
+        "order": largest_difference(
+            run(turned, causal=False), np.roll(run(x, causal=False), -1, axis=0)
+        ),
+        "cache": largest_difference(two, output[-2:]),
+        "loops": largest_difference(output, wanted),
     }
 
 
-def apart(one: Any, other: Any) -> float:
+def largest_difference(one: Any, other: Any) -> float:
     """Return the largest difference of two arrays; infinite if their shapes are not the same.
 
-    >>> apart(np.ones(2), np.zeros(2)), apart(np.ones(2), np.ones(3))
+    >>> largest_difference(np.ones(2), np.zeros(2)), largest_difference(np.ones(2), np.ones(3))
     (1.0, inf)
     """
     return float(abs(one - other).max()) if one.shape == other.shape else math.inf

@@ -13,10 +13,10 @@ from companion.layers import MultiHeadAttention
 from companion.pages.exercises.silent import (
     CHECKS,
     MISTAKES,
-    apart,
     differences,
     found_by,
     gradient_is_right,
+    largest_difference,
     layer_with,
     weigh,
 )
@@ -86,7 +86,7 @@ def test_a_gradient_that_is_cut_off_is_found() -> None:
 def test_shapes_that_do_not_meet_are_found_by_the_cache_alone() -> None:
     sizes = differences("query and key swapped", X, W, 2, other=OTHER, wanted=multi_head()[0])
     assert [check for check, size in sizes.items() if math.isinf(size)] == ["cache"]
-    assert apart(np.ones((2, 3)), np.ones((3, 2))) == math.inf
+    assert largest_difference(np.ones((2, 3)), np.ones((3, 2))) == math.inf
 
 
 def test_rows_and_columns_of_the_weights() -> None:
