@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ NO_SCALE = "the scale is missing on the way back"
 SWAPPED = "query and key are swapped, which stops with an error only where their numbers differ"
 
 
-def check_kept(kept: Answer) -> None:
+def check_kept(kept: Any) -> None:
     """Check which words keep their output when a causal mask is left out.
 
     Args:
@@ -46,7 +47,7 @@ def check_kept(kept: Answer) -> None:
     print("Right.")
 
 
-def check_columns(weights: Answer, sums: Answer) -> None:
+def check_columns(weights: Any, sums: Any) -> None:
     """Check the weights of three words with equal scores, if the softmax goes down the columns.
 
     Args:
