@@ -1,4 +1,9 @@
-"""The findings of `experiments.from_scratch`: two for each mistake, as reported and as in use."""
+"""The findings of `experiments.from_scratch`, as reported and as in use.
+
+Each mistake has two after a brief training and two after a long one.
+"""
+
+from dataclasses import replace
 
 from companion.pages.studies import Finding
 
@@ -43,8 +48,28 @@ def in_use(mistake: str) -> Finding:
     )
 
 
-FINDINGS = {
+def after_long(finding: Finding) -> Finding:
+    """Say the same of a model that was trained five times as long."""
+
+    def said(sentence: str) -> str:
+        return f"After a longer training: {sentence[0].lower()}{sentence[1:]}"
+
+    return replace(
+        finding,
+        holds=said(finding.holds),
+        fails=said(finding.fails),
+        undecided=said(finding.undecided),
+    )
+
+
+BRIEF = {
     f"{name}/{what}": say(mistake)
     for name, mistake in MISTAKES.items()
     for what, say in (("reported", reported), ("in_use", in_use))
 }
+LONG = {name: after_long(finding) for name, finding in BRIEF.items()}
+LONG["query_axis/reported"] = replace(
+    LONG["query_axis/reported"], number="{size} more of 100 answers right in the report"
+)
+"""A long training learns to read the future from the denominators."""
+FINDINGS = BRIEF | {name.replace("/", "-long/"): finding for name, finding in LONG.items()}

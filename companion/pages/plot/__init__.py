@@ -35,6 +35,7 @@ from companion.pages.plot.live.output import LiveOutput
 from companion.pages.plot.live.painted import MaskPuzzle, paint_mask
 from companion.pages.plot.live.shifted import shifted_map
 from companion.pages.plot.live.softmax import softmax_explorer
+from companion.pages.plot.live.switchboard import switchboard
 from companion.pages.plot.live.tiles import online_softmax_steps
 from companion.pages.plot.live.timeline import (
     TimelineList,
@@ -62,7 +63,7 @@ __all__ = [
     "gradient_flow", "growing_cache", "head_viewer", "heads_that_copy", "intervals", "label_along",
     "label_ends", "letter_color", "live_translator", "local_window", "narrow_softmax", "next_word",
     "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
-    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "width_explorer", "word_order", "written_text",
+    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
+    "weight_key", "width_explorer", "word_order", "written_text",
 ]  # fmt: skip

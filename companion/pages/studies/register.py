@@ -22,7 +22,7 @@ PAGES: Mapping[str, str] = {
     "heads": "mathematics/heads_evidence.ipynb",
     "positions": "mathematics/position_evidence.ipynb",
     "numerics": "mathematics/floating_point_evidence.ipynb",
-    "from_scratch": "implementation/from_scratch.ipynb",
+    "from_scratch": "implementation/from_scratch_evidence.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
     "induction": "implementation/induction_evidence.ipynb",
