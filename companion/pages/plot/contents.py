@@ -107,7 +107,7 @@ PARTS = (
         Stop("implementation/transformer.ipynb", "The Transformer",
              "What are its layers, and does each of them matter?", 31, True),
         Stop("implementation/decoding.ipynb", "Decoding",
-             "How do probabilities become a sentence?", 12, True,
+             "How do probabilities become a sentence?", 14, True,
              evidence="implementation/decoding_evidence.ipynb"),
         Stop("implementation/cache.ipynb", "The cache",
              "Must a model read everything again for each word that it writes?", 12, True,

@@ -10,8 +10,6 @@ import pytest
 
 from companion.pages.exercises.decoding import (
     check_draft,
-    check_induction,
-    check_passes,
     check_top_p,
     check_words_left,
     check_written,
@@ -45,20 +43,6 @@ def best(log_probs: list[float], lengths: list[int], penalty: float) -> int:
     return int(np.argmax(scores))
 
 
-def passes(prompt: int, new: int) -> tuple[int, int]:
-    """Every pass, one by one."""
-    return prompt + sum(1 for _ in range(new - 1)), sum(prompt + i for i in range(new))
-
-
-def weights(tokens: list[str], *, shift: int = 1, last: bool = True) -> Any:
-    n = len(tokens)
-    found = np.zeros((n, n))
-    for i in range(n):
-        places = [j for j in range(i) if tokens[j] == tokens[i]]
-        found[i, (max(places) if last else min(places)) + shift if places else 0] = 1
-    return found
-
-
 def words_left(probabilities: Any, *, power: float = 0.5) -> tuple[int, int]:
     """Logits, as a program has them."""
     logits, least = np.log(probabilities), np.log(0.1)
@@ -81,8 +65,6 @@ def written(draft: Any, target: Any) -> Any:
     [
         (check_top_p, keep),
         (check_best, best),
-        (check_passes, passes),
-        (check_induction, weights),
         (check_words_left, words_left),
         (check_written, written),
     ],
@@ -122,37 +104,6 @@ BEST: list[tuple[Answer, str]] = [
     (lambda totals, lengths, penalty: 1.5, "wanted the place of the winner"),
     (lambda totals, lengths, penalty: None, "end in a return"),
 ]
-
-PASSES: list[tuple[Answer, str]] = [
-    (lambda prompt, new: (prompt + new, 1), "with a cache: the last token"),
-    (lambda prompt, new: (new, passes(prompt, new)[1]), "with a cache"),
-    (lambda prompt, new: (passes(prompt, new)[1], 1), "is not computed again"),
-    (lambda prompt, new: (passes(prompt, new)[0], new * prompt), "longer by one"),
-    (
-        lambda prompt, new: (passes(prompt, new)[0], sum(prompt + i + 1 for i in range(new))),
-        "without: the last token",
-    ),
-    (
-        lambda prompt, new: (passes(prompt, new)[0], new * (prompt + new - 1)),
-        "not every pass is as long",
-    ),
-    (lambda prompt, new: (passes(prompt, new)[0],) * 2, "computes all tokens so far"),
-    (lambda prompt, new: (passes(prompt, new)[0], 0.5), "got 0.5, which is not it"),
-    (lambda prompt, new: 3, "wanted two numbers"),
-    (lambda prompt, new: None, "end in a return"),
-]
-
-INDUCTION: list[tuple[Answer, str]] = [
-    (lambda tokens: weights(tokens, shift=0), "the place of the occurrence"),
-    (lambda tokens: weights(tokens, last=False), "the latest occurrence"),
-    (lambda tokens: weights(tokens).T, "rows are queries"),
-    (lambda tokens: np.eye(len(tokens), k=1), "no earlier occurrence of itself"),
-    (lambda tokens: np.ones((len(tokens),) * 2), "no query may look ahead"),
-    (lambda tokens: np.eye(len(tokens)), "row 1 of 'abcabca'"),
-    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted \(n, n\), \(7, 7\)"),
-    (lambda tokens: tokens[99], "your function stops"),
-]
-
 
 WORDS_LEFT: list[tuple[Answer, str]] = [
     (lambda given: (words_left(given)[1],) * 2, "temperature first: a temperature of 2 takes"),
@@ -204,8 +155,6 @@ def test_a_wrong_draft_gets_its_hint(rate: float, replacement: list[float], hint
     [
         *((check_top_p, *case) for case in TOP_P),
         *((check_best, *case) for case in BEST),
-        *((check_passes, *case) for case in PASSES),
-        *((check_induction, *case) for case in INDUCTION),
         *((check_words_left, *case) for case in WORDS_LEFT),
         *((check_written, *case) for case in WRITTEN),
     ],
