@@ -7,6 +7,7 @@ weight that forbidden keys get if a softcap follows the mask.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -90,8 +91,9 @@ def stepwise(
 ) -> Tensor:
     """Compute attention with every operation's result rounded to the type of the arguments.
 
-    Inside one operation, as in a matrix product, sums are wide; so do the processors that compute
-    in narrow numbers. The result does not depend on which of them does.
+    The gradients that flow back are rounded in the same places. Inside one operation, as in a
+    matrix product, sums are wide; so do the processors that compute in narrow numbers. The result
+    does not depend on which of them does.
 
     Args:
         query: (q, d), scaled.
@@ -112,10 +114,16 @@ def stepwise(
     powers = rounded(scores.exp())
     total = rounded(powers.sum(-1))
     if running:
-        total = torch.zeros_like(total)
-        for power in powers.unbind(-1):
-            total = rounded(total + power)
+        total = total + (_added_up(powers.detach(), rounded) - total).detach()
     return rounded(attend(rounded(powers / total[:, None]), value)).to(dtype)
+
+
+def _added_up(powers: Tensor, rounded: Callable[[Tensor], Tensor]) -> Tensor:
+    """Add (q, k) up key by key; no rounding changes its gradient, so nothing is kept for it."""
+    total = torch.zeros_like(powers[:, 0])
+    for power in powers.unbind(-1):
+        total = rounded(total + power)
+    return total
 
 
 # Order of operations
