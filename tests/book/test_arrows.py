@@ -11,8 +11,20 @@ from companion import attend, dot_score, masked_softmax
 from companion.data.plane import plane_words
 from companion.pages.plot import LiveOutput, arrow_lookup
 from companion.pages.plot.live.arrows import TEMPERATURES
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    exact_all,
+    fits_a_phone,
+    height,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -60,8 +72,7 @@ def shows(
 
 def at(page: Page, x: float, y: float) -> tuple[float, float]:
     """Return where a point of the plane is on the screen."""
-    box = page.locator(".am-arrow-lookup-plane").bounding_box()
-    assert box is not None
+    box = box_of(page.locator(".am-arrow-lookup-plane"))
     scale = box["width"] / 350
     return box["x"] + 50 * (x + 2.2) * scale, box["y"] + 50 * (2.5 - y) * scale
 
@@ -120,12 +131,8 @@ def test_every_control_moves_the_numbers(browser: Browser) -> None:
 
 def test_a_finger_drags_the_query_on_a_phone(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input, [role=slider]"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        texts = page.locator(".am-arrow-lookup-plane text").all()
-        assert min(text.evaluate(size) for text in texts) > 10
+        fits_a_phone(page, "button, input, [role=slider]")
+        letters_are_large(page.locator(".am-arrow-lookup-plane text"))
         finger = page.context.new_cdp_session(page)
         for kind, x, y in (("Start", 1, 1), ("Move", 0.4, 0.3), ("Move", 0, -1.5)):
             across, down = at(page, x, y)
@@ -136,25 +143,20 @@ def test_a_finger_drags_the_query_on_a_phone(browser: Browser) -> None:
         assert page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         axe_finds_nothing(page)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         tall = set()
         for name in ("Gaussian", "dot product"):
             page.get_by_role("button", name=name).click()
             for key in ("Home", "End"):
                 page.get_by_role("slider", name="temperature").press(key)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(height(page))
         assert len(tall) == 1

@@ -9,8 +9,20 @@ import pytest
 
 from companion.pages.plot import LiveOutput, compounding
 from companion.pages.plot.live.compounding import CHANCES
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    exact_all,
+    fits_a_phone,
+    height,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -125,45 +137,37 @@ def test_reset_takes_the_first_chance_back(browser: Browser) -> None:
         shows(page, 80)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text:visible").all()) > 10
+        fits_a_phone(page)
+        letters_are_large(page.locator("svg text:visible"))
         page.get_by_role("button", name="BLEU").tap()
         np.testing.assert_allclose(heights(page, "line"), list(BLEU.values()), atol=0.05)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps_and_no_name_leaves_the_drawing(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps_and_no_name_leaves_the_drawing(
+    browser: Browser, view: dict[str, Any]
+) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         tall = set()
         for key in ("Home", *["PageUp"] * 11, "End"):
             page.locator("input").press(key)
-            box = page.locator("figure").bounding_box()
-            frame = page.locator("svg").bounding_box()
-            assert box is not None
-            assert frame is not None
-            tall.add(box["height"])
+            tall.add(height(page))
+            frame = box_of(page.locator("svg"))
             for name in page.locator(".am-compounding-name").all():
-                place = name.bounding_box()
-                assert place is not None
+                place = box_of(name)
                 assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
                 assert place["y"] >= frame["y"] - 1
         page.get_by_role("button", name="BLEU").click()
-        assert {box["height"] for box in [page.locator("figure").bounding_box()] if box} == tall
+        tall.add(height(page))
         assert len(tall) == 1
 
 

@@ -11,8 +11,19 @@ from numpy.typing import NDArray
 
 from companion import masked_softmax
 from companion.pages.plot import LiveOutput, divided_head
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    height,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -115,39 +126,28 @@ def test_two_heads_that_look_alike_are_one(browser: Browser) -> None:
         assert verdicts(page) == ["lost", "lost"]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(heads=2), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(heads=2), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(heads=2), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = """e => {
-          const { a, b } = e.getScreenCTM();  // one is 0 where the text stands upright
-          return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b);
-        }"""
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
+        fits_a_phone(page)
+        letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="one head").tap()
         shows(page, 1, 1 / 2, 0)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         tall = set()
         for name in ("two heads", "one head"):
             page.get_by_role("button", name=name).click()
             for key in ("Home", "PageUp", "End"):
                 page.locator("input").first.press(key)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(height(page))
         assert len(tall) == 1

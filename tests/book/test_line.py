@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from companion.pages.plot import attention_timeline, timeline_steps
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, targets_can_be_hit
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    fits_a_phone,
+    letters_are_large,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -17,10 +26,6 @@ pytestmark = pytest.mark.browser
 
 STEPS = timeline_steps()
 KINDS = ("score", "position", "memory", "cost")
-
-
-def said(root: Page | Locator) -> str:
-    return root.locator("[aria-live=polite]").inner_text()
 
 
 def filter_button(page: Page | Locator, name: str) -> Locator:
@@ -151,33 +156,28 @@ def test_arrow_keys_reach_every_step_and_every_year(browser: Browser) -> None:
         assert sorted(tab_stops) == [-1] * (len(STEPS) - 1) + [0]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_everything_fits_and_can_be_hit(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "has_touch": True}
-    with alone(browser, attention_timeline(), **options) as page:
+@EVERY_SCREEN
+def test_everything_fits_and_can_be_hit(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, attention_timeline(), has_touch=True, **view) as page:
         step_button(page, STEPS[5].name).tap()
         filter_button(page, "memory").tap()
         assert pressed(page) == ["memory"]
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
-        boxes = [text.bounding_box() for text in page.locator(".am-timeline-scale").all()]
-        spans = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+        fits_a_phone(page, "button")
+        letters_are_large(page.locator("svg text"))
+        boxes = [box_of(text) for text in page.locator(".am-timeline-scale").all()]
+        spans = [(box["x"], box["x"] + box["width"]) for box in boxes]
         assert all(end < start for (_, end), (start, _) in pairwise(spans))
 
 
-def test_the_threads_do_not_move_the_line(browser: Browser) -> None:
-    for viewport in SCREENS.values():
-        with alone(browser, attention_timeline(), viewport=viewport) as page:
-            tops = set()
-            for name in ("anything", *KINDS):
-                filter_button(page, name).click()
-                box = page.locator(".am-timeline-years").bounding_box()
-                assert box is not None
-                tops.add((round(box["y"]), round(box["height"])))
-            assert len(tops) == 1
+@EVERY_SCREEN
+def test_the_threads_do_not_move_the_line(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, attention_timeline(), **view) as page:
+        tops = set()
+        for name in ("anything", *KINDS):
+            filter_button(page, name).click()
+            box = box_of(page.locator(".am-timeline-years"))
+            tops.add((round(box["y"]), round(box["height"])))
+        assert len(tops) == 1
 
 
 def test_two_lines_stay_apart_and_leave_nothing_behind(browser: Browser) -> None:
@@ -203,11 +203,9 @@ def test_paper_says_which_thread_is_shown(browser: Browser) -> None:
         assert not page.locator(".am-live-controls").is_visible()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, attention_timeline(), attention_timeline(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, attention_timeline(), attention_timeline(), **view) as page:
         first = page.locator(".am-timeline").first
         filter_button(first, "memory").click()
         step_button(first, STEPS[2].name).click()

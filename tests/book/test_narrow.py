@@ -10,9 +10,19 @@ import pytest
 from companion import masked_softmax
 from companion.pages.plot import LiveOutput, narrow_softmax
 from companion.pages.plot.live.narrow import SHIFTS, TYPES, softmax_steps
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS as JUMPS
-from tests.book.test_play import said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    height,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -95,36 +105,28 @@ def test_keys_and_the_box_move_the_numbers(browser: Browser) -> None:
         shows(page, "bfloat16", 300, safe=True)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(shift=10), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(shift=10), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(shift=80), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
+        fits_a_phone(page)
+        letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="bfloat16").tap()
         shows(page, "bfloat16", 80, safe=False)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(shift=10), **options) as page:
-        assert page.evaluate(JUMPS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(shift=10), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         tall = set()
         for name in NAMES:
             page.get_by_role("button", name=name, exact=True).click()
             for shift in (-120, 0, 9, 86, 300):
                 go(page, shift)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(height(page))
         assert len(tall) == 1

@@ -10,8 +10,19 @@ import pytest
 from companion import causal_mask, self_attention
 from companion.data.plane import plane_words
 from companion.pages.plot import LiveOutput, word_order
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    height,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -115,35 +126,29 @@ def test_by_mouse_a_word_is_dragged_to_another_position(browser: Browser) -> Non
         assert said(page).startswith("Order: house she in the new works.")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
+        fits_a_phone(page)
+        letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="house", exact=True).tap()
         shows(page, OWN, "house")
         page.get_by_role("button", name="Move left").tap()
         shows(page, "she works in the house new", "house")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         tall = set()
         for word in WORDS:
             page.get_by_role("button", name=word, exact=True).click()
             page.get_by_role("button", name="Turn round").click()
-            box = page.locator("figure").bounding_box()
-            assert box is not None
-            tall.add(box["height"])
+            tall.add(height(page))
         assert len(tall) == 1

@@ -15,7 +15,20 @@ from numpy.typing import NDArray
 from companion import scaled_dot_product_attention
 from companion.pages.plot import LiveOutput, softmax_explorer
 from companion.pages.plot.live.softmax import TEMPERATURES, WIDTHS
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact, exact_all, targets_can_be_hit
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    exact,
+    exact_all,
+    fits_a_phone,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -25,20 +38,10 @@ pytestmark = pytest.mark.browser
 
 NAMES = ["The", "cat", "<b>sat</b>", "on", "a", "mat"]
 UNIT = np.array([-0.2, 1.4, 0.2, -1.0, -1.4, 1.0])
-SHIFTS = """() => new Promise(done => {
-  let sum = 0;
-  new PerformanceObserver(list => list.getEntries().forEach(one => { sum += one.value; }))
-    .observe({type: "layout-shift", buffered: true});
-  setTimeout(() => done(sum), 300);
-})"""
 
 
 def explorer(**options: Any) -> LiveOutput:
     return softmax_explorer(NAMES, UNIT, **options)
-
-
-def said(root: Page | Locator) -> str:
-    return root.locator("[aria-live=polite]").inner_text()
 
 
 # Everywhere
@@ -86,38 +89,30 @@ def test_two_of_each_stay_apart(browser: Browser) -> None:
         assert page.locator("[data-am-live] [id]").count() == 0
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, explorer(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, explorer(), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     options = {"viewport": SCREENS["phone"], "has_touch": True}
     with alone(browser, explorer(width=512), **options) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input, select"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        sizes = [text.evaluate(size) for text in page.locator("svg text:visible").all()]
-        assert min(sizes) > 10
+        fits_a_phone(page, "button, input, select")
+        letters_are_large(page.locator("svg text:visible"))
         page.get_by_text("divide by the").tap()
         assert exact(page.locator(".am-softmax-reading").first) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, explorer(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, explorer(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         heights = []
         for root in page.locator("[data-am-live]").all():
             for key in ("ArrowRight",) * 6:
                 root.locator("button, input").nth(1).press(key)
-                box = root.bounding_box()
-                heights.append(box["height"] if box else 0)
+                heights.append(box_of(root)["height"])
             assert len(set(heights[-6:])) == 1, heights
 
 
@@ -170,8 +165,7 @@ def test_softmax_by_mouse(browser: Browser) -> None:
         shows(page, *setting(page))
         seen = set()
         for slider in (width, temperature):
-            box = slider.bounding_box()
-            assert box is not None
+            box = box_of(slider)
             for share in (0.02, 0.3, 0.55, 0.98):
                 slider.click(position={"x": share * box["width"], "y": box["height"] / 2})
                 shows(page, *setting(page))
@@ -241,8 +235,7 @@ def test_a_reader_finds_out_what_the_root_is_for(browser: Browser) -> None:
 
 def test_words_come_on_release(browser: Browser) -> None:
     with alone(browser, explorer()) as page:
-        box = sliders(page)[0].bounding_box()
-        assert box is not None
+        box = box_of(sliders(page)[0])
         middle = box["y"] + box["height"] / 2
         before, label = said(page), page.locator("svg").get_attribute("aria-label")
         page.mouse.move(box["x"] + 0.68 * box["width"], middle)

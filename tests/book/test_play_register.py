@@ -9,14 +9,21 @@ import pytest
 from companion.pages.plot import LiveOutput
 from companion.pages.plot.live.register import claims_register
 from companion.pages.studies.register import register
-from tests.book.alone import alone, axe_finds_nothing
+from tests.book.alone import (
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    fits_a_phone,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
 ENTRIES = register({"bottleneck": "history/bottleneck.ipynb", "scores": "mathematics/scores.ipynb"})
 NUMBER = len(ENTRIES)
 
@@ -27,10 +34,6 @@ def table() -> LiveOutput:
 
 def claims_shown(page: Page) -> int:
     return page.locator("tbody tr:visible").count()
-
-
-def said(page: Page) -> str:
-    return page.locator("[aria-live=polite]").inner_text()
 
 
 def count(**wanted: Any) -> int:
@@ -83,22 +86,16 @@ def test_the_keyboard_is_enough(browser: Browser) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_phone_shows_every_claim_whole(browser: Browser, theme: str) -> None:
-    options = {"viewport": PHONE, "color_scheme": theme, "has_touch": True}
+    options = {"viewport": SCREENS["phone"], "color_scheme": theme, "has_touch": True}
     with alone(browser, table(), **options) as page:
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= PHONE["width"]
-        for part in page.locator("select, button, input").all():
-            box = part.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24
+        fits_a_phone(page, "button, input, select")
         for sentence in page.locator(".am-register-claim").all():
-            box = sentence.bounding_box()
-            assert box is not None
-            assert box["x"] + box["width"] <= PHONE["width"]
+            box = box_of(sentence)
+            assert box["x"] + box["width"] <= SCREENS["phone"]["width"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
-    with alone(browser, table(), color_scheme=theme, bypass_csp=True) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, table(), **view) as page:
         page.get_by_label("Verdict").select_option("○ does not hold")
         axe_finds_nothing(page)

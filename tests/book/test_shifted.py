@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from companion.pages.plot import LiveOutput, shifted_map
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -81,18 +89,15 @@ def test_by_keyboard_and_with_the_right_words_marked(browser: Browser) -> None:
         assert set(dots(page)) == {"none"}
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, screen: str) -> None:
-    with alone(browser, output(), viewport=SCREENS[screen]) as page:
-        room = page.evaluate("document.documentElement.clientWidth")
-        assert page.evaluate("document.documentElement.scrollWidth") <= room
+@EVERY_SCREEN
+def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
+        fits_a_phone(page)
         page.get_by_role("button", name="one row up").click()
-        assert page.evaluate(SHIFTS) <= 0.01
+        nothing_has_shifted(page)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         axe_finds_nothing(page)

@@ -11,8 +11,19 @@ from numpy.typing import NDArray
 
 from companion import attend, masked_softmax, online_softmax, scaled_dot_product_attention
 from companion.pages.plot import LiveOutput, online_softmax_steps
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    height,
+    letters_are_large,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -222,11 +233,9 @@ def test_two_of_them_stay_apart(browser: Browser) -> None:
         assert page.locator("[data-am-live] [id]").count() == 0
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         page.get_by_label("forget to rescale").check()
         page.get_by_role("button", name="Next").click()
         axe_finds_nothing(page)
@@ -234,27 +243,22 @@ def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input, select"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(t.evaluate(size) for t in page.locator("svg text:visible").all()) > 10
+        fits_a_phone(page, "button, input, select")
+        letters_are_large(page.locator("svg text:visible"))
         page.get_by_role("button", name="Next").tap()
         shows_step(page, 2, 1)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         heights = set()
         for forgets in (False, True):
             page.get_by_label("forget to rescale").set_checked(forgets)
             for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
                 page.get_by_role("button", name="Next").press(key)
-                box = page.locator("figure").bounding_box()
-                heights.add(box["height"] if box else 0)
+                heights.add(height(page))
         assert len(heights) == 1, heights
 
 

@@ -24,7 +24,17 @@ from companion import (
     sliding_window_mask,
 )
 from companion.pages.plot import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
-from tests.book.alone import alone, axe_finds_nothing, exact, exact_all, targets_can_be_hit
+from tests.book.alone import (
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    exact,
+    exact_all,
+    fits_a_phone,
+    said,
+)
 from tests.book.built import Site
 
 if TYPE_CHECKING:
@@ -33,7 +43,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 RNG = np.random.default_rng(3)
-PHONE = {"width": 390, "height": 844}
 
 SPANISH, ENGLISH = ["el", "gato", "<b>negro</b>", "duerme"], ["the", "black", "cat", "sleeps", "."]
 HEADS = masked_softmax(RNG.normal(size=(2, 3, 4, 5)) * 2)
@@ -124,15 +133,14 @@ def test_all_is_as_tall_as_without_scripts_but_for_its_controls(browser: Browser
     for scripts in (False, True):
         with alone(browser, *(make() for make in ALL), java_script_enabled=scripts) as page:
             parts = page.locator(".am-live-drawing").all()
-            boxes = [part.bounding_box() for part in parts]
-            heights.append([box["height"] for box in boxes if box])
+            heights.append([box_of(part)["height"] for part in parts])
     np.testing.assert_allclose(heights[0], heights[1], atol=6)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
     outputs = [*(make() for make in ALL), viewer()]
-    with alone(browser, *outputs, color_scheme=theme, bypass_csp=True) as page:
+    with alone(browser, *outputs, **view) as page:
         first, second = page.locator(".am-head-viewer").all()
         first.get_by_role("button", name="gato").click()
         second.get_by_role("button", name="matrix").click()
@@ -142,13 +150,12 @@ def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     outputs = [make() for make in ALL]
-    with alone(browser, *outputs, viewport=PHONE, has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
+    with alone(browser, *outputs, viewport=SCREENS["phone"], has_touch=True) as page:
+        fits_a_phone(page, "button:visible, input:visible")
         table = page.locator(".am-mask-scroll")
         assert table.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
         page.get_by_role("button", name="matrix").click()
-        targets_can_be_hit(page.locator("button:visible, input:visible"))
+        fits_a_phone(page, "button:visible, input:visible")
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
@@ -170,10 +177,6 @@ def numbers_of(page: Page, side: str) -> list[float]:
 
 def tokens(page: Page, side: str) -> Locator:
     return page.locator(f".am-head-{side} button")
-
-
-def said(page: Page) -> str:
-    return page.locator("[aria-live=polite]").inner_text()
 
 
 def test_head_viewer_by_mouse(browser: Browser) -> None:
@@ -249,7 +252,7 @@ def test_head_viewer_as_a_matrix(browser: Browser) -> None:
 
 
 def test_head_viewer_by_touch(browser: Browser) -> None:
-    with alone(browser, viewer(), viewport=PHONE, has_touch=True) as page:
+    with alone(browser, viewer(), viewport=SCREENS["phone"], has_touch=True) as page:
         tokens(page, "keys").nth(3).tap()
         np.testing.assert_allclose(numbers_of(page, "queries"), HEADS[0, 0, :, 3], atol=1e-6)
         tokens(page, "queries").nth(0).tap()
@@ -337,7 +340,7 @@ def test_mask_by_keyboard(browser: Browser) -> None:
 
 def test_mask_by_touch(browser: Browser) -> None:
     mask = np.ones((6, 6), bool)
-    with alone(browser, painted(), viewport=PHONE, has_touch=True) as page:
+    with alone(browser, painted(), viewport=SCREENS["phone"], has_touch=True) as page:
         cell(page, 5, 5).tap()
         mask[5, 5] = False
         shows(page, mask)
@@ -351,8 +354,8 @@ def test_mask_by_touch(browser: Browser) -> None:
 
 def swipe(page: Page, start: Locator, end: Locator) -> None:
     """Draw a finger from the middle of one element to that of another."""
-    boxes = [start.bounding_box(), end.bounding_box()]
-    ends = [(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2) for b in boxes if b]
+    boxes = [box_of(start), box_of(end)]
+    ends = [(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2) for b in boxes]
     session = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: tuple[float, float]) -> None:
@@ -440,15 +443,14 @@ def test_a_mask_turned_upside_down(browser: Browser) -> None:
         shows(page, MASKS["causal"])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_rings_and_puzzles_break_no_rule_of_axe(browser: Browser, theme: str) -> None:
-    options: dict[str, Any] = {"color_scheme": theme, "bypass_csp": True, "viewport": PHONE}
-    with alone(browser, posed(), **options) as page:
+@EVERY_VIEW
+def test_rings_and_puzzles_fit_and_break_no_rule_of_axe(
+    browser: Browser, view: dict[str, Any]
+) -> None:
+    with alone(browser, posed(), **view) as page:
         page.get_by_role("button", name="prompt").click()
         axe_finds_nothing(page)
-        targets_can_be_hit(page.locator("button"))
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
+        fits_a_phone(page, "button")
 
 
 # Rotary angles
@@ -479,8 +481,7 @@ def test_rotary_angles_by_mouse(browser: Browser) -> None:
     with alone(browser, turned()) as page:
         shows_rotation(page, 3, 7)
         for position in (0, 1):
-            box = sliders(page).nth(position).bounding_box()
-            assert box is not None
+            box = box_of(sliders(page).nth(position))
             page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
         i, j = (int(one.input_value()) for one in sliders(page).all())
         assert i > 12

@@ -18,7 +18,8 @@ SCORES = [0.0, -2.0, -1.0, 1.0, 2.0, 2.0]
 
 
 def made(**changes: Any) -> LiveOutput:
-    return narrow_softmax(**{"names": WORDS, "scores": SCORES} | changes)
+    given: dict[str, Any] = {"names": WORDS, "scores": SCORES}
+    return narrow_softmax(**given | changes)
 
 
 def drawn(**changes: Any) -> Tag:
