@@ -4,9 +4,9 @@ from companion.pages.studies import Finding
 
 FINDINGS = {
     "statistics_in_float32": Finding(
-        holds="In bfloat16, a softmax that keeps its sums in float32 is far more exact.",
-        fails="In bfloat16, sums in float32 make the softmax little more exact.",
-        undecided="In bfloat16, we cannot tell how much sums in float32 help the softmax.",
+        holds="In bfloat16, a softmax that keeps its steps in float32 is far more exact.",
+        fails="In bfloat16, steps in float32 make the softmax little more exact.",
+        undecided="In bfloat16, we cannot tell how much steps in float32 help the softmax.",
         number="{} times the error if every step is rounded",
     ),
     "running_sum_drowns": Finding(
