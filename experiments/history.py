@@ -504,22 +504,6 @@ HISTORIES: dict[str, dict[str, History]] = {
             "leak_spoils_copies_longer": AFTER_TEN,
         },
     ),
-    "narrow_training": histories(
-        (
-            "before the runs",
-            "One run of each way to compute the softmax, at three rates on seed 1, which is no "
-            "reported one, had been seen.",
-        ),
-        {
-            "bfloat16_trains": "ours",
-            "float16_trains": "ours",
-            "patience_does_not_mend_the_sum": "ours",
-            "range_saves_the_textbook": "ours",
-            "running_sum_learns_less": "ours",
-            "textbook_learns_nothing": "ours",
-            "textbook_stops": "ours demonstration",
-        },
-    ),
     "numerics": histories(
         BEFORE,
         {

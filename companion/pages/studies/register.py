@@ -23,7 +23,6 @@ PAGES: Mapping[str, str] = {
     "masks": "mathematics/masks_evidence.ipynb",
     "positions": "mathematics/position_evidence.ipynb",
     "numerics": "mathematics/floating_point_evidence.ipynb",
-    "narrow_training": "mathematics/floating_point_evidence.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
     "decoding": "implementation/decoding.ipynb",
