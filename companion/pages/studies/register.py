@@ -20,6 +20,7 @@ PAGES: Mapping[str, str] = {
     "first_gradients": "mathematics/scores_evidence.ipynb",
     "hops": "mathematics/self_attention_evidence.ipynb",
     "heads": "mathematics/heads_evidence.ipynb",
+    "masks": "mathematics/masks_evidence.ipynb",
     "positions": "mathematics/position_evidence.ipynb",
     "numerics": "mathematics/floating_point_evidence.ipynb",
     "from_scratch": "implementation/from_scratch_evidence.ipynb",
