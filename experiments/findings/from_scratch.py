@@ -30,7 +30,7 @@ def reported(mistake: str) -> Finding:
     return Finding(
         holds=f"The reported accuracy hides {mistake}.",
         fails=f"The reported accuracy shows {mistake}.",
-        undecided=f"We cannot tell whether the reported accuracy hides {mistake}.",
+        undecided=f"We cannot tell whether the score hides {mistake}.",
         number="{size} more of 100 answers right in the report"
         if mistake in FLATTERING
         else "{} of 100 answers lost in the report",
@@ -52,7 +52,7 @@ def after_long(finding: Finding) -> Finding:
     """Say the same of a model that was trained five times as long."""
 
     def said(sentence: str) -> str:
-        return f"After a longer training: {sentence[0].lower()}{sentence[1:]}"
+        return f"Trained longer: {sentence[0].lower()}{sentence[1:]}"
 
     return replace(
         finding,

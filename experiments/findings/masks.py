@@ -52,8 +52,7 @@ FINDINGS = {
     ),
     "leak_spoils_copies_longer": Finding(
         holds="Even where the right letter is easy to find, longer training does not mend a leak.",
-        fails="Where the right letter is easy to find, a model with the leak that trained longer "
-        "finds it, too.",
+        fails="Where the right letter is easy to find, longer training finds it despite a leak.",
         undecided="We cannot tell whether longer training mends a leak where letters are easy.",
         number="{} of 100 letters right",
     ),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from companion.pages.plot import LiveOutput, copier_view, heads_that_copy
 from companion.pages.plot.live.copying import LETTERS, repeated
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -80,19 +88,15 @@ def test_without_the_first_head_hardly_anything_is_copied(browser: Browser) -> N
         assert page.locator(".am-copying-right").count() <= 2
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
+        fits_a_phone(page)
         page.get_by_role("button", name="letter 8, k").tap()
         shows(page, BLOCK + BLOCK, 7)
 
@@ -102,4 +106,4 @@ def test_nothing_jumps(browser: Browser, screen: str) -> None:
     with alone(browser, output(), viewport=SCREENS[screen], reduced_motion="reduce") as page:
         page.get_by_label("first head").click()
         page.get_by_role("button", name="letter 9, i").click()
-        assert page.evaluate(SHIFTS) <= 0.01
+        nothing_has_shifted(page)

@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 
 from companion import causal_mask, scaled_dot_product_attention, sliding_window_mask
 from companion.pages.plot import LiveOutput, growing_cache
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    SCREENS,
+    alone,
+    axe_finds_nothing,
+    box_of,
+    exact_all,
+    fits_a_phone,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -148,35 +158,29 @@ def test_the_drawing_of_the_script_is_that_of_python(browser: Browser) -> None:
             assert said(page) == drawn.state
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(rule="both ways", step=3), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(rule="both ways", step=3), **view) as page:
         axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button"))
+        fits_a_phone(page, "button")
         page.get_by_role("button", name="+ new").tap()
         shows(page, "causal", 5)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        nothing_has_shifted(page)
         tall, wide = set(), set[int]()
         for rule in RULES:
             press(page, rule)
             for name in ("the prompt", "+ the", "+ house"):
                 press(page, name)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
+                box = box_of(page.locator("figure"))
                 tall.add(round(box["height"]))
                 cells = page.locator(".am-growing-table thead th").all()
                 wide |= {round((cell.bounding_box() or {"width": 0})["width"]) for cell in cells}

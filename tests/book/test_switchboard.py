@@ -10,8 +10,17 @@ import pytest
 from companion.data.plane import plane_words
 from companion.pages.exercises.silent import MISTAKES, differences, layer_with
 from companion.pages.plot import LiveOutput, switchboard
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book.alone import (
+    EVERY_SCREEN,
+    EVERY_VIEW,
+    alone,
+    axe_finds_nothing,
+    exact_all,
+    fits_a_phone,
+    height,
+    nothing_has_shifted,
+    said,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -119,27 +128,20 @@ def test_by_keyboard(browser: Browser) -> None:
         shows(page, "")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
+@EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), **view) as page:
         switch(page, "mask upside down").click()
         axe_finds_nothing(page)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button"))
+@EVERY_SCREEN
+def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with alone(browser, output(), reduced_motion="reduce", **view) as page:
+        fits_a_phone(page, "button")
         tall = set()
         for mistake in MISTAKES:
             switch(page, mistake).click()
-            box = page.locator("figure").bounding_box()
-            assert box is not None
-            tall.add(box["height"])
+            tall.add(height(page))
         assert len(tall) == 1
-        assert page.evaluate(SHIFTS) <= 0.01
+        nothing_has_shifted(page)
