@@ -30,7 +30,7 @@ def reported(mistake: str) -> Finding:
     return Finding(
         holds=f"The reported accuracy hides {mistake}.",
         fails=f"The reported accuracy shows {mistake}.",
-        undecided=f"We cannot tell whether the score hides {mistake}.",
+        undecided=f"We cannot tell if the score hides {mistake}.",
         number="{size} more of 100 answers right in the report"
         if mistake in FLATTERING
         else "{} of 100 answers lost in the report",
@@ -43,7 +43,7 @@ def in_use(mistake: str) -> Finding:
     return Finding(
         holds=f"{first} costs almost nothing in use.",
         fails=f"{first} costs the model right answers in use.",
-        undecided=f"We cannot tell whether {mistake} costs right answers in use.",
+        undecided=f"We cannot tell if {mistake} costs answers in use.",
         number="{} of 100 answers lost in use",
     )
 
