@@ -43,7 +43,7 @@ def in_use(mistake: str) -> Finding:
     return Finding(
         holds=f"{first} costs almost nothing in use.",
         fails=f"{first} costs the model right answers in use.",
-        undecided=f"We cannot tell if {mistake} costs answers in use.",
+        undecided=f"We cannot say if {mistake} costs answers in use.",
         number="{} of 100 answers lost in use",
     )
 
