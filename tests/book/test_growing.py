@@ -10,18 +10,7 @@ from numpy.typing import NDArray
 
 from companion import causal_mask, scaled_dot_product_attention, sliding_window_mask
 from companion.pages.plot import LiveOutput, growing_cache
-from tests.book.alone import (
-    EVERY_SCREEN,
-    EVERY_VIEW,
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    box_of,
-    exact_all,
-    fits_a_phone,
-    nothing_has_shifted,
-    said,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -78,7 +67,7 @@ def output_with_cache(rule: str, n: int) -> Numbers:
 
 
 def numbers(page: Page, where: str) -> Numbers:
-    return np.reshape(exact_all(page.locator(f"{where} .am-growing-number")), (-1, 2))
+    return np.reshape(playable.exact_all(page.locator(f"{where} .am-growing-number")), (-1, 2))
 
 
 def shows(page: Page, rule: str, n: int, *, cached: bool = True) -> None:
@@ -91,7 +80,7 @@ def shows(page: Page, rule: str, n: int, *, cached: bool = True) -> None:
     np.testing.assert_allclose(numbers(page, ".am-growing-output"), results, atol=1e-6)
     if rule in RULES[:3] or not cached:
         first = (n if n == PROMPT else 1) if cached else n
-        found = exact_all(page.locator(".am-growing-now"))
+        found = playable.exact_all(page.locator(".am-growing-now"))
         rows = weights[n - first :]
         np.testing.assert_allclose(found, rows[rows > 0], atol=1e-6)
     steps = range(PROMPT, n + 1)
@@ -105,7 +94,7 @@ def press(page: Page, name: str) -> None:
 
 
 def test_without_a_script_the_cache_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, "causal", 4)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -114,7 +103,7 @@ def test_without_a_script_the_cache_is_drawn(browser: Browser) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_step_of_every_rule_is_the_packages(browser: Browser, rule: str) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         press(page, rule)
         for n, name in ((3, "the prompt"), (4, "+ the"), (5, "+ new"), (6, "+ house")):
             press(page, name)
@@ -125,16 +114,18 @@ def test_every_step_of_every_rule_is_the_packages(browser: Browser, rule: str) -
 
 
 def test_keyboard_words_and_reset(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         for _ in range(4):
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         shows(page, "causal", 6)
         begin = "Reading house, causal: this step computes 1 word, and 6 without a cache"
-        assert said(page).startswith(begin)
-        assert "Out of date" not in said(page)
+        assert playable.said(page).startswith(begin)
+        assert "Out of date" not in playable.said(page)
         press(page, "both ways")
-        assert said(page).endswith("Out of date in layer 2: 5 of the vectors that were kept.")
+        assert playable.said(page).endswith(
+            "Out of date in layer 2: 5 of the vectors that were kept."
+        )
         assert page.locator(".am-growing-stale").count() == 5
         press(page, "window and first word")
         assert page.locator(".am-growing-dropped").count() == 2 * 3
@@ -149,38 +140,40 @@ def test_the_drawing_of_the_script_is_that_of_python(browser: Browser) -> None:
             + " " + e.textContent)"""
     for rule, name in (("window and first word", RULES[2]), ("both ways", "both ways")):
         drawn = output(rule=rule, step=3)
-        with alone(browser, drawn, java_script_enabled=False) as page:
+        with playable.alone(browser, drawn, java_script_enabled=False) as page:
             wanted = page.evaluate(classes)
-        with alone(browser, output()) as page:
+        with playable.alone(browser, output()) as page:
             press(page, name)
             press(page, "+ house")
             assert page.evaluate(classes) == wanted
-            assert said(page) == drawn.state
+            assert playable.said(page) == drawn.state
 
 
-@EVERY_VIEW
+@playable.EVERY_VIEW
 def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(rule="both ways", step=3), **view) as page:
-        axe_finds_nothing(page)
+    with playable.alone(browser, output(rule="both ways", step=3), **view) as page:
+        playable.axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        fits_a_phone(page, "button")
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page, "button")
         page.get_by_role("button", name="+ new").tap()
         shows(page, "causal", 5)
 
 
-@EVERY_SCREEN
+@playable.EVERY_SCREEN
 def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), reduced_motion="reduce", **view) as page:
-        nothing_has_shifted(page)
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall, wide = set(), set[int]()
         for rule in RULES:
             press(page, rule)
             for name in ("the prompt", "+ the", "+ house"):
                 press(page, name)
-                box = box_of(page.locator("figure"))
+                box = playable.box_of(page.locator("figure"))
                 tall.add(round(box["height"]))
                 cells = page.locator(".am-growing-table thead th").all()
                 wide |= {round((cell.bounding_box() or {"width": 0})["width"]) for cell in cells}

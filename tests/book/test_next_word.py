@@ -11,19 +11,7 @@ import torch
 from companion.decoding import keep_min_p, keep_top_k, keep_top_p
 from companion.pages.plot import LiveOutput, next_word
 from companion.pages.plot.live.next_word import MIN_PS, ROWS, TEMPERATURES, TOP_KS, TOP_PS
-from tests.book.alone import (
-    EVERY_SCREEN,
-    EVERY_VIEW,
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    exact_all,
-    fits_a_phone,
-    height,
-    letters_are_large,
-    nothing_has_shifted,
-    said,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -60,7 +48,7 @@ def shows(
     for part, numbers in (("bar", chances), ("own", own)):
         wanted = [*numbers[order[:ROWS]], numbers[order[ROWS:]].sum()]
         if part == "bar":
-            found = exact_all(page.locator(".am-next-word-chance"))
+            found = playable.exact_all(page.locator(".am-next-word-chance"))
             np.testing.assert_allclose(found, wanted, atol=1e-6)
         widths = page.locator(f".am-next-word-{part}").evaluate_all(
             "all => all.map(e => +e.getAttribute('width') / 250)"
@@ -69,7 +57,7 @@ def shows(
     positive = chances[chances > 0]
     variety = np.exp(-(positive * np.log(positive)).sum())
     readings = [positive.size, 100 * chances[~POSSIBLE[row]].sum(), variety]
-    found = exact_all(page.locator(".am-next-word-reading"))
+    found = playable.exact_all(page.locator(".am-next-word-reading"))
     np.testing.assert_allclose(found, readings, atol=1e-6)
     assert page.locator(".am-next-word-cut").count() == sum(
         [*(chances[order[:ROWS]] == 0), chances[order[ROWS:]].sum() == 0]
@@ -77,7 +65,7 @@ def shows(
 
 
 def test_without_a_script_the_probabilities_are_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -85,7 +73,7 @@ def test_without_a_script_the_probabilities_are_drawn(browser: Browser) -> None:
 
 
 def test_every_slider_at_every_step(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         heat, *cuts = page.locator("input").all()
         for place, temperature in enumerate(TEMPERATURES):
             heat.fill(str(place))
@@ -100,7 +88,7 @@ def test_every_slider_at_every_step(browser: Browser) -> None:
 
 
 def test_all_together_by_keyboard(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         heat, k, p, share = page.locator("input").all()
         page.get_by_role("button", name="she works in the new").click()
         shows(page, row=1)
@@ -115,38 +103,40 @@ def test_all_together_by_keyboard(browser: Browser) -> None:
         shows(page, row=1, temperature=2.0, k=10, p=0.9, share=0.02)
         share.press("Home")
         shows(page, row=1, temperature=2.0, k=10, p=0.9, share=0.5)
-        assert said(page).startswith(
+        assert playable.said(page).startswith(
             "After she works in the new, temperature 2, top-k 10, top-p 0.9, min-p 0.5: "
         )
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
         page.get_by_role("button", name="Reset").click()
         shows(page)
 
 
-@EVERY_VIEW
+@playable.EVERY_VIEW
 def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), **view) as page:
+    with playable.alone(browser, output(), **view) as page:
         page.locator("input").nth(1).press("Home")
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        fits_a_phone(page)
-        letters_are_large(page.locator("svg text"))
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="she works in the new").tap()
         shows(page, row=1)
 
 
-@EVERY_SCREEN
+@playable.EVERY_SCREEN
 def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), reduced_motion="reduce", **view) as page:
-        nothing_has_shifted(page)
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for name in BEGINNINGS:
             page.get_by_role("button", name=name, exact=True).click()
             for slider in page.locator("input").all():
                 for key in ("Home", "End"):
                     slider.press(key)
-                    tall.add(height(page))
+                    tall.add(playable.height(page))
         assert len(tall) == 1

@@ -15,20 +15,7 @@ from numpy.typing import NDArray
 from companion import scaled_dot_product_attention
 from companion.pages.plot import LiveOutput, softmax_explorer
 from companion.pages.plot.live.softmax import TEMPERATURES, WIDTHS
-from tests.book.alone import (
-    EVERY_SCREEN,
-    EVERY_VIEW,
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    box_of,
-    exact,
-    exact_all,
-    fits_a_phone,
-    letters_are_large,
-    nothing_has_shifted,
-    said,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -48,7 +35,7 @@ def explorer(**options: Any) -> LiveOutput:
 
 
 def test_without_scripts_the_drawings_make_their_point(browser: Browser) -> None:
-    with alone(browser, explorer(), java_script_enabled=False) as page:
+    with playable.alone(browser, explorer(), java_script_enabled=False) as page:
         assert page.locator("button, input, select").count() == 0
         assert all(drawing.is_visible() for drawing in page.locator("svg").all())
         readings = page.locator(".am-softmax-readings tbody tr").all_inner_texts()
@@ -56,10 +43,10 @@ def test_without_scripts_the_drawings_make_their_point(browser: Browser) -> None
 
 
 def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Browser) -> None:
-    with alone(browser, explorer(), java_script_enabled=False) as page:
+    with playable.alone(browser, explorer(), java_script_enabled=False) as page:
         line = page.locator(".am-live-state:visible").inner_text()
         assert line == "Width d = 64, scores not divided by √d, temperature 1."
-    with alone(browser, explorer()) as page:
+    with playable.alone(browser, explorer()) as page:
         lines = page.locator(".am-live-state")
         assert not any(line.is_visible() for line in lines.all())
         sliders(page)[0].press("End")
@@ -72,47 +59,44 @@ def test_scripts_begin_with_the_numbers_that_python_wrote(browser: Browser) -> N
     shown: list[list[list[float]]] = []
     for scripts in (False, True):
         given = explorer(divided=True, temperature=0.5)
-        with alone(browser, given, java_script_enabled=scripts) as page:
+        with playable.alone(browser, given, java_script_enabled=scripts) as page:
             parts = ("softmax-weight", "softmax-derivative", "softmax-score", "softmax-reading")
-            shown.append([exact_all(page.locator(f".am-{part}")) for part in parts])
+            shown.append([playable.exact_all(page.locator(f".am-{part}")) for part in parts])
     for static, live in zip(*shown, strict=True):
         np.testing.assert_allclose(live, static, rtol=0, atol=1e-6)
 
 
 def test_two_of_each_stay_apart(browser: Browser) -> None:
-    with alone(browser, explorer(), explorer()) as page:
+    with playable.alone(browser, explorer(), explorer()) as page:
         first, second = page.locator(".am-softmax").all()
-        before = exact_all(second.locator(".am-softmax-weight"))
+        before = playable.exact_all(second.locator(".am-softmax-weight"))
         sliders(first)[0].press("Home")
-        assert exact_all(first.locator(".am-softmax-weight")) != before
-        assert exact_all(second.locator(".am-softmax-weight")) == before
+        assert playable.exact_all(first.locator(".am-softmax-weight")) != before
+        assert playable.exact_all(second.locator(".am-softmax-weight")) == before
         assert page.locator("[data-am-live] [id]").count() == 0
 
 
-@EVERY_VIEW
-def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, explorer(), **view) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(explorer)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    options = {"viewport": SCREENS["phone"], "has_touch": True}
-    with alone(browser, explorer(width=512), **options) as page:
-        fits_a_phone(page, "button, input, select")
-        letters_are_large(page.locator("svg text:visible"))
+    options = {"viewport": playable.SCREENS["phone"], "has_touch": True}
+    with playable.alone(browser, explorer(width=512), **options) as page:
+        playable.fits_a_phone(page, "button, input, select")
+        playable.letters_are_large(page.locator("svg text:visible"))
         page.get_by_text("divide by the").tap()
-        assert exact(page.locator(".am-softmax-reading").first) == pytest.approx(1)
+        assert playable.exact(page.locator(".am-softmax-reading").first) == pytest.approx(1)
 
 
-@EVERY_SCREEN
+@playable.EVERY_SCREEN
 def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, explorer(), reduced_motion="reduce", **view) as page:
-        nothing_has_shifted(page)
+    with playable.alone(browser, explorer(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         heights = []
         for root in page.locator("[data-am-live]").all():
             for key in ("ArrowRight",) * 6:
                 root.locator("button, input").nth(1).press(key)
-                heights.append(box_of(root)["height"])
+                heights.append(playable.box_of(root)["height"])
             assert len(set(heights[-6:])) == 1, heights
 
 
@@ -141,7 +125,7 @@ def shows(root: Page | Locator, width: int, temperature: float, divided: bool) -
             [scores.var(), -weights @ logarithms, abs(jacobian).max(), jacobian.trace()],
         ),
     ):
-        shown = exact_all(root.locator(f".am-softmax-{part}"))
+        shown = playable.exact_all(root.locator(f".am-softmax-{part}"))
         np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=1e-6)
 
 
@@ -159,13 +143,13 @@ def setting(root: Page | Locator) -> tuple[int, float, bool]:
 
 
 def test_softmax_by_mouse(browser: Browser) -> None:
-    with alone(browser, explorer()) as page:
+    with playable.alone(browser, explorer()) as page:
         width, temperature, divide = sliders(page)
         assert setting(page) == (64, 1.0, False)
         shows(page, *setting(page))
         seen = set()
         for slider in (width, temperature):
-            box = box_of(slider)
+            box = playable.box_of(slider)
             for share in (0.02, 0.3, 0.55, 0.98):
                 slider.click(position={"x": share * box["width"], "y": box["height"] / 2})
                 shows(page, *setting(page))
@@ -180,14 +164,16 @@ def test_softmax_by_mouse(browser: Browser) -> None:
 
 
 def test_softmax_by_keyboard(browser: Browser) -> None:
-    with alone(browser, explorer(width=1)) as page:
+    with playable.alone(browser, explorer(width=1)) as page:
         page.keyboard.press("Tab")
         for width in WIDTHS:
             shows(page, width, 1.0, False)
             assert setting(page) == (width, 1.0, False)
             page.keyboard.press("ArrowRight")
-        assert "Width 512, not divided, temperature 1: most weight on cat, 1.000." in said(page)
-        assert said(page).endswith("largest derivative 0.00012.")
+        assert "Width 512, not divided, temperature 1: most weight on cat, 1.000." in playable.said(
+            page
+        )
+        assert playable.said(page).endswith("largest derivative 0.00012.")
         page.keyboard.press("Tab")
         page.keyboard.press("Home")
         for temperature in TEMPERATURES:
@@ -200,7 +186,7 @@ def test_softmax_by_keyboard(browser: Browser) -> None:
         page.keyboard.press("Space")
         assert setting(page) == (512, 9.0, True)
         shows(page, 512, 9.0, True)
-        assert "divided by its square root, temperature 9" in said(page)
+        assert "divided by its square root, temperature 9" in playable.said(page)
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert setting(page) == (1, 1.0, False)
@@ -209,21 +195,21 @@ def test_softmax_by_keyboard(browser: Browser) -> None:
 
 def test_a_reader_finds_out_what_the_root_is_for(browser: Browser) -> None:
     """Saturated at width 64; as at width 1 once divided, or at a temperature of 8."""
-    with alone(browser, explorer()) as page:
+    with playable.alone(browser, explorer()) as page:
         _, temperature, divide = sliders(page)
         divided = weights_of(1, 1.0, divided=True)
         largest = page.locator(".am-softmax-reading").nth(2)
-        assert exact(largest) < 0.04
+        assert playable.exact(largest) < 0.04
         divide.check()
-        assert exact(largest) > 0.24
+        assert playable.exact(largest) > 0.24
         np.testing.assert_allclose(
-            exact_all(page.locator(".am-softmax-weight")), divided, atol=1e-6
+            playable.exact_all(page.locator(".am-softmax-weight")), divided, atol=1e-6
         )
         divide.uncheck()
         while setting(page)[1] < 8:
             temperature.press("ArrowRight")
         np.testing.assert_allclose(
-            exact_all(page.locator(".am-softmax-weight")), divided, atol=1e-6
+            playable.exact_all(page.locator(".am-softmax-weight")), divided, atol=1e-6
         )
         bars = page.locator(".am-softmax-weight-bar, .am-softmax-derivative-bar")
         outlines = page.locator(".am-softmax-outline")
@@ -234,16 +220,18 @@ def test_a_reader_finds_out_what_the_root_is_for(browser: Browser) -> None:
 
 
 def test_words_come_on_release(browser: Browser) -> None:
-    with alone(browser, explorer()) as page:
-        box = box_of(sliders(page)[0])
+    with playable.alone(browser, explorer()) as page:
+        box = playable.box_of(sliders(page)[0])
         middle = box["y"] + box["height"] / 2
-        before, label = said(page), page.locator("svg").get_attribute("aria-label")
+        before, label = playable.said(page), page.locator("svg").get_attribute("aria-label")
         page.mouse.move(box["x"] + 0.68 * box["width"], middle)
         page.mouse.down()
         page.mouse.move(box["x"] + 0.1 * box["width"], middle, steps=5)
         shows(page, *setting(page))
         assert setting(page)[0] == 2
-        assert said(page) == before
+        assert playable.said(page) == before
         page.mouse.up()
-        assert said(page).startswith("Width 2, not divided, temperature 1: most weight on cat, 0.5")
+        assert playable.said(page).startswith(
+            "Width 2, not divided, temperature 1: most weight on cat, 0.5"
+        )
         assert page.locator("svg").get_attribute("aria-label") != label

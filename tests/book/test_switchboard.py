@@ -10,17 +10,7 @@ import pytest
 from companion.data.plane import plane_words
 from companion.pages.exercises.silent import MISTAKES, differences, layer_with
 from companion.pages.plot import LiveOutput, switchboard
-from tests.book.alone import (
-    EVERY_SCREEN,
-    EVERY_VIEW,
-    alone,
-    axe_finds_nothing,
-    exact_all,
-    fits_a_phone,
-    height,
-    nothing_has_shifted,
-    said,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -57,7 +47,7 @@ def shows(page: Page, mistake: str, x: Any = X, w: Any = W, heads: int = 2) -> N
         ("off-of", abs(becomes - right).max(-1)),
         ("difference-of", list(sizes.values())),
     ):
-        found = exact_all(page.locator(f".am-switchboard-{part}"))
+        found = playable.exact_all(page.locator(f".am-switchboard-{part}"))
         np.testing.assert_allclose(found, wanted, atol=1e-6)
     verdicts = page.locator(".am-switchboard-verdict").all_inner_texts()
     assert verdicts == ["finds it" if size > 1e-9 else "passes" for size in sizes.values()]
@@ -68,7 +58,7 @@ def switch(page: Page, mistake: str) -> Any:
 
 
 def test_without_a_script_the_right_layer_stands_there(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, "")
         assert page.locator(".am-live-state:visible").inner_text().startswith("No mistake")
@@ -79,7 +69,7 @@ def test_without_a_script_the_right_layer_stands_there(browser: Browser) -> None
 
 
 def test_every_mistake_breaks_what_it_breaks_in_the_package(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         shows(page, "")
         for mistake in MISTAKES:
             switch(page, mistake).click()
@@ -97,27 +87,27 @@ def test_other_numbers_break_alike(browser: Browser) -> None:
     w["output"] = dice.normal(size=(6, 3))
     given = {"x": x, "weights": w, "heads": 3, "other": x[0]}
     right = layer_with("", x, w, 3)[0]
-    with alone(browser, output(**given, wanted=right)) as page:
+    with playable.alone(browser, output(**given, wanted=right)) as page:
         for mistake in MISTAKES:
             switch(page, mistake).click()
             shows(page, mistake, x, w, 3)
 
 
 def test_what_a_mistake_changes_is_marked(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         assert page.locator("[data-am-changed], [data-am-wrong], [data-am-finds]").count() == 0
         switch(page, "softmax over queries").click()
         changed = abs(layer_with("softmax over queries", X, W, 2)[1] - layer_with("", X, W, 2)[1])
         assert page.locator("[data-am-changed]").count() == int((changed > 1e-9).sum())
         assert page.locator("[data-am-finds]").count() == 4
-        assert said(page) == (
+        assert playable.said(page) == (
             "Softmax over queries. The columns sum to 1 instead of the rows. 4 checks find it: "
             "rows, future, cache, loops."
         )
 
 
 def test_by_keyboard(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         shows(page, MISTAKES[0])
@@ -128,20 +118,20 @@ def test_by_keyboard(browser: Browser) -> None:
         shows(page, "")
 
 
-@EVERY_VIEW
+@playable.EVERY_VIEW
 def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), **view) as page:
+    with playable.alone(browser, output(), **view) as page:
         switch(page, "mask upside down").click()
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)
 
 
-@EVERY_SCREEN
+@playable.EVERY_SCREEN
 def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), reduced_motion="reduce", **view) as page:
-        fits_a_phone(page, "button")
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.fits_a_phone(page, "button")
         tall = set()
         for mistake in MISTAKES:
             switch(page, mistake).click()
-            tall.add(height(page))
+            tall.add(playable.height(page))
         assert len(tall) == 1
-        nothing_has_shifted(page)
+        playable.nothing_has_shifted(page)

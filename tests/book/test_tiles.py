@@ -11,19 +11,7 @@ from numpy.typing import NDArray
 
 from companion import attend, masked_softmax, online_softmax, scaled_dot_product_attention
 from companion.pages.plot import LiveOutput, online_softmax_steps
-from tests.book.alone import (
-    EVERY_SCREEN,
-    EVERY_VIEW,
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    exact_all,
-    fits_a_phone,
-    height,
-    letters_are_large,
-    nothing_has_shifted,
-    said,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -45,7 +33,8 @@ def output(**options: Any) -> LiveOutput:
 def shown_row(root: Page | Locator) -> tuple[Numbers, Numbers]:
     """Return the scores and the values in the order in which they stand."""
     scores, values = (
-        np.array(exact_all(root.locator(f".am-tiles-{name}"))) for name in ("score", "value")
+        np.array(playable.exact_all(root.locator(f".am-tiles-{name}")))
+        for name in ("score", "value")
     )
     return scores, values
 
@@ -81,9 +70,9 @@ def shows_step(root: Page | Locator, size: int, position: int, *, forgets: bool 
     scores, values = shown_row(root)
     states = (without_rescaling if forgets else states_of)(scores, values, size)
     lines = root.locator("tbody tr")
-    shown = np.array([exact_all(line.locator("td")) for line in lines.all()])
+    shown = np.array([playable.exact_all(line.locator("td")) for line in lines.all()])
     np.testing.assert_allclose(shown, states, rtol=0, atol=1e-6)
-    whole = exact_all(root.locator("tfoot td[data-am-value]"))
+    whole = playable.exact_all(root.locator("tfoot td[data-am-value]"))
     one = scaled_dot_product_attention(
         np.ones((1, 1)), SCORES[:, None], VALUES[:, None], scale=1.0
     )[0, 0]
@@ -97,12 +86,14 @@ def shows_step(root: Page | Locator, size: int, position: int, *, forgets: bool 
     highest = entered if forgets else states[last, 0]
     bars = np.where(keys < stop, np.exp(scores - highest), 0.0)
     bars = bars / states[-1, 2] if done else bars
-    np.testing.assert_allclose(exact_all(root.locator(".am-tiles-bar")), bars, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        playable.exact_all(root.locator(".am-tiles-bar")), bars, rtol=0, atol=1e-6
+    )
     marks = root.locator(".am-tiles-whole")
     seen = marks.evaluate_all("all => all.map(e => e.getAttribute('visibility') === 'visible')")
     assert seen == [done] * len(scores)
     weights = masked_softmax(scores[None])[0]
-    np.testing.assert_allclose(exact_all(marks), weights, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(playable.exact_all(marks), weights, rtol=0, atol=1e-6)
     visible = [line.is_visible() for line in root.locator("tr td:first-of-type").all()]
     assert visible == [number <= position for number in range(count + 1)]
 
@@ -115,7 +106,7 @@ def stale(page: Page) -> list[bool]:
 
 
 def test_without_a_script_the_block_that_shrinks_most_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input, select").count() == 0
         assert page.locator(".am-live-state:visible").inner_text() == (
             "At block 2 the maximum μ rises from 0.0 to 1.0, and the bars before it shrink to 0.37 "
@@ -128,12 +119,12 @@ def test_without_a_script_the_block_that_shrinks_most_is_drawn(browser: Browser)
 def test_the_script_begins_with_the_numbers_that_python_wrote(browser: Browser) -> None:
     shown: list[list[list[float]]] = []
     for scripts in (False, True):
-        with alone(browser, output(), java_script_enabled=scripts) as page:
-            shown.append([exact_all(page.locator("td[data-am-value]"))])
+        with playable.alone(browser, output(), java_script_enabled=scripts) as page:
+            shown.append([playable.exact_all(page.locator("td[data-am-value]"))])
             if scripts:
                 page.get_by_role("button", name="Next").click()  # what is drawn without a script
             for part in ("bar", "before", "score", "value"):
-                shown[-1].append(exact_all(page.locator(f".am-tiles-{part}")))
+                shown[-1].append(playable.exact_all(page.locator(f".am-tiles-{part}")))
     for static, live in zip(*shown, strict=True):
         np.testing.assert_allclose(live, static, rtol=0, atol=1e-6)
 
@@ -143,7 +134,7 @@ def test_the_script_begins_with_the_numbers_that_python_wrote(browser: Browser) 
 def test_every_block_size_and_order_at_every_step(
     browser: Browser, order: str, forgets: bool
 ) -> None:
-    with alone(browser, output(), reduced_motion="reduce") as page:
+    with playable.alone(browser, output(), reduced_motion="reduce") as page:
         page.get_by_label("order").select_option(order)
         row = [*zip(*shown_row(page), strict=True)]
         assert sorted(row) == sorted(zip(SCORES, VALUES, strict=True))
@@ -156,22 +147,22 @@ def test_every_block_size_and_order_at_every_step(
             blocks = math.ceil(6 / size)
             for position in range(blocks):
                 shows_step(page, size, position, forgets=forgets)
-                assert said(page).startswith(f"Block {position + 1} of {blocks}. ")
-                assert page.locator("svg").get_attribute("aria-label") == said(page)
+                assert playable.said(page).startswith(f"Block {position + 1} of {blocks}. ")
+                assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
                 following.click()
             shows_step(page, size, blocks, forgets=forgets)
-            answer = exact_all(page.locator("tbody tr:last-of-type td"))[-1]
-            whole = exact_all(page.locator("tfoot td"))[-1]
+            answer = playable.exact_all(page.locator("tbody tr:last-of-type td"))[-1]
+            whole = playable.exact_all(page.locator("tfoot td"))[-1]
             wrong = not math.isclose(answer, whole, abs_tol=1e-6)
-            assert ("wrong" in said(page)) == wrong == any(stale(page))
+            assert ("wrong" in playable.said(page)) == wrong == any(stale(page))
             assert wrong == (forgets and shown_row(page)[0][:size].max() < 2.0)
 
 
 def test_forgetting_is_seen_only_where_a_later_block_has_the_maximum(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.get_by_label("forget to rescale").check()
         page.get_by_role("button", name="Next").press("End")
-        assert said(page) == (
+        assert playable.said(page) == (
             "Block by block the answer is 0.87, and all at once 1.19: wrong, because earlier "
             "bars were not rescaled."
         )
@@ -181,13 +172,13 @@ def test_forgetting_is_seen_only_where_a_later_block_has_the_maximum(browser: Br
         page.get_by_label("forget to rescale").check()
         page.get_by_label("order").select_option("backwards")
         page.get_by_role("button", name="Next").press("End")
-        assert "the same, because no later block had a larger score" in said(page)
+        assert "the same, because no later block had a larger score" in playable.said(page)
         page.get_by_role("button", name="Reset").click()
         shows_step(page, 2, 0)
 
 
 def test_by_keyboard(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         for position in range(1, 4):
@@ -209,10 +200,10 @@ def test_by_keyboard(browser: Browser) -> None:
 
 
 def test_a_step_is_told_with_its_numbers(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         told = []
         for _ in range(3):
-            told.append(said(page))
+            told.append(playable.said(page))
             page.get_by_role("button", name="Next").click()
         assert told == [
             "Block 1 of 3. The largest score is μ = 0.0. Z = 1.14, b = 0.86.",
@@ -224,7 +215,7 @@ def test_a_step_is_told_with_its_numbers(browser: Browser) -> None:
 
 
 def test_two_of_them_stay_apart(browser: Browser) -> None:
-    with alone(browser, output(), output()) as page:
+    with playable.alone(browser, output(), output()) as page:
         first, second = page.locator(".am-tiles").all()
         second.get_by_label("order").select_option("backwards")
         second.get_by_role("button", name="Next").click()
@@ -233,40 +224,42 @@ def test_two_of_them_stay_apart(browser: Browser) -> None:
         assert page.locator("[data-am-live] [id]").count() == 0
 
 
-@EVERY_VIEW
+@playable.EVERY_VIEW
 def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), **view) as page:
+    with playable.alone(browser, output(), **view) as page:
         page.get_by_label("forget to rescale").check()
         page.get_by_role("button", name="Next").click()
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        fits_a_phone(page, "button, input, select")
-        letters_are_large(page.locator("svg text:visible"))
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page, "button, input, select")
+        playable.letters_are_large(page.locator("svg text:visible"))
         page.get_by_role("button", name="Next").tap()
         shows_step(page, 2, 1)
 
 
-@EVERY_SCREEN
+@playable.EVERY_SCREEN
 def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), reduced_motion="reduce", **view) as page:
-        nothing_has_shifted(page)
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         heights = set()
         for forgets in (False, True):
             page.get_by_label("forget to rescale").set_checked(forgets)
             for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
                 page.get_by_role("button", name="Next").press(key)
-                heights.add(height(page))
+                heights.add(playable.height(page))
         assert len(heights) == 1, heights
 
 
 def test_scores_far_below_zero(browser: Browser) -> None:
     row = np.array([-900.0, -1000.0, -899.5, -899.0])
     made = online_softmax_steps(row, np.arange(4.0), list("abcd"))
-    with alone(browser, made) as page:
+    with playable.alone(browser, made) as page:
         page.get_by_role("button", name="Next").click()
-        shown = [exact_all(line.locator("td")) for line in page.locator("tbody tr").all()]
+        shown = [playable.exact_all(line.locator("td")) for line in page.locator("tbody tr").all()]
         np.testing.assert_allclose(shown, states_of(row, np.arange(4.0), 2), rtol=0, atol=1e-6)
-        assert "μ rises from −900.0 to −899.0: the factor is 0.37." in said(page)
+        assert "μ rises from −900.0 to −899.0: the factor is 0.37." in playable.said(page)

@@ -11,19 +11,7 @@ import numpy as np
 import pytest
 
 from companion.pages.plot import LiveOutput, width_explorer
-from tests.book.alone import (
-    EVERY_SCREEN,
-    EVERY_VIEW,
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    exact_all,
-    fits_a_phone,
-    height,
-    letters_are_large,
-    nothing_has_shifted,
-    said,
-)
+from tests.book import playable
 from tests.pages.plot.test_live_widths import MARKED, QUERIES, WIDTHS, made, reached, weights
 
 if TYPE_CHECKING:
@@ -39,7 +27,7 @@ def output(**options: Any) -> LiveOutput:
 
 def shows(page: Page, width: int, *, divided: bool) -> None:
     """Compare all that is drawn and said with the package and autograd."""
-    bars = exact_all(page.locator(".am-width-scale-bar"))
+    bars = playable.exact_all(page.locator(".am-width-scale-bar"))
     expected, lengths = weights(width, divided=divided), reached(width, divided=divided)
     np.testing.assert_allclose(bars, expected, atol=1e-6)
     heights = page.locator(".am-width-scale-bar").evaluate_all(
@@ -47,11 +35,11 @@ def shows(page: Page, width: int, *, divided: bool) -> None:
     )
     np.testing.assert_allclose(heights, expected, atol=1e-4)
     np.testing.assert_allclose(
-        exact_all(page.locator(".am-width-scale-dot")), lengths, rtol=1e-6, atol=1e-6
+        playable.exact_all(page.locator(".am-width-scale-dot")), lengths, rtol=1e-6, atol=1e-6
     )
     scaled = np.median(reached(width, divided=True))
     readings = [expected.max(), np.median(lengths), scaled]
-    found = exact_all(page.locator(".am-width-scale-reading"))
+    found = playable.exact_all(page.locator(".am-width-scale-reading"))
     np.testing.assert_allclose(found[:3], readings, atol=1e-6)
     assert found[3] == (lengths < scaled).sum()
     places = page.locator(".am-width-scale-dot").evaluate_all(
@@ -65,7 +53,7 @@ def shows(page: Page, width: int, *, divided: bool) -> None:
 
 
 def test_without_a_script_it_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, 16, divided=False)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -73,7 +61,7 @@ def test_without_a_script_it_is_drawn(browser: Browser) -> None:
 
 
 def test_every_position_of_the_controls_shows_the_package(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         wide, divide = page.locator("input").all()
         wide.press("Home")
         for width in WIDTHS:
@@ -87,38 +75,37 @@ def test_every_position_of_the_controls_shows_the_package(browser: Browser) -> N
 
 
 def test_what_is_said_is_what_is_drawn(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.get_by_label("divide by the square root of d").check()
         page.locator("input").first.press("End")
         largest, typical = weights(64, divided=True).max(), np.median(reached(64, divided=True))
-        assert said(page) == (
+        assert playable.said(page) == (
             f"Width 64, divided: largest weight of the marked query {largest:.3f}, gradient at the "
             f"typical query {typical:.3f}, with scores divided by √d {typical:.3f}."
         )
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
 
 
-@EVERY_VIEW
-def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), **view) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        fits_a_phone(page)
-        letters_are_large(page.locator("svg text"))
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text"))
         page.get_by_label("divide by the square root of d").tap()
         shows(page, 16, divided=True)
         assert page.locator(".am-width-scale-dot").count() == QUERIES
 
 
-@EVERY_SCREEN
+@playable.EVERY_SCREEN
 def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
-    with alone(browser, output(), reduced_motion="reduce", **view) as page:
-        nothing_has_shifted(page)
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for key in ("Home", "ArrowRight", "ArrowRight", "End"):
             page.locator("input").first.press(key)
-            tall.add(height(page))
+            tall.add(playable.height(page))
         assert len(tall) == 1

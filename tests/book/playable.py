@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +148,27 @@ def fits_a_phone(page: Page, targets: str = "button, input") -> None:
     """Assert that a page does not scroll sideways, and that a finger can hit its targets."""
     assert page.evaluate(_OVERFLOW) <= 0
     targets_can_be_hit(page.locator(targets))
+
+
+@contextmanager
+def on_a_phone(
+    browser: Browser, *outputs: LiveOutput, targets: str = "button, input", **options: Any
+) -> Iterator[Page]:
+    """Open live outputs alone on a phone, where they must fit."""
+    with alone(browser, *outputs, viewport=SCREENS["phone"], has_touch=True, **options) as page:
+        fits_a_phone(page, targets)
+        yield page
+
+
+def axe_test(make: Callable[[], LiveOutput]) -> Callable[..., None]:
+    """Return the test that axe finds nothing in a live output, in every view."""
+
+    @EVERY_VIEW
+    def test(browser: Browser, view: dict[str, Any]) -> None:
+        with alone(browser, make(), **view) as page:
+            axe_finds_nothing(page)
+
+    return test  # type: ignore[no-any-return]
 
 
 def letters_are_large(texts: Locator, least: float = LEAST_LETTER) -> None:

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.book.alone import (
-    EVERY_VIEW,
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    box_of,
-    fits_a_phone,
-    height,
-    letters_are_large,
-    nothing_has_shifted,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,7 +28,7 @@ def written(page: Page, html: str, where: str = "beforeend") -> Page:
 
 
 def lettered(page: Page) -> None:
-    letters_are_large(page.locator("text"))
+    playable.letters_are_large(page.locator("text"))
 
 
 def text(size: int, turn: int, width: int) -> str:
@@ -48,32 +38,32 @@ def text(size: int, turn: int, width: int) -> str:
     )
 
 
-@EVERY_VIEW
+@playable.EVERY_VIEW
 def test_a_button_without_a_name_breaks_a_rule_of_axe(
     browser: Browser, view: dict[str, Any]
 ) -> None:
-    with alone(browser, **view) as page:
-        axe_finds_nothing(written(page, LARGE))
+    with playable.alone(browser, **view) as page:
+        playable.axe_finds_nothing(written(page, LARGE))
         with pytest.raises(AssertionError, match="button-name"):
-            axe_finds_nothing(written(page, LARGE.replace("aria-label", "class")))
+            playable.axe_finds_nothing(written(page, LARGE.replace("aria-label", "class")))
 
 
 def test_colours_of_too_little_contrast_break_a_rule_of_axe(browser: Browser) -> None:
     options: dict[str, Any] = {"color_scheme": "dark", "bypass_csp": True}
-    with alone(browser, **options) as page:
+    with playable.alone(browser, **options) as page:
         faint = "<style>p { color: #444; background: #333 }</style><p>faint</p>"
         with pytest.raises(AssertionError, match="color-contrast"):
-            axe_finds_nothing(written(page, faint))
+            playable.axe_finds_nothing(written(page, faint))
 
 
 @pytest.mark.parametrize(
     ("sound", "broken", "check"),
     [
-        (LARGE, LARGE.replace("width: 30px", "width: 20px"), fits_a_phone),
-        (LARGE, LARGE.replace("height: 30px", "height: 20px"), fits_a_phone),
-        (LARGE, LARGE.replace("30px }", "30px; display: none }"), fits_a_phone),
-        (LARGE, "nothing to hit", fits_a_phone),
-        (LARGE, f'{LARGE}<svg width="400" height="9"></svg>', fits_a_phone),
+        (LARGE, LARGE.replace("width: 30px", "width: 20px"), playable.fits_a_phone),
+        (LARGE, LARGE.replace("height: 30px", "height: 20px"), playable.fits_a_phone),
+        (LARGE, LARGE.replace("30px }", "30px; display: none }"), playable.fits_a_phone),
+        (LARGE, "nothing to hit", playable.fits_a_phone),
+        (LARGE, f'{LARGE}<svg width="400" height="9"></svg>', playable.fits_a_phone),
         (text(12, 0, 100), text(12, 0, 50), lettered),
         (text(12, 90, 100), text(9, 90, 100), lettered),
     ],
@@ -82,20 +72,23 @@ def test_colours_of_too_little_contrast_break_a_rule_of_axe(browser: Browser) ->
 def test_what_does_not_fit_a_phone_is_turned_down(
     browser: Browser, sound: str, broken: str, check: Callable[[Page], None]
 ) -> None:
-    with alone(browser, viewport=SCREENS["phone"]) as page:
+    with playable.alone(browser, viewport=playable.SCREENS["phone"]) as page:
         check(written(page, sound))
-    with alone(browser, viewport=SCREENS["phone"]) as page, pytest.raises(AssertionError):
+    with (
+        playable.alone(browser, viewport=playable.SCREENS["phone"]) as page,
+        pytest.raises(AssertionError),
+    ):
         check(written(page, broken))
 
 
 def test_what_jumps_is_seen(browser: Browser) -> None:
     block = "<style>figure { height: 200px; margin: 0 }</style><figure>a</figure>"
-    with alone(browser) as page:
-        nothing_has_shifted(written(page, block))
-        assert height(page) == 200
+    with playable.alone(browser) as page:
+        playable.nothing_has_shifted(written(page, block))
+        assert playable.height(page) == 200
         written(page, "<style>p { height: 300px }</style><p></p>", "afterbegin")
-        assert box_of(page.locator("figure"))["y"] > 300
+        assert playable.box_of(page.locator("figure"))["y"] > 300
         with pytest.raises(AssertionError):
-            nothing_has_shifted(page)
+            playable.nothing_has_shifted(page)
         written(page, "<style>main figure { height: 201px }</style>")
-        assert height(page) == 201
+        assert playable.height(page) == 201
