@@ -160,7 +160,7 @@ def written_stories(
 def is_possible(story: Sequence[str]) -> bool:
     """Tell whether the story-teller could have told a story, from its first word to its end.
 
-    >>> is_possible(stories(1, seed=3)[0]), is_possible(("a", "king", STOP))
+    >>> is_possible(stories(1, seed=3)[0]), is_possible(("a", "king"))
     (True, False)
     """
     try:
