@@ -24,6 +24,7 @@ from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.arrows import arrow_lookup
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.divided import divided_head
+from companion.pages.plot.live.finishing import finish_story
 from companion.pages.plot.live.gradients import gradient_flow
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.order import word_order
@@ -54,7 +55,7 @@ __all__ = [
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "GlossedText", "InlineSVG", "LineEnd",
     "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText", "arrow_lookup",
     "attended_picture", "attention_map", "attention_timeline", "band", "caption_maps",
-    "compounding", "divided_head", "glossed_text", "gold_links", "gradient_flow", "head_viewer",
+    "compounding", "divided_head", "finish_story", "glossed_text", "gold_links", "gradient_flow", "head_viewer",
     "intervals", "label_along", "label_ends", "letter_color", "live_translator", "local_window",
     "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
     "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "timeline_list",
