@@ -1,8 +1,10 @@
-"""Batches of texts for a language model: each text between its beginning and its end."""
+"""Texts for a language model: in batches, and counted, which gives the simplest models."""
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 
 import torch
@@ -10,7 +12,7 @@ from torch import Tensor
 
 from companion.contracts import contract
 from companion.data.batching import padded
-from companion.data.vocabulary import Vocabulary
+from companion.data.vocabulary import SPECIAL, Vocabulary
 
 
 @contract()
@@ -72,3 +74,49 @@ class TextBatches:
         start = number * self._batch_size
         chosen = self._epoch[1][start : start + self._batch_size]
         return text_ids([self._texts[i] for i in chosen], self._vocab)
+
+
+@contract(order=">= 1", added="> 0")
+def counted_loss(
+    train: Sequence[Sequence[str]],
+    test: Sequence[Sequence[str]],
+    *,
+    order: int,
+    added: float = 0.05,
+) -> float:
+    """Return the loss of a model that counts how often each token follows the tokens before it.
+
+    Args:
+        train: texts whose tokens are counted.
+        test: texts that are predicted, each with its end; their tokens all occur in `train`.
+        order: 1 counts tokens alone (unigrams), 2 pairs (bigrams), 3 triples (trigrams).
+        added: what is added to every count, so that no token has the chance 0.
+
+    Returns:
+        The mean of -log of the chances, in nats a token; exp of it is the perplexity.
+
+    >>> round(math.exp(counted_loss(["ab"], ["ab"], order=1, added=1e-9)), 3)
+    3.0
+    >>> round(math.exp(counted_loss(["ab"], ["ab"], order=2, added=1e-9)), 3)
+    1.0
+    """
+    whole: Counter[tuple[str, ...]] = Counter()
+    before: Counter[tuple[str, ...]] = Counter()
+    for text in train:
+        for gram in _grams(text, order):
+            whole[gram] += 1
+            before[gram[:-1]] += 1
+    size = 1 + len({token for text in train for token in text})
+    nats = [
+        -math.log((whole[gram] + added) / (before[gram[:-1]] + added * size))
+        for text in test
+        for gram in _grams(text, order)
+    ]
+    return math.fsum(nats) / len(nats)
+
+
+def _grams(text: Sequence[str], order: int) -> list[tuple[str, ...]]:
+    """Return every token and the end, each behind the order - 1 tokens before it."""
+    begin, end = SPECIAL[1:3]
+    tokens = (*(begin,) * (order - 1), *text, end)
+    return [tokens[at : at + order] for at in range(len(text) + 1)]

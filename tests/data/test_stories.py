@@ -78,7 +78,7 @@ def test_surprisals_are_those_of_the_words_and_the_end() -> None:
 
 def test_all_the_stories_share_the_probability_of_one() -> None:
     """The chance of a second sentence, over all that can be said in it, is 1."""
-    beginning = "a king sings in the city .".split()
+    beginning = ["a", "king", "sings", "in", "the", "city", "."]
     assert whole(beginning) == pytest.approx(1)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from companion.data.texts import TextBatches, text_ids
+from companion.data.texts import TextBatches, counted_loss, text_ids
 from companion.data.vocabulary import Vocabulary
 
 TEXTS = [tuple("abc"[:size]) for size in (1, 2, 3, 2, 1, 3, 2)]
@@ -41,3 +43,16 @@ def test_wrong_calls_are_refused() -> None:
         TextBatches(TEXTS, VOCAB, batch_size=8, seed=0)
     with pytest.raises(IndexError, match="step: got -1"):
         TextBatches(TEXTS, VOCAB, batch_size=2, seed=0)[-1]
+
+
+def test_counted_chances_are_shares_of_the_counts() -> None:
+    train = ["aab", "ab"]  # with the ends: a a b . a b .
+    unigrams = [3 / 7, 2 / 7, 2 / 7]
+    wanted = -sum(map(math.log, unigrams)) / 3
+    assert counted_loss(train, ["ab"], order=1, added=1e-12) == pytest.approx(wanted)
+    bigrams = [1, 2 / 3, 1]
+    wanted = -sum(map(math.log, bigrams)) / 3
+    assert counted_loss(train, ["ab"], order=2, added=1e-12) == pytest.approx(wanted)
+    smoothed = [(2 + 1) / (2 + 3), (2 + 1) / (3 + 3), (2 + 1) / (2 + 3)]
+    wanted = -sum(map(math.log, smoothed)) / 3
+    assert counted_loss(train, ["ab"], order=2, added=1) == pytest.approx(wanted)
