@@ -100,8 +100,9 @@ def test_every_beginning_shows_the_likeliest_words(browser: Browser, place: int)
 
 
 def test_a_click_and_the_buttons_write(browser: Browser) -> None:
-    beginning = BEGINNINGS[0].split()
+    beginning = BEGINNINGS[1].split()
     with alone(browser, finish_story(), **STILL) as page:
+        page.get_by_label("Beginning").select_option(index=1)
         page.get_by_role("button", name="looks").click()
         assert added(page) == "looks"
         chances = sorted(by_the_package([*beginning, "looks"]), reverse=True)[:SHOWN]
@@ -136,8 +137,9 @@ def test_the_likeliest_words_are_those_of_greedy(browser: Browser) -> None:
 def test_a_drawn_word_is_where_the_number_falls(browser: Browser, number: float) -> None:
     with alone(browser, finish_story(), **STILL) as page:
         page.evaluate(f"Math.random = () => {number}")
+        page.get_by_label("Beginning").select_option(index=1)
         press(page, "draw a word")
-        chances = np.cumsum(by_the_package(BEGINNINGS[0].split()))
+        chances = np.cumsum(by_the_package(BEGINNINGS[1].split()))
         vocab = load_language_model(MODEL)[1]
         assert added(page) == vocab.tokens[int(np.searchsorted(chances, number, side="right"))]
 
@@ -185,6 +187,10 @@ def test_it_fits_and_is_accessible(browser: Browser, screen: str, scheme: Any) -
     with alone(browser, finish_story(), bypass_csp=True, **options) as page:
         press(page, "take the likeliest")
         targets_can_be_hit(page.locator("button, select"))
+        for part in page.locator("button, select").all():
+            box = part.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= SCREENS[screen]["width"]
         assert page.evaluate(
             "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
         )

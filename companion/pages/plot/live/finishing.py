@@ -28,6 +28,8 @@ END_SIGN = "(end)"
 """How the end of a story is written in the list of next words."""
 
 BEGINNINGS = (
+    "a young queen works in the city . she finds a new house . her brother waits for her . "
+    "she works in the",
     "a young queen works in the city . she finds a new house . her brother waits for her . she",
     "an old man slept in the garden . he bought a red apple . his sister looked at",
     "a king runs in the city . he sees a black dog . his sister listens to the black dog . she",
