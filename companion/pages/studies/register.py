@@ -24,7 +24,6 @@ PAGES: Mapping[str, str] = {
     "positions": "mathematics/position_evidence.ipynb",
     "from_scratch": "implementation/from_scratch.ipynb",
     "transformer": "implementation/transformer.ipynb",
-    "language_model": "implementation/language_model_evidence.ipynb",
     "decoding": "implementation/decoding.ipynb",
     "induction": "implementation/decoding.ipynb",
     "summarization": "applications/summarization.ipynb",
