@@ -4,14 +4,15 @@ At every position of a sequence a key is named, and the model says the class tha
 for it at the next one; four times in five it is the class that belongs to the key in this sequence.
 Every arm has one mistake that raises no error. An accuracy is measured twice: as the program itself
 reports it, on whole sequences, and in use, where a position comes with those before it and with
-nothing else. `--tune` chooses a learning rate for every arm from one grid, on seeds of its own.
+nothing else. Every arm is trained briefly, and once more for five times as long, at a learning rate
+of its own. `--tune` chooses that rate from one grid for all, on seeds of its own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
@@ -46,9 +47,11 @@ Mistake = Literal[
     "late",
 ]
 
-SEEDS = tuple(range(1, 11))
+SEEDS = tuple(range(1, 21))
 MISTAKES: tuple[Mistake, ...] = get_args(Mistake)
-LEARNING_RATES = (0.001, 0.003, 0.01, 0.03, 0.1)
+LEARNING_RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+BRIEF, LONG = 200, 1000
+"""Updates of an arm, and of the same arm where its name ends in "-long"."""
 CHEAP = 2.0
 """Points of accuracy: a mistake that costs less is called cheap."""
 SENTENCES: dict[Mistake, str] = {
@@ -115,7 +118,7 @@ class Setting:
 
     mistake: Mistake
     learning_rate: float = 0.0
-    steps: int = 200
+    steps: int = BRIEF
 
 
 TASK = Task()
@@ -256,8 +259,9 @@ def outcome(setting: Setting, task: Task, seeds: Sequence[int]) -> Runs:
 
 
 def arms() -> dict[str, Setting]:
-    """Return every arm that is tuned: the right attention, none at all, and each mistake."""
-    return {mistake: Setting(mistake) for mistake in MISTAKES}
+    """Return every arm, brief and long: the right attention, none at all, and each mistake."""
+    brief = {str(mistake): Setting(mistake) for mistake in MISTAKES}
+    return brief | {f"{name}-long": replace(one, steps=LONG) for name, one in brief.items()}
 
 
 def reported() -> dict[str, Setting]:
@@ -311,17 +315,28 @@ class SideBySide(Experiment):
         }, {}
 
 
+ENDINGS = {
+    "reported": "the program reports less than 2 points below the right one",
+    "in_use": "the accuracy in use is less than 2 points below that of the right one",
+}
+
+
+def claim(mistake: Mistake, what: str, long: bool) -> Claim:
+    """Return the claim that a mistake is cheap, after a brief training or a long one."""
+    sentence, suffix = f"{SENTENCES[mistake]}, {ENDINGS[what]}.", "-long" if long else ""
+    if long:
+        sentence = f"Trained five times as long: {sentence[0].lower()}{sentence[1:]}"
+    right, wrong = (f"{arm}{suffix}/{what}" for arm in ("none", mistake))
+    return Claim(sentence, right, wrong, "points", below=CHEAP)
+
+
 CLAIMS = with_findings(
     FINDINGS,
     {
-        f"{mistake}/{what}": Claim(
-            f"{sentence}, {ending}.", f"none/{what}", f"{mistake}/{what}", "points", below=CHEAP
-        )
-        for mistake, sentence in SENTENCES.items()
-        for what, ending in {
-            "reported": "the program reports less than 2 points below the right one",
-            "in_use": "the accuracy in use is less than 2 points below that of the right one",
-        }.items()
+        f"{mistake}{'-long' if long else ''}/{what}": claim(mistake, what, long)
+        for long in (False, True)
+        for mistake in SENTENCES
+        for what in ENDINGS
     },
 )
 

@@ -73,6 +73,16 @@ def _history(words: str, planned: Planned, before: str) -> History:
 
 
 BEFORE: When = ("before the runs", "")
+SPLIT: When = (
+    "extended later",
+    "Made before the runs of a study of ten seeds, which was on narrow numbers as well; run again "
+    "with twenty.",
+)
+AFTER_TEN: When = (
+    "added later",
+    "Made after ten seeds had shown how the other models with the leak write, and before any run "
+    "had measured this.",
+)
 FIRST: When = (
     "with the record",
     "Study and record came in one commit, the first of the repository. An hour later the models "
@@ -132,6 +142,16 @@ LONGER_SENTENCES: When = (
     "First recorded after 400 and 800 updates; after 800, attention gained most on the shortest "
     "sentences, so the study went on to 800 and 2,400.",
 )
+MORE_SCRATCH: When = (
+    "extended later",
+    "Planned and recorded with ten seeds. For the second edition ten more were added, and all arms "
+    "were tuned again with one learning rate above the first ones.",
+)
+LONG_SCRATCH: When = (
+    "added later",
+    "Made for the second edition, when the numbers of the brief trainings were known, and "
+    "committed before the first long one.",
+)
 FIRST_GRADIENTS: When = (
     "added later",
     "Made for the second edition, when the study of the scores had shown the medians for 64 keys, "
@@ -158,12 +178,25 @@ MATCHED_STARTS: When = (
     "heads lost 0.055 nats. The second trains for 1,500, from keys and values that start at the "
     "same size, and its settings and claims were committed before these runs.",
 )
+COPY_STOPPED = (
+    "The first edition stopped after 600 updates, with 71 % of the repetition predicted, and five "
+    "seeds decided none of its four claims. The second draws longer texts and trains for 1,000 "
+    "updates, with tuned rates, on five seeds. Its settings and claims were committed before "
+    "these runs, when trials on seed 101, which is no reported one, had been seen."
+)
+COPY_ANEW: When = ("extended later", f"{COPY_STOPPED} It was undecided.")
+COPY_MORE: When = ("added later", f"Added for the second edition. {COPY_STOPPED}")
 LONGER_RECALL: When = (
     "extended later",
     "The first edition recorded five seeds after 400 updates, when the delta rule had hardly begun "
     "to learn in three of them. The second has 20 seeds and 2,000 updates, and its settings and "
     "claims were committed before these runs.",
 )
+
+SCRATCH_MISTAKES = (
+    "inverted", "late", "no_mask", "no_scale", "one_less", "one_more", "query_axis", "swapped",
+    "tiny", "view", "view_out",
+)  # fmt: skip
 
 HISTORIES: dict[str, dict[str, History]] = {
     "alignment": histories(
@@ -377,13 +410,16 @@ HISTORIES: dict[str, dict[str, History]] = {
         },
     ),
     "from_scratch": histories(
-        BEFORE,
+        MORE_SCRATCH,
         {
-            f"{mistake}/{what}": "ours demonstration"
-            for mistake in (
-                "inverted", "late", "no_mask", "no_scale", "one_less", "one_more", "query_axis",
-                "swapped", "tiny", "view", "view_out",
-            )
+            f"{mistake}{long}/{what}": "ours demonstration"
+            for mistake in SCRATCH_MISTAKES
+            for long in ("", "-long")
+            for what in ("in_use", "reported")
+        },
+        {
+            f"{mistake}-long/{what}": LONG_SCRATCH
+            for mistake in SCRATCH_MISTAKES
             for what in ("in_use", "reported")
         },
     ),
@@ -434,12 +470,29 @@ HISTORIES: dict[str, dict[str, History]] = {
         },
     ),
     "induction": histories(
-        BEFORE,
+        COPY_MORE,
         {
-            "half_within_a_sixth": "olsson2022",
+            "at_a_plateau": "ours check",
+            "copying_heads_matter": "olsson2022",
+            "copying_is_shared": "ours",
+            "half_within_a_tenth": "olsson2022",
+            "learned_to_copy": "ours check",
+            "patience_does_not_help": "elhage2021",
             "previous_comes_first": "ours",
+            "previous_head_matters": "elhage2021",
             "previous_is_needed": "olsson2022",
+            "previous_is_split": "ours",
             "two_copy": "olsson2022",
+        },
+        {
+            "half_within_a_tenth": (
+                "changed later",
+                "It was: two layers gain more than half of their final accuracy within some 100 of "
+                f"the 600 updates, and was undecided. {COPY_STOPPED}",
+            ),
+            "previous_comes_first": COPY_ANEW,
+            "previous_is_needed": COPY_ANEW,
+            "two_copy": COPY_ANEW,
         },
     ),
     "kv_heads": histories(
@@ -474,19 +527,32 @@ HISTORIES: dict[str, dict[str, History]] = {
             "width_per_query_uneven": "ours",
         },
     ),
+    "masks": histories(
+        SPLIT,
+        {
+            "inverted_generates_worse": "ours demonstration",
+            "inverted_looks_better": "ours demonstration",
+            "last_letter_is_learned": "ours",
+            "leak_generates_worse": "ours demonstration",
+            "leak_is_a_guess": "ours demonstration",
+            "leak_is_a_guess_longer": "ours demonstration",
+            "leak_looks_better": "ours demonstration",
+            "leak_spoils_copies": "ours demonstration",
+            "leak_spoils_copies_longer": "ours demonstration",
+            "padding_moves": "ours demonstration",
+        },
+        {
+            "last_letter_is_learned": AFTER_TEN,
+            "leak_is_a_guess_longer": AFTER_TEN,
+            "leak_spoils_copies_longer": AFTER_TEN,
+        },
+    ),
     "numerics": histories(
         BEFORE,
         {
             "companion_is_near_the_floor": "ours check",
             "float16_is_finer": "ours",
-            "inverted_generates_worse": "ours demonstration",
-            "inverted_looks_better": "ours demonstration",
-            "leak_generates_worse": "ours demonstration",
-            "leak_is_a_guess": "ours demonstration",
-            "leak_looks_better": "ours demonstration",
-            "leak_spoils_copies": "ours demonstration",
             "length_hurts_stepwise": "ours",
-            "padding_moves": "ours demonstration",
             "running_sum_drowns": "ours demonstration",
             "spread_hurts_stepwise": "ours",
             "statistics_in_float32": "ours",

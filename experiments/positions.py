@@ -14,15 +14,21 @@ from statistics import fmean
 from typing import get_args
 
 import torch
-import torch.nn.functional as F
-from torch import Generator, Tensor
+from torch import Generator
 
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
+from companion.pages.notebook.letters import (
+    Letters,
+    letter_config,
+    right_answers,
+    train_letters,
+    with_scaling,
+)
 from companion.pages.studies import Finding
 from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.claims import Claim
-from experiments.descent import CLIP, WARMUP, descend
+from experiments.descent import CLIP, WARMUP, FromStart
 from experiments.experiment import Experiment, on, split_off
 from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
@@ -36,32 +42,6 @@ PATIENT: tuple[Positions, ...] = ("sinusoidal", "alibi", "none")
 
 
 @dataclass(frozen=True)
-class Task:
-    """Letters, and what is asked about them.
-
-    Training draws a length for every batch, from half of `length` to all of it. The longest test
-    is `stretch` times as long, and asks in the last quarter of the positions.
-    """
-
-    letters: int = 8
-    back: int = 3
-    length: int = 32
-    stretch: int = 4
-    batch_size: int = 16
-    test_size: int = 100
-
-    @property
-    def lengths(self) -> tuple[int, int, int, int]:
-        """Lengths of the tests: that of training, 1.5 and 2 times it, and the longest."""
-        return self.length, self.length * 3 // 2, self.length * 2, self.length * self.stretch
-
-    def draw(self, rows: int, n: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Draw tokens (rows, n), and the answers, which exist from position `back` on."""
-        tokens = torch.randint(self.letters, (rows, n), generator=generator)
-        return tokens, tokens.roll(self.back, 1)
-
-
-@dataclass(frozen=True)
 class Setting:
     """One arm of the study and its training."""
 
@@ -70,33 +50,18 @@ class Setting:
     steps: int = 2000
 
 
-TASK = Task()
+TASK = Letters()
 WIDTH = 32
 HEADS = 4
 BUCKETS = 16
 
 
-def make(setting: Setting, task: Task) -> LanguageModel:
-    """Draw a model of two blocks, with an id beyond the letters, which never occurs.
-
-    Learned positions have a row for each of the longest test. The last bucket of distances
-    begins at three quarters of the training length, so that training meets every bucket.
-    """
-    config = TransformerConfig(
-        vocab_size=task.letters + 1,
-        embed_dim=WIDTH,
-        num_heads=HEADS,
-        hidden_dim=2 * WIDTH,
-        positions=setting.positions,
-        max_len=task.lengths[-1],
-        relative_buckets=BUCKETS,
-        relative_max_distance=task.length * 3 // 4,
-        dropout_p=0.0,
-    )
-    return LanguageModel(config)
+def config_of(setting: Setting, task: Letters) -> TransformerConfig:
+    """Return the model of an arm."""
+    return letter_config(task, setting.positions, width=WIDTH, heads=HEADS, buckets=BUCKETS)
 
 
-def rescalings(task: Task) -> dict[str, RotaryScaling]:
+def rescalings(task: Letters) -> dict[str, RotaryScaling]:
     """Return the rescalings of rotary frequencies, for the longest test."""
     return {
         "linear": Linear(float(task.stretch)),
@@ -104,51 +69,24 @@ def rescalings(task: Task) -> dict[str, RotaryScaling]:
     }
 
 
-def rescaled(model: LanguageModel, scaling: RotaryScaling) -> LanguageModel:
-    """Return a model with the same weights and other frequencies."""
-    with torch.random.fork_rng(devices=[]):
-        other = LanguageModel(replace(model.config, rotary_scaling=scaling))
-    other.load_state_dict(model.state_dict())
-    return other
+def fit(setting: Setting, task: Letters, seed: int) -> tuple[LanguageModel, list[float]]:
+    """Train an arm; return its model and the loss of every update."""
+    training = FromStart(setting.steps, setting.learning_rate, WARMUP, CLIP, seed=seed)
+    return train_letters(task, config_of(setting, task), training)
 
 
-def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[float]]:
-    """Train on fresh batches; return the model and the loss of every update.
-
-    Arms of one seed see the same letters.
-    """
-
-    def draw(generator: Generator) -> tuple[Tensor, Tensor]:
-        n = int(torch.randint(task.length // 2, task.length + 1, (), generator=generator))
-        return task.draw(task.batch_size, n, generator)
-
-    def loss(model: LanguageModel, batch: tuple[Tensor, Tensor]) -> Tensor:
-        tokens, answers = batch
-        logits = model(tokens)[:, task.back :]
-        return F.cross_entropy(logits.flatten(0, 1), answers[:, task.back :].flatten())
-
-    return descend(lambda: make(setting, task), draw, loss, setting, seed)
-
-
-@torch.no_grad()
-def accuracy(model: LanguageModel, task: Task, seed: int) -> dict[str, float]:
+def accuracy(model: LanguageModel, task: Letters, seed: int) -> dict[str, float]:
     """Return the share of right answers in the last quarter of every test length, in %."""
-    shares = {}
-    for n in task.lengths:
-        generator = Generator().manual_seed(90_000 + seed)
-        tokens, answers = task.draw(task.test_size, n, generator)
-        right = (model(tokens).argmax(-1) == answers)[:, n * 3 // 4 :]
-        shares[f"accuracy/{n}"] = 100.0 * float(right.double().mean())
-    return shares
+    return {f"accuracy/{n}": right_answers(model, task, n, 90_000 + seed) for n in task.lengths}
 
 
-def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
+def outcome(setting: Setting, task: Letters, seed: int) -> dict[str, float]:
     """Train one arm: its loss and its right answers; with rotations, also rescaled."""
     model, losses = fit(setting, task, seed)
     measures = {"final_loss": fmean(losses[-20:]), **accuracy(model, task, seed)}
     if setting.positions == "rotary":
         for kind, scaling in rescalings(task).items():
-            other = accuracy(rescaled(model, scaling), task, seed)
+            other = accuracy(with_scaling(model, scaling), task, seed)
             measures |= {f"{kind}/{what}": value for what, value in other.items()}
     return measures
 
@@ -172,7 +110,7 @@ def reported() -> dict[str, Setting]:
 
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
-    task = Task(letters=5, back=2, length=12, batch_size=4, test_size=6)
+    task = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
     trace: list[float] = []
     for arm in arms().values():
         setting = replace(arm, learning_rate=0.01, steps=4)
@@ -180,7 +118,7 @@ def smoke() -> list[float]:
         tokens, _ = task.draw(task.test_size, task.lengths[-1], Generator().manual_seed(7))
         models = [model]
         if setting.positions == "rotary":
-            models += [rescaled(model, scaling) for scaling in rescalings(task).values()]
+            models += [with_scaling(model, scaling) for scaling in rescalings(task).values()]
         with torch.no_grad():
             trace += losses + [float(one(tokens).square().mean()) for one in models]
         trace.append(fmean(accuracy(model, task, seed=7).values()) / 1000)

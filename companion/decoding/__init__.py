@@ -2,10 +2,19 @@
 
 from companion.decoding.beams import beam, length_factor
 from companion.decoding.sequences import Decoded, Reorder, State, Step
+from companion.decoding.speculative import (
+    Score,
+    Speculated,
+    overlap,
+    remainder,
+    speculate,
+    verify,
+)
 from companion.decoding.stepwise import greedy, sample
-from companion.decoding.truncation import keep_top_k, keep_top_p
+from companion.decoding.truncation import keep_min_p, keep_top_k, keep_top_p
 
 __all__ = [
-    "Decoded", "Reorder", "State", "Step", "beam", "greedy", "keep_top_k", "keep_top_p",
-    "length_factor", "sample",
+    "Decoded", "Reorder", "Score", "Speculated", "State", "Step", "beam", "greedy", "keep_min_p",
+    "keep_top_k", "keep_top_p", "length_factor", "overlap", "remainder", "sample", "speculate",
+    "verify",
 ]  # fmt: skip

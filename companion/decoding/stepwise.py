@@ -11,7 +11,7 @@ from torch import Tensor
 
 from companion.contracts import contract
 from companion.decoding.sequences import Decoded, State, Step, first_tokens, take_step
-from companion.decoding.truncation import keep_top_k, keep_top_p
+from companion.decoding.truncation import keep_min_p, keep_top_k, keep_top_p
 
 TINIEST = torch.finfo(torch.float32).tiny * torch.finfo(torch.float32).eps
 """The least temperature: a lower one would be 0 where the logits are divided by it."""
@@ -57,18 +57,20 @@ def _divides_in_float32(call: Mapping[str, Any]) -> None:
 
 
 @contract(
-    batch_size=">= 1", max_len=">= 1", top_k=">= 1", top_p="> 0 and <= 1", rule=_divides_in_float32
-)
+    batch_size=">= 1", max_len=">= 1", top_k=">= 1", top_p="> 0 and <= 1", min_p="> 0 and <= 1",
+    rule=_divides_in_float32,
+)  # fmt: skip
 @torch.no_grad()
 def sample(
     step: Step[State], state: State, *, batch_size: int, bos_id: int | Tensor, eos_id: int,
     max_len: int, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
-    generator: torch.Generator | None = None,
+    min_p: float | None = None, generator: torch.Generator | None = None,
 ) -> Decoded:  # fmt: skip
     """Draw every token from what the model says, until all sequences have ended.
 
     The logits are divided by the temperature, then cut by `top_k`, then by `top_p` of what that
-    left. The log-probabilities that come back are the model's own, before all three.
+    left, and at last by `min_p`. The log-probabilities that come back are the model's own, before
+    all four.
 
     Args:
         step: as for `greedy`.
@@ -82,6 +84,8 @@ def sample(
         top_k: draw from that many most probable tokens (Fan et al., 2018); None means all.
         top_p: draw from the fewest tokens that have this probability together (Holtzman et al.,
             2020); None means all.
+        min_p: draw from the tokens that are at least this many times as probable as the most
+            probable one (Nguyen et al., 2025); None means all.
         generator: source of the random numbers, on the device of the logits.
 
     Returns:
@@ -102,6 +106,8 @@ def sample(
             logits = keep_top_k(logits, top_k)
         if top_p is not None:
             logits = keep_top_p(logits, top_p)
+        if min_p is not None:
+            logits = keep_min_p(logits, min_p)
         forbidden = (logits == -math.inf).all(-1, keepdim=True)
         probabilities = logits.masked_fill(forbidden, 0.0).softmax(-1)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]

@@ -46,3 +46,19 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     before = probabilities.cumsum(-1) - probabilities  # of the tokens that are more probable
     kept = ordered.where(before < p, -math.inf)
     return kept.scatter(-1, tokens, kept)
+
+
+@contract(logits="... vocabulary", vocabulary=">= 1", share="> 0 and <= 1")
+def keep_min_p(logits: Tensor, share: float) -> Tensor:
+    """Leave the tokens with at least this share of the largest probability (Nguyen et al., 2025).
+
+    Args:
+        logits: their softmax gives the probabilities.
+        share: usually called min-p; 1 leaves the most probable tokens alone.
+
+    >>> import torch
+    >>> keep_min_p(torch.tensor([0.5, 0.25, 0.125, 0.125]).log(), 0.5).exp()
+    tensor([0.5000, 0.2500, 0.0000, 0.0000])
+    """
+    highest = logits.amax(-1, keepdim=True)
+    return logits.where(logits >= highest + math.log(share), -math.inf)

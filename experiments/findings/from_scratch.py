@@ -1,4 +1,9 @@
-"""The findings of `experiments.from_scratch`: two for each mistake, as reported and as in use."""
+"""The findings of `experiments.from_scratch`, as reported and as in use.
+
+Each mistake has two after a brief training and two after a long one.
+"""
+
+from dataclasses import replace
 
 from companion.pages.studies import Finding
 
@@ -25,7 +30,7 @@ def reported(mistake: str) -> Finding:
     return Finding(
         holds=f"The reported accuracy hides {mistake}.",
         fails=f"The reported accuracy shows {mistake}.",
-        undecided=f"We cannot tell whether the reported accuracy hides {mistake}.",
+        undecided=f"We cannot tell if the score hides {mistake}.",
         number="{size} more of 100 answers right in the report"
         if mistake in FLATTERING
         else "{} of 100 answers lost in the report",
@@ -38,13 +43,33 @@ def in_use(mistake: str) -> Finding:
     return Finding(
         holds=f"{first} costs almost nothing in use.",
         fails=f"{first} costs the model right answers in use.",
-        undecided=f"We cannot tell whether {mistake} costs right answers in use.",
+        undecided=f"We cannot say if {mistake} costs answers in use.",
         number="{} of 100 answers lost in use",
     )
 
 
-FINDINGS = {
+def after_long(finding: Finding) -> Finding:
+    """Say the same of a model that was trained five times as long."""
+
+    def said(sentence: str) -> str:
+        return f"Trained longer: {sentence[0].lower()}{sentence[1:]}"
+
+    return replace(
+        finding,
+        holds=said(finding.holds),
+        fails=said(finding.fails),
+        undecided=said(finding.undecided),
+    )
+
+
+BRIEF = {
     f"{name}/{what}": say(mistake)
     for name, mistake in MISTAKES.items()
     for what, say in (("reported", reported), ("in_use", in_use))
 }
+LONG = {name: after_long(finding) for name, finding in BRIEF.items()}
+LONG["query_axis/reported"] = replace(
+    LONG["query_axis/reported"], number="{size} more of 100 answers right in the report"
+)
+"""A long training learns to read the future from the denominators."""
+FINDINGS = BRIEF | {name.replace("/", "-long/"): finding for name, finding in LONG.items()}

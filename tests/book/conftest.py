@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 sys.path.insert(0, str(EXTENSIONS))  # the extensions of the book are no part of the package
+pytest.register_assert_rewrite("tests.book.playable")  # so that its assertions say what they found
 
 PARTS = 8  # of the pages, for several processes
 QUIET = [

@@ -11,8 +11,7 @@ from companion import attend, dot_score, masked_softmax
 from companion.data.plane import plane_words
 from companion.pages.plot import LiveOutput, arrow_lookup
 from companion.pages.plot.live.arrows import TEMPERATURES
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -43,7 +42,7 @@ def shows(
     weights = masked_softmax(scores / temperature)
     blend = attend(weights, VECTORS)[0]
     for part, wanted in (("score", scores[0]), ("weight", weights[0]), ("found", blend)):
-        numbers = exact_all(page.locator(f".am-arrow-lookup-{part}"))
+        numbers = playable.exact_all(page.locator(f".am-arrow-lookup-{part}"))
         np.testing.assert_allclose(numbers, wanted, atol=1e-6)
     bars = page.locator(".am-arrow-lookup-bar").evaluate_all(
         "all => all.map(e => +e.getAttribute('width') / 100)"
@@ -60,14 +59,13 @@ def shows(
 
 def at(page: Page, x: float, y: float) -> tuple[float, float]:
     """Return where a point of the plane is on the screen."""
-    box = page.locator(".am-arrow-lookup-plane").bounding_box()
-    assert box is not None
+    box = playable.box_of(page.locator(".am-arrow-lookup-plane"))
     scale = box["width"] / 350
     return box["x"] + 50 * (x + 2.2) * scale, box["y"] + 50 * (2.5 - y) * scale
 
 
 def test_without_a_script_the_arrows_are_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input, [role=slider]").count() == 0
         shows(page)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -75,7 +73,7 @@ def test_without_a_script_the_arrows_are_drawn(browser: Browser) -> None:
 
 
 def test_the_mouse_drags_the_query_and_puts_it_where_it_clicks(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         shows(page)
         page.mouse.move(*at(page, 1, 1))
         page.mouse.down()
@@ -83,7 +81,7 @@ def test_the_mouse_drags_the_query_and_puts_it_where_it_clicks(browser: Browser)
         page.mouse.move(*at(page, -1.32, 0.48), steps=4)
         page.mouse.up()
         shows(page, (-1.3, 0.5))
-        assert said(page).startswith("Query (\u22121.3, 0.5), dot product")
+        assert playable.said(page).startswith("Query (\u22121.3, 0.5), dot product")
         page.mouse.move(*at(page, 2, 2))
         shows(page, (-1.3, 0.5))  # it was let go
         page.mouse.click(*at(page, 2.4, -1.6))
@@ -93,7 +91,7 @@ def test_the_mouse_drags_the_query_and_puts_it_where_it_clicks(browser: Browser)
 
 
 def test_every_control_moves_the_numbers(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         handle, heat, long = page.get_by_role("slider").all()
         for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowUp"):
             handle.press(key)
@@ -101,10 +99,10 @@ def test_every_control_moves_the_numbers(browser: Browser) -> None:
         assert handle.get_attribute("aria-valuetext") == "1.1, 1.1"
         long.press("End")
         shows(page, (1.1, 1.1), length=3.5)
-        assert "house has the largest weight" in said(page)
+        assert "house has the largest weight" in playable.said(page)
         page.get_by_role("button", name="Gaussian").click()
         shows(page, (1.1, 1.1), length=3.5, gaussian=True)
-        assert ": new has the largest weight" in said(page)
+        assert ": new has the largest weight" in playable.said(page)
         heat.press("Home")
         shows(page, (1.1, 1.1), TEMPERATURES[0], 3.5, gaussian=True)
         heat.press("End")
@@ -114,18 +112,18 @@ def test_every_control_moves_the_numbers(browser: Browser) -> None:
         shows(page, (1.1, 1.1), TEMPERATURES[-1], 0.5)
         page.get_by_role("button", name="Reset").click()
         shows(page)
-        assert ": new and house have the largest weight, 0.39." in said(page)
-        assert page.locator(".am-arrow-lookup-plane").get_attribute("aria-label") == said(page)
+        assert ": new and house have the largest weight, 0.39." in playable.said(page)
+        assert page.locator(".am-arrow-lookup-plane").get_attribute("aria-label") == playable.said(
+            page
+        )
 
 
 def test_a_finger_drags_the_query_on_a_phone(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input, [role=slider]"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        texts = page.locator(".am-arrow-lookup-plane text").all()
-        assert min(text.evaluate(size) for text in texts) > 10
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page, "button, input, [role=slider]")
+        playable.letters_are_large(page.locator(".am-arrow-lookup-plane text"))
         finger = page.context.new_cdp_session(page)
         for kind, x, y in (("Start", 1, 1), ("Move", 0.4, 0.3), ("Move", 0, -1.5)):
             across, down = at(page, x, y)
@@ -136,25 +134,17 @@ def test_a_finger_drags_the_query_on_a_phone(browser: Browser) -> None:
         assert page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for name in ("Gaussian", "dot product"):
             page.get_by_role("button", name=name).click()
             for key in ("Home", "End"):
                 page.get_by_role("slider", name="temperature").press(key)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(playable.height(page))
         assert len(tall) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from pathlib import Path
@@ -19,11 +18,10 @@ from book_site.bundle import (
     shrink,
     unused_names,
 )
-from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
-from sphinx.util.docutils import docutils_namespace
 
 from tests.book.built import EXTENSIONS, Site
+from tests.book.small import build_small
 
 CSS = """
 :root { --used: 1; --chain: var(--link); --link: 2; --lone: 3 }
@@ -145,26 +143,14 @@ def source(tmp_path: Path) -> Path:
 
 def build(source: Path) -> tuple[Site, str]:
     """Build what has changed; return the site and the warnings."""
-    warnings = io.StringIO()
-    target = source.parent / "html"
-    with docutils_namespace():
-        app = Sphinx(
-            source,
-            None,
-            target,
-            source.parent / "doctrees",
-            "html",
-            confoverrides={
-                "extensions": ["myst_parser", "book_site.bundle"],
-                "templates_path": [str(EXTENSIONS / "book_site" / "templates")],
-                "html_theme": "sphinx_book_theme",
-                "html_context": {"default_mode": "light"},
-            },
-            status=None,
-            warning=warnings,
-        )
-        app.build()
-    return Site(target), warnings.getvalue()
+    app, warnings = build_small(
+        source,
+        extensions=["myst_parser", "book_site.bundle"],
+        templates_path=[str(EXTENSIONS / "book_site" / "templates")],
+        html_theme="sphinx_book_theme",
+        html_context={"default_mode": "light"},
+    )
+    return Site(Path(app.outdir)), warnings
 
 
 def stamps(site: Site) -> set[str]:

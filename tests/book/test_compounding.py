@@ -9,8 +9,7 @@ import pytest
 
 from companion.pages.plot import LiveOutput, compounding
 from companion.pages.plot.live.compounding import CHANCES
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -47,7 +46,9 @@ def heights(page: Page, part: str) -> Any:
 def shows(page: Page, chance: float) -> None:
     """Compare the curve and its column with the chance that so many words are right."""
     wanted = [100 * np.prod(np.full(words, chance / 100)) for words in MIDDLES]
-    np.testing.assert_allclose(exact_all(page.locator(".am-compounding-whole")), wanted, rtol=1e-6)
+    np.testing.assert_allclose(
+        playable.exact_all(page.locator(".am-compounding-whole")), wanted, rtol=1e-6
+    )
     (curve,) = heights(page, "curve")
     np.testing.assert_allclose(np.array(curve)[2 * MIDDLES], wanted, atol=0.05)
     head = page.locator(".am-compounding-head").inner_text()
@@ -56,7 +57,7 @@ def shows(page: Page, chance: float) -> None:
 
 
 def test_without_a_script_the_point_is_made(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, 95)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -66,7 +67,7 @@ def test_without_a_script_the_point_is_made(browser: Browser) -> None:
 
 
 def test_the_slider_by_keyboard(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.keyboard.press("Tab")
         shows(page, 95)
         page.keyboard.press("ArrowRight")
@@ -79,19 +80,19 @@ def test_the_slider_by_keyboard(browser: Browser) -> None:
         for chance in CHANCES[:5]:
             shows(page, chance)
             page.keyboard.press("ArrowUp")
-        assert said(page).startswith("If each word is right in 55 of 100 cases")
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert playable.said(page).startswith("If each word is right in 55 of 100 cases")
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
 
 
 def test_no_chance_fits_the_crosses_and_one_fits_the_discs(browser: Browser) -> None:
     """What the lesson asks a reader to find out."""
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         slider = page.locator("input")
         slider.focus()
         slider.press("Home")
         misses: dict[str, list[float]] = {name: [] for name in EXACT}
         for _ in CHANCES:
-            found = np.array(exact_all(page.locator(".am-compounding-whole")))
+            found = np.array(playable.exact_all(page.locator(".am-compounding-whole")))
             for name, values in EXACT.items():
                 misses[name].append(float(np.abs(found - values)[:5].max()))
             slider.press("ArrowRight")
@@ -100,7 +101,7 @@ def test_no_chance_fits_the_crosses_and_one_fits_the_discs(browser: Browser) -> 
 
 
 def test_bleu_by_mouse(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         whole, other = (page.get_by_role("button", name=n) for n in ("whole sentences", "BLEU"))
         np.testing.assert_allclose(heights(page, "line"), list(EXACT.values()), atol=0.05)
         assert whole.get_attribute("aria-pressed") == "true"
@@ -109,7 +110,7 @@ def test_bleu_by_mouse(browser: Browser) -> None:
         assert page.locator(".am-compounding-title").text_content() == "BLEU"
         assert page.locator(".am-compounding-curve").get_attribute("visibility") == "hidden"
         assert page.locator("input").is_disabled()
-        assert "right stretch" in said(page)
+        assert "right stretch" in playable.said(page)
         page.get_by_role("button", name="Reset").click()
         np.testing.assert_allclose(heights(page, "line"), list(EXACT.values()), atol=0.05)
         assert page.locator(".am-compounding-curve").get_attribute("visibility") == "visible"
@@ -117,7 +118,7 @@ def test_bleu_by_mouse(browser: Browser) -> None:
 
 
 def test_reset_takes_the_first_chance_back(browser: Browser) -> None:
-    with alone(browser, output(chance=80.0)) as page:
+    with playable.alone(browser, output(chance=80.0)) as page:
         shows(page, 80)
         page.locator("input").press("End")
         shows(page, 100)
@@ -125,52 +126,43 @@ def test_reset_takes_the_first_chance_back(browser: Browser) -> None:
         shows(page, 80)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text:visible").all()) > 10
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text:visible"))
         page.get_by_role("button", name="BLEU").tap()
         np.testing.assert_allclose(heights(page, "line"), list(BLEU.values()), atol=0.05)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps_and_no_name_leaves_the_drawing(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps_and_no_name_leaves_the_drawing(
+    browser: Browser, view: dict[str, Any]
+) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for key in ("Home", *["PageUp"] * 11, "End"):
             page.locator("input").press(key)
-            box = page.locator("figure").bounding_box()
-            frame = page.locator("svg").bounding_box()
-            assert box is not None
-            assert frame is not None
-            tall.add(box["height"])
+            tall.add(playable.height(page))
+            frame = playable.box_of(page.locator("svg"))
             for name in page.locator(".am-compounding-name").all():
-                place = name.bounding_box()
-                assert place is not None
+                place = playable.box_of(name)
                 assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
                 assert place["y"] >= frame["y"] - 1
         page.get_by_role("button", name="BLEU").click()
-        assert {box["height"] for box in [page.locator("figure").bounding_box()] if box} == tall
+        tall.add(playable.height(page))
         assert len(tall) == 1
 
 
 def test_two_stay_apart(browser: Browser) -> None:
-    with alone(browser, output(), output(chance=80.0)) as page:
+    with playable.alone(browser, output(), output(chance=80.0)) as page:
         first, second = page.locator(".am-compounding").all()
         first.locator("input").press("End")
-        assert exact_all(first.locator(".am-compounding-whole")) == [100] * len(BINS)
-        assert exact_all(second.locator(".am-compounding-whole"))[0] == pytest.approx(51.2)
+        assert playable.exact_all(first.locator(".am-compounding-whole")) == [100] * len(BINS)
+        assert playable.exact_all(second.locator(".am-compounding-whole"))[0] == pytest.approx(51.2)
         assert page.locator("[data-am-live] [id]").count() == 0

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from companion import masked_softmax
 from companion.pages.plot import LiveOutput, divided_head
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -46,16 +45,16 @@ def apart(points: NDArray[np.float64], question: int) -> float:
 
 def shows(page: Page, heads: int, *shares: float) -> None:
     """Compare weights, points and distances with those of the package."""
-    weights = exact_all(page.locator(".am-divided-weight"))
+    weights = playable.exact_all(page.locator(".am-divided-weight"))
     wanted = [part for share in shares for part in (share, 1 - share)]
     np.testing.assert_allclose(weights, wanted, atol=1e-6)
     points = np.stack([handed_over(share) for share in shares], axis=1)
     points[:, heads:] = 0
     marks = page.locator(".am-divided-point")
     seconds = marks.evaluate_all("all => all.map(e => Number(e.dataset.amSecond))")
-    np.testing.assert_allclose(exact_all(marks), points[:, 0], atol=1e-6)
+    np.testing.assert_allclose(playable.exact_all(marks), points[:, 0], atol=1e-6)
     np.testing.assert_allclose(seconds, points[:, 1], atol=1e-6)
-    gaps = exact_all(page.locator(".am-divided-gap"))
+    gaps = playable.exact_all(page.locator(".am-divided-gap"))
     np.testing.assert_allclose(gaps, [apart(points, 0), apart(points, 1)], atol=1e-6)
     across = page.locator(".am-divided-dot").evaluate_all(
         "all => all.map(e => (+e.getAttribute('cx') - 175) / 210)"
@@ -68,7 +67,7 @@ def verdicts(page: Page) -> list[str]:
 
 
 def test_without_a_script_the_head_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(shares=(40, 0)), java_script_enabled=False) as page:
+    with playable.alone(browser, output(shares=(40, 0)), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, 1, 2 / 3, 0)
         assert verdicts(page) == ["can be read", "can be read"]
@@ -77,7 +76,7 @@ def test_without_a_script_the_head_is_drawn(browser: Browser) -> None:
 
 
 def test_every_control_moves_the_numbers(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         first, second = page.locator("input").all()
         shows(page, 1, 1 / 2, 0)
         assert verdicts(page) == ["lost", "lost"]
@@ -101,53 +100,44 @@ def test_every_control_moves_the_numbers(browser: Browser) -> None:
         for _ in range(7):
             second.press("ArrowRight")
         shows(page, 2, 1, 7 / 60)
-        assert said(page).startswith(
+        assert playable.said(page).startswith(
             "Two heads: in the first, she has 1.00 of its weight and house 0.00; in the second,"
         )
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
         page.get_by_role("button", name="one head").click()
         shows(page, 1, 1, 7 / 60)
 
 
 def test_two_heads_that_look_alike_are_one(browser: Browser) -> None:
-    with alone(browser, output(heads=2, shares=(30, 30))) as page:
+    with playable.alone(browser, output(heads=2, shares=(30, 30))) as page:
         shows(page, 2, 1 / 2, 1 / 2)
         assert verdicts(page) == ["lost", "lost"]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(heads=2), **options) as page:
-        axe_finds_nothing(page)
+@playable.EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(heads=2), **view) as page:
+        playable.axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(heads=2), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = """e => {
-          const { a, b } = e.getScreenCTM();  // one is 0 where the text stands upright
-          return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b);
-        }"""
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
+    with playable.alone(
+        browser, output(heads=2), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="one head").tap()
         shows(page, 1, 1 / 2, 0)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for name in ("two heads", "one head"):
             page.get_by_role("button", name=name).click()
             for key in ("Home", "PageUp", "End"):
                 page.locator("input").first.press(key)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(playable.height(page))
         assert len(tall) == 1

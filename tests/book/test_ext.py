@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
-import io
 import re
 import struct
 import subprocess
@@ -32,11 +31,10 @@ from book_site.repository import (
 )
 from docutils import nodes
 from fontTools.ttLib import TTFont
-from sphinx.application import Sphinx
 from sphinx.errors import ConfigError, ExtensionError
-from sphinx.util.docutils import docutils_namespace
 
 from tests.book.built import EXTENSIONS, ROOT
+from tests.book.small import build_small
 
 MODULES = sorted(path.stem for path in (EXTENSIONS / "book_site").glob("[a-z]*.py"))
 
@@ -95,26 +93,15 @@ def build_page(folder: Path, text: str) -> tuple[str, str]:
     source = folder / "source"
     source.mkdir()
     (source / "index.md").write_text(text, encoding="utf-8")
-    warnings = io.StringIO()
-    with docutils_namespace():  # or the next build would find its nodes registered
-        app = Sphinx(
-            source,
-            None,
-            folder / "html",
-            folder / "doctrees",
-            "html",
-            confoverrides={
-                "extensions": ["myst_parser", "book_site.formulas"],
-                "myst_enable_extensions": ["dollarmath", "amsmath"],
-                "html_math_renderer": "temml",
-                "book_macros": {"R": r"\mathbb{R}"},
-                "numfig": True,
-            },
-            status=None,
-            warning=warnings,
-        )
-        app.build()
-    return (folder / "html" / "index.html").read_text(encoding="utf-8"), warnings.getvalue()
+    _, warnings = build_small(
+        source,
+        extensions=["myst_parser", "book_site.formulas"],
+        myst_enable_extensions=["dollarmath", "amsmath"],
+        html_math_renderer="temml",
+        book_macros={"R": r"\mathbb{R}"},
+        numfig=True,
+    )
+    return (folder / "html" / "index.html").read_text(encoding="utf-8"), warnings
 
 
 def test_numbers_labels_and_references_are_sphinx(tmp_path: Path) -> None:

@@ -14,13 +14,7 @@ from companion.pages.plot import finish_story
 from companion.pages.plot.live import finishing as live
 from companion.pages.plot.live.finishing import BEGINNINGS, END_SIGN, MODEL, SHOWN
 from companion.pages.plot.live.weights import load_language_model
-from tests.book.alone import (
-    SCREENS,
-    alone,
-    axe_finds_nothing,
-    exact_all,
-    targets_can_be_hit,
-)
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -76,7 +70,7 @@ def test_the_browser_computes_the_chances_of_the_package(browser: Browser) -> No
     texts = [list(story) for story in stories(6, seed=5)]
     texts += [text[:cut] for text, cut in zip(texts, (0, 1, 7, 14, 21, 26), strict=True)]
     folder = live.MODEL.parents[2]
-    with alone(browser) as page:
+    with playable.alone(browser) as page:
         for name in ("live.js", "story-model.js"):
             page.add_script_tag(content=(folder / name).read_text(encoding="utf-8"))
         data = finish_story().data
@@ -89,25 +83,25 @@ def test_the_browser_computes_the_chances_of_the_package(browser: Browser) -> No
 
 @pytest.mark.parametrize("place", range(len(BEGINNINGS)))
 def test_every_beginning_shows_the_likeliest_words(browser: Browser, place: int) -> None:
-    with alone(browser, finish_story(), **STILL) as page:
+    with playable.alone(browser, finish_story(), **STILL) as page:
         page.get_by_label("Beginning").select_option(index=place)
         words = BEGINNINGS[place].split()
         assert page.locator(".am-finisher-given").inner_text() == BEGINNINGS[place]
         chances = sorted(by_the_package(words), reverse=True)[:SHOWN]
         np.testing.assert_allclose(
-            exact_all(page.locator(".am-finisher-chance")), chances, atol=1e-6
+            playable.exact_all(page.locator(".am-finisher-chance")), chances, atol=1e-6
         )
 
 
 def test_a_click_and_the_buttons_write(browser: Browser) -> None:
     beginning = BEGINNINGS[1].split()
-    with alone(browser, finish_story(), **STILL) as page:
+    with playable.alone(browser, finish_story(), **STILL) as page:
         page.get_by_label("Beginning").select_option(index=1)
         page.get_by_role("button", name="looks").click()
         assert added(page) == "looks"
         chances = sorted(by_the_package([*beginning, "looks"]), reverse=True)[:SHOWN]
         np.testing.assert_allclose(
-            exact_all(page.locator(".am-finisher-chance")), chances, atol=1e-6
+            playable.exact_all(page.locator(".am-finisher-chance")), chances, atol=1e-6
         )
         best = next_words(page)[0]
         press(page, "take the likeliest")
@@ -119,7 +113,7 @@ def test_a_click_and_the_buttons_write(browser: Browser) -> None:
 
 
 def test_the_likeliest_words_are_those_of_greedy(browser: Browser) -> None:
-    with alone(browser, finish_story(), **STILL) as page:
+    with playable.alone(browser, finish_story(), **STILL) as page:
         wanted = finished_by_the_package(BEGINNINGS[0].split())
         for _ in range(len(wanted) + 1):
             press(page, "take the likeliest")
@@ -135,7 +129,7 @@ def test_the_likeliest_words_are_those_of_greedy(browser: Browser) -> None:
 
 @pytest.mark.parametrize("number", [0.0, 0.3, 0.62, 0.999])
 def test_a_drawn_word_is_where_the_number_falls(browser: Browser, number: float) -> None:
-    with alone(browser, finish_story(), **STILL) as page:
+    with playable.alone(browser, finish_story(), **STILL) as page:
         page.evaluate(f"Math.random = () => {number}")
         page.get_by_label("Beginning").select_option(index=1)
         press(page, "draw a word")
@@ -145,10 +139,10 @@ def test_a_drawn_word_is_where_the_number_falls(browser: Browser, number: float)
 
 
 def test_a_story_is_finished_word_by_word(browser: Browser) -> None:
-    with alone(browser, finish_story(), **STILL) as page:
+    with playable.alone(browser, finish_story(), **STILL) as page:
         press(page, "finish the story")
         assert added(page).endswith(END_SIGN)
-    with alone(browser, finish_story()) as page:
+    with playable.alone(browser, finish_story()) as page:
         page.clock.install()
         press(page, "finish the story")
         assert len(added(page).split()) == 1
@@ -160,17 +154,17 @@ def test_a_story_is_finished_word_by_word(browser: Browser) -> None:
 
 
 def test_without_a_script_the_first_words_stand(browser: Browser) -> None:
-    with alone(browser, finish_story(), java_script_enabled=False) as page:
+    with playable.alone(browser, finish_story(), java_script_enabled=False) as page:
         assert page.locator("button, select").count() == 0
         assert page.locator(".am-live-state").is_visible()
         chances = sorted(by_the_package(BEGINNINGS[0].split()), reverse=True)[:SHOWN]
         np.testing.assert_allclose(
-            exact_all(page.locator(".am-finisher-chance")), chances, atol=1e-6
+            playable.exact_all(page.locator(".am-finisher-chance")), chances, atol=1e-6
         )
 
 
 def test_words_are_written_by_keyboard(browser: Browser) -> None:
-    with alone(browser, finish_story(), **STILL) as page:
+    with playable.alone(browser, finish_story(), **STILL) as page:
         words = next_words(page)
         page.get_by_label("Beginning").focus()
         page.keyboard.press("Tab")
@@ -180,18 +174,23 @@ def test_words_are_written_by_keyboard(browser: Browser) -> None:
         assert page.evaluate("document.activeElement.textContent") == next_words(page)[0]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", playable.SCREENS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_and_is_accessible(browser: Browser, screen: str, scheme: Any) -> None:
-    options: dict[str, Any] = {"viewport": SCREENS[screen], "color_scheme": scheme, **STILL}
-    with alone(browser, finish_story(), bypass_csp=True, **options) as page:
+    size = playable.SCREENS[screen]
+    options: dict[str, Any] = {"viewport": size, "color_scheme": scheme, **STILL}
+        "viewport": playable.SCREENS[screen],
+        "color_scheme": scheme,
+        **STILL,
+    }
+    with playable.alone(browser, finish_story(), bypass_csp=True, **options) as page:
         press(page, "take the likeliest")
-        targets_can_be_hit(page.locator("button, select"))
+        playable.targets_can_be_hit(page.locator("button, select"))
         for part in page.locator("button, select").all():
             box = part.bounding_box()
             assert box is not None
-            assert box["x"] + box["width"] <= SCREENS[screen]["width"]
+            assert box["x"] + box["width"] <= playable.SCREENS[screen]["width"]
         assert page.evaluate(
             "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
         )
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)

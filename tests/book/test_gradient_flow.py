@@ -10,8 +10,7 @@ import torch
 
 from companion import attend, dot_score, masked_softmax
 from companion.pages.plot import LiveOutput, gradient_flow
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -42,7 +41,7 @@ def shows(
     numbers = torch.cat([q, rows, context[0], loss[None], t]).detach()
     slopes = torch.cat([at[0], torch.cat([at[1], at[2].T, at[3].T], 1).flatten(), at[4][0]])
     for part, right in (("number", numbers), ("slope", slopes)):
-        found = exact_all(page.locator(f".am-gradient-flow-{part}"))
+        found = playable.exact_all(page.locator(f".am-gradient-flow-{part}"))
         np.testing.assert_allclose(found, right, atol=1e-6)
     wide = page.locator(".am-gradient-flow-bar").evaluate_all(
         "all => all.map(e => +e.width.baseVal.value)"
@@ -55,14 +54,14 @@ def field(page: Page, label: str) -> Any:
 
 
 def test_without_a_script_the_numbers_stand_there(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page)
         assert page.locator(".am-live-state:visible").inner_text().startswith("Loss 0.042.")
 
 
 def test_a_number_is_changed_by_arrow_keys_by_typing_and_by_the_slider(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         shows(page)
         field(page, "score of house").press("ArrowUp")
         shows(page, nudge=[0, 0, 0.1])
@@ -81,7 +80,7 @@ def test_a_number_is_changed_by_arrow_keys_by_typing_and_by_the_slider(browser: 
 
 
 def test_what_cannot_be_read_or_is_too_large_changes_little(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         first = field(page, "query, first number")
         first.fill("")
         shows(page)
@@ -92,12 +91,12 @@ def test_what_cannot_be_read_or_is_too_large_changes_little(browser: Browser) ->
 
 
 def test_a_step_downhill_follows_the_gradients_at_the_scores(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         losses = []
         nudge = np.zeros(3)
         for _ in range(3):
-            slopes = exact_all(page.locator(".am-gradient-flow-slope"))
-            losses.append(exact_all(page.locator(".am-gradient-flow-loss > span"))[0])
+            slopes = playable.exact_all(page.locator(".am-gradient-flow-slope"))
+            losses.append(playable.exact_all(page.locator(".am-gradient-flow-loss > span"))[0])
             nudge -= [slopes[4], slopes[8], slopes[12]]
             page.get_by_role("button", name="One step downhill").click()
             shows(page, nudge=nudge)
@@ -105,46 +104,38 @@ def test_a_step_downhill_follows_the_gradients_at_the_scores(browser: Browser) -
 
 
 def test_it_foretells_the_change_of_the_loss(browser: Browser) -> None:
-    with alone(browser, output()) as page:
-        assert said(page) == (
+    with playable.alone(browser, output()) as page:
+        assert playable.said(page) == (
             "Loss 0.0419. Score of house: gradient +0.077. Raise this number by 0.1, and the loss "
             "should change by about +0.0077; it would change by +0.0083. The gradients at the "
             "scores sum to 0.000."
         )
-        before = exact_all(page.locator(".am-gradient-flow-loss > span"))[0]
+        before = playable.exact_all(page.locator(".am-gradient-flow-loss > span"))[0]
         field(page, "score of house").press("ArrowUp")
-        after = exact_all(page.locator(".am-gradient-flow-loss > span"))[0]
+        after = playable.exact_all(page.locator(".am-gradient-flow-loss > span"))[0]
         assert after - before == pytest.approx(0.0083, abs=5e-5)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
         field(page, "score of the").tap()
         page.get_by_role("slider").press("ArrowRight")
         shows(page, nudge=[0.1, 0, 0])
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for label in ("score of the", "query, first number", "wanted, second number"):
             for key in ("PageUp", "PageDown", "ArrowDown"):
                 field(page, label).press(key)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(playable.height(page))
         assert len(tall) == 1

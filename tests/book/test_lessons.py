@@ -23,7 +23,7 @@ from tests.book.lesson import (
     problems,
     words,
 )
-from tests.book.test_notebooks import ROOT, Page, pages, put, text
+from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
 from tests.book.test_page_exercises import PROMISE
 
 
@@ -129,15 +129,6 @@ def sound_lesson() -> Lesson:
 
 def test_a_sound_lesson_has_no_problems() -> None:
     assert list(problems(sound_lesson())) == []
-
-
-def replaced(cell: int, old: str, new: str) -> Callable[[Page], None]:
-    def change(page: Page) -> None:
-        source = page["cells"][cell]["source"]
-        assert old in source
-        page["cells"][cell]["source"] = source.replace(old, new)
-
-    return change
 
 
 def inserted(cell: int, *new: Page) -> Callable[[Page], None]:

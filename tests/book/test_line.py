@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from companion.pages.plot import attention_timeline, timeline_steps
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, targets_can_be_hit
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -17,10 +17,6 @@ pytestmark = pytest.mark.browser
 
 STEPS = timeline_steps()
 KINDS = ("score", "position", "memory", "cost")
-
-
-def said(root: Page | Locator) -> str:
-    return root.locator("[aria-live=polite]").inner_text()
 
 
 def filter_button(page: Page | Locator, name: str) -> Locator:
@@ -40,7 +36,7 @@ def emphasised(page: Page | Locator) -> list[str]:
 
 
 def test_without_scripts_all_names_and_dots_are_there(browser: Browser) -> None:
-    with alone(browser, attention_timeline(), java_script_enabled=False) as page:
+    with playable.alone(browser, attention_timeline(), java_script_enabled=False) as page:
         assert page.locator("button").count() == 0
         assert page.locator("svg").is_visible()
         names = page.locator(".am-timeline-step")
@@ -50,16 +46,16 @@ def test_without_scripts_all_names_and_dots_are_there(browser: Browser) -> None:
 
 
 def test_each_thread_by_mouse(browser: Browser) -> None:
-    with alone(browser, attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline()) as page:
         assert pressed(page) == ["anything"]
-        assert said(page).startswith(f"All {len(STEPS)} steps.")
+        assert playable.said(page).startswith(f"All {len(STEPS)} steps.")
         for kind in KINDS:
             filter_button(page, kind).click()
             wanted = [step for step in STEPS if kind in step.kinds]
             assert pressed(page) == [kind]
             assert emphasised(page) == [step.name for step in wanted]
-            assert f": {len(wanted)} of {len(STEPS)} steps" in said(page)
-            assert said(page).endswith(f"to {wanted[-1].month} ({wanted[-1].name}).")
+            assert f": {len(wanted)} of {len(STEPS)} steps" in playable.said(page)
+            assert playable.said(page).endswith(f"to {wanted[-1].month} ({wanted[-1].name}).")
             bright = page.locator(".am-timeline-lane:not(.am-timeline-off)")
             assert bright.get_attribute("data-am-kind") == kind
         filter_button(page, "anything").click()
@@ -68,7 +64,7 @@ def test_each_thread_by_mouse(browser: Browser) -> None:
 
 
 def test_a_name_opens_its_words_below_its_year(browser: Browser) -> None:
-    with alone(browser, attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline()) as page:
         words = page.locator(".am-timeline-words")
         for number in (0, 2, len(STEPS) - 1):
             step = STEPS[number]
@@ -88,7 +84,7 @@ def test_a_name_opens_its_words_below_its_year(browser: Browser) -> None:
 
 
 def test_a_step_closes_when_its_thread_is_left(browser: Browser) -> None:
-    with alone(browser, attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline()) as page:
         rotary = next(step for step in STEPS if step.kinds == ("position",))
         step_button(page, rotary.name).click()
         filter_button(page, "position").click()
@@ -98,7 +94,7 @@ def test_a_step_closes_when_its_thread_is_left(browser: Browser) -> None:
 
 
 def test_everything_by_keyboard(browser: Browser) -> None:
-    with alone(browser, attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline()) as page:
         focus = "document.activeElement.textContent"
         page.keyboard.press("Tab")
         assert page.evaluate(focus) == "anything"
@@ -127,7 +123,7 @@ def test_everything_by_keyboard(browser: Browser) -> None:
 
 
 def test_arrow_keys_reach_every_step_and_every_year(browser: Browser) -> None:
-    with alone(browser, attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline()) as page:
         focus = "document.activeElement.textContent"
         step_button(page, STEPS[0].name).focus()
         seen = [page.evaluate(focus)]
@@ -151,39 +147,34 @@ def test_arrow_keys_reach_every_step_and_every_year(browser: Browser) -> None:
         assert sorted(tab_stops) == [-1] * (len(STEPS) - 1) + [0]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_everything_fits_and_can_be_hit(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "has_touch": True}
-    with alone(browser, attention_timeline(), **options) as page:
+@playable.EVERY_SCREEN
+def test_everything_fits_and_can_be_hit(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, attention_timeline(), has_touch=True, **view) as page:
         step_button(page, STEPS[5].name).tap()
         filter_button(page, "memory").tap()
         assert pressed(page) == ["memory"]
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
-        boxes = [text.bounding_box() for text in page.locator(".am-timeline-scale").all()]
-        spans = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+        playable.fits_a_phone(page, "button")
+        playable.letters_are_large(page.locator("svg text"))
+        boxes = [playable.box_of(text) for text in page.locator(".am-timeline-scale").all()]
+        spans = [(box["x"], box["x"] + box["width"]) for box in boxes]
         assert all(end < start for (_, end), (start, _) in pairwise(spans))
 
 
-def test_the_threads_do_not_move_the_line(browser: Browser) -> None:
-    for viewport in SCREENS.values():
-        with alone(browser, attention_timeline(), viewport=viewport) as page:
-            tops = set()
-            for name in ("anything", *KINDS):
-                filter_button(page, name).click()
-                box = page.locator(".am-timeline-years").bounding_box()
-                assert box is not None
-                tops.add((round(box["y"]), round(box["height"])))
-            assert len(tops) == 1
+@playable.EVERY_SCREEN
+def test_the_threads_do_not_move_the_line(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, attention_timeline(), **view) as page:
+        tops = set()
+        for name in ("anything", *KINDS):
+            filter_button(page, name).click()
+            box = playable.box_of(page.locator(".am-timeline-years"))
+            tops.add((round(box["y"]), round(box["height"])))
+        assert len(tops) == 1
 
 
 def test_two_lines_stay_apart_and_leave_nothing_behind(browser: Browser) -> None:
-    with alone(browser) as page:
+    with playable.alone(browser) as page:
         before = page.evaluate("Object.keys(window)")
-    with alone(browser, attention_timeline(), attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline(), attention_timeline()) as page:
         assert page.evaluate("Object.keys(window)") == before
         first, second = page.locator(".am-timeline").all()
         filter_button(first, "cost").click()
@@ -195,7 +186,7 @@ def test_two_lines_stay_apart_and_leave_nothing_behind(browser: Browser) -> None
 
 
 def test_paper_says_which_thread_is_shown(browser: Browser) -> None:
-    with alone(browser, attention_timeline()) as page:
+    with playable.alone(browser, attention_timeline()) as page:
         filter_button(page, "position").click()
         page.emulate_media(media="print")
         state = page.locator(".am-live-state:visible").inner_text()
@@ -203,12 +194,10 @@ def test_paper_says_which_thread_is_shown(browser: Browser) -> None:
         assert not page.locator(".am-live-controls").is_visible()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, attention_timeline(), attention_timeline(), **options) as page:
+@playable.EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, attention_timeline(), attention_timeline(), **view) as page:
         first = page.locator(".am-timeline").first
         filter_button(first, "memory").click()
         step_button(first, STEPS[2].name).click()
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)

@@ -442,6 +442,15 @@ def put(value: object, *place: str | int) -> Callable[[Page], None]:
     return change
 
 
+def replaced(cell: int, old: str, new: str) -> Callable[[Page], None]:
+    def change(page: Page) -> None:
+        source = page["cells"][cell]["source"]
+        assert old in source
+        page["cells"][cell]["source"] = source.replace(old, new)
+
+    return change
+
+
 ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
 WARNING = {"output_type": "stream", "name": "stderr", "text": "UserWarning: beware\n"}
 WIDGET = {"application/vnd.jupyter.widget-view+json": "{}"}

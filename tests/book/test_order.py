@@ -10,8 +10,7 @@ import pytest
 from companion import causal_mask, self_attention
 from companion.data.plane import plane_words
 from companion.pages.plot import LiveOutput, word_order
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -44,7 +43,7 @@ def shows(page: Page, sentence: str, chosen: str, *, before: bool = False) -> No
         ("y", result[:, 1]),
         ("change", np.hypot(*(result - home[order]).T)),
     ):
-        shown = exact_all(page.locator(f".am-word-order-{part}"))
+        shown = playable.exact_all(page.locator(f".am-word-order-{part}"))
         np.testing.assert_allclose(shown, numbers, rtol=0, atol=1e-6)
     tip = page.locator("path.am-word-order-result").evaluate(TIP)
     ring = page.locator(".am-word-order-home").evaluate(
@@ -55,9 +54,9 @@ def shows(page: Page, sentence: str, chosen: str, *, before: bool = False) -> No
 
 
 def test_without_a_script_the_layer_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
-        weights = exact_all(page.locator(".am-word-order-weight"))
+        weights = playable.exact_all(page.locator(".am-word-order-weight"))
         wanted = self_attention(VECTORS, QUERY, KEY, VALUE)[1][3]
         np.testing.assert_allclose(weights, wanted, atol=1e-6)
         assert page.locator(".am-live-state:visible").inner_text() == (
@@ -66,11 +65,11 @@ def test_without_a_script_the_layer_is_drawn(browser: Browser) -> None:
 
 
 def test_no_order_changes_a_result_until_words_see_what_is_before_them(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         shows(page, OWN, "the")
         page.get_by_role("button", name="Turn round").click()
         shows(page, "house new the in works she", "the")
-        assert "changed by 0.00. The largest change of any word is 0.00." in said(page)
+        assert "changed by 0.00. The largest change of any word is 0.00." in playable.said(page)
         page.get_by_label("look only back").check()
         shows(page, "house new the in works she", "the", before=True)
         assert page.locator("[data-am-changed]").count() == 5  # she, now last, sees all words
@@ -78,11 +77,11 @@ def test_no_order_changes_a_result_until_words_see_what_is_before_them(browser: 
         shows(page, OWN, "the", before=True)
         page.get_by_role("button", name="Reset").click()
         shows(page, OWN, "the")
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
 
 
 def test_by_keyboard(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         shows(page, OWN, "she")
@@ -101,7 +100,7 @@ def test_by_keyboard(browser: Browser) -> None:
 
 
 def test_by_mouse_a_word_is_dragged_to_another_position(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.get_by_role("button", name="works", exact=True).drag_to(
             page.get_by_role("button", name="house", exact=True)
         )
@@ -112,38 +111,31 @@ def test_by_mouse_a_word_is_dragged_to_another_position(browser: Browser) -> Non
             page.get_by_role("button", name="she", exact=True)
         )
         shows(page, "house she in the new works", "house")
-        assert said(page).startswith("Order: house she in the new works.")
+        assert playable.said(page).startswith("Order: house she in the new works.")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="house", exact=True).tap()
         shows(page, OWN, "house")
         page.get_by_role("button", name="Move left").tap()
         shows(page, "she works in the house new", "house")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for word in WORDS:
             page.get_by_role("button", name=word, exact=True).click()
             page.get_by_role("button", name="Turn round").click()
-            box = page.locator("figure").bounding_box()
-            assert box is not None
-            tall.add(box["height"])
+            tall.add(playable.height(page))
         assert len(tall) == 1

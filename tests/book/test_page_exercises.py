@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from companion.pages.exercises.answers import called, fail
-from tests.book.test_notebooks import ROOT, Page, pages, put, text
+from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
 
 WITHOUT_EXERCISES = {"book/start/start.ipynb", "book/start/measure.ipynb"}
 PROMISE = 'Each check prints "Right." or says what may have happened.'
@@ -314,15 +314,6 @@ def sound_page() -> Page:
             prose("It is twice.\n\n```{solution-end}\n```\n\n## Where to read on\n\n- A book."),
         ]
     }
-
-
-def replaced(cell: int, old: str, new: str) -> Callable[[Page], None]:
-    def change(page: Page) -> None:
-        source = page["cells"][cell]["source"]
-        assert old in source
-        page["cells"][cell]["source"] = source.replace(old, new)
-
-    return change
 
 
 def renamed(page: Page) -> None:

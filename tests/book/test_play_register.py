@@ -9,14 +9,13 @@ import pytest
 from companion.pages.plot import LiveOutput
 from companion.pages.plot.live.register import claims_register
 from companion.pages.studies.register import register
-from tests.book.alone import alone, axe_finds_nothing
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
 ENTRIES = register({"bottleneck": "history/bottleneck.ipynb", "scores": "mathematics/scores.ipynb"})
 NUMBER = len(ENTRIES)
 
@@ -29,28 +28,24 @@ def claims_shown(page: Page) -> int:
     return page.locator("tbody tr:visible").count()
 
 
-def said(page: Page) -> str:
-    return page.locator("[aria-live=polite]").inner_text()
-
-
 def count(**wanted: Any) -> int:
     return sum(all(getattr(one, key) == value for key, value in wanted.items()) for one in ENTRIES)
 
 
 def test_without_scripts_the_table_is_whole(browser: Browser) -> None:
-    with alone(browser, table(), java_script_enabled=False) as page:
+    with playable.alone(browser, table(), java_script_enabled=False) as page:
         assert claims_shown(page) == NUMBER
         assert page.locator("button, input, select").count() == 0
 
 
 def test_rows_are_chosen_by_verdict_page_and_words(browser: Browser) -> None:
-    with alone(browser, table()) as page:
-        assert said(page) == f"{NUMBER} of {NUMBER} claims are shown."
+    with playable.alone(browser, table()) as page:
+        assert playable.said(page) == f"{NUMBER} of {NUMBER} claims are shown."
         fails = count(verdict="fails")
         assert 0 < fails < NUMBER
         page.get_by_label("Verdict").select_option("○ does not hold")
         assert claims_shown(page) == fails
-        assert said(page) == f"{fails} of {NUMBER} claims are shown."
+        assert playable.said(page) == f"{fails} of {NUMBER} claims are shown."
 
         page.get_by_label("Page").select_option("The bottleneck")
         both = count(verdict="fails", page="history/bottleneck.ipynb")
@@ -65,11 +60,11 @@ def test_rows_are_chosen_by_verdict_page_and_words(browser: Browser) -> None:
         assert 0 < len(wanted) < NUMBER
         assert claims_shown(page) == len(wanted)
         page.get_by_label("Words").fill("no such claim")
-        assert said(page) == f"0 of {NUMBER} claims are shown."
+        assert playable.said(page) == f"0 of {NUMBER} claims are shown."
 
 
 def test_the_keyboard_is_enough(browser: Browser) -> None:
-    with alone(browser, table()) as page:
+    with playable.alone(browser, table()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("ArrowDown")
         assert claims_shown(page) < NUMBER
@@ -83,22 +78,16 @@ def test_the_keyboard_is_enough(browser: Browser) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_phone_shows_every_claim_whole(browser: Browser, theme: str) -> None:
-    options = {"viewport": PHONE, "color_scheme": theme, "has_touch": True}
-    with alone(browser, table(), **options) as page:
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= PHONE["width"]
-        for part in page.locator("select, button, input").all():
-            box = part.bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) >= 24
+    options = {"viewport": playable.SCREENS["phone"], "color_scheme": theme, "has_touch": True}
+    with playable.alone(browser, table(), **options) as page:
+        playable.fits_a_phone(page, "button, input, select")
         for sentence in page.locator(".am-register-claim").all():
-            box = sentence.bounding_box()
-            assert box is not None
-            assert box["x"] + box["width"] <= PHONE["width"]
+            box = playable.box_of(sentence)
+            assert box["x"] + box["width"] <= playable.SCREENS["phone"]["width"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
-    with alone(browser, table(), color_scheme=theme, bypass_csp=True) as page:
+@playable.EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, table(), **view) as page:
         page.get_by_label("Verdict").select_option("○ does not hold")
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from companion.pages.plot import LiveOutput, shifted_map
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -29,7 +28,7 @@ def output(**options: Any) -> LiveOutput:
 
 
 def weights(page: Page) -> Any:
-    return np.reshape(exact_all(page.locator(".am-shifted-ink > span")), (6, 6))
+    return np.reshape(playable.exact_all(page.locator(".am-shifted-ink > span")), (6, 6))
 
 
 def dots(page: Page) -> list[str]:
@@ -40,7 +39,7 @@ def dots(page: Page) -> list[str]:
 
 
 def test_without_a_script_the_map_stands_as_it_is(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         assert page.locator(".am-live-state:visible").inner_text().startswith("As it is")
         colours = page.locator(".am-shifted-ink").evaluate_all(
@@ -50,16 +49,16 @@ def test_without_a_script_the_map_stands_as_it_is(browser: Browser) -> None:
 
 
 def test_a_click_moves_every_row_up_by_one(browser: Browser) -> None:
-    with alone(browser, output(), reduced_motion="reduce") as page:
+    with playable.alone(browser, output(), reduced_motion="reduce") as page:
         np.testing.assert_array_equal(weights(page), WEIGHTS[:-1])
-        assert said(page) == (
+        assert playable.said(page) == (
             "As it is: the largest weight is right in 6 of 6 rows. Over 150 sentences, 5 of 100 "
             "links are wrong."
         )
         page.get_by_role("button", name="one row up").click()
         np.testing.assert_array_equal(weights(page), WEIGHTS[1:])
         np.testing.assert_allclose(weights(page).sum(-1), 1, atol=1e-3)
-        assert said(page) == (
+        assert playable.said(page) == (
             "Moved up by one row: the largest weight is right in 0 of 6 rows. Over 150 sentences, "
             "98 of 100 links are wrong."
         )
@@ -68,7 +67,7 @@ def test_a_click_moves_every_row_up_by_one(browser: Browser) -> None:
 
 
 def test_by_keyboard_and_with_the_right_words_marked(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         assert set(dots(page)) == {"none"}
         for _ in range(2):
             page.keyboard.press("Tab")
@@ -81,18 +80,12 @@ def test_by_keyboard_and_with_the_right_words_marked(browser: Browser) -> None:
         assert set(dots(page)) == {"none"}
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, screen: str) -> None:
-    with alone(browser, output(), viewport=SCREENS[screen]) as page:
-        room = page.evaluate("document.documentElement.clientWidth")
-        assert page.evaluate("document.documentElement.scrollWidth") <= room
+@playable.EVERY_SCREEN
+def test_it_fits_the_screen_and_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), **view) as page:
+        playable.fits_a_phone(page)
         page.get_by_role("button", name="one row up").click()
-        assert page.evaluate(SHIFTS) <= 0.01
+        playable.nothing_has_shifted(page)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)

@@ -142,7 +142,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Site) -> None:
     for sheet in site.folder.rglob("*.css"):
         style = sheet.read_text(encoding="utf-8")
         loaded += [(sheet.name, address) for address in style_resources(style)]
-    assert len(loaded) > 10 * len(site.chapters)
+    assert len(loaded) > 9 * len(site.chapters)  # an evidence page may have no picture
     assert not [one for one in loaded if is_elsewhere(one[1])]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
@@ -10,10 +9,9 @@ from pathlib import Path
 import pytest
 from book_site.solutions import chapters, markdown, section_id
 from bs4 import BeautifulSoup, Tag
-from sphinx.application import Sphinx
-from sphinx.util.docutils import docutils_namespace
 
 from tests.book.built import Page, Site
+from tests.book.small import build_small
 from tests.book.test_page_exercises import WITH_EXERCISES, exercises, read
 
 CONTENTS = """\
@@ -73,7 +71,7 @@ Twice.
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, BeautifulSoup]:
     """A book of two pages with exercises, built without a warning."""
-    folder = tmp_path_factory.mktemp("book")
+    source = tmp_path_factory.mktemp("book") / "source"
     pages = {
         "start": "# Start\n",
         "early/one": ONE,
@@ -81,37 +79,20 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, BeautifulSoup]:
         "appendices/solutions": "# Solutions\n\n```{book-solutions}\n```\n",
     }
     for name, text in pages.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / f"{name}.md").write_text(text, encoding="utf8")
-    (folder / "_toc.yml").write_text(CONTENTS, encoding="utf8")
-    warnings = io.StringIO()
-    with docutils_namespace():  # or the next build would find its nodes registered
-        app = Sphinx(
-            folder,
-            None,
-            folder / "html",
-            folder / "doctrees",
-            "html",
-            confoverrides={
-                "extensions": [
-                    "myst_parser",
-                    "sphinx_external_toc",
-                    "sphinx_exercise",
-                    "book_site.solutions",
-                ],
-                "myst_enable_extensions": ["dollarmath", "amsmath"],
-                "exclude_patterns": ["html"],
-                "numfig": True,
-            },
-            status=None,
-            warning=warnings,
-        )
-        app.build()
-        order = chapters(app.env)
-    assert warnings.getvalue() == ""
-    assert order == ["start", "later/two", "early/one", "appendices/solutions"]
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / f"{name}.md").write_text(text, encoding="utf8")
+    (source / "_toc.yml").write_text(CONTENTS, encoding="utf8")
+    app, warnings = build_small(
+        source,
+        extensions=["myst_parser", "sphinx_external_toc", "sphinx_exercise", "book_site.solutions"],
+        myst_enable_extensions=["dollarmath", "amsmath"],
+        numfig=True,
+    )
+    assert warnings == ""
+    assert chapters(app.env) == ["start", "later/two", "early/one", "appendices/solutions"]
+    html = Path(app.outdir)
     return {
-        name: BeautifulSoup((folder / "html" / f"{name}.html").read_text("utf8"), "html.parser")
+        name: BeautifulSoup((html / f"{name}.html").read_text("utf8"), "html.parser")
         for name in pages
     }
 

@@ -180,7 +180,7 @@ def test_a_notation_that_is_no_table_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_new_symbol_is_found() -> None:
-    page = "book/implementation/from_scratch.ipynb"
+    page = "book/tradeoffs/cheaper.ipynb"
     text = text_of(page)
     assert unknown(text + "\n\nLet $\\zeta$ be new.", page) == {r"\zeta"}
     assert unknown(text + "\n\n```{math}\n\\hat{Q} = W_Z + G\n```\n", page) == {

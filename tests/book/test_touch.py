@@ -24,7 +24,7 @@ from companion import (
     sliding_window_mask,
 )
 from companion.pages.plot import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
-from tests.book.alone import alone, axe_finds_nothing, exact, exact_all, targets_can_be_hit
+from tests.book import playable
 from tests.book.built import Site
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 RNG = np.random.default_rng(3)
-PHONE = {"width": 390, "height": 844}
 
 SPANISH, ENGLISH = ["el", "gato", "<b>negro</b>", "duerme"], ["the", "black", "cat", "sleeps", "."]
 HEADS = masked_softmax(RNG.normal(size=(2, 3, 4, 5)) * 2)
@@ -78,7 +77,7 @@ ALL = [viewer, painted, turned]
 
 
 def test_without_scripts_the_static_drawings_stay(browser: Browser) -> None:
-    with alone(browser, *(make() for make in ALL), java_script_enabled=False) as page:
+    with playable.alone(browser, *(make() for make in ALL), java_script_enabled=False) as page:
         assert page.locator("button, input, select").count() == 0
         for picture in page.locator("svg").all():
             assert picture.is_visible()
@@ -89,10 +88,10 @@ def test_without_scripts_the_static_drawings_stay(browser: Browser) -> None:
 
 def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Browser) -> None:
     given = (viewer(layer=1, head=2), painted())
-    with alone(browser, *given, java_script_enabled=False) as page:
+    with playable.alone(browser, *given, java_script_enabled=False) as page:
         shown = page.locator(".am-live-state:visible").all_inner_texts()
         assert shown == ["Layer 2, head 3.", "Mask: everything."]
-    with alone(browser, *given) as page:
+    with playable.alone(browser, *given) as page:
         lines = page.locator(".am-live-state")
         assert not any(line.is_visible() for line in lines.all())
         page.get_by_role("button", name="1", exact=True).first.click()
@@ -102,10 +101,10 @@ def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Br
 
 
 def test_several_on_a_page_begin_once_each_and_leave_nothing_behind(browser: Browser) -> None:
-    with alone(browser) as page:
+    with playable.alone(browser) as page:
         before = page.evaluate("Object.keys(window)")
     outputs = [make() for make in (*ALL, *ALL)]  # the same bytes twice
-    with alone(browser, *outputs) as page:
+    with playable.alone(browser, *outputs) as page:
         assert page.evaluate("Object.keys(window)") == before
         assert page.locator("[data-am-on]").count() == len(outputs)
         for root in page.locator("[data-am-live]").all():
@@ -122,38 +121,40 @@ def test_several_on_a_page_begin_once_each_and_leave_nothing_behind(browser: Bro
 def test_all_is_as_tall_as_without_scripts_but_for_its_controls(browser: Browser) -> None:
     heights = []
     for scripts in (False, True):
-        with alone(browser, *(make() for make in ALL), java_script_enabled=scripts) as page:
+        with playable.alone(
+            browser, *(make() for make in ALL), java_script_enabled=scripts
+        ) as page:
             parts = page.locator(".am-live-drawing").all()
-            boxes = [part.bounding_box() for part in parts]
-            heights.append([box["height"] for box in boxes if box])
+            heights.append([playable.box_of(part)["height"] for part in parts])
     np.testing.assert_allclose(heights[0], heights[1], atol=6)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
+@playable.EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
     outputs = [*(make() for make in ALL), viewer()]
-    with alone(browser, *outputs, color_scheme=theme, bypass_csp=True) as page:
+    with playable.alone(browser, *outputs, **view) as page:
         first, second = page.locator(".am-head-viewer").all()
         first.get_by_role("button", name="gato").click()
         second.get_by_role("button", name="matrix").click()
         page.get_by_role("button", name="causal").click()
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     outputs = [make() for make in ALL]
-    with alone(browser, *outputs, viewport=PHONE, has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
+    with playable.alone(
+        browser, *outputs, viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page, "button:visible, input:visible")
         table = page.locator(".am-mask-scroll")
         assert table.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
         page.get_by_role("button", name="matrix").click()
-        targets_can_be_hit(page.locator("button:visible, input:visible"))
+        playable.fits_a_phone(page, "button:visible, input:visible")
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_by_itself(browser: Browser, motion: str) -> None:
-    with alone(browser, *(make() for make in ALL), reduced_motion=motion) as page:
+    with playable.alone(browser, *(make() for make in ALL), reduced_motion=motion) as page:
         assert page.evaluate("document.getAnimations().length") == 0
 
 
@@ -165,19 +166,15 @@ def pressed(root: Locator, name: str) -> str | None:
 
 
 def numbers_of(page: Page, side: str) -> list[float]:
-    return exact_all(page.locator(f".am-head-{side} .am-head-number[data-am-value]"))
+    return playable.exact_all(page.locator(f".am-head-{side} .am-head-number[data-am-value]"))
 
 
 def tokens(page: Page, side: str) -> Locator:
     return page.locator(f".am-head-{side} button")
 
 
-def said(page: Page) -> str:
-    return page.locator("[aria-live=polite]").inner_text()
-
-
 def test_head_viewer_by_mouse(browser: Browser) -> None:
-    with alone(browser, viewer()) as page:
+    with playable.alone(browser, viewer()) as page:
         for layer, head in np.ndindex(HEADS.shape[:2]):
             page.get_by_label("Layer").get_by_text(str(layer + 1)).click()
             page.get_by_label("Head", exact=True).get_by_text(str(head + 1)).click()
@@ -197,20 +194,20 @@ def test_head_viewer_by_mouse(browser: Browser) -> None:
         most = int(HEADS[1, 2, 1].argmax())
         assert token.get_attribute("aria-pressed") == "true"
         assert lines.count() == int((HEADS[1, 2, 1] >= 0.02).sum())
-        assert said(page).startswith(f"Layer 2, head 3: gato looks at {ENGLISH[most]} ")
+        assert playable.said(page).startswith(f"Layer 2, head 3: gato looks at {ENGLISH[most]} ")
         token.click()
         page.mouse.move(0, 0)
         assert lines.count() == int((HEADS[1, 2] >= 0.02).sum())
 
 
 def test_head_viewer_by_keyboard(browser: Browser) -> None:
-    with alone(browser, viewer(layer=1)) as page:
+    with playable.alone(browser, viewer(layer=1)) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # layer 1
         for _ in range(3):
             page.keyboard.press("Tab")
         page.keyboard.press("Space")  # head 2
-        assert said(page).startswith("Layer 1, head 2.")
+        assert playable.said(page).startswith("Layer 1, head 2.")
         for _ in range(4):
             page.keyboard.press("Tab")  # past head 3, the two views, to the first query
         shown = HEADS[0, 1]
@@ -218,7 +215,7 @@ def test_head_viewer_by_keyboard(browser: Browser) -> None:
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
         np.testing.assert_allclose(numbers_of(page, "keys"), shown[2], atol=1e-6)
-        assert "<b>negro</b> looks at" in said(page)
+        assert "<b>negro</b> looks at" in playable.said(page)
         page.keyboard.press("ArrowRight")
         np.testing.assert_allclose(numbers_of(page, "queries"), shown[:, 2], atol=1e-6)
         page.keyboard.press("End")
@@ -233,23 +230,25 @@ def test_head_viewer_by_keyboard(browser: Browser) -> None:
 
 
 def test_head_viewer_as_a_matrix(browser: Browser) -> None:
-    with alone(browser, viewer()) as page:
+    with playable.alone(browser, viewer()) as page:
         page.get_by_label("Head", exact=True).get_by_text("2").click()
         page.get_by_role("button", name="matrix").click()
         assert not page.locator(".am-head-lines").is_visible()
         cells = page.locator(".am-head-cell")
-        np.testing.assert_allclose(exact_all(cells), HEADS[0, 1].ravel(), atol=1e-6)
+        np.testing.assert_allclose(playable.exact_all(cells), HEADS[0, 1].ravel(), atol=1e-6)
         cells.first.focus()
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowDown")
-        assert said(page) == f"gato to black: {HEADS[0, 1, 1, 1]:.2f}."
+        assert playable.said(page) == f"gato to black: {HEADS[0, 1, 1, 1]:.2f}."
         page.get_by_role("button", name="lines").click()
         assert not cells.first.is_visible()
         assert page.locator(".am-head-lines").is_visible()
 
 
 def test_head_viewer_by_touch(browser: Browser) -> None:
-    with alone(browser, viewer(), viewport=PHONE, has_touch=True) as page:
+    with playable.alone(
+        browser, viewer(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
         tokens(page, "keys").nth(3).tap()
         np.testing.assert_allclose(numbers_of(page, "queries"), HEADS[0, 0, :, 3], atol=1e-6)
         tokens(page, "queries").nth(0).tap()
@@ -265,9 +264,9 @@ def shows(page: Page, mask: NDArray[np.bool_]) -> None:
     _, weights = scaled_dot_product_attention(
         HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6)), need_weights=True
     )
-    shown = np.array(exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
+    shown = np.array(playable.exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
     np.testing.assert_allclose(shown, weights, atol=1e-6)
-    sums = exact_all(page.locator("td.am-mask-sum"))
+    sums = playable.exact_all(page.locator("td.am-mask-sum"))
     np.testing.assert_allclose(sums, weights.sum(-1), atol=1e-6)
     states = page.locator(".am-mask-button").evaluate_all("all => all.map(e => e.ariaPressed)")
     np.testing.assert_array_equal(np.array(states).reshape(6, 6) == "true", mask | (weights < 0))
@@ -278,19 +277,19 @@ def cell(page: Page, query: int, key: int) -> Locator:
 
 
 def test_every_mask_is_that_of_the_package(browser: Browser) -> None:
-    with alone(browser, painted()) as page:
+    with playable.alone(browser, painted()) as page:
         shows(page, MASKS["everything"])
         for name, mask in MASKS.items():
             page.get_by_role("button", name=name, exact=True).click()
             assert pressed(page.locator("figure"), name) == "true"
             shows(page, mask)
-        assert "Nothing to look at for: the, cat, sat, on, it, .." in said(page)
-        assert exact_all(page.locator("td.am-mask-sum")) == [0] * 6
+        assert "Nothing to look at for: the, cat, sat, on, it, .." in playable.said(page)
+        assert playable.exact_all(page.locator("td.am-mask-sum")) == [0] * 6
 
 
 def test_mask_by_mouse(browser: Browser) -> None:
     mask = MASKS["causal"].copy()
-    with alone(browser, painted()) as page:
+    with playable.alone(browser, painted()) as page:
         page.get_by_role("button", name="causal").click()
         cell(page, 2, 1).click()
         mask[2, 1] = False
@@ -299,7 +298,7 @@ def test_mask_by_mouse(browser: Browser) -> None:
         cell(page, 0, 0).click()
         mask[0, 0] = False
         shows(page, mask)
-        assert said(page) == "the may look at nothing: all its weights are 0."
+        assert playable.said(page) == "the may look at nothing: all its weights are 0."
 
         cell(page, 3, 5).hover()  # a stroke over three cells, of which one is allowed
         page.mouse.down()
@@ -315,7 +314,7 @@ def test_mask_by_mouse(browser: Browser) -> None:
 
 def test_mask_by_keyboard(browser: Browser) -> None:
     mask = np.ones((6, 6), bool)
-    with alone(browser, painted()) as page:
+    with playable.alone(browser, painted()) as page:
         tab_stops = page.locator(".am-mask-button").evaluate_all("all => all.map(e => e.tabIndex)")
         assert sorted(tab_stops) == [-1] * 35 + [0]
         for _ in range(len(MASKS) + 1):
@@ -330,14 +329,16 @@ def test_mask_by_keyboard(browser: Browser) -> None:
         page.keyboard.press("Enter")
         mask[3, 0] = False
         shows(page, mask)
-        assert said(page).startswith("on may look at 5 of 6, most at ")
+        assert playable.said(page).startswith("on may look at 5 of 6, most at ")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement === document.body"), "one tab stop"
 
 
 def test_mask_by_touch(browser: Browser) -> None:
     mask = np.ones((6, 6), bool)
-    with alone(browser, painted(), viewport=PHONE, has_touch=True) as page:
+    with playable.alone(
+        browser, painted(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
         cell(page, 5, 5).tap()
         mask[5, 5] = False
         shows(page, mask)
@@ -351,8 +352,8 @@ def test_mask_by_touch(browser: Browser) -> None:
 
 def swipe(page: Page, start: Locator, end: Locator) -> None:
     """Draw a finger from the middle of one element to that of another."""
-    boxes = [start.bounding_box(), end.bounding_box()]
-    ends = [(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2) for b in boxes if b]
+    boxes = [playable.box_of(start), playable.box_of(end)]
+    ends = [(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2) for b in boxes]
     session = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: tuple[float, float]) -> None:
@@ -367,14 +368,14 @@ def swipe(page: Page, start: Locator, end: Locator) -> None:
 
 
 def test_a_mask_that_is_painted_is_recognized(browser: Browser) -> None:
-    with alone(browser, painted()) as page:
+    with playable.alone(browser, painted()) as page:
         page.get_by_role("button", name="padding").click()
         for query in range(6):
             for key in range(6):
                 if MASKS["prefix"][query, key] != (key < 4):
                     cell(page, query, key).click()
         assert pressed(page.locator("figure"), "prefix") == "true"
-        assert said(page).endswith("This mask: prefix.")
+        assert playable.said(page).endswith("This mask: prefix.")
 
 
 def posed(**options: Any) -> LiveOutput:
@@ -385,7 +386,7 @@ def posed(**options: Any) -> LiveOutput:
 
 def test_rings_tell_which_rows_see_what_comes_next(browser: Browser) -> None:
     masks = {"causal": MASKS["causal"], "everything": MASKS["everything"]}
-    with alone(browser, posed(masks=masks)) as page:
+    with playable.alone(browser, posed(masks=masks)) as page:
         seen = page.locator(".am-mask-seen")
         assert page.locator(".am-mask-answer").count() == 5
         assert seen.inner_text() == "No row sees the word that comes next."
@@ -397,7 +398,7 @@ def test_rings_tell_which_rows_see_what_comes_next(browser: Browser) -> None:
 
 
 def test_a_puzzle_counts_cells_until_it_is_solved(browser: Browser) -> None:
-    with alone(browser, posed(notes={"causal": "No future."})) as page:
+    with playable.alone(browser, posed(notes={"causal": "No future."})) as page:
         question = page.locator(".am-mask-question")
         assert not question.is_visible()
         page.get_by_role("button", name="prompt").click()
@@ -409,15 +410,15 @@ def test_a_puzzle_counts_cells_until_it_is_solved(browser: Browser) -> None:
         cell(page, 0, 2).click()
         cell(page, 0, 1).click()
         assert question.inner_text().endswith("Solved, with 1 cell changed.")
-        assert said(page).startswith("Solved. ")
+        assert playable.said(page).startswith("Solved. ")
         shows(page, prefix_mask(np.array(2), 6))
         page.get_by_role("button", name="causal", exact=True).click()
         assert not question.is_visible()
-        assert said(page) == "Mask: causal. No future."
+        assert playable.said(page) == "Mask: causal. No future."
 
 
 def test_a_puzzle_of_several_cells_by_strokes(browser: Browser) -> None:
-    with alone(browser, posed()) as page:
+    with playable.alone(browser, posed()) as page:
         page.get_by_role("button", name="texts").click()
         for query in (3, 4, 5):
             cell(page, query, 0).hover()
@@ -431,24 +432,23 @@ def test_a_puzzle_of_several_cells_by_strokes(browser: Browser) -> None:
 
 
 def test_a_mask_turned_upside_down(browser: Browser) -> None:
-    with alone(browser, posed()) as page:
+    with playable.alone(browser, posed()) as page:
         page.get_by_role("button", name="causal", exact=True).click()
         page.get_by_role("button", name="turn upside down").click()
         shows(page, ~MASKS["causal"])
-        assert said(page) == "Mask: causal, upside down. Nothing to look at for: .."
+        assert playable.said(page) == "Mask: causal, upside down. Nothing to look at for: .."
         page.get_by_role("button", name="turn upside down").click()
         shows(page, MASKS["causal"])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_rings_and_puzzles_break_no_rule_of_axe(browser: Browser, theme: str) -> None:
-    options: dict[str, Any] = {"color_scheme": theme, "bypass_csp": True, "viewport": PHONE}
-    with alone(browser, posed(), **options) as page:
+@playable.EVERY_VIEW
+def test_rings_and_puzzles_fit_and_break_no_rule_of_axe(
+    browser: Browser, view: dict[str, Any]
+) -> None:
+    with playable.alone(browser, posed(), **view) as page:
         page.get_by_role("button", name="prompt").click()
-        axe_finds_nothing(page)
-        targets_can_be_hit(page.locator("button"))
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
+        playable.axe_finds_nothing(page)
+        playable.fits_a_phone(page, "button")
 
 
 # Rotary angles
@@ -463,9 +463,11 @@ def shows_rotation(page: Page, i: int, j: int) -> None:
         ends = hands.evaluate_all("all => all.map(e => e.dataset.amValue.split(' ').map(Number))")
         np.testing.assert_allclose(ends, vector.reshape(2, 4).T, atol=1e-6)
     score = float(scaled_dot_score(query, key)[0, 0])
-    assert exact(page.locator(".am-rotary-sum")) == pytest.approx(score, abs=1e-6)
-    assert sum(exact_all(page.locator(".am-rotary-part"))) == pytest.approx(score, abs=1e-6)
-    assert exact(page.locator(".am-rotary-distance")) == j - i
+    assert playable.exact(page.locator(".am-rotary-sum")) == pytest.approx(score, abs=1e-6)
+    assert sum(playable.exact_all(page.locator(".am-rotary-part"))) == pytest.approx(
+        score, abs=1e-6
+    )
+    assert playable.exact(page.locator(".am-rotary-distance")) == j - i
     centre = page.locator(".am-rotary-here").get_attribute("cx")
     points = cast(str, page.locator("polyline").get_attribute("points")).split()
     assert float(points[LONGEST + j - i].split(",")[0]) == float(str(centre))
@@ -476,11 +478,10 @@ def sliders(page: Page) -> Locator:
 
 
 def test_rotary_angles_by_mouse(browser: Browser) -> None:
-    with alone(browser, turned()) as page:
+    with playable.alone(browser, turned()) as page:
         shows_rotation(page, 3, 7)
         for position in (0, 1):
-            box = sliders(page).nth(position).bounding_box()
-            assert box is not None
+            box = playable.box_of(sliders(page).nth(position))
             page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
         i, j = (int(one.input_value()) for one in sliders(page).all())
         assert i > 12
@@ -491,7 +492,7 @@ def test_rotary_angles_by_mouse(browser: Browser) -> None:
 
 
 def test_rotary_angles_by_keyboard_keep_the_score_at_one_distance(browser: Browser) -> None:
-    with alone(browser, turned()) as page:
+    with playable.alone(browser, turned()) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("ArrowLeft")
         shows_rotation(page, 2, 7)
@@ -501,13 +502,13 @@ def test_rotary_angles_by_keyboard_keep_the_score_at_one_distance(browser: Brows
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Tab")
         page.keyboard.press("Space")  # both together
-        before = exact(page.locator(".am-rotary-sum"))
+        before = playable.exact(page.locator(".am-rotary-sum"))
         page.keyboard.press("Shift+Tab")
         for _ in range(3):
             page.keyboard.press("ArrowLeft")
         shows_rotation(page, 0, LONGEST - 3)  # position 0 is the end; the key waits
-        assert exact(page.locator(".am-rotary-sum")) == pytest.approx(before, abs=1e-6)
-        assert said(page).startswith("Distance 17, score ")
+        assert playable.exact(page.locator(".am-rotary-sum")) == pytest.approx(before, abs=1e-6)
+        assert playable.said(page).startswith("Distance 17, score ")
 
 
 def test_the_rotary_angles_of_the_lesson_start_one_step_off(browser: Browser) -> None:
@@ -522,21 +523,23 @@ def test_the_rotary_angles_of_the_lesson_start_one_step_off(browser: Browser) ->
         )
         return found
 
-    with alone(browser, output) as page:
+    with playable.alone(browser, output) as page:
         first = np.linalg.norm(np.subtract(ends(page, "query"), ends(page, "key")), axis=1)
         assert first.max() > 0.5, "at least one hand is not hidden by the other"
         parts = np.cos(FREQUENCIES) / np.sqrt(8)
-        shown = exact_all(page.locator(".am-rotary-part"))
+        shown = playable.exact_all(page.locator(".am-rotary-part"))
         np.testing.assert_allclose(shown, parts, atol=1e-6)
         page.get_by_label("Key at position j").press("ArrowRight")
         np.testing.assert_allclose(ends(page, "query"), ends(page, "key"), atol=1e-6)
-        assert exact(page.locator(".am-rotary-sum")) == pytest.approx(4 / np.sqrt(8), abs=1e-6)
+        assert playable.exact(page.locator(".am-rotary-sum")) == pytest.approx(
+            4 / np.sqrt(8), abs=1e-6
+        )
         page.get_by_label("Query at position i").press("Home")
         page.get_by_label("Key at position j").press("Home")
         for _ in range(3):
             page.get_by_label("Key at position j").press("ArrowRight")
         wanted = np.cos(6 * FREQUENCIES).sum() / np.sqrt(8)  # three ahead is six off the best
-        assert exact(page.locator(".am-rotary-sum")) == pytest.approx(wanted, abs=1e-6)
+        assert playable.exact(page.locator(".am-rotary-sum")) == pytest.approx(wanted, abs=1e-6)
 
 
 # The built book

@@ -25,14 +25,7 @@ from companion.pages.plot.live.translator import BANDS, FILES, FOLDER
 from companion.pages.plot.live.weights import load_translator, save_translator
 from companion.translation import Translation, Translator
 from experiments.settings import LIVE_TASK
-from tests.book.alone import (
-    PATIENCE,
-    alone,
-    axe_finds_nothing,
-    document_of,
-    exact_all,
-    targets_can_be_hit,
-)
+from tests.book import playable
 from tests.book.built import ROOT
 
 if TYPE_CHECKING:
@@ -40,7 +33,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
 UNROUNDED = ROOT / "tests/pages/plot/translator-16-bit.safetensors"
@@ -66,7 +58,7 @@ def in_the_browser(
     """Translate with the script alone, outside of any page."""
     script = Path(live.__file__).with_name("seq2seq.js").read_text(encoding="utf-8")
     content = base64.b64encode(path.read_bytes()).decode("ascii")
-    with alone(browser) as page:
+    with playable.alone(browser) as page:
         page.add_script_tag(content=script)
         found: list[dict[str, Any]] = page.evaluate(RUN, [content, english, kind, share])
     return found
@@ -183,7 +175,7 @@ def test_changed_weights_are_read_as_the_package_would_read_them(
 def test_cut_to_the_end_a_weight_is_erased(browser: Browser) -> None:
     rows = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [1.0, 0.0, 0.0]], dtype=torch.float64)
     script = Path(live.__file__).with_name("seq2seq.js").read_text(encoding="utf-8")
-    with alone(browser) as page:
+    with playable.alone(browser) as page:
         page.add_script_tag(content=script)
         cut = page.evaluate("rows => rows.map(row => cutLargest(row, 1))", rows.tolist())
         swapped = page.evaluate("rows => rows.map(row => swapLargest(row, 1))", rows.tolist())
@@ -196,10 +188,6 @@ def test_cut_to_the_end_a_weight_is_erased(browser: Browser) -> None:
 
 
 # The page
-
-
-def said(page: Page) -> str:
-    return page.locator("[aria-live=polite]").inner_text()
 
 
 def spanish(page: Page, line: int = 0) -> list[str]:
@@ -237,8 +225,8 @@ def embedded() -> Any:
 def on_a_site(browser: Browser, **options: Any) -> Iterator[tuple[Page, list[str]]]:
     """Open a page of a site in a folder; yield it, and the addresses of what it asks for."""
     context = browser.new_context(service_workers="block", **options)
-    context.set_default_timeout(PATIENCE)
-    document = document_of(live_translator()).replace(
+    context.set_default_timeout(playable.PATIENCE)
+    document = playable.document_of(live_translator()).replace(
         '<html lang="en">', '<html lang="en" data-content_root="../">'
     )
     document = document.replace("default-src 'none';", "default-src 'none'; connect-src 'self';")
@@ -263,7 +251,7 @@ def on_a_site(browser: Browser, **options: Any) -> Iterator[tuple[Page, list[str
 
 
 def test_without_scripts_the_picture_stays(browser: Browser) -> None:
-    with alone(browser, embedded(), java_script_enabled=False) as page:
+    with playable.alone(browser, embedded(), java_script_enabled=False) as page:
         assert page.locator("button, input, select").count() == 0
         assert page.locator("svg").is_visible()
         assert spanish(page) == ["ella", "trabaja", "en", "la", "casa", "nueva"]
@@ -324,7 +312,7 @@ def test_a_page_that_cannot_fetch_says_so_and_tries_again(browser: Browser) -> N
 
 
 def test_in_a_notebook_a_line_says_how_to_get_the_controls(browser: Browser) -> None:
-    with alone(browser, live_translator()) as page:
+    with playable.alone(browser, live_translator()) as page:
         assert page.get_by_role("button").count() == 0
         assert page.get_by_text("live_translator(embedded=True)").is_visible()
         assert page.get_by_role("slider", name="Words written").is_visible()
@@ -334,7 +322,7 @@ def test_what_is_typed_is_translated_with_its_weights(browser: Browser) -> None:
     english, _ = sentences()[100]
     translator = load_translator(FOLDER / FILES["with"])
     (wanted,) = translator.translate([english])
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         ask(page, "  ".join(english).capitalize() + ".")
         assert tuple(spanish(page)) == wanted.tokens
@@ -342,13 +330,15 @@ def test_what_is_typed_is_translated_with_its_weights(browser: Browser) -> None:
         for place, weight in rows_of(page).items():
             drawn[place] = weight
         np.testing.assert_allclose(drawn, weights_of(wanted), atol=0.02)
-        assert said(page).startswith(f"With attention: {' '.join(wanted.tokens)}, which is ")
+        assert playable.said(page).startswith(
+            f"With attention: {' '.join(wanted.tokens)}, which is "
+        )
 
 
 def test_the_drawing_has_the_measures_of_the_static_one(browser: Browser) -> None:
     places = []
     for scripts in (False, True):
-        with alone(browser, embedded(), java_script_enabled=scripts) as page:
+        with playable.alone(browser, embedded(), java_script_enabled=scripts) as page:
             if scripts:
                 page.get_by_role("slider").focus()
                 page.keyboard.press("Home")
@@ -361,15 +351,16 @@ def test_the_drawing_has_the_measures_of_the_static_one(browser: Browser) -> Non
 
 
 def test_words_are_written_one_after_another_unless_motion_is_unwanted(browser: Browser) -> None:
-    with alone(browser, embedded()) as page:
+    with playable.alone(browser, embedded()) as page:
         loaded(page)
-        page.clock.install()
+        page.clock.install(time=0)
+        page.clock.pause_at(60)  # or it would go on while a busy machine looks
         ask(page, "the man sees the house")
         for count in range(1, 6):
             assert page.locator("ruby").count() == count
-            assert said(page).startswith("With attention") == (count == 5)
+            assert playable.said(page).startswith("With attention") == (count == 5)
             page.clock.run_for(400)
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         ask(page, "the man sees the house")
         assert page.locator("ruby").count() == 5
@@ -377,7 +368,7 @@ def test_words_are_written_one_after_another_unless_motion_is_unwanted(browser: 
 
 
 def test_words_complete_by_keyboard(browser: Browser) -> None:
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         for _ in range(2):
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
@@ -406,7 +397,7 @@ def test_words_complete_by_keyboard(browser: Browser) -> None:
 
 
 def test_every_control_is_reached_by_keyboard(browser: Browser) -> None:
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         compared(page).check()
         page.locator(".am-translator-line").nth(1).wait_for()
@@ -425,24 +416,24 @@ def test_every_control_is_reached_by_keyboard(browser: Browser) -> None:
 
 
 def test_unknown_words_and_none_are_told_and_not_translated(browser: Browser) -> None:
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         before = spanish(page)
         ask(page, "the zebra sleeps")
-        assert "and not “zebra”" in said(page)
+        assert "and not “zebra”" in playable.said(page)
         assert page.get_by_label("English sentence").get_attribute("aria-invalid") == "true"
         ask(page, " ")
-        assert said(page).startswith("Type an English sentence")
+        assert playable.said(page).startswith("Type an English sentence")
         assert page.get_by_label("English sentence").get_attribute("aria-invalid") == "false"
         ask(page, "the " * 41)
-        assert "41 words" in said(page)
+        assert "41 words" in playable.said(page)
         assert spanish(page) == before
 
 
 def test_a_random_sentence_has_the_length_that_is_asked_for(browser: Browser) -> None:
     known = {" ".join(english): spanish for english, spanish in sentences()}
     lengths = {len(words.split()) for words in known}
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         slider = page.get_by_role("slider", name="Its length")
         seen = set()
@@ -454,12 +445,12 @@ def test_a_random_sentence_has_the_length_that_is_asked_for(browser: Browser) ->
                 assert len(words.split()) == wanted
                 seen.add(words)
                 right = spanish(page) == known[words]
-                assert ("which is right" in said(page)) is right
+                assert ("which is right" in playable.said(page)) is right
         assert len(seen) >= 3
 
 
 def test_changed_weights_change_the_ribbons_and_the_sentence(browser: Browser) -> None:
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         how_far = page.get_by_role("slider", name="How far")
         assert how_far.is_disabled()
@@ -481,13 +472,13 @@ def test_changed_weights_change_the_ribbons_and_the_sentence(browser: Browser) -
 
 
 def test_both_translators_are_compared_by_length(browser: Browser) -> None:
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         compared(page).check()
         page.get_by_role("button", name="Translate all 300 sentences with both").click()
         page.get_by_text("Right with attention and without:").wait_for()
         lines = page.locator(".am-translator-counts tbody tr")
-        shown = [[int(n) for n in exact_all(line.locator("td"))] for line in lines.all()]
+        shown = [[int(n) for n in playable.exact_all(line.locator("td"))] for line in lines.all()]
         wanted = []
         for low, high in BANDS:
             pairs = [pair for pair in sentences() if low <= len(pair[0]) <= high]
@@ -511,7 +502,7 @@ def test_wrong_words_are_marked_where_the_right_ones_are_known(browser: Browser)
         for english, right in sentences()
         if len(english) == 8 and translator.translate([english])[0].tokens != tuple(right)
     )
-    with alone(browser, embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), **STILL) as page:
         loaded(page)
         compared(page).check()
         ask(page, " ".join(english))
@@ -528,7 +519,9 @@ def test_wrong_words_are_marked_where_the_right_ones_are_known(browser: Browser)
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
     english = " ".join(sentences()[-1][0])
-    with alone(browser, embedded(), viewport=PHONE, has_touch=True, **STILL) as page:
+    with playable.alone(
+        browser, embedded(), viewport=playable.SCREENS["phone"], has_touch=True, **STILL
+    ) as page:
         page.get_by_role("button", name="Load the translator").tap()
         page.get_by_label("English sentence").wait_for()
         compared(page).tap()
@@ -536,11 +529,8 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
         page.get_by_role("button", name="Random sentence").tap()
         page.get_by_label("English sentence").fill(english)
         page.get_by_role("button", name="Translate", exact=True).tap()
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button:visible, input:visible"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 15
+        playable.fits_a_phone(page, "button:visible, input:visible")
+        playable.letters_are_large(page.locator("svg text"), 15)
         page.get_by_label("English sentence").fill("the ")
         chip = page.get_by_role("group", name="Words that may come next").get_by_role("button")
         word = chip.first.inner_text()
@@ -548,22 +538,21 @@ def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
         assert page.get_by_label("English sentence").input_value() == f"the {word} "
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
-    options = STILL | {"color_scheme": theme, "bypass_csp": True}
-    with alone(browser, embedded(), **options) as page:
+@playable.EVERY_VIEW
+def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, embedded(), **STILL, **view) as page:
         loaded(page)
         compared(page).check()
         page.locator(".am-translator-line").nth(1).wait_for()
         ask(page, " ".join(sentences()[-1][0]))
         page.get_by_role("button", name="Translate all 300 sentences with both").click()
-        axe_finds_nothing(page)
+        playable.axe_finds_nothing(page)
 
 
 def test_two_stay_apart_and_leave_nothing_behind(browser: Browser) -> None:
-    with alone(browser) as page:
+    with playable.alone(browser) as page:
         before = page.evaluate("Object.keys(window)")
-    with alone(browser, embedded(), embedded(), **STILL) as page:
+    with playable.alone(browser, embedded(), embedded(), **STILL) as page:
         assert page.evaluate("Object.keys(window)") == before
         assert page.locator("[data-am-live] [id]").count() == 0
         first, second = page.locator(".am-translator").all()

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from companion.pages.plot import LiveOutput, width_explorer
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 from tests.pages.plot.test_live_widths import MARKED, QUERIES, WIDTHS, made, reached, weights
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def output(**options: Any) -> LiveOutput:
 
 def shows(page: Page, width: int, *, divided: bool) -> None:
     """Compare all that is drawn and said with the package and autograd."""
-    bars = exact_all(page.locator(".am-width-scale-bar"))
+    bars = playable.exact_all(page.locator(".am-width-scale-bar"))
     expected, lengths = weights(width, divided=divided), reached(width, divided=divided)
     np.testing.assert_allclose(bars, expected, atol=1e-6)
     heights = page.locator(".am-width-scale-bar").evaluate_all(
@@ -36,11 +35,11 @@ def shows(page: Page, width: int, *, divided: bool) -> None:
     )
     np.testing.assert_allclose(heights, expected, atol=1e-4)
     np.testing.assert_allclose(
-        exact_all(page.locator(".am-width-scale-dot")), lengths, rtol=1e-6, atol=1e-6
+        playable.exact_all(page.locator(".am-width-scale-dot")), lengths, rtol=1e-6, atol=1e-6
     )
     scaled = np.median(reached(width, divided=True))
     readings = [expected.max(), np.median(lengths), scaled]
-    found = exact_all(page.locator(".am-width-scale-reading"))
+    found = playable.exact_all(page.locator(".am-width-scale-reading"))
     np.testing.assert_allclose(found[:3], readings, atol=1e-6)
     assert found[3] == (lengths < scaled).sum()
     places = page.locator(".am-width-scale-dot").evaluate_all(
@@ -54,7 +53,7 @@ def shows(page: Page, width: int, *, divided: bool) -> None:
 
 
 def test_without_a_script_it_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, 16, divided=False)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -62,7 +61,7 @@ def test_without_a_script_it_is_drawn(browser: Browser) -> None:
 
 
 def test_every_position_of_the_controls_shows_the_package(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         wide, divide = page.locator("input").all()
         wide.press("Home")
         for width in WIDTHS:
@@ -76,46 +75,37 @@ def test_every_position_of_the_controls_shows_the_package(browser: Browser) -> N
 
 
 def test_what_is_said_is_what_is_drawn(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         page.get_by_label("divide by the square root of d").check()
         page.locator("input").first.press("End")
         largest, typical = weights(64, divided=True).max(), np.median(reached(64, divided=True))
-        assert said(page) == (
+        assert playable.said(page) == (
             f"Width 64, divided: largest weight of the marked query {largest:.3f}, gradient at the "
             f"typical query {typical:.3f}, with scores divided by √d {typical:.3f}."
         )
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text"))
         page.get_by_label("divide by the square root of d").tap()
         shows(page, 16, divided=True)
         assert page.locator(".am-width-scale-dot").count() == QUERIES
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for key in ("Home", "ArrowRight", "ArrowRight", "End"):
             page.locator("input").first.press(key)
-            box = page.locator("figure").bounding_box()
-            assert box is not None
-            tall.add(box["height"])
+            tall.add(playable.height(page))
         assert len(tall) == 1

@@ -10,8 +10,7 @@ import torch
 
 from companion import masked_softmax
 from companion.pages.plot import LiveOutput, local_window
-from tests.book.alone import SCREENS, alone, axe_finds_nothing, exact_all, targets_can_be_hit
-from tests.book.test_play import SHIFTS, said
+from tests.book import playable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -37,10 +36,12 @@ def shows(page: Page, row: int, position: float, half_width: int, *, soft: bool)
     if soft:
         weights = weights * torch.exp(-0.5 * (distance / (half_width / 2)) ** 2)
     seen, wanted = weights[0].detach().numpy(), LINKS[row]
-    np.testing.assert_allclose(exact_all(page.locator(".am-local-window-weight")), seen, atol=1e-6)
+    np.testing.assert_allclose(
+        playable.exact_all(page.locator(".am-local-window-weight")), seen, atol=1e-6
+    )
     whole = masked_softmax(SCORES[row][None])[0]
     slope = float(torch.autograd.grad(weights[0, wanted], p)[0]) if soft else 0.0
-    readings = exact_all(page.locator(".am-local-window-reading"))
+    readings = playable.exact_all(page.locator(".am-local-window-reading"))
     np.testing.assert_allclose(
         readings, [seen[wanted], whole[wanted], seen.sum(), slope], atol=1e-6
     )
@@ -53,7 +54,7 @@ def shows(page: Page, row: int, position: float, half_width: int, *, soft: bool)
 
 
 def test_without_a_script_the_window_is_drawn(browser: Browser) -> None:
-    with alone(browser, output(), java_script_enabled=False) as page:
+    with playable.alone(browser, output(), java_script_enabled=False) as page:
         assert page.locator("button, input").count() == 0
         shows(page, 5, 4.0, 1, soft=True)
         state = page.locator(".am-live-state:visible").inner_text()
@@ -61,7 +62,7 @@ def test_without_a_script_the_window_is_drawn(browser: Browser) -> None:
 
 
 def test_every_control_moves_the_numbers(browser: Browser) -> None:
-    with alone(browser, output()) as page:
+    with playable.alone(browser, output()) as page:
         aim, reach = page.locator("input").all()
         shows(page, 5, 4.0, 1, soft=True)
         aim.press("ArrowLeft")
@@ -77,42 +78,35 @@ def test_every_control_moves_the_numbers(browser: Browser) -> None:
         reach.press("Home")
         aim.press("End")
         shows(page, 4, 5.0, 1, soft=False)
-        assert said(page).startswith("Writing casa with p = 5.0 and D = 1, hard edge: house has")
-        assert page.locator("svg").get_attribute("aria-label") == said(page)
+        assert playable.said(page).startswith(
+            "Writing casa with p = 5.0 and D = 1, hard edge: house has"
+        )
+        assert page.locator("svg").get_attribute("aria-label") == playable.said(page)
         page.get_by_role("button", name="Reset").click()
         shows(page, 5, 4.0, 1, soft=True)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with alone(browser, output(), **options) as page:
-        axe_finds_nothing(page)
+test_axe_finds_nothing = playable.axe_test(output)
 
 
 def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    with alone(browser, output(), viewport=SCREENS["phone"], has_touch=True) as page:
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) <= 0
-        targets_can_be_hit(page.locator("button, input"))
-        size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-        assert min(text.evaluate(size) for text in page.locator("svg text").all()) > 10
+    with playable.alone(
+        browser, output(), viewport=playable.SCREENS["phone"], has_touch=True
+    ) as page:
+        playable.fits_a_phone(page)
+        playable.letters_are_large(page.locator("svg text"))
         page.get_by_role("button", name="la", exact=True).tap()
         shows(page, 3, 4.0, 1, soft=True)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_jumps(browser: Browser, screen: str) -> None:
-    options = {"viewport": SCREENS[screen], "reduced_motion": "reduce"}
-    with alone(browser, output(), **options) as page:
-        assert page.evaluate(SHIFTS) <= 0.01
+@playable.EVERY_SCREEN
+def test_nothing_jumps(browser: Browser, view: dict[str, Any]) -> None:
+    with playable.alone(browser, output(), reduced_motion="reduce", **view) as page:
+        playable.nothing_has_shifted(page)
         tall = set()
         for name in TARGET:
             page.get_by_role("button", name=name, exact=True).click()
             for key in ("Home", "PageUp", "PageUp", "End"):
                 page.locator("input").first.press(key)
-                box = page.locator("figure").bounding_box()
-                assert box is not None
-                tall.add(box["height"])
+                tall.add(playable.height(page))
         assert len(tall) == 1

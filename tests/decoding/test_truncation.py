@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from companion.decoding import keep_top_k, keep_top_p
+from companion.decoding import keep_min_p, keep_top_k, keep_top_p, sample
 
 
 def kept(logits: torch.Tensor) -> list[list[int]]:
@@ -59,6 +59,49 @@ def test_what_was_left_out_stays_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0.01, [0, 1, 2, 3, 4]), (0.1, [0, 1, 2, 4]), (0.25, [0, 2, 4]), (0.5, [0, 2]), (1.0, [2])],
+)
+def test_those_with_a_share_of_the_highest_stay(share: float, expected: list[int]) -> None:
+    logits = torch.tensor([[0.25, 0.09375, 0.5, 0.03125, 0.125]]).log()
+    found = keep_min_p(logits, share)
+    assert kept(found) == [expected]
+    assert torch.equal(found[0, expected], logits[0, expected])
+
+
+def test_the_highest_is_that_of_the_row() -> None:
+    logits = torch.tensor([[0.9, 0.05, 0.05], [0.4, 0.3, 0.3]]).log()
+    assert [len(row) for row in kept(keep_min_p(logits, 0.5))] == [1, 3]
+
+
+@pytest.mark.parametrize("number", [0.03, 0.2, 0.7])
+def test_the_cuts_are_those_of_transformers(number: float) -> None:
+    process = pytest.importorskip("transformers.generation.logits_process")
+    logits = 3 * torch.randn(50, 30, generator=torch.Generator().manual_seed(3))
+    unused, count = torch.zeros(50, 1, dtype=torch.long), 1 + int(30 * number)
+    for ours, theirs in (
+        (keep_min_p(logits, number), process.MinPLogitsWarper(number)),
+        (keep_top_p(logits, number), process.TopPLogitsWarper(number)),
+        (keep_top_k(logits, count), process.TopKLogitsWarper(count)),
+    ):
+        assert torch.equal(ours, theirs(unused, logits.clone()))
+
+
+def test_samples_are_drawn_from_what_min_p_leaves() -> None:
+    probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
+
+    def step(tokens: torch.Tensor, state: None) -> tuple[torch.Tensor, None, None]:
+        return probabilities.log().expand(len(tokens), 4), state, None
+
+    generator = torch.Generator().manual_seed(0)
+    options = {"batch_size": 4000, "bos_id": 0, "eos_id": -1, "max_len": 1, "generator": generator}
+    found = sample(step, None, min_p=0.4, **cast(Any, options)).tokens.flatten().bincount()
+    assert found.tolist() == pytest.approx([2500, 1500], abs=150)
+    hot = sample(step, None, min_p=0.4, temperature=2.0, **cast(Any, options))
+    assert hot.tokens.max() == 2  # the temperature comes first
+
+
+@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda x: keep_top_k(x, 0), ValueError, "^k: got 0, wanted at least 1"),
@@ -83,6 +126,11 @@ def test_what_was_left_out_stays_out() -> None:
             lambda x: keep_top_p(x, 1.1),
             ValueError,
             r"^p: got 1.1, wanted a number above 0 and",
+        ),
+        (
+            lambda x: keep_min_p(x, 0.0),
+            ValueError,
+            r"^share: got 0.0, wanted a number above 0 and",
         ),
         (lambda x: keep_top_p(x, cast(Any, "a")), TypeError, "^p: got 'a', wanted a finite number"),
     ],

@@ -31,10 +31,19 @@ def drawn() -> Tensor:
 
 
 def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
-    """A best rate at an end would leave the comparison open; no attention has nothing to learn."""
-    for name, setting in study.reported().items():
-        if name != "no_attention":
-            assert study.LEARNING_RATES[0] < setting.learning_rate < study.LEARNING_RATES[-1]
+    """A best rate at an end would leave the comparison open."""
+    for setting in study.reported().values():
+        assert study.LEARNING_RATES[0] < setting.learning_rate < study.LEARNING_RATES[-1]
+
+
+def test_the_long_arms_differ_from_the_others_only_in_their_training() -> None:
+    arms = study.arms()
+    brief = {name: one for name, one in arms.items() if not name.endswith("-long")}
+    assert set(brief) == set(study.MISTAKES)
+    for name, one in brief.items():
+        assert one.steps == study.BRIEF
+        assert arms[f"{name}-long"] == replace(one, steps=study.LONG)
+    assert len(arms) == 2 * len(brief)
 
 
 def test_the_recorded_settings_are_the_tuned_ones() -> None:

@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch import Generator
 
+from companion.layers import MultiHeadAttention
 from companion.models.transformer import Block, LanguageModel
 from companion.pages.notebook import load_result
 from experiments import induction
 
 SMALL = induction.Task(symbols=9, length=13, shortest=3, longest=5, batch_size=4, test_size=6)
-SETTING = induction.Setting(2, steps=4, every=2, width=16, num_heads=2)
+SETTING = induction.Setting(2, 4, 4e-3, every=2, width=16, num_heads=2)
 
 
 def test_a_block_is_repeated_to_the_end() -> None:
@@ -52,21 +53,62 @@ def test_scores_are_those_of_loops() -> None:
     torch.manual_seed(1)
     model = induction.attention_only(SETTING, SMALL)
     sequences, lengths = SMALL.test()
-    found = induction.looked_at(model, sequences, lengths)
+    found = induction.head_scores(model, sequences, lengths)
     logits, weights = model(sequences, need_weights=True)
-    previous: list[list[float]] = [[], []]
-    after: list[list[float]] = [[], []]
+    wanted: dict[str, list[list[float]]] = {name: [[], []] for name in found}
     hits: list[bool] = []
     for b, length in enumerate(lengths.tolist()):
         for i in range(length, 13):
             for h in range(2):
-                previous[h].append(weights[0][b, h, i, i - 1].item())
-                after[h].append(weights[1][b, h, i, i - length + 1].item())
+                wanted["previous"][h].append(weights[0][b, h, i, i - 1].item())
+                wanted["latest"][h].append(weights[1][b, h, i, i - length + 1].item())
+                copies = range(i - length + 1, -1, -length)
+                wanted["induction"][h].append(sum(weights[1][b, h, i, j].item() for j in copies))
             if i < 12:
                 hits.append(logits[b, i].argmax().item() == sequences[b, i + 1].item())
-    assert found["previous"] == pytest.approx(max(sum(s) / len(s) for s in previous), rel=1e-5)
-    assert found["induction"] == pytest.approx(max(sum(s) / len(s) for s in after), rel=1e-5)
-    assert found["accuracy"] == pytest.approx(100 * sum(hits) / len(hits))
+    for name, heads in wanted.items():
+        assert found[name] == pytest.approx([sum(s) / len(s) for s in heads], rel=1e-5)
+    seen = induction.looked_at(model, sequences, lengths)
+    assert seen["accuracy"] == pytest.approx(100 * sum(hits) / len(hits))
+    assert seen["previous"] == max(found["previous"])
+    assert seen["induction"] == max(found["induction"])
+
+
+def test_a_head_that_is_taken_away_gives_its_mean() -> None:
+    torch.manual_seed(3)
+    model = induction.attention_only(SETTING, SMALL)
+    sequences, lengths = SMALL.test()
+    attention = model.decoder.blocks[1].self_attention
+    assert isinstance(attention, MultiHeadAttention)
+    seen: list[torch.Tensor] = []
+    handle = attention.output_proj.register_forward_pre_hook(
+        lambda _, given: seen.append(given[0].detach())
+    )
+    plain = induction.right(model, sequences, lengths)
+    induction.without_heads(model, sequences, lengths, 1, [0])
+    assert induction.right(model, sequences, lengths) == plain
+    handle.remove()
+    before, without, again = seen
+    width = before.shape[-1] // 2
+    mean = before[..., :width].mean((0, 1)).expand_as(before[..., :width])
+    torch.testing.assert_close(without[..., :width], mean)
+    torch.testing.assert_close(without[..., width:], before[..., width:])
+    torch.testing.assert_close(again, before)
+
+
+def test_turning_points_are_those_of_a_curve() -> None:
+    setting = induction.Setting(2, 300, every=50)
+    curve = [0.0, 1.0, 2.0, 60.0, 80.0, 82.0, 84.0]
+    measures = {
+        f"{name}/{50 * n:04d}": value
+        for name in ("accuracy", "previous", "induction")
+        for n, value in enumerate(curve)
+    }
+    found = induction.turning_points(measures, setting)
+    assert found == {
+        "largest_gain": 78.0, "largest_gain_at": 150.0,
+        "half/accuracy": 150.0, "half/previous": 150.0, "half/induction": 150.0,
+    }  # fmt: skip
 
 
 def test_what_is_forbidden_gets_no_weight() -> None:
@@ -74,9 +116,9 @@ def test_what_is_forbidden_gets_no_weight() -> None:
     torch.manual_seed(1)
     model, _ = induction.fit(SETTING, SMALL, seed=5)
     sequences, lengths = SMALL.test()
-    plain = induction.accuracy(model(sequences), sequences, lengths)
+    plain = induction.right(model, sequences, lengths)
     for what in ("previous", "after"):
-        assert induction.accuracy_without(model, sequences, lengths, 2, what) == plain
+        assert induction.without_positions(model, sequences, lengths, 2, what) == plain
     seen: list[torch.Tensor] = []
 
     def watch(module: object, args: object, options: dict[str, torch.Tensor]) -> None:
@@ -85,7 +127,7 @@ def test_what_is_forbidden_gets_no_weight() -> None:
     first = model.decoder.blocks[0]
     handle = first.register_forward_pre_hook(watch, with_kwargs=True)
     for what in ("previous", "after"):
-        induction.accuracy_without(model, sequences, lengths, 0, what)
+        induction.without_positions(model, sequences, lengths, 0, what)
     handle.remove()
     previous, after = (mask.expand(6, 1, 13, 13) for mask in seen)
     for b, length in enumerate(lengths.tolist()):
@@ -99,7 +141,7 @@ def test_what_is_forbidden_gets_no_weight() -> None:
 def test_the_record_is_of_these_settings() -> None:
     config = load_result("induction").config
     assert config["task"] == asdict(induction.TASK)
-    assert config["arms"] == {name: asdict(arm) for name, arm in induction.ARMS.items()}
+    assert config["arms"] == {name: asdict(arm) for name, arm in induction.reported().items()}
     assert isinstance(
-        induction.attention_only(induction.ARMS["one"], induction.TASK), LanguageModel
+        induction.attention_only(induction.reported()["one"], induction.TASK), LanguageModel
     )

@@ -1,4 +1,4 @@
-"""The study of positions: its question, what its arms share, and what is rescaled."""
+"""The study of positions: its arms, what they share, and their settings."""
 
 from __future__ import annotations
 
@@ -8,23 +8,14 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Generator
 
 from companion.models.transformer import LanguageModel
 from companion.pages.notebook import load_result
-from companion.positions import Yarn
+from companion.pages.notebook.letters import Letters
 from experiments import positions
 from experiments.trials import TUNED
 
-SMALL = positions.Task(letters=5, back=2, length=12, batch_size=4, test_size=6)
-
-
-def test_the_answer_stands_so_many_places_back() -> None:
-    tokens, answers = SMALL.draw(4, 9, Generator().manual_seed(5))
-    assert tokens.shape == answers.shape == (4, 9)
-    assert torch.equal(answers[:, 2:], tokens[:, :-2])
-    assert set(tokens.flatten().tolist()) == set(range(5))
-    assert SMALL.lengths == (12, 18, 24, 48)
+SMALL = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
 
 
 class Oracle:
@@ -48,19 +39,35 @@ def test_accuracy_is_that_of_the_last_quarter() -> None:
 
 
 def test_arms_differ_in_their_positions_alone() -> None:
-    drawn = {
-        name: positions.fit(replace(arm, steps=0), positions.TASK, seed=3)[0]
-        for name, arm in positions.arms().items()
+    configs = {
+        name: positions.config_of(arm, positions.TASK) for name, arm in positions.arms().items()
     }
-    configs = {replace(model.config, positions="none") for model in drawn.values()}
-    assert len(configs) == 1
-    assert {model.config.positions for model in drawn.values()} == set(drawn)
-    table = drawn["learned"].embedding.places
+    assert len({replace(config, positions="none") for config in configs.values()}) == 1
+    assert {config.positions for config in configs.values()} == set(configs)
+    table = LanguageModel(configs["learned"]).embedding.places
     assert table is not None
     assert len(table.weight) == positions.TASK.lengths[-1]
+
+
+def test_a_run_leaves_torchs_random_numbers_as_they_were() -> None:
     before = torch.get_rng_state()
-    positions.fit(replace(positions.arms()["alibi"], steps=0), positions.TASK, seed=4)
+    positions.fit(positions.Setting("alibi", 0.01, steps=1), SMALL, seed=4)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_arms_of_a_seed_see_the_same_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, list[Any]] = {}
+    loss = Letters.loss
+
+    def noted(task: Letters, model: LanguageModel, batch: Any) -> Any:
+        seen.setdefault(model.config.positions, []).append(batch[0].tolist())
+        return loss(task, model, batch)
+
+    monkeypatch.setattr(Letters, "loss", noted)
+    for name in ("rotary", "none"):
+        positions.fit(positions.Setting(name, 0.01, steps=3), SMALL, seed=4)
+    assert seen["rotary"] == seen["none"]
+    assert len(seen["none"]) == 3
 
 
 def test_training_meets_every_bucket() -> None:
@@ -70,16 +77,6 @@ def test_training_meets_every_bucket() -> None:
     loss: Any = model(tokens).square().sum()
     loss.backward()
     assert (bias.table.weight.grad.abs().sum(1) > 0).all()
-
-
-def test_a_rescaled_model_has_the_same_weights_and_other_frequencies() -> None:
-    model = positions.make(positions.Setting("rotary"), SMALL)
-    other = positions.rescaled(model, Yarn(4.0, original_length=12))
-    assert isinstance(other, LanguageModel)
-    mine, theirs = model.state_dict(), other.state_dict()
-    assert all(torch.equal(mine[name], theirs[name]) for name in mine)
-    tokens, _ = SMALL.draw(2, 12, Generator().manual_seed(3))
-    assert not torch.allclose(model(tokens), other(tokens))
 
 
 def test_every_way_was_tried_with_every_rate_and_chose_none_at_an_edge() -> None:

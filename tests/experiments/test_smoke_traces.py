@@ -17,8 +17,8 @@ from companion.training import TrainingConfig
 from experiments.steps import moved, watched
 
 RESULTS = Path(companion.__file__).parent / "results"
-# The first fits in closed form; the others time updates, or measure before training.
-WITHOUT_TRAINING = {"lookup", "cost", "first_gradients"}
+# The first fits in closed form; the others time updates, or train nothing.
+WITHOUT_TRAINING = {"lookup", "cost", "first_gradients", "numerics"}
 STUDIES = sorted({path.stem for path in RESULTS.glob("*.json")} - WITHOUT_TRAINING)
 
 rate = TrainingConfig.rate

@@ -7,6 +7,7 @@ import importlib
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,10 @@ from experiments.trials import TUNED, TUNING_SEEDS
 
 RESULTS = sorted((Path(companion.__file__).parent / "results").glob("*.json"))
 STUDIES = [path.stem for path in RESULTS]
+FREE = ("steps", "learning_rate")
+"""What may differ between an arm and the same arm trained for longer."""
+
+Trial = dict[str, Any]
 
 
 def test_there_are_records() -> None:
@@ -49,31 +54,49 @@ def test_reported_seeds_are_not_the_tuning_seeds(name: str) -> None:
     assert not set(load_result(name).seeds) & set(TUNING_SEEDS)
 
 
+def is_longer_version(one: Trial, other: Trial) -> bool:
+    """Say whether two trials differ in the number of updates, and else only in the rate."""
+    same = [
+        {name: value for name, value in trial["setting"].items() if name not in FREE}
+        for trial in (one, other)
+    ]
+    return same[0] == same[1] and one["setting"]["steps"] != other["setting"]["steps"]
+
+
 @pytest.mark.parametrize("path", sorted(TUNED.glob("*.json")), ids=lambda path: path.stem)
 def test_every_kind_was_tuned_alike_and_the_best_was_chosen(path: Path) -> None:
     record = json.loads(path.read_text(encoding="utf8"))
-    tried: dict[str, list[dict[str, object]]] = {}
-    compared: dict[tuple[str, int], dict[str, list[dict[str, object]]]] = {}
+    tried: dict[str, list[Trial]] = {}
+    compared: dict[tuple[str, int], dict[str, list[Trial]]] = {}
     for trial in record["trials"]:
         name = trial.get("name", trial["setting"].get("attention"))
         tried.setdefault(name, []).append(trial)
         alike = trial["setting"].get("optimizer", ""), trial["setting"]["steps"]
         compared.setdefault(alike, {})[name] = tried[name]
-    assert len(compared) == 1 or all(len(arms) > 1 for arms in compared.values())
     for arms in compared.values():
+        if len(compared) > 1 and len(arms) == 1:
+            (trials,) = arms.values()
+            assert any(is_longer_version(trials[0], trial) for trial in record["trials"])
         grids = [
             sorted(
-                (t["setting"].get("dropout_p", 0), t["setting"]["steps"], len(t["runs"]))  # type: ignore[attr-defined, index, arg-type]
+                (t["setting"].get("dropout_p", 0), t["setting"]["steps"], len(t["runs"]))
                 for t in trials
             )
             for trials in arms.values()
         ]
-        rates = [{t["setting"]["learning_rate"] for t in trials} for trials in arms.values()]  # type: ignore[index]
-        assert all(grid == grids[0] for grid in grids)
-        assert all(tried_rates == rates[0] for tried_rates in rates)
+        rates = {
+            arm: sorted({t["setting"]["learning_rate"] for t in trials})
+            for arm, trials in arms.items()
+        }
+        if any(tried_rates != next(iter(rates.values())) for tried_rates in rates.values()):
+            for arm, tried_rates in rates.items():  # grids of their own have their optimum inside
+                chosen = record["chosen"][arm]["learning_rate"]
+                assert tried_rates[0] < chosen < tried_rates[-1], arm
+        else:
+            assert all(grid == grids[0] for grid in grids)
     sign = -1 if "lower is better" in record["metric"] else 1
     for kind, trials in tried.items():
-        best = max(trials, key=lambda trial: sign * sum(trial["runs"]))  # type: ignore[call-overload]
+        best = max(trials, key=lambda trial: sign * sum(trial["runs"]))
         assert record["chosen"][kind] == best["setting"]
 
 

@@ -1,4 +1,4 @@
-"""Check functions of "Decoding and the cache".
+"""Check functions of "Decoding".
 
 Each calls your function, compares with a computation of its own, and prints "Right." or raises an
 `AssertionError` that hints at the cause.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from companion.pages.exercises import answers
-from companion.pages.exercises.answers import Answer, Expected, Numbers, fail
+from companion.pages.exercises.answers import Answer, Expected, Numbers
 
 
 def check_top_p(keep: Answer) -> None:
@@ -54,100 +54,89 @@ def _normal(weights: Numbers) -> Numbers:
     return weights / total if total else weights
 
 
-def check_best(best: Answer) -> None:
-    """Check which of several sentences a beam returns under a length penalty (Wu et al., 2016).
+def check_words_left(words_left: Answer) -> None:
+    """Check how many words min-p 0.1 leaves after a temperature of 2, and before it.
 
     Args:
-        best: `best(log_probs, lengths, penalty)`, from a list of log-probabilities and one of
-            lengths, ends included, to the index of the winner.
+        words_left: `words_left(probabilities)`, from an array (n,) that sums to 1 to two numbers:
+            the words left if the temperature comes first, and if the cut comes first.
     """
-    # In the first, every known mistake lets another sentence win.
-    for log_probs, lengths, penalty in (
-        ([-2.2, -8.3, -3.2, -8.1, -4.5, -2.8], [3, 5, 11, 10, 16, 1], 1.0),
-        ([-4.3, -6.0, -8.3, -3.2, -2.8, -3.7], [19, 18, 14, 13, 9, 5], 0.6),
-    ):
-        got = answers.called(best, log_probs, lengths, penalty)
-        if isinstance(got, bool) or not isinstance(got, int | np.integer):
-            answers.refuse(got, "the place of the winner, a whole number")
-        totals, words = np.array(log_probs), np.array(lengths)
-        factors = ((5 + words) / 6) ** penalty
-        if got == np.argmax(totals / factors):
-            continue
-        upwards, longer, mean = -totals / factors, totals * factors, totals / words
-        mistakes = {
-            "log-probabilities are negative: the largest is the one nearest to 0": upwards,
-            "divide by the factor: a long sentence has a log-probability farther from 0": longer,
-            "the mean a word is another penalty: the factor has 5 + length, and an exponent": mean,
-            "the penalty is not used": totals,
+    for listed in ([0.5, 0.3, 0.1, 0.04, 0.03, 0.02, 0.006, 0.004], [0.6, 0.3, 0.07, 0.03]):
+        given = np.array(listed)
+        share = given / given.max()
+        heated, cut = (int((share >= least).sum()) for least in (0.01, 0.1))
+        cold = int((share >= 0.1**0.5).sum())
+        first = {
+            "a temperature of 2 takes the square root, so a hundredth is enough": cut,
+            "a temperature of 2 flattens: the power is 1/2, not 2": cold,
         }
-        answers.hint_at(got, {hint: np.argmax(scores) for hint, scores in mistakes.items()})
-        fail(f"best({log_probs}, {lengths}, {penalty}): got {int(got)}, which is not it")
+        second = {
+            "here the cut comes first, and the temperature cuts nothing": heated,
+            "min-p asks for a tenth of the highest probability, not for 0.1": int(
+                (given >= 0.1).sum()
+            ),
+        }
+        got = answers.called(words_left, given)
+        parts = {"temperature first": (heated, first), "cut first": (cut, second)}
+        hint = "words_left({}): got {got:g}, which is not it"
+        wanted = "two numbers, (temperature first, cut first)"
+        answers.compare_parts(got, parts, wanted, case=(given,), otherwise=hint)
     print("Right.")
 
 
-def check_passes(passes: Answer) -> None:
-    """Check how many tokens go through the layers, with a cache and without.
+def check_draft(rate: float, replacement: Sequence[float]) -> None:
+    """Check the rate of acceptance of a small draft, and what replaces a refused word.
 
     Args:
-        passes: `passes(prompt, new)`, both at least 1, to two numbers: how many tokens are
-            computed in all to write `new` tokens after a prompt, with a cache and without.
+        rate: how often a proposed word is kept.
+        replacement: (3,) the distribution from which a refused word is replaced.
     """
-    for prompt, new in ((7, 5), (100, 40), (1, 1)):
-        kept, anew = prompt + new - 1, new * prompt + new * (new - 1) // 2
-        with_cache = {
-            "the last token that is written is never read": prompt + new,
-            "the prompt is read once, too": (new, new - 1),
-            "what has a key and a value is not computed again": anew,
-        }
-        without = {
-            "each token that is written makes the next pass longer by one": new * prompt,
-            "the last token that is written is never read": anew + new,
-            "not every pass is as long as the last": (new * (prompt + new), new * kept),
-            "without a cache every step computes all tokens so far": kept,
-        }
-        got, wanted = answers.called(passes, prompt, new), "two numbers, (with, without)"
-        parts = {"with a cache": (kept, with_cache), "without": (anew, without)}
-        hint = "passes({}, {}): got {got:g}, which is not it"
-        answers.compare_parts(got, parts, wanted, case=(prompt, new), otherwise=hint)
+    draft, target = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.3])
+    shared, lacking = np.minimum(draft, target), np.maximum(target - draft, 0)
+    parts = {
+        "rate": (
+            shared.sum(),
+            {
+                "that is how often a word is refused": 1 - shared.sum(),
+                "each word counts as often as it is proposed": np.minimum(1, target / draft).mean(),
+            },
+        ),
+        "replacement": (
+            lacking / lacking.sum(),
+            {
+                "divide by the sum: a distribution sums to 1": lacking,
+                "not the model itself: it would get its favourite words twice": target,
+                "what the model gives beyond the draft, not the draft beyond the model": np.maximum(
+                    draft - target, 0
+                )
+                / lacking.sum(),
+            },
+        ),
+    }
+    wanted = "a number and three numbers"
+    answers.compare_parts(
+        (rate, replacement), parts, wanted, otherwise="got {got}, which is not it"
+    )
     print("Right.")
 
 
-def check_induction(weights: Answer) -> None:
-    """Check the weights of a perfect induction head.
+def check_written(written: Answer) -> None:
+    """Check what a wrong speculative decoding writes, which replaces a refused word by the model's.
 
     Args:
-        weights: `weights(tokens)`, from a list of n symbols to (n, n): row i has weight 1 at the
-            position after the latest earlier occurrence of symbol i, and at position 0 if there is
-            none.
+        written: `written(draft, target)`, from two arrays (n,) that sum to 1 to a third one.
     """
-    for text in ("abcabca", "xyxxy", "abcde"):
-        tokens = list(text)
-        right, itself = _induction(tokens, 1), _induction(tokens, 0)
-        mistakes = {
-            "that is the place of the occurrence: the one after it says what comes next": itself,
-            "the latest occurrence counts, not the first": _induction(tokens, 1, latest=False),
-            "rows are queries, columns are keys": right.T,
-            "a symbol is no earlier occurrence of itself": np.eye(len(tokens), k=1),
+
+    def expected(draft: Numbers, target: Numbers) -> Expected:
+        kept = np.minimum(draft, target)
+        right = kept + (1 - kept.sum()) * target
+        return right, {
+            "so a right program writes: here a refused word is replaced otherwise": target,
+            "a refused word is replaced: add what comes then": kept,
+            "the replacement comes only as often as a word is refused": kept + target,
+            "it is drawn from the model, not from the draft": kept + (1 - kept.sum()) * draft,
         }
-        got = answers.called(weights, tokens)
-        otherwise = _first_wrong_row(answers.as_array(got), right, text)
-        answers.compare(got, right, mistakes, axes="(n, n)", otherwise=otherwise)
-    print("Right.")
 
-
-def _first_wrong_row(got: Numbers, right: Numbers, text: str) -> str:
-    if got.shape != right.shape:
-        return ""
-    if np.triu(got, 1).any():
-        return "a weight lies on a later place: no query may look ahead"
-    row = int(np.argmax(np.abs(got - right).max(1) > 1e-6))
-    return f"row {row} of {text!r} is {got[row].tolist()}, which is not it"
-
-
-def _induction(tokens: Sequence[str], shift: int, *, latest: bool = True) -> Numbers:
-    weights = np.zeros((len(tokens), len(tokens)))
-    for i, token in enumerate(tokens):
-        earlier = [j for j in range(i) if tokens[j] == token]
-        position = (earlier[-1] if latest else earlier[0]) + shift if earlier else 0
-        weights[i, position] = 1.0
-    return weights
+    listed = ([0.6, 0.3, 0.1], [0.4, 0.4, 0.2]), ([0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1])
+    cases = [(np.array(draft), np.array(target)) for draft, target in listed]
+    answers.check(written, cases, expected, otherwise="written({}, {}): got {got}, which is not it")

@@ -26,39 +26,55 @@ NO_SCALE = "the scale is missing on the way back"
 SWAPPED = "query and key are swapped, which stops with an error only where their numbers differ"
 
 
-def check_softmax_backward(softmax_backward: Answer) -> None:
-    """Check the gradient through a softmax over the last axis.
+def check_kept(kept: Any) -> None:
+    """Check which words keep their output when a causal mask is left out.
 
     Args:
-        softmax_backward: `softmax_backward(weights, gradient)`, from the weights and the gradient
-            at them, both (h, q, k), to the gradient at the scores.
+        kept: the list of these words, of "she works in the new house".
     """
-    generator = np.random.default_rng(3)
-    weights = masked_softmax(generator.normal(size=(2, 3, 5)))
-    gradient = generator.normal(size=(2, 3, 5))
-    right = np.empty_like(gradient)
-    for row in np.ndindex(2, 3):
-        jacobian = np.diag(weights[row]) - np.outer(weights[row], weights[row])
-        right[row] = jacobian @ gradient[row]
-    product = weights * gradient
-    sigmoid, off_product = product * (1 - weights), product - product.sum(-1, keepdims=True)
-    off_mean = weights * (gradient - gradient.mean(-1, keepdims=True))
-    off_sum = weights * (gradient - gradient.sum(-1, keepdims=True))
-    off_queries = weights * (gradient - product.sum(-2, keepdims=True))
-    plain = "the mean under the weights is a sum of weights times gradients; you have a plain mean"
+    sentence = ["she", "works", "in", "the", "new", "house"]
+    if not isinstance(kept, list | tuple | set) or not all(isinstance(one, str) for one in kept):
+        fail(f"got {answers.named(kept)}, wanted a list of words")
+    given = set(kept)
+    if unknown := given - set(sentence):
+        fail(f"got {', '.join(sorted(unknown))}, wanted words of the sentence: {sentence}")
+    if not given:
+        fail("got no word: one of them sees all six words with the mask already")
+    if "she" in given:
+        fail("she sees only itself with the mask, and all six words without it")
+    if given != {"house"}:
+        fail("a word keeps its output only if the mask hides nothing from it")
+    print("Right.")
+
+
+def check_columns(weights: Any, sums: Any) -> None:
+    """Check the weights of three words with equal scores, if the softmax goes down the columns.
+
+    Args:
+        weights: (3, 3), a row for each query; the mask is causal.
+        sums: (3,), what the rows sum to.
+    """
+    allowed = causal_mask(3, like=np.zeros(1))
+    right = masked_softmax(np.zeros((3, 3)), allowed.T).T
+    by_rows = masked_softmax(np.zeros((3, 3)), allowed)
+    ahead = masked_softmax(np.zeros((3, 3)), allowed.T)
     mistakes = {
-        "only the diagonal of the Jacobian's first part: raising one score lowers the other "
-        "weights, too": product,
-        "that is the derivative of a sigmoid: the other keys of the row are missing": sigmoid,
-        "the row's sum is taken off, but not times the weights": off_product,
-        plain: off_mean,
-        "the plain sum of the gradients is taken off: weigh them": off_sum,
-        "the sum goes over the queries; it belongs over the keys, the last axis": off_queries,
-        "the sum goes over everything; each row has its own": weights * (gradient - product.sum()),
-        "the sign is wrong": -right,
+        "the rows sum to 1, as they should: here the columns do, by mistake": by_rows,
+        "queries and keys are exchanged: a row is a query, a column a key": ahead,
+        "the mask is still there: a word that comes later has the weight 0": np.full((3, 3), 1 / 3),
     }
-    given, axes = (weights, gradient), "(h, q, k)"
-    answers.check_call(softmax_backward, given, right, mistakes, axes=axes, rtol=1e-6, atol=1e-9)
+    parts = {
+        "weights": (right, mistakes),
+        "sums": (
+            right.sum(1),
+            {
+                "these are the sums of the columns, which are 1; add up each row": np.ones(3),
+                "from the first query to the last, please": right.sum(1)[::-1],
+            },
+        ),
+    }
+    answers.compare_parts((weights, sums), parts, "weights and sums", rtol=0, atol=0.006)
+    print("Right.")
 
 
 def check_grouped_gradient(grouped_gradient: Answer) -> None:
@@ -105,40 +121,6 @@ def _of_groups(of_heads: Numbers, g: int, scale: float) -> tuple[Numbers, dict[s
         "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": alternating,
         "a gradient for each query head: those that share a head are added": of_heads,
     }
-
-
-def check_complex_step(complex_step: Answer) -> None:
-    """Check a derivative that is taken by one step along the imaginary axis.
-
-    Args:
-        complex_step: `complex_step(function, x)`, from a function that takes complex numbers and
-            a real number to the derivative there, right to 13 digits.
-    """
-    cases: tuple[tuple[Callable[[Any], Any], float, float], ...] = (
-        (lambda z: np.exp(2 * z), 1.5, 2 * math.exp(3.0)),
-        (lambda z: z**3 / (1 + np.exp(-z)), 0.7, _cubed_sigmoid_slope(0.7)),
-    )
-    for function, x, right in cases:
-        got = answers.called(complex_step, function, x)
-        if isinstance(got, complex | np.complexfloating):
-            fail("got a complex number: the derivative is in its imaginary part")
-        number = answers.as_number(got)
-        if math.isclose(number, right, rel_tol=1e-13):
-            continue
-        if math.isclose(number, float(np.real(function(x))), rel_tol=1e-6):
-            fail("that is the function itself: the derivative is in the imaginary part")
-        if math.isclose(number, right, rel_tol=1e-4):
-            small = "nothing cancels here, so take a step so small that its square is nothing"
-            fail(f"got {number!r}, and the derivative is {right!r}: {small}, such as 1e-30")
-        if abs(number) < 1e-3 * abs(right):
-            fail("too small: divide by the step")
-        fail(f"got {number:g}, the derivative is {right:g}")
-    print("Right.")
-
-
-def _cubed_sigmoid_slope(x: float) -> float:
-    sigmoid = 1 / (1 + math.exp(-x))
-    return 3 * x**2 * sigmoid + x**3 * sigmoid * (1 - sigmoid)
 
 
 def check_test(test: Answer) -> None:

@@ -20,13 +20,16 @@ from companion.training import TrainingConfig, train
 
 _STUDY = "positions"
 
+Batch = tuple[Tensor, Tensor]
+"""Letters (rows, n) and the answers, of the same shape."""
+
 
 @dataclass(frozen=True)
 class Letters:
     """Rows of random letters, and the question which one stood some positions back.
 
-    A batch depends on its number and on `seed` alone; its length is drawn from half of `length`
-    to all of it.
+    Training draws a length for every batch, from half of `length` to all of it. The longest test
+    is `stretch` times as long, and asks in the last quarter of the positions.
 
     Attributes:
         letters: how many different ones there are; they are numbers from 0.
@@ -35,7 +38,6 @@ class Letters:
         stretch: how many times as long the longest test is.
         batch_size: rows of a batch.
         test_size: rows of a test.
-        seed: of the batches.
     """
 
     letters: int = 8
@@ -44,14 +46,13 @@ class Letters:
     stretch: int = 4
     batch_size: int = 16
     test_size: int = 100
-    seed: int = 0
 
     @property
     def lengths(self) -> tuple[int, int, int, int]:
         """Lengths of the tests: that of training, 1.5 and 2 times it, and the longest."""
         return self.length, self.length * 3 // 2, self.length * 2, self.length * self.stretch
 
-    def draw(self, rows: int, n: int, generator: Generator) -> tuple[Tensor, Tensor]:
+    def draw(self, rows: int, n: int, generator: Generator) -> Batch:
         """Draw letters (rows, n) and the answers, which exist from position `back` on.
 
         >>> given, answers = Letters().draw(1, 6, Generator().manual_seed(1))
@@ -61,58 +62,122 @@ class Letters:
         given = torch.randint(self.letters, (rows, n), generator=generator)
         return given, given.roll(self.back, 1)
 
-    def __getitem__(self, step: int, /) -> tuple[Tensor, Tensor]:
-        """Draw the batch of a step of training."""
-        generator = Generator().manual_seed(1_000_000 * self.seed + step)
+    def batch(self, generator: Generator) -> Batch:
+        """Draw a length, and a batch of that length for an update.
+
+        >>> given, answers = Letters().batch(Generator().manual_seed(1))
+        >>> given.shape == answers.shape, len(given), 16 <= given.shape[1] <= 32
+        (True, 16, True)
+        """
         n = int(torch.randint(self.length // 2, self.length + 1, (), generator=generator))
         return self.draw(self.batch_size, n, generator)
 
+    def loss(self, model: LanguageModel, batch: Batch) -> Tensor:
+        """Return the mean cross-entropy of the answers that exist."""
+        given, answers = batch
+        logits = model(given)[:, self.back :]
+        return F.cross_entropy(logits.flatten(0, 1), answers[:, self.back :].flatten())
 
-def letter_task(seed: int = 0) -> Letters:
-    """Return the task of the study `positions`, with a seed for the batches of a training."""
-    return Letters(**load_result(_STUDY).config["task"], seed=seed)
 
-
-def learn_letters(task: Letters, positions: Positions = "rotary", **changes: Any) -> LanguageModel:
-    """Train a model as the study does, on the batches of a task; it takes about ten seconds.
-
-    The learning rate falls from the end of the warm-up on, and not from the first update.
+class Fresh:
+    """Batches of a task for training, drawn one after the other with one generator.
 
     Args:
-        task: whose seed is also that of the model.
-        positions: how the model is told positions.
-        changes: of the training, as `steps`.
+        task: what is drawn.
+        seed: of the generator.
     """
-    study = load_result(_STUDY).config
-    width, arm = study["width"], study["arms"][positions]
-    config = TransformerConfig(
+
+    def __init__(self, task: Letters, seed: int) -> None:
+        self.task = task
+        self.generator = Generator().manual_seed(seed)
+
+    def __getitem__(self, step: int, /) -> Batch:
+        """Draw the next batch."""
+        return self.task.batch(self.generator)
+
+
+def letter_task() -> Letters:
+    """Return the task of the study `positions`.
+
+    >>> letter_task().lengths
+    (32, 48, 64, 128)
+    """
+    return Letters(**load_result(_STUDY).config["task"])
+
+
+def letter_config(
+    task: Letters, positions: Positions, *, width: int, heads: int, buckets: int
+) -> TransformerConfig:
+    """Return a model of two blocks, with an id beyond the letters, which never occurs.
+
+    Learned positions have a row for each of the longest test. The last bucket of distances
+    begins at three quarters of the training length, so that training meets every bucket.
+
+    Args:
+        task: what the model is asked.
+        positions: how it is told positions.
+        width: of its vectors; feed-forward layers are twice as wide.
+        heads: of each layer of attention.
+        buckets: of distances, if it is told these.
+
+    >>> letter_config(Letters(), "alibi", width=32, heads=4, buckets=16).max_len
+    128
+    """
+    return TransformerConfig(
         vocab_size=task.letters + 1,
         embed_dim=width,
-        num_heads=study["heads"],
+        num_heads=heads,
         hidden_dim=2 * width,
         positions=positions,
         max_len=task.lengths[-1],
-        relative_buckets=study["buckets"],
+        relative_buckets=buckets,
         relative_max_distance=task.length * 3 // 4,
         dropout_p=0.0,
     )
-    training = TrainingConfig(
-        arm["steps"], arm["learning_rate"], study["warmup"], study["clip"], seed=task.seed
-    )
+
+
+def train_letters(
+    task: Letters, config: TransformerConfig, training: TrainingConfig
+) -> tuple[LanguageModel, list[float]]:
+    """Draw a model and train it on fresh batches; return it and the loss of every update.
+
+    Torch's random numbers are afterwards what they were.
+
+    Args:
+        task: what the model learns.
+        config: of the model.
+        training: whose seed is also that of the model and of the batches, so that models of one
+            seed see the same letters.
+    """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(task.seed)
+        torch.manual_seed(training.seed)
         model = LanguageModel(config)
-        train(model, task, _loss(task), replace(training, **changes), progress=False)
-    return model
+        batches = Fresh(task, training.seed)
+        return model, train(model, batches, task.loss, training, progress=False)
 
 
-def _loss(task: Letters) -> Any:
-    def loss(model: LanguageModel, batch: tuple[Tensor, Tensor]) -> Tensor:
-        given, answers = batch
-        logits = model(given)[:, task.back :]
-        return F.cross_entropy(logits.flatten(0, 1), answers[:, task.back :].flatten())
+def learn_letters(
+    task: Letters, positions: Positions = "rotary", *, seed: int = 0, **changes: Any
+) -> LanguageModel:
+    """Train a model of the study `positions` again; it takes about ten seconds.
 
-    return loss
+    The learning rate falls from the end of the warm-up on. In the study it falls from the first
+    update on.
+
+    Args:
+        task: what the model learns.
+        positions: how it is told positions.
+        seed: of the model and of its batches.
+        changes: of the training, as `steps`.
+    """
+    study = load_result(_STUDY).config
+    sizes = {name: study[name] for name in ("width", "heads", "buckets")}
+    arm = study["arms"][positions]
+    training = TrainingConfig(
+        arm["steps"], arm["learning_rate"], study["warmup"], study["clip"], seed=seed
+    )
+    config = letter_config(task, positions, **sizes)
+    return train_letters(task, config, replace(training, **changes))[0]
 
 
 @torch.no_grad()
@@ -127,7 +192,7 @@ def right_answers(model: LanguageModel, task: Letters, n: int, seed: int) -> flo
     """
     given, answers = task.draw(task.test_size, n, Generator().manual_seed(seed))
     right = (model(given).argmax(-1) == answers)[:, n * 3 // 4 :]
-    return 100 * float(right.double().mean())
+    return 100.0 * float(right.double().mean())
 
 
 def with_scaling(model: LanguageModel, scaling: RotaryScaling | None) -> LanguageModel:

@@ -1,4 +1,4 @@
-"""The check functions of "Decoding and the cache": wrong gets the hint at its cause."""
+"""The check functions of "Decoding": wrong gets the hint at its cause."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from companion.pages.exercises.decoding import (
-    check_best,
-    check_induction,
-    check_passes,
+    check_draft,
     check_top_p,
+    check_words_left,
+    check_written,
 )
+from companion.pages.exercises.decoding_evidence import check_best
 
 Answer = Callable[..., Any]
 
@@ -42,17 +43,20 @@ def best(log_probs: list[float], lengths: list[int], penalty: float) -> int:
     return int(np.argmax(scores))
 
 
-def passes(prompt: int, new: int) -> tuple[int, int]:
-    """Every pass, one by one."""
-    return prompt + sum(1 for _ in range(new - 1)), sum(prompt + i for i in range(new))
+def words_left(probabilities: Any, *, power: float = 0.5) -> tuple[int, int]:
+    """Logits, as a program has them."""
+    logits, least = np.log(probabilities), np.log(0.1)
+    first = sum(power * (one - logits.max()) >= least for one in logits)
+    return int(first), sum(bool(one - logits.max() >= least) for one in logits)
 
 
-def weights(tokens: list[str], *, shift: int = 1, last: bool = True) -> Any:
-    n = len(tokens)
-    found = np.zeros((n, n))
-    for i in range(n):
-        places = [j for j in range(i) if tokens[j] == tokens[i]]
-        found[i, (max(places) if last else min(places)) + shift if places else 0] = 1
+def written(draft: Any, target: Any) -> Any:
+    """One proposed word after the other."""
+    found = np.zeros(len(draft))
+    for word, chance in enumerate(draft):
+        keeps = min(1.0, target[word] / chance)
+        found[word] += chance * keeps
+        found += chance * (1 - keeps) * target
     return found
 
 
@@ -61,8 +65,8 @@ def weights(tokens: list[str], *, shift: int = 1, last: bool = True) -> Any:
     [
         (check_top_p, keep),
         (check_best, best),
-        (check_passes, passes),
-        (check_induction, weights),
+        (check_words_left, words_left),
+        (check_written, written),
     ],
 )
 def test_the_right_answer_passes(
@@ -101,35 +105,49 @@ BEST: list[tuple[Answer, str]] = [
     (lambda totals, lengths, penalty: None, "end in a return"),
 ]
 
-PASSES: list[tuple[Answer, str]] = [
-    (lambda prompt, new: (prompt + new, 1), "with a cache: the last token"),
-    (lambda prompt, new: (new, passes(prompt, new)[1]), "with a cache"),
-    (lambda prompt, new: (passes(prompt, new)[1], 1), "is not computed again"),
-    (lambda prompt, new: (passes(prompt, new)[0], new * prompt), "longer by one"),
-    (
-        lambda prompt, new: (passes(prompt, new)[0], sum(prompt + i + 1 for i in range(new))),
-        "without: the last token",
-    ),
-    (
-        lambda prompt, new: (passes(prompt, new)[0], new * (prompt + new - 1)),
-        "not every pass is as long",
-    ),
-    (lambda prompt, new: (passes(prompt, new)[0],) * 2, "computes all tokens so far"),
-    (lambda prompt, new: (passes(prompt, new)[0], 0.5), "got 0.5, which is not it"),
-    (lambda prompt, new: 3, "wanted two numbers"),
-    (lambda prompt, new: None, "end in a return"),
+WORDS_LEFT: list[tuple[Answer, str]] = [
+    (lambda given: (words_left(given)[1],) * 2, "temperature first: a temperature of 2 takes"),
+    (lambda given: words_left(given, power=2), "the power is 1/2"),
+    (lambda given: (words_left(given)[0],) * 2, "here the cut comes first"),
+    (lambda given: (words_left(given)[0], int((given >= 0.1).sum())), "not for 0.1"),
+    (lambda given: (99, 1), "got 99, which is not it"),
+    (lambda given: 3, "wanted two numbers"),
 ]
 
-INDUCTION: list[tuple[Answer, str]] = [
-    (lambda tokens: weights(tokens, shift=0), "the place of the occurrence"),
-    (lambda tokens: weights(tokens, last=False), "the latest occurrence"),
-    (lambda tokens: weights(tokens).T, "rows are queries"),
-    (lambda tokens: np.eye(len(tokens), k=1), "no earlier occurrence of itself"),
-    (lambda tokens: np.ones((len(tokens),) * 2), "no query may look ahead"),
-    (lambda tokens: np.eye(len(tokens)), "row 1 of 'abcabca'"),
-    (lambda tokens: np.zeros(3), r"got shape \(3,\), wanted \(n, n\), \(7, 7\)"),
-    (lambda tokens: tokens[99], "your function stops"),
+WRITTEN: list[tuple[Answer, str]] = [
+    (lambda draft, target: target, "so a right program writes"),
+    (lambda draft, target: np.minimum(draft, target), "add what comes then"),
+    (lambda draft, target: np.minimum(draft, target) + target, "as often as a word is refused"),
+    (
+        lambda draft, target: (
+            written(draft, target) + (1 - np.minimum(draft, target).sum()) * (draft - target)
+        ),
+        "not from the draft",
+    ),
+    (lambda draft, target: np.zeros(len(draft)), "which is not it"),
+    (lambda draft, target: None, "end in a return"),
 ]
+
+
+def test_the_draft_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    check_draft(0.2 + 0.3 + 0.2, [0.0, 2 / 3, 1 / 3])
+    assert capsys.readouterr().out == "Right.\n"
+
+
+@pytest.mark.parametrize(
+    ("rate", "replacement", "hint"),
+    [
+        (0.3, [0, 2 / 3, 1 / 3], "rate: that is how often a word is refused"),
+        (0.8, [0, 2 / 3, 1 / 3], "each word counts as often as it is proposed"),
+        (0.7, [0, 0.2, 0.1], "replacement: divide by the sum"),
+        (0.7, [0.2, 0.5, 0.3], "not the model itself"),
+        (0.7, [1, 0, 0], "not the draft beyond the model"),
+        (0.5, [0, 2 / 3, 1 / 3], "got 0.5, which is not it"),
+    ],
+)
+def test_a_wrong_draft_gets_its_hint(rate: float, replacement: list[float], hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint):
+        check_draft(rate, replacement)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +155,8 @@ INDUCTION: list[tuple[Answer, str]] = [
     [
         *((check_top_p, *case) for case in TOP_P),
         *((check_best, *case) for case in BEST),
-        *((check_passes, *case) for case in PASSES),
-        *((check_induction, *case) for case in INDUCTION),
+        *((check_words_left, *case) for case in WORDS_LEFT),
+        *((check_written, *case) for case in WRITTEN),
     ],
 )
 def test_a_wrong_answer_gets_the_hint_at_its_cause(

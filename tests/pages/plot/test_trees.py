@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 import pytest
-from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
@@ -23,15 +19,6 @@ TREE = {
     ("the", "dog", "sees"): 0.15,
 }
 DOG, CAT = ("the", "dog", "runs"), ("the", "cat", "sleeps")
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    with mpl.rc_context():
-        plot.use_style()
-        figure, axes = plt.subplots()
-        yield axes
-        plt.close(figure)
 
 
 def words(ax: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,41 @@ from companion.pages.plot import LiveOutput
 from tests.book.built import EXTENSIONS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page, Route
+    from playwright.sync_api import Browser, FloatRect, Locator, Page, Route
 
 PATIENCE = 60_000  # milliseconds, for a busy machine
 AXE = EXTENSIONS / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SCREENS = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
 LEAST_TARGET = 24  # pixels on either side of what a finger is to hit
+LEAST_LETTER = 10  # pixels of a letter's size on the screen
+
+EVERY_SCREEN = pytest.mark.parametrize(
+    "view", [{"viewport": size} for size in SCREENS.values()], ids=[*SCREENS]
+)
+EVERY_VIEW = pytest.mark.parametrize(  # with what `axe_finds_nothing` needs
+    "view",
+    [
+        pytest.param(
+            {"viewport": size, "color_scheme": theme, "bypass_csp": True}, id=f"{theme}-{name}"
+        )
+        for theme in ("light", "dark")
+        for name, size in SCREENS.items()
+    ],
+)
+
+# Text may stand upright, so that the first number of its matrix alone is 0.
+_LETTERS = """all => all.map(e => {
+  const {a, b} = e.getScreenCTM();
+  return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b);
+})"""
+_OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_SHIFTS = """() => new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(list => list.getEntries().forEach(one => { sum += one.value; }))
+    .observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 300);
+})"""
 
 # Nothing is fetched, no string is run, and no element has a style of its own.
 _POLICY = (
@@ -76,6 +104,23 @@ def exact_all(parts: Locator) -> list[float]:
     return [float(number) for number in numbers]
 
 
+def said(root: Page | Locator) -> str:
+    """Return what a screen reader is told."""
+    return root.locator("[aria-live=polite]").inner_text()
+
+
+def box_of(part: Locator) -> FloatRect:
+    """Return where a part stands on the screen, which it must."""
+    box = part.bounding_box()
+    assert box is not None, f"{part} is not drawn"
+    return box
+
+
+def height(page: Page) -> float:
+    """Return the height of the only figure of a page."""
+    return box_of(page.locator("figure"))["height"]
+
+
 def axe_finds_nothing(page: Page) -> None:
     """Assert that a page, opened with `bypass_csp`, breaks no rule of axe; skip without axe."""
     if not AXE.exists():
@@ -86,9 +131,46 @@ def axe_finds_nothing(page: Page) -> None:
     assert len(report["passes"]) > 10
 
 
+def nothing_has_shifted(page: Page) -> None:
+    """Assert that nothing has moved on a page but what a reader moved."""
+    assert page.evaluate(_SHIFTS) <= 0.01
+
+
 def targets_can_be_hit(targets: Locator) -> None:
-    """Assert that every target is large enough for a finger."""
+    """Assert that every target, of which there are some, is large enough for a finger."""
+    assert targets.count() > 0
     for target in targets.all():
-        box = target.bounding_box()
-        assert box is not None
+        box = box_of(target)
         assert min(box["width"], box["height"]) >= LEAST_TARGET, target.evaluate("e => e.outerHTML")
+
+
+def fits_a_phone(page: Page, targets: str = "button, input") -> None:
+    """Assert that a page does not scroll sideways, and that a finger can hit its targets."""
+    assert page.evaluate(_OVERFLOW) <= 0
+    targets_can_be_hit(page.locator(targets))
+
+
+@contextmanager
+def on_a_phone(
+    browser: Browser, *outputs: LiveOutput, targets: str = "button, input", **options: Any
+) -> Iterator[Page]:
+    """Open live outputs alone on a phone, where they must fit."""
+    with alone(browser, *outputs, viewport=SCREENS["phone"], has_touch=True, **options) as page:
+        fits_a_phone(page, targets)
+        yield page
+
+
+def axe_test(make: Callable[[], LiveOutput]) -> Callable[..., None]:
+    """Return the test that axe finds nothing in a live output, in every view."""
+
+    @EVERY_VIEW
+    def test(browser: Browser, view: dict[str, Any]) -> None:
+        with alone(browser, make(), **view) as page:
+            axe_finds_nothing(page)
+
+    return test  # type: ignore[no-any-return]
+
+
+def letters_are_large(texts: Locator, least: float = LEAST_LETTER) -> None:
+    """Assert that the letters of a drawing can be read, however it is scaled or they are turned."""
+    assert min(texts.evaluate_all(_LETTERS)) > least

@@ -1,0 +1,25 @@
+"""Small books, which Sphinx builds with the settings that a test gives and no others."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+
+
+def build_small(source: Path, **settings: Any) -> tuple[Sphinx, str]:
+    """Build what has changed in a folder, as `html` beside it; return the builder and its warnings.
+
+    Args:
+        source: the folder of the pages.
+        settings: what a `conf.py` would say.
+    """
+    warnings = io.StringIO()
+    html, doctrees = source.parent / "html", source.parent / "doctrees"
+    with docutils_namespace():  # or the next build would find its nodes registered
+        app = Sphinx(source, None, html, doctrees, "html", settings, status=None, warning=warnings)
+        app.build()
+    return app, warnings.getvalue()

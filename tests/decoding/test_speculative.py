@@ -1,0 +1,161 @@
+"""Speculative decoding is exact: by enumeration, by samples, and in how much it keeps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import pytest
+import torch
+from scipy.spatial.distance import cityblock
+from scipy.stats import binomtest, chisquare
+from torch import Generator, Tensor
+
+from companion.decoding import Score, overlap, remainder, speculate, verify
+
+SIZE = 3
+
+
+def chain(seed: int, size: int = SIZE) -> Tensor:
+    """Return a transition matrix (size, size), of rows that sum to 1."""
+    drawn = torch.rand(size, size, generator=Generator().manual_seed(seed), dtype=torch.float64)
+    return (3 * drawn).softmax(-1)
+
+
+def score(table: Tensor) -> Score:
+    return lambda tokens: table[tokens]
+
+
+def continued(table: Tensor, first: int, count: int) -> dict[tuple[int, ...], float]:
+    """Return the probability of every continuation of so many tokens."""
+    found = {}
+    for tokens in itertools.product(range(len(table)), repeat=count):
+        steps = itertools.pairwise((first, *tokens))
+        found[tokens] = math.prod(float(table[a, b]) for a, b in steps)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_proposals_together_give_the_target(seed: int) -> None:
+    """Two tokens are proposed; where fewer than three come out, the target goes on alone."""
+    draft, target, first = chain(seed), chain(seed + 50), seed % SIZE
+    written = dict.fromkeys(continued(target, first, 3), 0.0)
+    for proposed, chance in continued(draft, first, 2).items():
+        row, still = (first, *proposed), chance
+        for place in range(3):
+            begun, at = proposed[:place], row[place]
+            if place == 2:
+                outcomes = target[at]
+            else:
+                keeps = min(1.0, float(target[at, row[place + 1]] / draft[at, row[place + 1]]))
+                outcomes = (1 - keeps) * remainder(draft[at], target[at])
+            for token, weight in enumerate(outcomes.tolist()):
+                end = (*begun, token)
+                for rest, more in continued(target, token, 3 - len(end)).items():
+                    written[end + rest] += still * weight * more
+            if place < 2:
+                still *= keeps
+    assert written == pytest.approx(continued(target, first, 3), abs=1e-12)
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 2, 5])
+def test_samples_have_the_distribution_of_the_target(ahead: int) -> None:
+    draft, target = chain(1), chain(2)
+    generator = Generator().manual_seed(10 + ahead)
+    found: Counter[tuple[int, ...]] = Counter()
+    for _ in range(3000):
+        one = speculate(
+            score(draft), score(target), torch.tensor([1]), eos_id=-1, max_len=3, ahead=ahead,
+            generator=generator,
+        )  # fmt: skip
+        found[tuple(one.tokens.tolist())] += 1
+    wanted = continued(target, 1, 3)
+    counts = [found[tokens] for tokens in wanted]
+    assert chisquare(counts, [3000 * p for p in wanted.values()]).pvalue > 0.01
+
+
+def test_replacing_by_the_target_itself_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("companion.decoding.speculative.remainder", lambda draft, target: target)
+    draft = torch.tensor([[0.6, 0.3, 0.1]])
+    target = torch.tensor([[0.3, 0.3, 0.4], [0.2, 0.3, 0.5]])
+    generator = Generator().manual_seed(3)
+    firsts: Counter[int] = Counter()
+    for _ in range(3000):
+        proposed = torch.multinomial(draft[0], 1, generator=generator)
+        firsts[int(verify(proposed, draft, target, generator)[0])] += 1
+    counts = [firsts[token] for token in range(SIZE)]
+    assert chisquare(counts, [900, 900, 1200]).pvalue < 1e-4
+
+
+def test_the_rate_is_one_minus_the_total_variation() -> None:
+    draft, target = chain(3, 7), chain(4, 7)
+    wanted = [1 - cityblock(a, b) / 2 for a, b in zip(draft.numpy(), target.numpy(), strict=True)]
+    assert overlap(draft, target).tolist() == pytest.approx(wanted, abs=1e-12)
+    assert overlap(draft, draft).tolist() == pytest.approx([1.0] * 7)
+
+
+def test_so_often_a_word_is_kept() -> None:
+    draft, target = chain(5), chain(6)
+    generator = Generator().manual_seed(7)
+    kept = 0
+    for _ in range(4000):
+        proposed = torch.multinomial(draft[0], 1, generator=generator)
+        rows = target[torch.tensor([0, int(proposed)])]
+        kept += len(verify(proposed, draft[0][None], rows, generator)) == 2
+    assert binomtest(kept, 4000, float(overlap(draft[0], target[0]))).pvalue > 0.01
+
+
+def test_the_remainder_is_what_is_lacking() -> None:
+    draft = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
+    target = torch.tensor([[0.4, 0.4, 0.2], [0.2, 0.3, 0.5]])
+    expected = torch.tensor([[0.0, 0.5, 0.5], [0.2, 0.3, 0.5]])
+    torch.testing.assert_close(remainder(draft, target), expected)
+
+
+def test_a_draft_that_agrees_is_always_kept() -> None:
+    target = chain(8)
+    one = speculate(
+        score(target), score(target), torch.tensor([0]), eos_id=-1, max_len=10, ahead=4,
+        generator=Generator().manual_seed(1),
+    )  # fmt: skip
+    assert one.passes == 2
+    assert one.origins == ("kept",) * 4 + ("added",) + ("kept",) * 4 + ("added",)
+
+
+def test_a_draft_that_is_always_wrong_costs_a_pass_a_token() -> None:
+    draft, target = torch.eye(3)[[0, 0, 0]], torch.eye(3)[[1, 2, 1]]
+    one = speculate(score(draft), score(target), torch.tensor([0]), eos_id=-1, max_len=5, ahead=3)
+    assert one.tokens.tolist() == [1, 2, 1, 2, 1]
+    assert one.passes == 5
+    assert set(one.origins[:-1]) == {"replaced"}
+
+
+def test_nothing_stands_behind_the_end() -> None:
+    target = torch.eye(4)[[0, 0, 1, 2]]  # counts down, and stays at 0
+    for ahead in range(6):
+        one = speculate(
+            score(target), score(target), torch.tensor([3]), eos_id=0, max_len=9, ahead=ahead
+        )
+        assert one.tokens.tolist() == [2, 1, 0]
+        assert len(one.origins) == 3
+
+
+def test_no_more_is_written_than_allowed() -> None:
+    table = chain(9)
+    for longest in range(1, 7):
+        one = speculate(
+            score(table), score(table), torch.tensor([0, 1]), eos_id=-1, max_len=longest, ahead=4
+        )
+        assert len(one.tokens) == len(one.origins) == longest
+
+
+def test_wrong_calls() -> None:
+    table = score(chain(0))
+    begin = torch.tensor([0])
+    with pytest.raises(ValueError, match="ahead: got -1"):
+        speculate(table, table, begin, eos_id=0, max_len=3, ahead=-1)
+    with pytest.raises(ValueError, match="max_len: got 0"):
+        speculate(table, table, begin, eos_id=0, max_len=0)
+    with pytest.raises(TypeError, match="tokens: got dtype"):
+        speculate(table, table, begin.float(), eos_id=0, max_len=3)

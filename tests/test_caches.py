@@ -1,0 +1,163 @@
+"""Blocks and eight bits: what comes back is what a plain cache gives, exactly or to half a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.cache import KVCache
+from companion.caches import BlockPool, EightBitCache, PagedCache
+from companion.checks import check_cached
+from companion.layers import MultiHeadAttention
+from companion.models.transformer import LanguageModel, TransformerConfig
+
+G, D, N = 2, 6, 19
+Cache = Any  # layers take whatever has the positions of a KVCache
+
+
+def draw(n: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    key, value = torch.randn(2, 1, G, n, D, generator=generator)
+    return key, value
+
+
+def paged(block_size: int, blocks: int = 24) -> PagedCache:
+    return PagedCache(BlockPool(blocks, block_size, G, D))
+
+
+def filled(cache: Cache, sizes: list[int]) -> tuple[Tensor, Tensor]:
+    """Return what the last update gave, for pieces of these sizes."""
+    key, value = draw(sum(sizes))
+    start = 0
+    for size in sizes:
+        piece = slice(start, start + size)
+        seen: tuple[Tensor, Tensor] = cache.update(key[:, :, piece], value[:, :, piece])
+        start += size
+    return seen
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 4, 32])
+@pytest.mark.parametrize("sizes", [[N], [1] * N, [4, 1, 8, 6], [3, 16]])
+def test_blocks_give_back_every_bit(block_size: int, sizes: list[int]) -> None:
+    cache = paged(block_size)
+    found, wanted = filled(cache, sizes), filled(KVCache(1, G, N, D), sizes)
+    assert all(torch.equal(mine, theirs) for mine, theirs in zip(found, wanted, strict=True))
+    assert len(cache.table) == -(-N // block_size)
+    assert cache.pool.free == 24 - len(cache.table)
+
+
+def test_sequences_that_take_turns_do_not_meet() -> None:
+    pool = BlockPool(12, 3, G, D)
+    texts = [PagedCache(pool), PagedCache(pool)]
+    drawn = [draw(8, seed) for seed in (1, 2)]
+    for i in range(8):
+        seen = [
+            text.update(key[:, :, i : i + 1], value[:, :, i : i + 1])
+            for text, (key, value) in zip(texts, drawn, strict=True)
+        ]
+    for (keys, values), (key, value) in zip(seen, drawn, strict=True):
+        assert torch.equal(keys, key)
+        assert torch.equal(values, value)
+    assert texts[0].table == [0, 2, 4]  # the blocks of one text do not lie side by side
+    assert texts[1].table == [1, 3, 5]
+
+
+@pytest.mark.parametrize("length", [6, 7])
+def test_a_fork_shares_full_blocks_and_goes_its_own_way(length: int) -> None:
+    first = paged(3)
+    key, value = draw(length)
+    first.update(key, value)
+    second = first.fork()
+    rest = length % 3
+    assert first.pool.free == 24 - 2 - 2 * (rest > 0)
+    assert second.table[:2] == first.table[:2]
+    others = [draw(2, seed) for seed in (5, 6)]
+    for text, (more_key, more_value) in zip((first, second), others, strict=True):
+        keys, values = text.update(more_key, more_value)
+        assert torch.equal(keys, torch.cat((key, more_key), 2))
+        assert torch.equal(values, torch.cat((value, more_value), 2))
+    first.release()
+    keys, _ = second.update(*draw(1, 7))
+    assert torch.equal(keys[:, :, :length], key)
+    second.release()
+    assert first.pool.free == 24
+    assert (second.length, second.table) == (0, [])
+
+
+def test_a_pool_can_run_out() -> None:
+    cache = paged(2, blocks=2)
+    cache.update(*draw(4))
+    with pytest.raises(ValueError, match="got 0 free blocks of 2, wanted at least 1"):
+        cache.update(*draw(1))
+
+
+@pytest.mark.parametrize("sizes", [[N], [1] * N, [4, 1, 8, 6]])
+def test_eight_bits_are_off_by_half_a_step_at_most(sizes: list[int]) -> None:
+    found, wanted = filled(EightBitCache(1, G, N, D), sizes), draw(N)
+    for mine, theirs in zip(found, wanted, strict=True):
+        step = theirs.abs().amax(-1, keepdim=True) / 127
+        assert ((mine - theirs).abs() <= step / 2 + 1e-6).all()
+        assert (mine != theirs).float().mean() > 0.5
+
+
+def test_a_vector_of_zeros_stays_zero() -> None:
+    zeros = torch.zeros(1, G, 2, D)
+    keys, values = EightBitCache(1, G, 2, D).update(zeros, zeros)
+    assert (keys == 0).all()
+    assert (values == 0).all()
+
+
+def test_eight_bits_take_a_byte_a_number_and_a_scale_a_vector() -> None:
+    cache = EightBitCache(3, G, 10, 64)
+    vectors = 2 * 3 * G * 10
+    assert cache.nbytes == vectors * (64 + 4)
+
+
+def test_no_more_tokens_than_there_is_room() -> None:
+    cache = EightBitCache(1, G, 4, D)
+    cache.update(*draw(3))
+    with pytest.raises(ValueError, match="got 2 tokens after 3, wanted at most 4"):
+        cache.update(*draw(2))
+    assert cache.length == 3
+
+
+@pytest.mark.parametrize("make", [lambda: paged(4), lambda: EightBitCache(1, G, 8, D)])
+def test_unequal_lengths_are_refused(make: Any) -> None:
+    with pytest.raises(ValueError, match="lengths: got some"):
+        make().update(*draw(2), lengths=torch.tensor([1]))
+
+
+def test_a_layer_with_blocks_gives_what_it_gives_without() -> None:
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(4 * D, 4, num_kv_heads=G)
+
+    def start() -> Any:
+        cache: Cache = paged(3)
+        return lambda piece: layer(torch.tensor(piece), is_causal=True, cache=cache).detach()
+
+    def whole(x: Any) -> Any:
+        return layer(torch.tensor(x), is_causal=True).detach()
+
+    check_cached(whole, start, torch.randn(1, 9, 4 * D).numpy())
+
+
+def test_a_model_decodes_with_either() -> None:
+    torch.manual_seed(0)
+    config = TransformerConfig(
+        11, embed_dim=4 * D, num_heads=4, num_kv_heads=G, num_layers=2, hidden_dim=8,
+        positions="rotary", dropout_p=0.0,
+    )  # fmt: skip
+    model = LanguageModel(config).eval()
+    tokens = torch.randint(11, (1, 9))
+    with torch.no_grad():
+        wanted = model.decoder(model.embedding(tokens)).hidden
+        for make, off in ((lambda: paged(4), 1e-5), (lambda: EightBitCache(1, G, 9, D), 0.05)):
+            caches: Cache = [make() for _ in range(2)]
+            pieces = [
+                model.decoder(model.embedding(tokens[:, a:b], offset=a), caches=caches).hidden
+                for a, b in ((0, 5), (5, 6), (6, 9))
+            ]
+            assert (torch.cat(pieces, 1) - wanted).abs().max() < off
