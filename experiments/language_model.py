@@ -34,7 +34,7 @@ from experiments.trials import Trials, tuned
 
 Style = Literal["gpt", "llama"]
 STYLES: tuple[Style, ...] = ("gpt", "llama")
-SEEDS = (1, 2, 3, 4, 5)
+SEEDS = tuple(range(1, 21))
 BUDGETS = 250, 1000
 LEARNING_RATES = (0.0025, 0.005, 0.01, 0.02, 0.04)
 MOST_WORDS = 64

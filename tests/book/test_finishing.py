@@ -177,8 +177,7 @@ def test_words_are_written_by_keyboard(browser: Browser) -> None:
 @pytest.mark.parametrize("screen", playable.SCREENS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_and_is_accessible(browser: Browser, screen: str, scheme: Any) -> None:
-    size = playable.SCREENS[screen]
-    options: dict[str, Any] = {"viewport": size, "color_scheme": scheme, **STILL}
+    options: dict[str, Any] = {
         "viewport": playable.SCREENS[screen],
         "color_scheme": scheme,
         **STILL,
