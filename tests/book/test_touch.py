@@ -230,7 +230,7 @@ def test_head_viewer_by_keyboard(browser: Browser) -> None:
 
 
 def test_head_viewer_opens_at_a_token_and_lets_go_of_it(browser: Browser) -> None:
-    with alone(browser, viewer(layer=1, head=2, query=3)) as page:
+    with playable.alone(browser, viewer(layer=1, head=2, query=3)) as page:
         lines = page.locator(".am-head-lines path")
         np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[1, 2, 3], atol=1e-6)
         assert tokens(page, "queries").nth(3).get_attribute("aria-pressed") == "true"

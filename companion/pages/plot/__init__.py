@@ -26,6 +26,7 @@ from companion.pages.plot.live.caching import growing_cache
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.copying import CopierView, copier_view, heads_that_copy
 from companion.pages.plot.live.divided import divided_head
+from companion.pages.plot.live.finishing import finish_story
 from companion.pages.plot.live.gradients import gradient_flow
 from companion.pages.plot.live.heads import head_viewer
 from companion.pages.plot.live.narrow import narrow_softmax
@@ -59,11 +60,12 @@ __all__ = [
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
     "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText",
     "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
-    "caption_maps", "compounding", "copier_view", "divided_head", "glossed_text", "gold_links",
-    "gradient_flow", "growing_cache", "head_viewer", "heads_that_copy", "intervals", "label_along",
-    "label_ends", "letter_color", "live_translator", "local_window", "narrow_softmax", "next_word",
-    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
-    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "width_explorer", "word_order", "written_text",
+    "caption_maps", "compounding", "copier_view", "divided_head", "finish_story", "glossed_text",
+    "gold_links", "gradient_flow", "growing_cache", "head_viewer", "heads_that_copy", "intervals",
+    "label_along", "label_ends", "letter_color", "live_translator", "local_window",
+    "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask", "prefix_tree",
+    "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
+    "softmax_explorer", "switchboard", "timeline_list", "timeline_steps", "training_limit",
+    "transformer_diagram", "use_style", "weight_key", "width_explorer", "word_order",
+    "written_text",
 ]  # fmt: skip

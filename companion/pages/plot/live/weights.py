@@ -1,8 +1,9 @@
-"""Small translators as files: eight bits a weight, read by Python and by a page alike.
+"""Small models as files: eight bits a weight, read by Python and by a page alike.
 
 A file is in the format of safetensors. A matrix is stored as whole numbers from -127 to 127 and one
-scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator":
-JSON with the model's configuration, both vocabularies, and where the weights come from.
+scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator"
+or "language_model": JSON with the model's configuration, its vocabularies, and where the weights
+come from.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import Any, Literal
 import torch
 from safetensors import safe_open
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.data.vocabulary import SPECIAL, Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.translation import Translator
 
 SCALE = ".scale"
@@ -88,22 +90,13 @@ def save_translator(
     """
     if not isinstance(translator.model, Seq2Seq):
         raise TypeError(f"translator: got a {type(translator.model).__name__}, wanted a Seq2Seq")
-    stored: dict[str, Tensor] = {}
-    for name, weight in translator.model.state_dict().items():
-        if weight.ndim < 2:
-            stored[name] = weight.contiguous()
-        elif bits == 8:
-            stored[name], stored[name + SCALE] = quantize(weight)
-        else:
-            stored[name] = weight.to(_FLOATS[bits]).contiguous()
     said = {
         **(about or {}),
         "config": asdict(translator.model.config),
         "source": translator.source_vocab.tokens[len(SPECIAL) :],
         "target": translator.target_vocab.tokens[len(SPECIAL) :],
     }
-    text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    path.write_bytes(save(stored, {"translator": text}))
+    path.write_bytes(save(_stored(translator.model, bits), {"translator": _as_text(said)}))
 
 
 def load_translator(path: Path) -> Translator:
@@ -113,23 +106,86 @@ def load_translator(path: Path) -> Translator:
         path: the file.
     """
     about = read_about(path)
-    with safe_open(path, framework="pt") as file:
-        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     model = Seq2Seq(Seq2SeqConfig(**about["config"]))
-    weights = {
-        name: restore(weight, stored[name + SCALE]) if name + SCALE in stored else weight.float()
-        for name, weight in stored.items()
-        if not name.endswith(SCALE)
-    }
-    model.load_state_dict(weights)
+    model.load_state_dict(_restored(path))
     return Translator(model.eval(), Vocabulary(about["source"]), Vocabulary(about["target"]))
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return what a translator's file says besides its weights.
+    """Return what a model's file says besides its weights.
 
     Args:
-        path: a file that `save_translator` wrote.
+        path: a file that `save_translator` or `save_language_model` wrote.
     """
     with safe_open(path, framework="pt") as file:
-        return dict(json.loads(file.metadata()["translator"]))
+        (text,) = file.metadata().values()
+    return dict(json.loads(text))
+
+
+def save_language_model(
+    model: LanguageModel,
+    vocab: Vocabulary,
+    path: Path,
+    *,
+    bits: Literal[8, 16, 32] = 8,
+    about: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a language model and its vocabulary to one file.
+
+    Args:
+        model: the model.
+        vocab: its vocabulary.
+        path: the file.
+        bits: as for `save_translator`.
+        about: what else the file says, as JSON: where the weights come from.
+    """
+    words = vocab.tokens[len(SPECIAL) :]
+    said = {**(about or {}), "config": asdict(model.config), "words": words}
+    path.write_bytes(save(_stored(model, bits), {"language_model": _as_text(said)}))
+
+
+def load_language_model(path: Path) -> tuple[LanguageModel, Vocabulary]:
+    """Read a language model that `save_language_model` wrote; it computes in float32.
+
+    Args:
+        path: the file.
+    """
+    about = read_about(path)
+    model = LanguageModel(TransformerConfig(**about["config"]))
+    model.load_state_dict(_restored(path))
+    return model.eval(), Vocabulary(about["words"])
+
+
+def read_stored(path: Path) -> dict[str, Tensor]:
+    """Return what a file holds, as it is stored: whole numbers of eight bits and their scales.
+
+    Args:
+        path: a file of this module.
+    """
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def _stored(model: nn.Module, bits: Literal[8, 16, 32]) -> dict[str, Tensor]:
+    stored: dict[str, Tensor] = {}
+    for name, weight in model.state_dict().items():
+        if weight.ndim < 2:
+            stored[name] = weight.contiguous()
+        elif bits == 8:
+            stored[name], stored[name + SCALE] = quantize(weight)
+        else:
+            stored[name] = weight.to(_FLOATS[bits]).contiguous()
+    return stored
+
+
+def _restored(path: Path) -> dict[str, Tensor]:
+    stored = read_stored(path)
+    return {
+        name: restore(weight, stored[name + SCALE]) if name + SCALE in stored else weight.float()
+        for name, weight in stored.items()
+        if not name.endswith(SCALE)
+    }
+
+
+def _as_text(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
