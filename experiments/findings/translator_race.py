@@ -10,10 +10,22 @@ FINDINGS = {
         undecided="After equally many updates, neither translator is clearly better.",
         number=MORE,
     ),
+    "equal_time": Finding(
+        holds="In equal time, the Transformer learns to translate better, even on one core.",
+        fails="In equal time on one core, the recurrent translator is better.",
+        undecided="In equal time on one core, neither translator is clearly better.",
+        number=MORE,
+    ),
     "equal_updates_short": Finding(
         holds="After half as many updates, the Transformer translates better.",
         fails="After half as many updates, the recurrent translator is better.",
         undecided="After half as many updates, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "equal_time_short": Finding(
+        holds="In half the time, the Transformer translates better.",
+        fails="In half the time, the recurrent translator is better.",
+        undecided="In half the time, neither translator is clearly better.",
         number=MORE,
     ),
     "new_combinations": Finding(
