@@ -121,7 +121,7 @@ def check_loss(loss: Answer) -> None:
     def model(ids: Any) -> Tensor:
         return table[ids]
 
-    got = answers.called(lambda: loss(model, tokens, lengths))
+    got = answers.called(loss, model, tokens, lengths)
     if isinstance(got, Tensor) and got.ndim:
         fail(f"got a tensor of shape {tuple(got.shape)}, wanted one number, the mean")
     logits = table[tokens]
@@ -132,7 +132,7 @@ def check_loss(loss: Answer) -> None:
 
     every = torch.ones_like(real)
     compare(
-        float(got), mean(logits[:, :-1], tokens[:, 1:], real[:, 1:]),
+        got, mean(logits[:, :-1], tokens[:, 1:], real[:, 1:]),
         {"the model is asked for the word that it reads, not for the next one":
              (mean(logits, tokens, real), mean(logits, tokens, every),
               mean(logits[:, 1:], tokens[:, 1:], real[:, 1:])),

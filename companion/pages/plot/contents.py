@@ -105,7 +105,7 @@ PARTS = (
              "If one line of attention is wrong and no error says so, who notices?", 14, True,
              evidence="implementation/from_scratch_evidence.ipynb"),
         Stop("implementation/transformer.ipynb", "The Transformer",
-             "What is a translator made of that reads all words at once?", 15, True,
+             "What is a translator made of that reads all words at once?", 12, True,
              evidence="implementation/transformer_evidence.ipynb"),
         Stop("implementation/language_model.ipynb", "A language model",
              "How does a model write text, and how good can it get?", 12, True,

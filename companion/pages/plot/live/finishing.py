@@ -172,4 +172,4 @@ def _packed(weight: Tensor, scale: Tensor | None) -> dict[str, Any]:
     if scale is None:
         return pack(weight.numpy())
     levels = base64.b64encode(weight.numpy().tobytes()).decode("ascii")
-    return {"shape": list(weight.shape), "levels": levels, "scale": pack(scale.numpy())}
+    return {"shape": list(weight.shape), "base64": levels, "scale": pack(scale.numpy())}

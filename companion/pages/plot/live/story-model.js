@@ -6,8 +6,8 @@
 
 /* Restore the weights: whole numbers of eight bits times the scale of their row, or plain numbers. */
 function restore(stored) {
-  if (!stored.levels) return unpack(stored);
-  const levels = Int8Array.from(atob(stored.levels), (letter) => letter.charCodeAt(0));
+  if (!stored.scale) return unpack(stored);
+  const levels = Int8Array.from(atob(stored.base64), (letter) => letter.charCodeAt(0));
   const values = Float32Array.from(levels);
   const columns = stored.shape[1];
   unpack(stored.scale).values.forEach((factor, row) => {
