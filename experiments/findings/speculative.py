@@ -18,7 +18,7 @@ FINDINGS = {
     ),
     "eight_add_little": Finding(
         holds="To propose eight words instead of four gains little.",
-        fails="To propose eight words instead of four is well worth it.",
+        fails="To propose eight words instead of four gains more than a quarter of a word.",
         undecided="We cannot tell whether it is worth proposing eight words instead of four.",
         number="{} words a pass gained",
     ),
