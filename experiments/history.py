@@ -665,6 +665,18 @@ HISTORIES: dict[str, dict[str, History]] = {
             "value_gradient_grows": "ours",
         },
     ),
+    "speculative": histories(
+        (
+            "before the runs",
+            "One run on seed 101, which is no reported one, had been seen.",
+        ),
+        {
+            "eight_add_little": "ours",
+            "most_are_kept": "ours",
+            "passes_are_saved": "leviathan2023",
+            "rate_is_overlap": "leviathan2023 check",
+        },
+    ),
     "summarization": histories(
         ("before the runs", "Planned with 300 updates in the first part; cut to 240 before."),
         {

@@ -28,6 +28,7 @@ PAGES: Mapping[str, str] = {
     "transformer": "implementation/transformer_evidence.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
     "induction": "implementation/induction_evidence.ipynb",
+    "speculative": "implementation/decoding_evidence.ipynb",
     "summarization": "applications/summarization.ipynb",
     "captioning": "applications/captioning.ipynb",
     "digits": "applications/captioning.ipynb",
