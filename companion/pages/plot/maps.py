@@ -35,7 +35,7 @@ def attention_map(
         weights: (q, k) array, tensor or nested list.
         rows: q query tokens, written at the left.
         columns: k key tokens, written on top.
-        vmax: the weight of the darkest ink; panels that are compared need the same.
+        vmax: the weight of the strongest colour; panels that are compared need the same.
         mask: (q, k), True = may attend; the other cells stay blank, without lattice.
         rotate: degrees by which the column labels rise; 0 for single characters.
 
