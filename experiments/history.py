@@ -519,6 +519,20 @@ HISTORIES: dict[str, dict[str, History]] = {
         },
         {"four_are_close": PATIENT, "two_cost_early": PATIENT},
     ),
+    "language_model": histories(
+        (
+            "before the runs",
+            "Four trial runs of 400 updates on other stories had been seen. Five seeds were "
+            "planned, and they became twenty before any reported run.",
+        ),
+        {
+            "little_between_them": "ours",
+            "llama_predicts_better": "popular",
+            "llama_predicts_better_early": "popular",
+            "near_the_source": "ours check",
+            "stories_are_possible": "ours check",
+        },
+    ),
     "lookup": histories(
         BEFORE,
         {

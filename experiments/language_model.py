@@ -28,7 +28,6 @@ from experiments.descent import config_of, train_new
 from experiments.experiment import Experiment, on
 from experiments.findings import with_findings
 from experiments.findings.language_model import FINDINGS
-from experiments.history import histories
 from experiments.kinds import exact, number, share
 from experiments.trials import Trials, tuned
 
@@ -219,18 +218,6 @@ CLAIMS = with_findings(FINDINGS, {
         f"llama/{LONG}/possible/samples", unit="%", above=90),
 })  # fmt: skip
 
-HISTORY = histories(
-    ("before the runs", "Four trial runs of 400 updates on other stories had been seen."),
-    {
-        "little_between_them": "ours",
-        "llama_predicts_better": "popular",
-        "llama_predicts_better_early": "popular",
-        "near_the_source": "ours check",
-        "stories_are_possible": "ours check",
-    },
-)
-"""Where the claims come from; `experiments.history` names it once there is a record."""
-
 STUDY = Experiment(
     name="language_model", title="A small language model, GPT's block against Llama's",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
@@ -242,7 +229,7 @@ STUDY = Experiment(
         "*/parameters": exact("weights"), "*/perplexity/*": number("", 1),
         "*/possible/*": share(TASK.samples, own=True), "*": number("nats"),
     },
-    claims=CLAIMS, histories=HISTORY, smoke=smoke,
+    claims=CLAIMS, smoke=smoke,
 )  # fmt: skip
 
 if __name__ == "__main__":

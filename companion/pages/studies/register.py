@@ -26,6 +26,7 @@ PAGES: Mapping[str, str] = {
     "from_scratch": "implementation/from_scratch_evidence.ipynb",
     "translator_race": "implementation/transformer_evidence.ipynb",
     "transformer": "implementation/transformer_evidence.ipynb",
+    "language_model": "implementation/language_model_evidence.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
     "induction": "implementation/induction_evidence.ipynb",
     "speculative": "implementation/decoding_evidence.ipynb",
