@@ -12,13 +12,10 @@ OUTDATED: Mapping[str, str] = {
     "from_scratch": "After its runs a function of the layer with silent mistakes got a longer "
     "name, and annotations became exact. No line that computes has changed.",
     "kv_heads": "After its runs one more learning rate was tried for the models trained briefly, "
-    "and the same rates were chosen again; and a verdict got another name. Since then the forward "
-    "pass of a block was divided into two functions, which compute the same numbers in the same "
-    "order.",
+    "and the same rates were chosen again; and a verdict got another name. No line that makes a "
+    "run has changed.",
     "positions": "Its task, models, training and accuracy moved to the package, where the lesson's "
     "models are trained with them, too. All that was recorded of seed 1 after 2,000 updates, with "
-    "each of the six encodings, comes out the same, digit for digit, and so does the smoke run. "
-    "Since then the forward pass of a block was divided into two functions, which compute the same "
-    "numbers in the same order.",
+    "each of the six encodings, comes out the same, digit for digit, and so does the smoke run.",
 }
 """By study, the reason why its record was not made again."""

@@ -169,32 +169,27 @@ class Block(nn.Module):
         Raises:
             ValueError: a memory where none is wanted, or the reverse.
         """
-        x, self_weights = _attend(
-            self.self_attention, self.self_residual, x, attn_mask=attn_mask, is_causal=is_causal,
-            cache=cache, lengths=lengths, need_weights=need_weights,
+        attended = self.self_attention(
+            self.self_residual.before(x), attn_mask=attn_mask, is_causal=is_causal, cache=cache,
+            lengths=lengths, need_weights=need_weights,
         )  # fmt: skip
+        output, self_weights = attended if isinstance(attended, tuple) else (attended, None)
+        x = self.self_residual.after(x, output)
+
         cross_weights = None
         if self.cross_attention is not None and self.cross_residual is not None:
-            x, cross_weights = _attend(
-                self.cross_attention, self.cross_residual, x, memory, attn_mask=memory_mask,
+            attended = self.cross_attention(
+                self.cross_residual.before(x), memory, attn_mask=memory_mask,
                 need_weights=need_weights,
             )  # fmt: skip
+            output, cross_weights = attended if isinstance(attended, tuple) else (attended, None)
+            x = self.cross_residual.after(x, output)
+
         output = self.feed_forward(self.feed_forward_residual.before(x))
-        x = self.feed_forward_residual.after(x, output)
-        return BlockOutput(x, self_weights, cross_weights)
+        return BlockOutput(self.feed_forward_residual.after(x, output), self_weights, cross_weights)
 
     if TYPE_CHECKING:
         __call__ = forward
-
-
-def _attend(
-    attention: MultiHeadAttention, residual: Residual, x: Tensor, *memory: ProjectedMemory | None,
-    need_weights: bool, **options: Any,
-) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """Let x attend inside its residual; return what comes out, and the weights if asked for."""
-    attended = attention(residual.before(x), *memory, need_weights=need_weights, **options)
-    output, weights = attended if isinstance(attended, tuple) else (attended, None)
-    return residual.after(x, output), weights
 
 
 @dataclass(frozen=True)
