@@ -213,6 +213,19 @@ def _deeds(tale: Tale, subject: Noun, other: Noun) -> list[Option[None]]:
 # Telling, and listening
 
 
+class WordDice(Dice):
+    """Draws words as well, each by a chance of its own."""
+
+    def word(self, chances: Mapping[str, float]) -> str:
+        """Choose one of at least one word, with chances that sum to 1."""
+        drawn, total = self._random(), 0.0
+        for choice, chance in chances.items():
+            total += chance
+            if drawn < total:
+                return choice
+        return choice  # the chances may sum to a little less than 1
+
+
 @contract(count=">= 1")
 def stories(count: int, *, seed: int) -> list[tuple[str, ...]]:
     """Tell stories, each as its words, without the end.
@@ -225,15 +238,15 @@ def stories(count: int, *, seed: int) -> list[tuple[str, ...]]:
     'a good man sings in the house . he sees an old garden . his brother finds the old garden . \
 the man looks at the old garden . his brother sings in the old garden . the man is happy .'
     """
-    dice = Dice(seed)
+    dice = WordDice(seed)
     return [_told(dice) for _ in range(count)]
 
 
-def _told(dice: Dice) -> tuple[str, ...]:
+def _told(dice: WordDice) -> tuple[str, ...]:
     teller, words = _story(), []
     chances = next(teller)
     while END not in chances:
-        words.append(dice.weighted(dict(chances)))
+        words.append(dice.word(chances))
         chances = teller.send(words[-1])
     return tuple(words)
 

@@ -30,12 +30,3 @@ class Dice:
     def between(self, low: int, high: int) -> int:
         """Choose an integer from low to high, both included."""
         return low + int(self._random() * (high - low + 1))
-
-    def weighted(self, chances: dict[T, float]) -> T:
-        """Choose one of at least one, with chances that sum to 1."""
-        drawn, total = self._random(), 0.0
-        for choice, chance in chances.items():
-            total += chance
-            if drawn < total:
-                return choice
-        return next(reversed(chances))  # the chances may sum to a little less than 1
