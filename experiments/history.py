@@ -190,10 +190,11 @@ RACE: When = (
 COPY_STOPPED = (
     "The first edition stopped after 600 updates, with 71 % of the repetition predicted, and five "
     "seeds decided none of its four claims. The second draws longer texts and trains for 1,000 "
-    "updates, with tuned rates, on five seeds. Its settings and claims were committed before "
-    "these runs, when trials on seed 101, which is no reported one, had been seen."
+    "updates, with tuned rates. Its settings and claims were committed before its runs, when "
+    "trials on seed 101, which is no reported one, had been seen. It was recorded with five seeds, "
+    "and fifteen were added."
 )
-COPY_ANEW: When = ("extended later", f"{COPY_STOPPED} It was undecided.")
+COPY_ANEW: When = ("extended later", f"In the first edition it was undecided. {COPY_STOPPED}")
 COPY_MORE: When = ("added later", f"Added for the second edition. {COPY_STOPPED}")
 LONGER_RECALL: When = (
     "extended later",

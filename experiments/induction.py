@@ -29,7 +29,7 @@ from experiments.findings.induction import FINDINGS
 from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(1, 21))
 LEARNING_RATES = {1: (8e-3, 16e-3, 32e-3, 64e-3), 2: (4e-3, 8e-3, 16e-3, 32e-3)}
 """What is tried, by the number of layers."""
 TEST_SEED = 80_001
