@@ -187,6 +187,11 @@ RACE: When = (
     "seeds were planned; processor time was short, and before any of its numbers was read they "
     "became three.",
 )
+AT_ONCE: When = (
+    "added later",
+    "Added for the second edition, which asked whether the Transformer is only faster to train; "
+    "committed before its runs.",
+)
 COPY_STOPPED = (
     "The first edition stopped after 600 updates, with 71 % of the repetition predicted, and five "
     "seeds decided none of its four claims. The second draws longer texts and trains for 1,000 "
@@ -581,6 +586,14 @@ HISTORIES: dict[str, dict[str, History]] = {
             "spread_hurts_stepwise": "ours",
             "statistics_in_float32": "ours",
             "textbook_overflows": "ours demonstration",
+        },
+    ),
+    "parallelism": histories(
+        AT_ONCE,
+        {
+            "at_once_is_faster": "vaswani2017",
+            "at_once_is_faster_with_two": "vaswani2017",
+            "second_thread_helps_the_transformer_more": "popular",
         },
     ),
     "positions": histories(

@@ -24,7 +24,6 @@ from experiments.claims import Claim, Runs, ratio
 from experiments.experiment import Experiment
 from experiments.findings import with_findings
 from experiments.findings.parallelism import FINDINGS
-from experiments.history import When, histories
 from experiments.kinds import number
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -169,23 +168,10 @@ CLAIMS = with_findings(FINDINGS, {
         gain("update/transformer"), gain("update/recurrent"), above=0),
 })  # fmt: skip
 
-AT_ONCE: When = (
-    "added later",
-    "Added for the second edition, which asked whether the Transformer is only faster to train; "
-    "committed before its runs.",
-)
 STUDY = Experiment(
     name="parallelism", title="All positions at once, or one after the other", seeds=SEEDS,
     beside=outcome, timed=True, kinds={"*": number("ms", 0)}, claims=CLAIMS, smoke=smoke,
     config=lambda: {"size": SIZE, "rounds": ROUNDS, "threads": THREADS}, workers=1,
-    histories=histories(
-        AT_ONCE,
-        {
-            "at_once_is_faster": "vaswani2017",
-            "at_once_is_faster_with_two": "vaswani2017",
-            "second_thread_helps_the_transformer_more": "popular",
-        },
-    ),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ PAGES: Mapping[str, str] = {
     "numerics": "mathematics/floating_point_evidence.ipynb",
     "from_scratch": "implementation/from_scratch_evidence.ipynb",
     "translator_race": "implementation/transformer_evidence.ipynb",
+    "parallelism": "implementation/transformer_evidence.ipynb",
     "transformer": "implementation/transformer_evidence.ipynb",
     "language_model": "implementation/language_model_evidence.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
