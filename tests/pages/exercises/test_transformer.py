@@ -214,7 +214,8 @@ def reversed_alike(encode: Answer, x: Tensor) -> bool:
 
 def write(step: Answer, state: Any, most: int) -> list[int]:
     """The likeliest word, again and again."""
-    last, words = 1, []
+    last = 1
+    words: list[int] = []
     while len(words) < most:
         scores, state = step(last, state)
         last = int(scores.argmax())
