@@ -69,7 +69,10 @@ class Tale:
 
     def verb(self, verb: Verb) -> tuple[str, ...]:
         """Return the words of a verb, in the tense of the story."""
-        return (verb.english[2] if self.past else verb.english[1], *([verb.particle] if verb.particle else []))
+        return (
+            verb.english[2] if self.past else verb.english[1],
+            *([verb.particle] if verb.particle else []),
+        )
 
 
 def _named(kind: str) -> tuple[Noun, ...]:
@@ -143,7 +146,11 @@ def _story() -> Words[Tale]:
 def _opening() -> Words[Tale]:
     """Say "a young queen works in the garden ."."""
     hero, words = yield from _say(_with_article(_described(_HEROES)))
-    past = [Option((verb.english[2] if p else verb.english[1],), 1.0, p) for verb in _IDLE for p in (0, 1)]
+    past = [
+        Option((verb.english[2] if p else verb.english[1],), 1.0, p)
+        for verb in _IDLE
+        for p in (0, 1)
+    ]
     in_the_past = yield from _say(past)
     place = yield from _say([Option(("in", "the", n.name, STOP), 1.0, n) for n in _PLACES])
     return Tale(hero, place, bool(in_the_past), _RELATIVES[0], said=set(words))
