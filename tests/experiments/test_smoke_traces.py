@@ -18,7 +18,7 @@ from experiments.steps import moved, watched
 
 RESULTS = Path(companion.__file__).parent / "results"
 # The first fits in closed form; the others time updates, or train nothing.
-WITHOUT_TRAINING = {"lookup", "cost", "first_gradients", "numerics"}
+WITHOUT_TRAINING = {"lookup", "cost", "first_gradients", "numerics", "parallelism"}
 STUDIES = sorted({path.stem for path in RESULTS.glob("*.json")} - WITHOUT_TRAINING)
 
 rate = TrainingConfig.rate
