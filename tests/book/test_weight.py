@@ -22,7 +22,7 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
     "has_touch": True,
 }
-KIB = 150  # of a first visit, without figures and without the words of the whole book to search
+KIB = 155  # of a first visit, without figures and without the words of the whole book to search
 REQUESTS = 12  # without figures
 SHIFT = 0.01
 BUSY = 2000  # milliseconds; the heaviest page takes 400 where this was set
