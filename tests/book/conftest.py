@@ -13,6 +13,7 @@ from book_check.browser import BROWSERS, find_browser
 from book_check.host import serve
 
 from tests.book.built import EXTENSIONS, Page, Site, build, fresh_site
+from tests.book.letters import with_the_books_font
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -58,14 +59,17 @@ def server(site: Site) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """The Chromium of this machine."""
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The Chromium of this machine, with the book's font."""
     program = find_browser()
     if program is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
     from playwright.sync_api import sync_playwright
 
+    environment = with_the_books_font(tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=QUIET)
+        running = playwright.chromium.launch(
+            executable_path=program, args=QUIET, env=dict(environment)
+        )
         yield running
         running.close()

@@ -10,6 +10,7 @@ import pytest
 
 from companion.pages.plot import LiveOutput
 from tests.book.built import EXTENSIONS
+from tests.book.letters import FAMILY
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, FloatRect, Locator, Page, Route
@@ -61,8 +62,9 @@ def document_of(*outputs: LiveOutput) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Live outputs</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark}'
-        f"</style></head><body><main><h1>Live outputs</h1>{body}</main></body></html>"
+        '<meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark;'
+        f'font-family:"{FAMILY}",sans-serif}}</style></head>'
+        f"<body><main><h1>Live outputs</h1>{body}</main></body></html>"
     )
 
 
