@@ -68,8 +68,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
     environment = with_the_books_font(tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=program, args=QUIET, env=dict(environment)
-        )
+        running = playwright.chromium.launch(executable_path=program, args=QUIET, env=environment)
         yield running
         running.close()

@@ -5,33 +5,27 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fontTools.ttLib import TTFont
-
 from tests.book.built import ROOT
 
 FAMILY = "Atkinson Hyperlegible Next"
-FONTS = ROOT / "book" / "_static" / "fonts"
+FONTS = ROOT / "companion" / "pages" / "fonts"
 SYSTEM = "/etc/fonts/fonts.conf"
 
 
-def with_the_books_font(folder: Path) -> dict[str, str]:
+def with_the_books_font(folder: Path) -> dict[str, str | float | bool]:
     """Return an environment in which programs find the book's font beside those of the machine.
 
     A live output that is opened alone then breaks its lines where it does in the book, whatever
     fonts a machine has. As a font of the page it would come late, and everything would shift.
 
     Args:
-        folder: an empty folder, for the font and what fontconfig keeps of it.
+        folder: an empty folder, for fontconfig's settings and its cache.
     """
-    for file in FONTS.glob("*.woff2"):
-        font = TTFont(file)
-        font.flavor = None
-        font.save(folder / f"{file.stem}.ttf")
     settings = folder / "fonts.conf"
     settings.write_text(
         '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd"><fontconfig>'
         f'<include ignore_missing="yes">{os.environ.get("FONTCONFIG_FILE", SYSTEM)}</include>'
-        f"<dir>{folder}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>\n",
+        f"<dir>{FONTS}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>\n",
         encoding="utf-8",
     )
     return {**os.environ, "FONTCONFIG_FILE": str(settings)}

@@ -42,7 +42,7 @@ function start(root) {
     drawCurve();
     drawSeries();
     one("title").textContent = given.measures[measure] + (measure ? "" : " (%)");
-    one("head").textContent = `at ${chance()} % a word`;
+    one("head").textContent = `at ${chance()}\u00a0%\na\u00a0word`;
     all("whole").forEach((cell, at) => showNumber(cell, whole(given.middles[at]), 0));
     state(sentence());
   }
