@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch import Tensor
 from companion.contracts import contract
 from companion.models.transformer.config import Activation, Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
+from companion.models.transformer.options import Options
 from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
 from companion.models.transformer.weights import (
@@ -175,36 +176,13 @@ def from_pretrained(
     )
 
 
-class _Options(dict[str, Any]):
-    """The fields of a config.json; asking for one that is missing is an error that names it."""
-
-    def __init__(self, described: dict[str, Any], path: Path | str) -> None:
-        super().__init__(described)
-        self.path = path
-
-    def __missing__(self, name: str) -> Any:
-        raise ValueError(f"folder: {self.path} has no {name}")
+class _Options(Options):
+    """The fields of a config.json, and what they say of activations and tied weights."""
 
     def activation(self, name: str) -> Activation:
         """Return the package's name of an activation."""
-        if str(self[name]) not in _ACTIVATIONS:
-            known = ", ".join(_ACTIVATIONS)
-            raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted one of {known}")
-        return _ACTIVATIONS[self[name]]
-
-    def flag(self, name: str, default: bool) -> bool:
-        """Return an option that is true or false: the text "false" would count as true."""
-        value = self.get(name, default)
-        if not isinstance(value, bool):
-            raise TypeError(f"{name}: {self.path} has {value!r}, wanted true or false")
-        return value
-
-    def require(self, **wanted: bool | str) -> None:
-        """Refuse options with another value than the only one that the models here have."""
-        for name, value in wanted.items():
-            given = self.flag(name, value) if isinstance(value, bool) else self.get(name, value)
-            if given != value:
-                raise ValueError(f"{name}: {self.path} has {given!r}, wanted {value!r}")
+        activation: Activation = self.one_of(name, dict(_ACTIVATIONS))
+        return activation
 
     def tied(self, default: bool, head: Tensor | None, words: Tensor | None) -> Tied:
         """Return what is tied: a head that is stored and differs from the embedding is not."""
