@@ -50,7 +50,7 @@ class Outcome:
     reference_bytes: int
 
 
-def build(row: Row, seed: int = 0) -> tuple[DecoderModel, nn.Module]:
+def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
     config = CONFIG_MAPPING[row.name](**row.fields)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
@@ -17,6 +18,26 @@ MIXERS: dict[type, type[nn.Module]] = {AttentionSpec: Attention}
 """By kind of specification, the layer that computes it."""
 
 States = tuple[Any, ...]
+
+
+class TextState(NamedTuple):
+    """What `DecoderModel.step` carries from token to token; nothing in it is ever overwritten.
+
+    Attributes:
+        last: (b,) the last token of every text, which the first step is to read.
+        states: what every layer keeps of the tokens before; None if there are none.
+    """
+
+    last: Tensor
+    states: States | None
+
+
+class TextStep(NamedTuple):
+    """One step: (b, vocab_size) logits, the next state, and no weights."""
+
+    logits: Tensor
+    state: TextState
+    weights: None = None
 
 
 class Layer(nn.Module):
@@ -115,6 +136,43 @@ class DecoderModel(nn.Module):
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
         return logits, tuple(map(_kept, self.layers, after))
 
+    @torch.no_grad()
+    @contract(matching="embedding.weight", prompt="ids: b n", n="> 0", beam_size=">= 1")
+    def start(self, prompt: Tensor, *, beam_size: int = 1) -> TextState:
+        """Read every prompt up to its last token, which the first step reads; no gradients.
+
+        Args:
+            prompt: ids, of equal lengths: padding would be read as text.
+            beam_size: rows for each prompt; they follow one another.
+        """
+        prompt = prompt.repeat_interleave(beam_size, 0)
+        before = None if prompt.shape[1] == 1 else self(prompt[:, :-1])[1]
+        return TextState(prompt[:, -1], before)
+
+    @contract(matching="embedding.weight", tokens="ids: b")
+    def step(self, tokens: Tensor, state: TextState) -> TextStep:
+        """Read one token a text and score the next.
+
+        Args:
+            tokens: ids, `state.last` at the first step, then what was chosen.
+            state: from `start` or from the step before.
+        """
+        logits, states = self(tokens[:, None], state.states)
+        return TextStep(logits[:, 0], TextState(tokens, states))
+
+    @contract(indices="ids: b")
+    def reorder(self, state: TextState, indices: Tensor) -> TextState:
+        """Let row i go on from what row indices[i] was: a beam search chose among them.
+
+        Args:
+            state: from `step`.
+            indices: rows.
+        """
+        states = (
+            None if state.states is None else tuple(_rows(part, indices) for part in state.states)
+        )
+        return TextState(state.last[indices], states)
+
     if TYPE_CHECKING:
         __call__ = forward
 
@@ -125,6 +183,14 @@ def state_numbers(states: States) -> int:
         part.numel() for state in states if state is not None for part in state
         if isinstance(part, Tensor)
     )  # fmt: skip
+
+
+def _rows(state: Any, indices: Tensor) -> Any:
+    """Return some rows of the state of a layer, whose tensors all begin with an axis of texts."""
+    if state is None:
+        return None
+    parts = (part[indices] if isinstance(part, Tensor) else part for part in state)
+    return type(state)(*parts)
 
 
 def _kept(layer: Any, state: Any) -> Any:

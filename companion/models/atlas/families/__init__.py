@@ -9,7 +9,7 @@ from companion.models.atlas.families import dense, gemma, sparse
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 FAMILIES: Mapping[str, Family] = {
     name: family for room in (dense, gemma, sparse) for name, family in room.FAMILIES.items()

@@ -15,7 +15,7 @@ from companion.models.atlas.families.shared import (
     norm_of,
 )
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 _NAMES = {**TEXT, **ATTENTION, **BOTH_NORMS, **feed_forward_names()}
 

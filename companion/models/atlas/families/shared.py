@@ -10,7 +10,7 @@ from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.rotation import RotarySpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
 _LAYER, _THEIRS = "layers.*", "model.layers.*"

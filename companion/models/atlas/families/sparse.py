@@ -20,7 +20,7 @@ from companion.models.atlas.families.shared import (
 )
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 
 def sparse_model(
@@ -83,8 +83,15 @@ _GPT_OSS = {
     f"{_EXPERTS}.down": Made("model.layers.*.mlp.experts.down_proj", _transposed),
 }
 
+_MIXTRAL = {
+    ".block_sparse_moe.": ".mlp.",
+    ".w1.": ".gate_proj.",
+    ".w2.": ".down_proj.",
+    ".w3.": ".up_proj.",
+}
+
 FAMILIES = {
-    "mixtral": Family(_mixtral, {**LLAMA, **expert_names()}),
+    "mixtral": Family(_mixtral, {**LLAMA, **expert_names()}, older=_MIXTRAL),
     "qwen3_moe": Family(_qwen3_moe, {**LLAMA, **expert_names()}),
     "gpt_oss": Family(_gpt_oss, {**LLAMA, **expert_names(router="router"), **_GPT_OSS}),
 }
