@@ -32,7 +32,6 @@ _STATES = {
     "KimiDeltaSpec": "Kimi Delta Attention",
     "LightningSpec": "lightning attention",
 }
-_FAR = 1 << 24  # tokens, more than any window has
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def kind_of(layer: LayerSpec) -> LayerKind:
 
     >>> from companion.models.atlas import AttentionSpec, LayerSpec
     >>> kind_of(LayerSpec(AttentionSpec(4, 2, 8, window=7), None)).many
-    'windows of 7'
+    'windows of 7 without positions'
     """
     mixer = layer.mixer
     if mixer is None:
@@ -78,7 +77,7 @@ def kind_of(layer: LayerSpec) -> LayerKind:
 def _own_kind(mixer: Any) -> LayerKind:
     name = type(mixer).__name__
     if isinstance(mixer, AttentionSpec):
-        still = "" if mixer.rotary is not None or not _turns(mixer) else " without positions"
+        still = "" if has_positions(mixer) else " without positions"
         if mixer.window is not None:
             return _plural("window", "window", f" of {mixer.window:,}{still}")
         if mixer.chunk is not None:
@@ -92,7 +91,7 @@ def _own_kind(mixer: Any) -> LayerKind:
     if name in _STATES:
         return LayerKind("state", _STATES[name], _STATES[name])
     words = spoken(mixer)
-    if mixer.state_bytes(_FAR) > mixer.state_bytes(_FAR // 2):
+    if any(part.tokens is not None and part.limit is None for part in mixer.keeps()):
         return LayerKind("full", words, words)
     short = "Conv" in name
     return LayerKind("short" if short else "state", words, f"{words}s" if short else words)
@@ -102,9 +101,13 @@ def _plural(reach: Reach, noun: str, rest: str) -> LayerKind:
     return LayerKind(reach, f"{noun}{rest}", f"{noun}s{rest}")
 
 
-def _turns(_: AttentionSpec) -> bool:
-    """Tell whether a layer without rotary positions has none at all."""
-    return getattr(_, "relative", None) is None
+def has_positions(mixer: Any) -> bool:
+    """Tell whether a mixer says where tokens stand, by rotation or by any other part it may have."""
+    return any(
+        value not in (None, False)
+        for name, value in parts_of(mixer)
+        if name.startswith(("rotary", "rope", "relative", "alibi"))
+    )
 
 
 def spoken(mixer: Any) -> str:
@@ -138,15 +141,15 @@ def top_k(mixer: Any) -> int | None:
 def pattern(spec: ModelSpec) -> str:
     """Say in which order the kinds of layers come.
 
-    >>> from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec
-    >>> near = LayerSpec(AttentionSpec(4, 2, 8, window=7), None)
-    >>> far = LayerSpec(AttentionSpec(4, 2, 8), None)
+    >>> from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec, RotarySpec
+    >>> near = LayerSpec(AttentionSpec(4, 2, 8, window=7, rotary=RotarySpec(8)), None)
+    >>> far = LayerSpec(AttentionSpec(4, 2, 8, rotary=RotarySpec(8)), None)
     >>> pattern(ModelSpec(11, 16, (near, near, far) * 3))
     '2 windows of 7 : 1 full, 3 times'
     >>> pattern(ModelSpec(11, 16, (far,) * 4))
     '4 full'
-    >>> pattern(ModelSpec(11, 16, (far, *(near, near, far) * 3)))
-    '1 full, then 2 windows of 7 : 1 full, 3 times'
+    >>> pattern(ModelSpec(11, 16, (near, far) * 2 + (near,)))
+    '1 window of 7 : 1 full, 2 times, then 1 window of 7'
     """
     return _in_order([kind_of(layer) for layer in spec.layers])
 
