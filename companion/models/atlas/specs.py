@@ -8,6 +8,7 @@ from typing import Protocol
 from companion.contracts import contract
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.kept import Kept, bytes_of
 from companion.models.atlas.norms import NormSpec
 
 _RMS = NormSpec()
@@ -16,13 +17,13 @@ _RMS = NormSpec()
 class MixerSpec(Protocol):
     """What every kind of mixer can say of itself: attention, its relatives, a convolution."""
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes that it keeps of a text of so many tokens, for the next token.
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return what it keeps of the tokens so far, for the next token."""
 
-        Args:
-            length: tokens read so far.
-            batch_size: number of texts.
-            itemsize: bytes of a number, where the reference keeps the model's own precision.
+    def pair_operations(self, length: int) -> int:
+        """Return the operations by which the next token reads what is kept of so many tokens.
+
+        They are those of matrix products: a multiplication and an addition count as two.
         """
 
 
@@ -53,11 +54,9 @@ class LayerSpec:
     residual_scale: float = 1.0
     shares: int | None = None
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes that the layer itself keeps of a text of so many tokens."""
-        if self.mixer is None or self.shares is not None:
-            return 0
-        return self.mixer.state_bytes(length, batch_size, itemsize)
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return what the layer itself keeps of the tokens so far."""
+        return () if self.mixer is None or self.shares is not None else self.mixer.keeps()
 
 
 @contract(vocab_size=">= 1", embed_dim=">= 1", logit_softcap="> 0")
@@ -100,5 +99,12 @@ class ModelSpec:
                 )
 
     def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes of cache and state that all layers keep of texts of so many tokens."""
-        return sum(layer.state_bytes(length, batch_size, itemsize) for layer in self.layers)
+        """Return the bytes of cache and state that all layers keep of texts of so many tokens.
+
+        Args:
+            length: tokens read so far.
+            batch_size: number of texts.
+            itemsize: bytes of a number in the model's own precision.
+        """
+        parts = (part for layer in self.layers for part in layer.keeps())
+        return bytes_of(parts, length, batch_size, itemsize)
