@@ -38,12 +38,13 @@ from companion.cost.transformer import count_flops, count_parameters
 
 __all__ = [
     "AttentionFlops", "LinearFlops", "LiveBytes", "PowerLaw", "Roofline", "Seq2SeqFlops",
-    "StepCost", "TiledFlops", "TokenCost", "TrainingBytes", "additive_flops", "array_bytes", "band_pairs",
-    "chunked_linear_attention_flops", "count_flops", "count_parameters", "cpu_seconds",
-    "crossover_length", "feed_forward_flops", "feed_forward_saved_bytes", "fit_exponent",
-    "kv_cache_bytes", "layer_weights", "linear_attention_flops", "luong_flops", "matmul_bytes", "matmul_flops",
-    "measure_flops", "measure_roofline", "measure_saved_bytes", "multi_head_flops",
-    "multi_head_saved_bytes", "peak_resident_bytes", "recurrent_flops",
+    "StepCost", "TiledFlops", "TokenCost", "TrainingBytes", "additive_flops", "array_bytes",
+    "band_pairs", "chunked_linear_attention_flops", "count_flops", "count_parameters",
+    "cpu_seconds", "crossover_length", "feed_forward_flops", "feed_forward_saved_bytes",
+    "fit_exponent", "kv_cache_bytes", "layer_weights", "linear_attention_flops", "luong_flops",
+    "matmul_bytes", "matmul_flops", "measure_flops", "measure_roofline", "measure_saved_bytes",
+    "multi_head_flops", "multi_head_saved_bytes", "peak_resident_bytes", "recurrent_flops",
     "recurrent_linear_attention_flops", "resident_bytes", "seq2seq_flops", "step_cost",
-    "t_quantile", "tiled_flops", "tiled_pairs", "token_cost", "training_bytes", "training_flops",
+    "t_quantile", "tiled_flops", "tiled_pairs", "token_cost", "training_bytes",
+    "training_flops",
 ]  # fmt: skip

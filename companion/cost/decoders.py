@@ -50,9 +50,7 @@ def token_cost(
     """
     weights = sum(layer_weights(spec.embed_dim, layer) for layer in spec.layers)
     weights += spec.vocab_size * spec.embed_dim
-    reading = sum(
-        layer.mixer.pair_operations(length) for layer in spec.layers if layer.mixer is not None
-    )
+    reading = sum(part.read_operations(length) for layer in spec.layers for part in layer.reads())
     kept = spec.state_bytes(length, batch_size, itemsize)
     return TokenCost(weights, 2 * weights + reading, reading, kept)
 

@@ -50,10 +50,15 @@ class Outcome:
     reference_bytes: int
 
 
+def toy_config(row: Row) -> Any:
+    """Return the configuration of an architecture at toy size, of the library's own class."""
+    return CONFIG_MAPPING[row.name](**row.fields)
+
+
 def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
-    config = CONFIG_MAPPING[row.name](**row.fields)
+    config = toy_config(row)
     reference = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
     reference = reference.eval().float()
     _stir(reference)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from companion.contracts import contract
 
 
-@contract(numbers=">= 1", tokens=">= 1", limit=">= 0", itemsize=">= 1")
+@contract(
+    numbers=">= 1", tokens=">= 1", limit=">= 0", itemsize=">= 1", read=">= 0", read_limit=">= 0"
+)
 @dataclass(frozen=True)
 class Kept:
     """One part of a cache or of a state.
@@ -20,6 +22,9 @@ class Kept:
             however long it is.
         limit: most entries that are kept; None means all.
         itemsize: bytes of a number, where it is not stored in the model's own precision.
+        read: operations by which the next token reads an entry: those of matrix products, where a
+            multiplication and an addition count as two.
+        read_limit: most entries that it reads, its own included; None means all.
 
     >>> Kept("keys and values", numbers=64, tokens=1, limit=4).bytes(length=10, itemsize=2)
     512
@@ -30,6 +35,8 @@ class Kept:
     tokens: int | None = 1
     limit: int | None = None
     itemsize: int | None = None
+    read: int = 0
+    read_limit: int | None = None
 
     def entries(self, length: int) -> int:
         """Return how many entries a text of so many tokens has."""
@@ -45,6 +52,11 @@ class Kept:
             itemsize: bytes of a number in the model's own precision.
         """
         return batch_size * self.entries(length) * self.numbers * (self.itemsize or itemsize)
+
+    def read_operations(self, length: int) -> int:
+        """Return the operations by which one more token reads this part, and its own entry."""
+        entries = self.entries(length) + (self.tokens == 1)
+        return self.read * (entries if self.read_limit is None else min(entries, self.read_limit))
 
 
 def bytes_of(parts: Iterable[Kept], length: int, batch_size: int = 1, itemsize: int = 2) -> int:

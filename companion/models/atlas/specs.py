@@ -20,12 +20,6 @@ class MixerSpec(Protocol):
     def keeps(self) -> tuple[Kept, ...]:
         """Return what it keeps of the tokens so far, for the next token."""
 
-    def pair_operations(self, length: int) -> int:
-        """Return the operations by which the next token reads what is kept of so many tokens.
-
-        They are those of matrix products: a multiplication and an addition count as two.
-        """
-
 
 @contract(shares=">= 0")
 @dataclass(frozen=True)
@@ -56,7 +50,11 @@ class LayerSpec:
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return what the layer itself keeps of the tokens so far."""
-        return () if self.mixer is None or self.shares is not None else self.mixer.keeps()
+        return () if self.shares is not None else self.reads()
+
+    def reads(self) -> tuple[Kept, ...]:
+        """Return what the next token reads, kept by this layer or by the one it shares with."""
+        return () if self.mixer is None else self.mixer.keeps()
 
 
 @contract(vocab_size=">= 1", embed_dim=">= 1", logit_softcap="> 0")

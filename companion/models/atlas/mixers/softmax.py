@@ -52,7 +52,8 @@ class AttentionSpec:
         output_bias: whether the output projection has one.
 
     >>> AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
-    (Kept(what='keys and values', numbers=64, tokens=1, limit=4, itemsize=None),)
+    (Kept(what='keys and values', numbers=64, tokens=1, limit=4, itemsize=None, read=512, \
+read_limit=None),)
     """
 
     num_heads: int
@@ -101,13 +102,9 @@ class AttentionSpec:
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the keys and values: a window of w keeps those of w - 1 tokens."""
-        numbers = self.num_kv_heads * (self.head_dim + self.width_of_value)
-        return (Kept("keys and values", numbers, limit=self.kept),)
-
-    def pair_operations(self, length: int) -> int:
-        """Return the operations of scores and of the blend, for one more token."""
-        keys = length + 1 if self.kept is None else min(length, self.kept) + 1
-        return 2 * self.num_heads * (self.head_dim + self.width_of_value) * keys
+        entry = self.head_dim + self.width_of_value
+        keys = self.num_kv_heads * entry
+        return (Kept("keys and values", keys, limit=self.kept, read=2 * self.num_heads * entry),)
 
 
 class KeyValues(NamedTuple):
