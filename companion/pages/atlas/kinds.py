@@ -102,7 +102,7 @@ def _plural(reach: Reach, noun: str, rest: str) -> LayerKind:
 
 
 def has_positions(mixer: Any) -> bool:
-    """Tell whether a mixer says where tokens stand, by rotation or by any other part it may have."""
+    """Tell whether a mixer says where tokens stand, by rotation or by another part of it."""
     return any(
         value not in (None, False)
         for name, value in parts_of(mixer)

@@ -51,9 +51,7 @@ class Drawing:
         """Draw what SVG's path language says."""
         self._add("p", look, d)
 
-    def bars(
-        self, look: str, x: float, y: float, width: float, height: float, number: int
-    ) -> None:
+    def bars(self, look: str, x: float, y: float, width: float, height: float, number: int) -> None:
         """Draw bars of one size side by side, as a thick line with gaps."""
         each = width / number
         gap = min(2.0, each / 3)

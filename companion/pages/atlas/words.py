@@ -296,5 +296,8 @@ def in_bytes(number: int) -> str:
     for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if number >= size:
             value = number / size
-            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
+            return f"{value:.0f} {unit}" if value >= _WHOLE else f"{value:.1f} {unit}"
     return f"{number} bytes"
+
+
+_WHOLE = 10
