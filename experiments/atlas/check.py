@@ -55,6 +55,11 @@ def toy_config(row: Row) -> Any:
     return CONFIG_MAPPING[row.name](**row.fields)
 
 
+def default_config(row: Row) -> Any:
+    """Return the configuration of an architecture with the defaults of the library's class."""
+    return CONFIG_MAPPING[row.name]()
+
+
 def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
