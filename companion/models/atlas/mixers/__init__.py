@@ -1,0 +1,1 @@
+"""How a token looks at the tokens before it: one kind of layer a file."""
