@@ -1,1 +1,1 @@
-"""How a token looks at the tokens before it: one kind of layer a file."""
+"""How the tokens of a layer reach each other, one kind a module: its specification, its layer."""

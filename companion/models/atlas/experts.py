@@ -1,0 +1,179 @@
+"""Feed-forward layers of which every token uses a few: as far as whole models need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import Tensor, nn
+
+from companion.contracts import contract
+from companion.models.atlas.feed_forward import (
+    ACTIVATIONS,
+    Activation,
+    FeedForward,
+    FeedForwardSpec,
+)
+
+Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
+
+
+@contract(
+    num_experts=">= 1", experts_per_token=">= 1", hidden_dim=">= 1", groups=">= 1",
+    groups_per_token=">= 1",
+)  # fmt: skip
+@dataclass(frozen=True)
+class ExpertsSpec:
+    """A router, and the experts among which it chooses.
+
+    Attributes:
+        num_experts: how many experts there are.
+        experts_per_token: how many of them a token uses.
+        hidden_dim: width between the projections of an expert.
+        activation: of an expert.
+        scores: how logits become the weights of experts: a softmax or a sigmoid over all of them,
+            or over the chosen ones.
+        normalised: divide the weights of the chosen experts by their sum.
+        scale: factor on the weights, after that.
+        corrected: add a stored number for each expert to its score before the choice, and not to
+            its weight (DeepSeek-V3's balancing without a loss).
+        groups: number of equal groups of experts, of which some are chosen first.
+        groups_per_token: how many groups are chosen, by the sum of their two best scores, or by
+            their best one without a correction.
+        shared_dim: width of an expert that every token uses; None means that there is none.
+        shared_gate: multiply what the shared expert gives by the sigmoid of a projection.
+        bias: whether the router and the experts have biases.
+        limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
+            then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
+        weigh_input: multiply the weight to what an expert reads, not to what it gives (Llama 4).
+
+    >>> ExpertsSpec(num_experts=4, experts_per_token=2, hidden_dim=8).scores
+    'softmax'
+    """
+
+    num_experts: int
+    experts_per_token: int
+    hidden_dim: int
+    activation: Activation = "silu"
+    scores: Scores = "softmax"
+    normalised: bool = True
+    scale: float = 1.0
+    corrected: bool = False
+    groups: int = 1
+    groups_per_token: int = 1
+    shared_dim: int | None = None
+    shared_gate: bool = False
+    bias: bool = False
+    limit: float | None = None
+    weigh_input: bool = False
+
+
+class Router(nn.Module):
+    """Choose experts for every token, and weigh them.
+
+    Args:
+        embed_dim: width e of what it reads.
+        spec: how many experts there are, and how they are chosen.
+    """
+
+    correction: Tensor | None
+
+    def __init__(self, embed_dim: int, spec: ExpertsSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        self.proj = nn.Linear(embed_dim, spec.num_experts, spec.bias)
+        correction = torch.zeros(spec.num_experts) if spec.corrected else None
+        self.register_buffer("correction", correction)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
+        spec, logits = self.spec, self.proj(x).float()
+        if spec.scores.endswith("_of_chosen"):
+            best, chosen = logits.topk(spec.experts_per_token)
+            softmax = spec.scores.startswith("softmax")
+            return (best.softmax(-1) if softmax else best.sigmoid()), chosen
+
+        scores = logits.softmax(-1) if spec.scores == "softmax" else logits.sigmoid()
+        preferred = scores if self.correction is None else scores + self.correction
+        chosen = self._within_groups(preferred).topk(spec.experts_per_token).indices
+        weights = scores.gather(-1, chosen)
+        if spec.normalised:
+            weights = weights / weights.sum(-1, keepdim=True)
+        return weights * spec.scale, chosen
+
+    def _within_groups(self, scores: Tensor) -> Tensor:
+        """Give the experts of groups that are not chosen a score below all others."""
+        spec = self.spec
+        if spec.groups_per_token == spec.groups:
+            return scores
+        grouped = torch.unflatten(scores, -1, (spec.groups, -1))
+        best = grouped.topk(2 if spec.corrected else 1).values.sum(-1)
+        chosen = best.topk(spec.groups_per_token).indices
+        outside = torch.ones_like(best, dtype=torch.bool).scatter(-1, chosen, value=False)
+        inside: Tensor = grouped.masked_fill(outside[..., None], float("-inf"))
+        return inside.flatten(-2)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+class Experts(nn.Module):
+    """Let every token pass through the experts that a router chooses for it.
+
+    Args:
+        embed_dim: width e of input and output.
+        spec: the experts and their router.
+    """
+
+    def __init__(self, embed_dim: int, spec: ExpertsSpec) -> None:
+        super().__init__()
+        self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
+        count, hidden = spec.num_experts, spec.hidden_dim
+        self.router = Router(embed_dim, spec)
+        self.gate_up = nn.Parameter(torch.randn(count, 2 * hidden, embed_dim) / embed_dim**0.5)
+        self.down = nn.Parameter(torch.randn(count, embed_dim, hidden) / hidden**0.5)
+        self.gate_up_bias = nn.Parameter(torch.zeros(count, 2 * hidden)) if spec.bias else None
+        self.down_bias = nn.Parameter(torch.zeros(count, embed_dim)) if spec.bias else None
+        self.shared = self.shared_gate = None
+        if spec.shared_dim is not None:
+            shared = FeedForwardSpec(spec.shared_dim, spec.activation)
+            self.shared = FeedForward(embed_dim, shared)
+            self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute (..., e) from (..., e)."""
+        tokens = x.flatten(0, -2)
+        weights, chosen = self.router(tokens)
+        output = torch.zeros_like(tokens)
+        for expert in torch.unique(chosen).tolist():
+            rows, places = (chosen == expert).nonzero(as_tuple=True)
+            weight = weights[rows, places, None].to(tokens.dtype)
+            read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
+            given = self._expert(expert, read)
+            output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
+        return (output + self._shared(tokens)).reshape(x.shape)
+
+    def _expert(self, expert: int, x: Tensor) -> Tensor:
+        """Compute what one expert gives for tokens (n, e)."""
+        hidden = x @ self.gate_up[expert].T
+        if self.gate_up_bias is not None:
+            hidden = hidden + self.gate_up_bias[expert]
+        gate, up = hidden.chunk(2, -1)
+        if self.spec.limit is None:
+            hidden = self.activate(gate) * up
+        else:
+            gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
+            hidden = gate * torch.sigmoid(1.702 * gate) * (up + 1)
+        output = hidden @ self.down[expert].T
+        return output if self.down_bias is None else output + self.down_bias[expert]
+
+    def _shared(self, tokens: Tensor) -> Tensor | float:
+        """Compute what the shared expert gives, 0 where there is none."""
+        if self.shared is None:
+            return 0.0
+        output = self.shared(tokens)
+        return output if self.shared_gate is None else output * self.shared_gate(tokens).sigmoid()
+
+    if TYPE_CHECKING:
+        __call__ = forward

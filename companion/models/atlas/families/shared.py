@@ -1,0 +1,214 @@
+"""What most families have in common: the names of their weights, and how their fields are read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.softmax import AttentionSpec
+from companion.models.atlas.norms import NormSpec
+from companion.models.atlas.rotation import RotarySpec
+from companion.models.options import Options
+from companion.positions import Linear, Llama3, RotaryScaling, Yarn
+
+_LAYER, _THEIRS = "layers.*", "model.layers.*"
+
+TEXT = {
+    "embedding": "model.embed_tokens",
+    "norm": "model.norm",
+    "output": "lm_head",
+}
+ATTENTION = {
+    f"{_LAYER}.mixer.query_proj": f"{_THEIRS}.self_attn.q_proj",
+    f"{_LAYER}.mixer.key_proj": f"{_THEIRS}.self_attn.k_proj",
+    f"{_LAYER}.mixer.value_proj": f"{_THEIRS}.self_attn.v_proj",
+    f"{_LAYER}.mixer.output_proj": f"{_THEIRS}.self_attn.o_proj",
+    f"{_LAYER}.mixer.query_norm": f"{_THEIRS}.self_attn.q_norm",
+    f"{_LAYER}.mixer.key_norm": f"{_THEIRS}.self_attn.k_norm",
+    f"{_LAYER}.mixer.sinks": f"{_THEIRS}.self_attn.sinks",
+    f"{_LAYER}.mixer.gate_proj": f"{_THEIRS}.self_attn.gate_proj",
+}
+PRE_NORMS = {
+    f"{_LAYER}.mixer_norm": f"{_THEIRS}.input_layernorm",
+    f"{_LAYER}.feed_forward_norm": f"{_THEIRS}.post_attention_layernorm",
+}
+POST_NORMS = {
+    f"{_LAYER}.mixer_post_norm": f"{_THEIRS}.post_attention_layernorm",
+    f"{_LAYER}.feed_forward_post_norm": f"{_THEIRS}.post_feedforward_layernorm",
+}
+BOTH_NORMS = {
+    **POST_NORMS,
+    f"{_LAYER}.mixer_norm": f"{_THEIRS}.input_layernorm",
+    f"{_LAYER}.feed_forward_norm": f"{_THEIRS}.pre_feedforward_layernorm",
+}
+
+
+def feed_forward_names(block: str = "mlp") -> dict[str, str]:
+    """Return the names of a dense feed-forward layer that the files call `block`."""
+    parts = ("gate_proj", "up_proj", "down_proj")
+    return {f"{_LAYER}.feed_forward.{part}": f"{_THEIRS}.{block}.{part}" for part in parts}
+
+
+def expert_names(
+    block: str = "mlp", *, router: str = "gate", shared: str = "shared_experts",
+    correction: str = "gate.e_score_correction_bias",
+) -> dict[str, str]:  # fmt: skip
+    """Return the names of a layer of experts that the files call `block`."""
+    ours, theirs = f"{_LAYER}.feed_forward", f"{_THEIRS}.{block}"
+    return {
+        f"{ours}.router.proj": f"{theirs}.{router}",
+        f"{ours}.router.correction": f"{theirs}.{correction}",
+        f"{ours}.gate_up": f"{theirs}.experts.gate_up_proj",
+        f"{ours}.down": f"{theirs}.experts.down_proj",
+        f"{ours}.gate_up_bias": f"{theirs}.experts.gate_up_proj_bias",
+        f"{ours}.down_bias": f"{theirs}.experts.down_proj_bias",
+        f"{ours}.shared_gate": f"{theirs}.shared_expert_gate",
+        **{
+            f"{ours}.shared.{part}": f"{theirs}.{shared}.{part}"
+            for part in ("gate_proj", "up_proj", "down_proj")
+        },
+    }
+
+
+LLAMA = {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}
+
+_ACTIVATIONS = {
+    "relu": "relu",
+    "relu2": "relu_squared",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+}
+
+
+def norm_of(options: Options, **choices: Any) -> NormSpec:
+    """Return the norm of a family that has one epsilon for all."""
+    return NormSpec(eps=options["rms_norm_eps"], **choices)
+
+
+def head_width(options: Options) -> int:
+    """Return the width of a head."""
+    width = options.get("head_dim")
+    return int(width or options["hidden_size"] // options["num_attention_heads"])
+
+
+def kinds(options: Options, default: str = "full_attention") -> list[str]:
+    """Return the kind of every layer, as the library calls it."""
+    named = options.get("layer_types") or [default] * options["num_hidden_layers"]
+    if len(named) != options["num_hidden_layers"]:
+        raise ValueError(
+            f"layer_types: {options.path} has {len(named)}, wanted "
+            f"{options['num_hidden_layers']}, the num_hidden_layers"
+        )
+    return list(named)
+
+
+def window_of(options: Options, kind: str) -> int | None:
+    """Return the window of a layer of some kind."""
+    return options["sliding_window"] if kind == "sliding_attention" else None
+
+
+def feed_forward_of(options: Options, *, width: int | None = None) -> FeedForwardSpec:
+    """Return the dense feed-forward layer."""
+    name = "hidden_act" if "hidden_act" in options else "hidden_activation"
+    return FeedForwardSpec(
+        options["intermediate_size"] if width is None else width,
+        activation=options.one_of(name, _ACTIVATIONS),
+        bias=options.flag("mlp_bias", False),
+    )
+
+
+def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
+    """Return a layer of experts; `choices` say what the fields do not."""
+    count = next(
+        options[name]
+        for name in ("num_local_experts", "num_experts", "n_routed_experts")
+        if options.get(name) is not None
+    )
+    given = {
+        "num_experts": count,
+        "experts_per_token": options["num_experts_per_tok"],
+        "hidden_dim": options.get("moe_intermediate_size") or options["intermediate_size"],
+        "activation": options.one_of("hidden_act", _ACTIVATIONS),
+    }
+    return ExpertsSpec(**(given | choices))
+
+
+def attention_of(options: Options, kind: str = "full_attention", **choices: Any) -> AttentionSpec:
+    """Return grouped-query attention with rotary positions; `choices` say what is different."""
+    width = head_width(options)
+    bias = options.flag("attention_bias", False)
+    given = {
+        "num_heads": options["num_attention_heads"],
+        "num_kv_heads": options.get("num_key_value_heads") or options["num_attention_heads"],
+        "head_dim": width,
+        "window": window_of(options, kind),
+        "bias": bias,
+        "output_bias": bias,
+    }
+    if "rotary" not in choices:
+        given["rotary"] = rotary_of(options, width, kind=kind)
+    return AttentionSpec(**(given | choices))
+
+
+def rotary_of(
+    options: Options, width: int, *, kind: str | None = None, **choices: Any
+) -> RotarySpec:
+    """Return the rotary positions of a head of some width, for a kind of layer.
+
+    The files have one set of fields for all layers, or one for every kind; older ones have
+    rope_theta and rope_scaling beside the other fields.
+    """
+    rope = _rope(options, kind)
+    base = rope.get("rope_theta", options.get("rope_theta", 10_000.0))
+    part = rope.get("partial_rotary_factor", options.get("partial_rotary_factor", 1.0))
+    name = rope.get("rope_type", rope.get("type", "default"))
+    if name == "proportional":
+        pairs = int(part * width // 2)
+        return RotarySpec(2 * pairs, base=base, still=width // 2 - pairs, **choices)
+    scaling, factor = _scaling(options, rope, name)
+    return RotarySpec(
+        int(width * (1.0 if part is None else part)),
+        base=base, scaling=scaling, factor=factor, **choices,
+    )  # fmt: skip
+
+
+def _rope(options: Options, kind: str | None) -> Options:
+    given = options.get("rope_scaling") or options.get("rope_parameters") or {}
+    if kind in given:
+        given = given[kind] or {}
+    return Options(given, f"rope_parameters of {options.path}")
+
+
+def _scaling(
+    options: Options, rope: Options, name: str
+) -> tuple[RotaryScaling | None, float | None]:
+    """Return a rescaling of frequencies, and the factor on what is rotated where it is given."""
+    if name == "default":
+        return None, None
+    if name == "linear":
+        return Linear(rope["factor"]), None
+    length = rope.get("original_max_position_embeddings") or options["max_position_embeddings"]
+    if name == "llama3":
+        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
+        return Llama3(rope["factor"], low, high, length), None
+    if name == "yarn":
+        ramp = {"beta_fast": rope.get("beta_fast") or 32.0, "beta_slow": rope.get("beta_slow") or 1}
+        scaling = Yarn(rope["factor"], length, truncate=rope.flag("truncate", True), **ramp)
+        return scaling, _yarn_factor(rope)
+    raise ValueError(f"rope_type: {rope.path} has {name!r}, wanted default, linear, llama3 or yarn")
+
+
+def _yarn_factor(rope: Options) -> float:
+    """Return what YaRN multiplies rotated features by: given, or made of one or two numbers."""
+    if rope.get("attention_factor") is not None:
+        return float(rope["attention_factor"])
+    stretch = math.log(max(rope["factor"], 1.0))
+    over, under = (float(rope.get(name) or 0) for name in ("mscale", "mscale_all_dim"))
+    if over and under:
+        return (0.1 * over * stretch + 1) / (0.1 * under * stretch + 1)
+    return 0.1 * stretch + 1

@@ -1,0 +1,74 @@
+"""What a layer computes at every position by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from companion.contracts import contract
+
+Activation = Literal["relu", "relu_squared", "gelu", "gelu_tanh", "silu", "sigmoid"]
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "relu_squared": lambda x: F.relu(x).square(),
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "silu": F.silu,
+    "sigmoid": F.sigmoid,
+}
+"""What an activation of each name computes."""
+
+
+@contract(hidden_dim=">= 1")
+@dataclass(frozen=True)
+class FeedForwardSpec:
+    """Two or three projections at every position.
+
+    Attributes:
+        hidden_dim: width between the projections.
+        activation: "relu", "relu_squared", "gelu", "gelu_tanh" or "silu".
+        gated: multiply by a second projection (Shazeer, 2020).
+        bias: whether the projections have biases.
+
+    >>> FeedForwardSpec(hidden_dim=8).gated
+    True
+    """
+
+    hidden_dim: int
+    activation: Activation = "silu"
+    gated: bool = True
+    bias: bool = False
+
+
+class FeedForward(nn.Module):
+    """down(activation(gate(x)) * up(x)), or down(activation(up(x))) without a gate.
+
+    Args:
+        embed_dim: width e of input and output.
+        spec: the width between, the activation, and whether there is a gate.
+    """
+
+    def __init__(self, embed_dim: int, spec: FeedForwardSpec) -> None:
+        super().__init__()
+        self.activate = ACTIVATIONS[spec.activation]
+        self.gate_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias) if spec.gated else None
+        self.up_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias)
+        self.down_proj = nn.Linear(spec.hidden_dim, embed_dim, spec.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute (..., e) from (..., e)."""
+        if self.gate_proj is None:
+            hidden = self.activate(self.up_proj(x))
+        else:
+            hidden = self.activate(self.gate_proj(x)) * self.up_proj(x)
+        output: Tensor = self.down_proj(hidden)
+        return output
+
+    if TYPE_CHECKING:
+        __call__ = forward

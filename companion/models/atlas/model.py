@@ -1,0 +1,216 @@
+"""A decoder that is built from its specification."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from companion.contracts import contract
+from companion.models.atlas.experts import Experts, ExpertsSpec
+from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
+from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.specs import LayerSpec, ModelSpec
+
+MIXERS: dict[type, type[nn.Module]] = {AttentionSpec: Attention}
+"""By kind of specification, the layer that computes it."""
+
+States = tuple[Any, ...]
+
+
+class TextState(NamedTuple):
+    """What `DecoderModel.step` carries from token to token; nothing in it is ever overwritten.
+
+    Attributes:
+        last: (b,) the last token of every text, which the first step is to read.
+        states: what every layer keeps of the tokens before; None if there are none.
+    """
+
+    last: Tensor
+    states: States | None
+
+
+class TextStep(NamedTuple):
+    """One step: (b, vocab_size) logits, the next state, and no weights."""
+
+    logits: Tensor
+    state: TextState
+    weights: None = None
+
+
+class Layer(nn.Module):
+    """Mix tokens, then compute with each of them, both in a residual.
+
+    Args:
+        embed_dim: width e of the residual stream.
+        spec: what mixes, what computes, and where the norms stand.
+    """
+
+    def __init__(self, embed_dim: int, spec: LayerSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        self.mixer = self.mixer_norm = self.mixer_post_norm = None
+        self.feed_forward = self.feed_forward_norm = self.feed_forward_post_norm = None
+        if spec.mixer is not None:
+            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer)
+            self.mixer_norm = _norm(embed_dim, spec.pre_norm)
+            self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
+        if spec.feed_forward is not None:
+            self.feed_forward = _computing(embed_dim, spec.feed_forward)
+            self.feed_forward_norm = None if spec.parallel else _norm(embed_dim, spec.pre_norm)
+            self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+
+    def forward(self, x: Tensor, state: Any = None, memory: Any = None) -> tuple[Tensor, Any]:
+        """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
+
+        Args:
+            x: tokens.
+            state: what the layer kept of the tokens before; None means that the text begins here.
+            memory: keys and values of the layer that this one shares with.
+        """
+        before = x
+        if self.mixer is not None:
+            read = _applied(self.mixer_norm, x)
+            shared = {} if self.spec.shares is None else {"memory": memory}
+            mixed, state = self.mixer(read, state, **shared)
+            x = x + self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
+        if self.feed_forward is not None:
+            read = _applied(self.mixer_norm, before) if self.spec.parallel else x
+            computed = self.feed_forward(_applied(self.feed_forward_norm, read))
+            x = x + self.spec.residual_scale * _applied(self.feed_forward_post_norm, computed)
+        return x, state
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@contract()
+class DecoderModel(nn.Module):
+    """Predict each token from those before it, as a specification says.
+
+    Args:
+        spec: the embedding, the pattern of layers, and how words are scored.
+
+    >>> import torch
+    >>> from companion.models.atlas import AttentionSpec, FeedForwardSpec
+    >>> layer = LayerSpec(AttentionSpec(4, 2, 8), FeedForwardSpec(hidden_dim=24))
+    >>> model = DecoderModel(ModelSpec(vocab_size=11, embed_dim=16, layers=(layer, layer)))
+    >>> logits, states = model(torch.tensor([[4, 5, 6]]))
+    >>> logits.shape, len(states)
+    (torch.Size([1, 3, 11]), 2)
+    """
+
+    def __init__(self, spec: ModelSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        self.embedding = nn.Embedding(spec.vocab_size, spec.embed_dim)
+        self.embedding_norm = _norm(spec.embed_dim, spec.embedding_norm)
+        self.layers = nn.ModuleList(Layer(spec.embed_dim, layer) for layer in spec.layers)
+        self.norm = _norm(spec.embed_dim, spec.norm)
+        self.output = nn.Linear(spec.embed_dim, spec.vocab_size, spec.output_bias)
+        if spec.tied:
+            self.output.weight = self.embedding.weight
+
+    def forward(self, tokens: Tensor, states: States | None = None) -> tuple[Tensor, States]:
+        """Score the next token at every position.
+
+        Args:
+            tokens: (b, n) ids.
+            states: what every layer kept of the tokens before; None means that the text begins
+                here.
+
+        Returns:
+            Logits (b, n, vocab_size), and the states that the next tokens need.
+        """
+        before = [None] * len(self.layers) if states is None else states
+        x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
+        after: list[Any] = []
+        for layer, spec, state in zip(self.layers, self.spec.layers, before, strict=True):
+            memory = None if spec.shares is None else after[spec.shares]
+            x, state = layer(x, state, memory)
+            after.append(state)
+        logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
+        if self.spec.logit_softcap is not None:
+            logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
+        return logits, tuple(map(_kept, self.layers, after))
+
+    @torch.no_grad()
+    @contract(matching="embedding.weight", prompt="ids: b n", n="> 0", beam_size=">= 1")
+    def start(self, prompt: Tensor, *, beam_size: int = 1) -> TextState:
+        """Read every prompt up to its last token, which the first step reads; no gradients.
+
+        Args:
+            prompt: ids, of equal lengths: padding would be read as text.
+            beam_size: rows for each prompt; they follow one another.
+        """
+        prompt = prompt.repeat_interleave(beam_size, 0)
+        before = None if prompt.shape[1] == 1 else self(prompt[:, :-1])[1]
+        return TextState(prompt[:, -1], before)
+
+    @contract(matching="embedding.weight", tokens="ids: b")
+    def step(self, tokens: Tensor, state: TextState) -> TextStep:
+        """Read one token a text and score the next.
+
+        Args:
+            tokens: ids, `state.last` at the first step, then what was chosen.
+            state: from `start` or from the step before.
+        """
+        logits, states = self(tokens[:, None], state.states)
+        return TextStep(logits[:, 0], TextState(tokens, states))
+
+    @contract(indices="ids: b")
+    def reorder(self, state: TextState, indices: Tensor) -> TextState:
+        """Let row i go on from what row indices[i] was: a beam search chose among them.
+
+        Args:
+            state: from `step`.
+            indices: rows.
+        """
+        states = (
+            None if state.states is None else tuple(_rows(part, indices) for part in state.states)
+        )
+        return TextState(state.last[indices], states)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+def state_numbers(states: States) -> int:
+    """Count the numbers that states hold."""
+    return sum(
+        part.numel() for state in states if state is not None for part in state
+        if isinstance(part, Tensor)
+    )  # fmt: skip
+
+
+def _rows(state: Any, indices: Tensor) -> Any:
+    """Return some rows of the state of a layer, whose tensors all begin with an axis of texts."""
+    if state is None:
+        return None
+    parts = (part[indices] if isinstance(part, Tensor) else part for part in state)
+    return type(state)(*parts)
+
+
+def _kept(layer: Any, state: Any) -> Any:
+    """Return what a layer keeps: nothing of what it shares, and nothing that no query reaches."""
+    if layer.spec.shares is not None or layer.mixer is None:
+        return None
+    trim = getattr(layer.mixer, "trim", None)
+    return state if trim is None else trim(state)
+
+
+def _computing(embed_dim: int, spec: FeedForwardSpec | ExpertsSpec) -> nn.Module:
+    """Return what a specification says of the feed-forward layer."""
+    if isinstance(spec, ExpertsSpec):
+        return Experts(embed_dim, spec)
+    return FeedForward(embed_dim, spec)
+
+
+def _norm(width: int, spec: NormSpec | None) -> Norm | None:
+    return None if spec is None else Norm(width, spec)
+
+
+def _applied(norm: Norm | None, x: Tensor) -> Tensor:
+    return x if norm is None else norm(x)

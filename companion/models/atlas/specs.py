@@ -1,0 +1,104 @@
+"""A model as a pattern of layers: what each of them mixes, computes and keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from companion.contracts import contract
+from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.norms import NormSpec
+
+_RMS = NormSpec()
+
+
+class MixerSpec(Protocol):
+    """What every kind of mixer can say of itself: attention, its relatives, a convolution."""
+
+    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+        """Return the bytes that it keeps of a text of so many tokens, for the next token.
+
+        Args:
+            length: tokens read so far.
+            batch_size: number of texts.
+            itemsize: bytes of a number, where the reference keeps the model's own precision.
+        """
+
+
+@contract(shares=">= 0")
+@dataclass(frozen=True)
+class LayerSpec:
+    """One layer: tokens are mixed, then each is computed with by itself.
+
+    Every part f sits in a residual, x + residual_scale * post_norm(f(pre_norm(x))), where a norm
+    that is None is left out.
+
+    Attributes:
+        mixer: how tokens reach each other; None means not at all.
+        feed_forward: what is computed at every position; None means nothing.
+        pre_norm: norm of what a part reads.
+        post_norm: norm of what it gives.
+        parallel: both parts read the same normalised x, and both are added to it.
+        residual_scale: factor on what a part gives.
+        shares: number of an earlier layer whose keys and values this one reads instead of making
+            its own.
+    """
+
+    mixer: MixerSpec | None
+    feed_forward: FeedForwardSpec | ExpertsSpec | None
+    pre_norm: NormSpec | None = _RMS
+    post_norm: NormSpec | None = None
+    parallel: bool = False
+    residual_scale: float = 1.0
+    shares: int | None = None
+
+    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+        """Return the bytes that the layer itself keeps of a text of so many tokens."""
+        if self.mixer is None or self.shares is not None:
+            return 0
+        return self.mixer.state_bytes(length, batch_size, itemsize)
+
+
+@contract(vocab_size=">= 1", embed_dim=">= 1", logit_softcap="> 0")
+@dataclass(frozen=True)
+class ModelSpec:
+    """A decoder: an embedding, a pattern of layers, a norm, and a score for every next token.
+
+    Attributes:
+        vocab_size: number of ids.
+        embed_dim: width e of the residual stream.
+        layers: the layers from first to last.
+        norm: of what the last layer gives; None means none.
+        embedding_scale: factor on the embeddings.
+        embedding_norm: norm of the embeddings; None means none.
+        logit_scale: factor on the scores.
+        logit_softcap: bound on the scores, softcap * tanh(score / softcap).
+        tied: score with the embedding itself.
+        output_bias: add a number to the score of every id.
+    """
+
+    vocab_size: int
+    embed_dim: int
+    layers: tuple[LayerSpec, ...]
+    norm: NormSpec | None = _RMS
+    embedding_scale: float = 1.0
+    embedding_norm: NormSpec | None = None
+    logit_scale: float = 1.0
+    logit_softcap: float | None = None
+    tied: bool = False
+    output_bias: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a layer that shares with one that is not there, or that shares itself."""
+        for number, layer in enumerate(self.layers):
+            source = layer.shares
+            if source is not None and (source >= number or self.layers[source].shares is not None):
+                raise ValueError(
+                    f"layers: layer {number} has shares={source}, wanted an earlier layer that "
+                    f"makes its own keys and values"
+                )
+
+    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+        """Return the bytes of cache and state that all layers keep of texts of so many tokens."""
+        return sum(layer.state_bytes(length, batch_size, itemsize) for layer in self.layers)

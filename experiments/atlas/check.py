@@ -1,0 +1,137 @@
+"""Hold one architecture against its reference: values, causality, caches and their bytes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForCausalLM
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+from companion.models.atlas import DecoderModel, read_config, read_weights
+from companion.models.atlas.model import state_numbers
+from experiments.atlas.rows import Row
+
+LENGTH, BATCH, CHANGED = 23, 2, 17
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one architecture gave at toy size, in float32; differences are the largest of logits.
+
+    Attributes:
+        difference: between ours and the reference.
+        size: largest logit of the reference, to compare with.
+        leak: of ours at tokens before a change of the text.
+        cached: between ours with a cache, at every split and token by token, and at once.
+        reference_leak: of the reference at tokens before a change of the text.
+        reference_cached: between the reference with its cache, token by token, and at once.
+        bytes: of our formula, for a text of `LENGTH` tokens.
+        held_bytes: that our states really hold.
+        reference_bytes: that the reference's own cache holds.
+    """
+
+    difference: float
+    size: float
+    leak: float
+    cached: float
+    reference_leak: float
+    reference_cached: float
+    bytes: int
+    held_bytes: int
+    reference_bytes: int
+
+
+def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
+    """Build an architecture twice, with the same random weights: ours, and the reference."""
+    torch.manual_seed(seed)
+    config = CONFIG_MAPPING[row.name](**row.fields)
+    reference = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    reference = reference.eval().float()
+    _stir(reference)
+    fields = config.to_dict()
+    model = DecoderModel(read_config(fields, path=row.name)).eval()
+    read_weights(model, fields, reference.state_dict(), path=row.name)
+    return model, reference
+
+
+@torch.no_grad()
+def check(row: Row) -> Outcome:
+    """Compare an architecture with its reference."""
+    model, reference = build(row)
+    tokens = torch.randint(3, model.spec.vocab_size, (BATCH, LENGTH))
+    changed = tokens.clone()
+    changed[:, CHANGED:] = torch.randint(3, model.spec.vocab_size, (BATCH, LENGTH - CHANGED))
+
+    theirs = reference(tokens, use_cache=False).logits
+    ours, states = model(tokens)
+    cache, stepped = None, []
+    for token in torch.split(tokens, 1, dim=1):
+        output = reference(token, past_key_values=cache, use_cache=True)
+        cache = output.past_key_values
+        stepped.append(output.logits)
+    return Outcome(
+        difference=_largest(ours - theirs),
+        size=_largest(theirs),
+        leak=_largest(model(changed)[0][:, :CHANGED] - ours[:, :CHANGED]),
+        cached=max(_largest(pieces - ours) for pieces in _pieces(model, tokens)),
+        reference_leak=_largest((reference(changed, use_cache=False).logits - theirs)[:, :CHANGED]),
+        reference_cached=_largest(torch.cat(stepped, 1) - theirs),
+        bytes=model.spec.state_bytes(LENGTH, BATCH, itemsize=4),
+        held_bytes=4 * state_numbers(states),
+        reference_bytes=sum(_tensor_bytes(cache)),
+    )
+
+
+def _stir(reference: nn.Module) -> None:
+    """Make random what begins at a constant: zeros and ones hide what is done with them."""
+    for parameter in (*reference.parameters(), *reference.buffers()):
+        if parameter.is_floating_point() and parameter.numel() > 1 and parameter.std() == 0:
+            parameter.data += 0.3 * torch.randn_like(parameter)
+
+
+def _pieces(model: DecoderModel, tokens: Tensor) -> Iterator[Tensor]:
+    """Read tokens in two pieces, at every split, and one by one."""
+    for split in range(1, LENGTH):
+        first, kept = model(tokens[:, :split])
+        second, _ = model(tokens[:, split:], kept)
+        yield torch.cat((first, second), 1)
+    states: tuple[Any, ...] | None = None
+    steps = []
+    for token in torch.split(tokens, 1, dim=1):
+        logits, states = model(token, states)
+        steps.append(logits)
+    yield torch.cat(steps, 1)
+
+
+def _largest(difference: Tensor) -> float:
+    largest = float(difference.abs().max())
+    return math.inf if math.isnan(largest) else largest
+
+
+def _tensor_bytes(cache: Any) -> Iterator[int]:
+    """Count the bytes of the tensors that a cache of the library holds, each once."""
+    seen: set[int] = set()
+    waiting: list[Any] = list(cache.layers)
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, Tensor):
+            if thing.is_floating_point():
+                yield thing.nbytes
+        elif isinstance(thing, dict):
+            waiting += thing.values()
+        elif isinstance(thing, (list, tuple)):
+            waiting += thing
+        elif hasattr(thing, "__dict__"):
+            waiting += vars(thing).values()

@@ -1,0 +1,69 @@
+"""The rows of the atlas: a model_type of the library, and a size at which it is built in a moment.
+
+Toy sizes are chosen so that every part of a model is at work: more than one layer of each kind, a
+window and a top-k that are shorter than the text, heads that are shared, experts that are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_BASE = {
+    "vocab_size": 67, "hidden_size": 48, "intermediate_size": 56, "num_hidden_layers": 4,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+    "initializer_range": 0.15, "max_position_embeddings": 256,
+    "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+_WINDOW = {"sliding_window": 7}
+_LOCAL = {"num_local_experts": 6, "num_experts_per_tok": 2}
+_EXPERTS = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One architecture.
+
+    Attributes:
+        name: model_type of its configuration.
+        toy: fields of the configuration at toy size.
+        base: fields that most rows share; a row that has none of them gives its own.
+    """
+
+    name: str
+    toy: Mapping[str, Any] = field(default_factory=dict)
+    base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All fields at toy size."""
+        return {**self.base, **self.toy}
+
+
+ROWS = (
+    Row("llama", {"rope_parameters": {
+        "rope_type": "llama3", "rope_theta": 10_000.0, "factor": 4.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 32}}),
+    Row("mistral", _WINDOW),
+    Row("ministral3", {"rope_parameters": {
+        "rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "beta_fast": 32.0,
+        "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1,
+        "original_max_position_embeddings": 8}}),
+    Row("qwen2"),
+    Row("qwen3"),
+    Row("smollm3", {"no_rope_layer_interval": 2}),
+    Row("olmo2"),
+    Row("olmo3", _WINDOW),
+    Row("exaone4", {**_WINDOW, "sliding_window_pattern": 2}),
+    Row("granite", {"attention_multiplier": 0.3, "residual_multiplier": 0.7,
+                    "embedding_multiplier": 3.0, "logits_scaling": 2.0}),
+    Row("cohere2", {**_WINDOW, "sliding_window_pattern": 2}),
+    Row("gemma2", {**_WINDOW, "query_pre_attn_scalar": 12, "attn_logit_softcapping": 3.0,
+                   "final_logit_softcapping": 2.0}),
+    Row("gemma3_text", {**_WINDOW, "query_pre_attn_scalar": 12, "sliding_window_pattern": 2}),
+    Row("mixtral", {**_LOCAL, **_WINDOW}),
+    Row("qwen3_moe", {**_EXPERTS, "norm_topk_prob": True}),
+    Row("gpt_oss", {**_LOCAL, **_WINDOW}),
+)  # fmt: skip
+"""The architectures, each of which the check builds twice."""
