@@ -1729,8 +1729,8 @@ MUTANTS = [
     Mutant(
         "a gate of another kind",
         "models/atlas/mixers/gated_delta.py",
-        "gate = F.silu(in_heads",
-        "gate = torch.sigmoid(in_heads",
+        "gate = GATES[self.spec.gate](in_heads",
+        "gate = torch.tanh(in_heads",
         "models/atlas/test_gated_delta.py",
         "test_equals_the_reference and 5-qwen3_5",
     ),
@@ -1741,5 +1741,13 @@ MUTANTS = [
         "key",
         "models/atlas/test_gated_delta.py",
         "test_equals_the_reference and 5-qwen3_5",
+    ),
+    Mutant(
+        "a state that forgets what it has just been given",
+        "models/atlas/mixers/mamba2.py",
+        "attend(query, step[..., None] * key, value,",
+        "attend(query, step[..., None] * decay[..., None] * key, value,",
+        "models/atlas/test_mamba2.py",
+        "test_equals_the_reference and 5-mamba2",
     ),
 ]

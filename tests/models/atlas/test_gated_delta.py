@@ -1,4 +1,4 @@
-"""Gated DeltaNet, equal to the layers of Qwen3-Next, Qwen3.5 and OLMo Hybrid."""
+"""Gated DeltaNet, equal to the layers of Qwen3-Next, Qwen3.5, OLMo Hybrid and Qwen4."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ REFERENCES = {
     "qwen3_next": ("Qwen3NextConfig", "Qwen3NextGatedDeltaNet"),
     "qwen3_5": ("Qwen3_5TextConfig", "Qwen3_5GatedDeltaNet"),
     "olmo_hybrid": ("OlmoHybridConfig", "OlmoHybridGatedDeltaNet"),
+    "qwen4_exp": ("Qwen4ExpTextConfig", "Qwen4ExpTextGatedDeltaNet"),
 }
+OTHERS: dict[str, Any] = {"qwen4_exp": {"output_gate_type": "sigmoid"}}
 
 
 def reference(name: str) -> tuple[Any, Any]:
@@ -40,15 +42,17 @@ def reference(name: str) -> tuple[Any, Any]:
         hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
         linear_num_key_heads=KEY_HEADS, linear_num_value_heads=VALUE_HEADS,
         linear_key_head_dim=KEY, linear_value_head_dim=VALUE, linear_conv_kernel_dim=KERNEL,
-        layer_types=["linear_attention", "full_attention"],
+        layer_types=["linear_attention", "full_attention"], **OTHERS.get(name, {}),
     )  # fmt: skip
     layers = importlib.import_module(f"{folder}.modeling_{name}")
     return config, randomised(getattr(layers, layer_name)(config, 0))
 
 
 def spec_of(name: str) -> GatedDeltaSpec:
-    other = {"max_beta": 2.0, "norm_eps": 1e-5} if name == "olmo_hybrid" else {}
-    return GatedDeltaSpec(KEY_HEADS, VALUE_HEADS, KEY, VALUE, KERNEL, **other)
+    others: dict[str, Any] = {
+        "olmo_hybrid": {"max_beta": 2.0, "norm_eps": 1e-5}, "qwen4_exp": {"gate": "sigmoid"}
+    }  # fmt: skip
+    return GatedDeltaSpec(KEY_HEADS, VALUE_HEADS, KEY, VALUE, KERNEL, **others.get(name, {}))
 
 
 def ours(name: str, layer: Any) -> GatedDelta:
@@ -62,7 +66,7 @@ def ours(name: str, layer: Any) -> GatedDelta:
         names = {"a_proj": "in_proj_a", "b_proj": "in_proj_b", "g_proj": "in_proj_z"}
         names |= {"o_proj": "out_proj", "o_norm": "norm"}
         stored |= {f"{new}.weight": stored[f"{old}.weight"] for old, new in names.items()}
-    made = GatedDelta(WIDTH, spec_of(name), 1e-6)
+    made = GatedDelta(WIDTH, spec_of(name))
     made.load_state_dict({
         "qkv_proj.weight": stored["in_proj_qkv.weight"],
         "conv_weight": stored["conv1d.weight"][:, 0],

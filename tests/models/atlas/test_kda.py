@@ -71,7 +71,8 @@ def reference(name: str) -> tuple[Any, Any]:
 
 
 def spec_of(name: str) -> KimiDeltaSpec:
-    return KimiDeltaSpec(HEADS, DIM, KERNEL, **REFERENCES[name].spec)
+    norm_eps = 1e-6 if name.startswith("bailing") else 1e-5
+    return KimiDeltaSpec(HEADS, DIM, KERNEL, norm_eps=norm_eps, **REFERENCES[name].spec)
 
 
 def ours(name: str, layer: Any) -> KimiDelta:
@@ -92,7 +93,7 @@ def ours(name: str, layer: Any) -> KimiDelta:
         else:
             weights[f"{new}.0.weight"] = stored[f"{old}_a_proj.weight"]
             weights[f"{new}.1.weight"] = stored[f"{old}_b_proj.weight"]
-    made = KimiDelta(WIDTH, spec_of(name), layer.o_norm.variance_epsilon)
+    made = KimiDelta(WIDTH, spec_of(name))
     made.load_state_dict(weights)
     return made
 

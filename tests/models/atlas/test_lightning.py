@@ -43,7 +43,7 @@ def ours(layer: Any, number: int = 1) -> Lightning:
     """Our layer with the weights of a reference, whose rows lie by heads: query, key and value."""
     stored = layer.state_dict()
     rows = stored["qkv_proj.weight"].view(HEADS, 3, DIM, WIDTH)
-    made = Lightning(WIDTH, spec_of(number), norm_eps=1e-5)
+    made = Lightning(WIDTH, spec_of(number))
     made.load_state_dict({
         "qkv_proj.weight": rows.transpose(0, 1).flatten(0, 2),
         "gate_proj.weight": stored["output_gate.weight"],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 import torch.nn.functional as F
@@ -14,9 +15,9 @@ from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.gates import l2_normalize, softplus_decay
 from companion.models.atlas.mixers.recurrent import (
-    DeltaState,
+    RecurrentState,
     attend,
-    gate_norm,
+    gated,
     in_heads,
     initial_bias,
     initial_conv,
@@ -24,6 +25,10 @@ from companion.models.atlas.mixers.recurrent import (
     joined,
     same_batch,
 )
+from companion.models.atlas.norms import Norm, NormSpec
+
+GATES: dict[str, Callable[[Tensor], Tensor]] = {"silu": F.silu, "sigmoid": torch.sigmoid}
+"""What makes an output gate of its projection, by name."""
 
 
 @contract(
@@ -43,7 +48,8 @@ class GatedDeltaSpec:
         conv_width: tokens `w` that the short convolution blends.
         max_beta: the largest share that a step writes; 2 lets the state turn values around
             (Grazzi et al., 2025), as OLMo Hybrid does.
-        norm_eps: what the norm of a head adds to its mean square; None means the model's.
+        gate: "silu" or "sigmoid", what makes the output gate of its projection.
+        norm_eps: what the norm of a head adds to its mean square.
 
     >>> GatedDeltaSpec(num_key_heads=2, num_value_heads=4, key_dim=3, value_dim=5).channels
     32
@@ -55,7 +61,8 @@ class GatedDeltaSpec:
     value_dim: int
     conv_width: int = 4
     max_beta: float = 1.0
-    norm_eps: float | None = None
+    gate: Literal["silu", "sigmoid"] = "silu"
+    norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
         """Refuse heads that cannot be shared evenly."""
@@ -81,7 +88,7 @@ class GatedDeltaSpec:
         return batch_size * (state + inputs) if length else 0
 
 
-@contract(embed_dim=">= 1", norm_eps="> 0")
+@contract(embed_dim=">= 1")
 class GatedDelta(nn.Module):
     """Forget a part of the state, correct what it holds under the key, read (Yang et al., 2025).
 
@@ -95,7 +102,6 @@ class GatedDelta(nn.Module):
     Args:
         embed_dim: width e of a token.
         spec: heads, widths and the rest.
-        norm_eps: what the norm adds to the mean square, where the spec does not say.
 
     >>> spec = GatedDeltaSpec(num_key_heads=2, num_value_heads=4, key_dim=3, value_dim=5)
     >>> layer = GatedDelta(7, spec)
@@ -104,7 +110,7 @@ class GatedDelta(nn.Module):
     (torch.Size([1, 11, 7]), torch.Size([1, 4, 3, 5]))
     """
 
-    def __init__(self, embed_dim: int, spec: GatedDeltaSpec, norm_eps: float = 1e-6) -> None:
+    def __init__(self, embed_dim: int, spec: GatedDeltaSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
         heads, values = spec.num_value_heads, spec.num_value_heads * spec.value_dim
@@ -115,11 +121,13 @@ class GatedDelta(nn.Module):
         self.decay_bias = initial_bias(heads)
         self.beta_proj = nn.Linear(embed_dim, heads, bias=False)
         self.gate_proj = nn.Linear(embed_dim, values, bias=False)
-        self.norm = nn.RMSNorm(spec.value_dim, eps=spec.norm_eps or norm_eps)
+        self.norm = Norm(spec.value_dim, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(values, embed_dim, bias=False)
 
     @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
-    def forward(self, x: Tensor, state: DeltaState | None = None) -> tuple[Tensor, DeltaState]:
+    def forward(
+        self, x: Tensor, state: RecurrentState | None = None
+    ) -> tuple[Tensor, RecurrentState]:
         """Mix every token with those before it.
 
         Args:
@@ -137,9 +145,9 @@ class GatedDelta(nn.Module):
 
         output, memory = attend(query, key, value, decay=decay.mT, beta=beta.mT, state=memory)
 
-        gate = F.silu(in_heads(self.gate_proj(x), self.spec.value_dim))
-        output = self.output_proj(joined(gate_norm(output, self.norm, gate)))
-        return output, DeltaState(inputs, memory)
+        gate = GATES[self.spec.gate](in_heads(self.gate_proj(x), self.spec.value_dim))
+        output = self.output_proj(joined(gated(output, self.norm, gate)))
+        return output, RecurrentState(inputs, memory)
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -13,9 +13,9 @@ from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.gates import l2_normalize, sigmoid_decay, softplus_decay
 from companion.models.atlas.mixers.recurrent import (
-    DeltaState,
+    RecurrentState,
     attend,
-    gate_norm,
+    gated,
     in_heads,
     initial_bias,
     initial_conv,
@@ -23,6 +23,7 @@ from companion.models.atlas.mixers.recurrent import (
     joined,
     same_batch,
 )
+from companion.models.atlas.norms import Norm, NormSpec
 
 
 @contract(
@@ -41,7 +42,7 @@ class KimiDeltaSpec:
         gate_rank: width between the two matrices that give the output gate; None means one.
         decay_floor: logarithm of the smallest decay (`companion.gates.sigmoid_decay`); None means
             a decay without a floor (`companion.gates.softplus_decay`).
-        norm_eps: what the norm of a head adds to its mean square; None means the model's.
+        norm_eps: what the norm of a head adds to its mean square.
 
     >>> KimiDeltaSpec(num_heads=2, head_dim=3).channels
     18
@@ -53,7 +54,7 @@ class KimiDeltaSpec:
     decay_rank: int | None = None
     gate_rank: int | None = None
     decay_floor: float | None = None
-    norm_eps: float | None = None
+    norm_eps: float = 1e-6
 
     @property
     def channels(self) -> int:
@@ -71,7 +72,7 @@ class KimiDeltaSpec:
         return batch_size * (state + inputs) if length else 0
 
 
-@contract(embed_dim=">= 1", norm_eps="> 0")
+@contract(embed_dim=">= 1")
 class KimiDelta(nn.Module):
     """Forget by channels, correct what the state holds under the key, read (Kimi Team, 2025).
 
@@ -84,7 +85,6 @@ class KimiDelta(nn.Module):
     Args:
         embed_dim: width e of a token.
         spec: heads, widths and the rest.
-        norm_eps: what the norm adds to the mean square, where the spec does not say.
 
     >>> layer = KimiDelta(7, KimiDeltaSpec(num_heads=2, head_dim=3, decay_rank=3))
     >>> output, state = layer(torch.ones(1, 11, 7))
@@ -92,7 +92,7 @@ class KimiDelta(nn.Module):
     (torch.Size([1, 11, 7]), torch.Size([1, 2, 3, 3]))
     """
 
-    def __init__(self, embed_dim: int, spec: KimiDeltaSpec, norm_eps: float = 1e-6) -> None:
+    def __init__(self, embed_dim: int, spec: KimiDeltaSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
         width = spec.num_heads * spec.head_dim
@@ -103,11 +103,13 @@ class KimiDelta(nn.Module):
         self.decay_bias = initial_bias(spec.num_heads, spec.head_dim)
         self.beta_proj = nn.Linear(embed_dim, spec.num_heads, bias=False)
         self.gate_proj = _projection(embed_dim, width, spec.gate_rank)
-        self.norm = nn.RMSNorm(spec.head_dim, eps=spec.norm_eps or norm_eps)
+        self.norm = Norm(spec.head_dim, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(width, embed_dim, bias=False)
 
     @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
-    def forward(self, x: Tensor, state: DeltaState | None = None) -> tuple[Tensor, DeltaState]:
+    def forward(
+        self, x: Tensor, state: RecurrentState | None = None
+    ) -> tuple[Tensor, RecurrentState]:
         """Mix every token with those before it.
 
         Args:
@@ -128,8 +130,8 @@ class KimiDelta(nn.Module):
         )  # fmt: skip
 
         gate = torch.sigmoid(in_heads(self.gate_proj(x), self.spec.head_dim))
-        output = self.output_proj(joined(gate_norm(output, self.norm, gate)))
-        return output, DeltaState(inputs, memory)
+        output = self.output_proj(joined(gated(output, self.norm, gate)))
+        return output, RecurrentState(inputs, memory)
 
     if TYPE_CHECKING:
         __call__ = forward

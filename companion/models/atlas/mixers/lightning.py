@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.gates import fixed_decay
-from companion.models.atlas.mixers.recurrent import attend, gate_norm, in_heads, joined, same_batch
+from companion.models.atlas.mixers.recurrent import attend, gated, in_heads, joined, same_batch
+from companion.models.atlas.norms import Norm, NormSpec
 
 
 class LightningState(NamedTuple):
@@ -33,7 +34,7 @@ class LightningSpec:
         num_heads: heads `h` of queries, keys and values.
         head_dim: width `d` of each of them.
         slope_scale: factor on the slopes of forgetting, `companion.gates.fixed_decay`.
-        norm_eps: what the norm adds to the mean square; None means the model's.
+        norm_eps: what the norm adds to the mean square.
 
     >>> LightningSpec(num_heads=2, head_dim=3).state_bytes(100)
     36
@@ -42,7 +43,7 @@ class LightningSpec:
     num_heads: int
     head_dim: int
     slope_scale: float = 1.0
-    norm_eps: float | None = None
+    norm_eps: float = 1e-6
 
     def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
         """Count what a cache holds after some tokens: the same at every length above 0.
@@ -53,7 +54,7 @@ class LightningSpec:
         return batch_size * state if length else 0
 
 
-@contract(embed_dim=">= 1", norm_eps="> 0")
+@contract(embed_dim=">= 1")
 class Lightning(nn.Module):
     """Forget at a fixed rate, add, read (Qin et al., 2024), as MiniMax (2025) does.
 
@@ -66,7 +67,6 @@ class Lightning(nn.Module):
     Args:
         embed_dim: width e of a token.
         spec: heads, widths and the rest.
-        norm_eps: what the norm adds to the mean square, where the spec does not say.
 
     >>> layer = Lightning(7, LightningSpec(num_heads=2, head_dim=3))
     >>> output, state = layer(torch.ones(1, 11, 7))
@@ -76,13 +76,13 @@ class Lightning(nn.Module):
 
     decay: Tensor
 
-    def __init__(self, embed_dim: int, spec: LightningSpec, norm_eps: float = 1e-6) -> None:
+    def __init__(self, embed_dim: int, spec: LightningSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
         width = spec.num_heads * spec.head_dim
         self.qkv_proj = nn.Linear(embed_dim, 3 * width, bias=False)
         self.gate_proj = nn.Linear(embed_dim, width, bias=False)
-        self.norm = nn.RMSNorm(width, eps=spec.norm_eps or norm_eps)
+        self.norm = Norm(width, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(width, embed_dim, bias=False)
         decay = fixed_decay(spec.num_heads, scale=spec.slope_scale, like=self.norm.weight)
         self.register_buffer("decay", decay, persistent=False)
@@ -107,7 +107,7 @@ class Lightning(nn.Module):
         output, memory = attend(query, key, value, decay=decay, state=memory)
 
         gate = torch.sigmoid(self.gate_proj(x))
-        output = self.output_proj(gate_norm(joined(output), self.norm, gate))
+        output = self.output_proj(gated(joined(output), self.norm, gate))
         return output, LightningState(memory)
 
     if TYPE_CHECKING:

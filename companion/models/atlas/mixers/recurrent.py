@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.linear import chunked_linear_attention, recurrent_linear_attention
+from companion.models.atlas.norms import Norm
 
 SLOWEST, FASTEST = 1e-3, 0.1
 """Steps by which heads forget before they learn, as Mamba has them (Gu and Dao, 2023)."""
 
 
-class DeltaState(NamedTuple):
-    """What a layer with a short convolution and the delta rule keeps of the text so far.
+class RecurrentState(NamedTuple):
+    """What a layer with a short convolution and a memory keeps of the text so far.
 
     Attributes:
         inputs: the last w - 1 inputs of the convolution, (b, w - 1, c).
@@ -61,11 +61,10 @@ def initial_bias(*shape: int) -> nn.Parameter:
     return nn.Parameter(step + torch.log(-torch.expm1(-step)))
 
 
-def gate_norm(output: Tensor, norm: nn.RMSNorm, gate: Tensor) -> Tensor:
-    """Norm every head and multiply it by its gate, in at least float32."""
+def gated(output: Tensor, norm: Norm, gate: Tensor) -> Tensor:
+    """Norm the last axis and multiply it by its gate, in at least float32."""
     wide = torch.promote_types(output.dtype, torch.float32)
-    normed = F.rms_norm(output.to(wide), norm.normalized_shape, norm.weight.to(wide), norm.eps)
-    return (normed * gate.to(wide)).to(output.dtype)
+    return (norm(output.to(wide)) * gate.to(wide)).to(output.dtype)
 
 
 def same_batch(call: Mapping[str, Any]) -> None:

@@ -49,7 +49,7 @@ class ShortConvSpec:
         return batch_size * itemsize * self.channels * self.conv_width if length else 0
 
 
-@contract(embed_dim=">= 1", norm_eps="> 0")
+@contract(embed_dim=">= 1")
 class ShortConv(nn.Module):
     """Gate, blend the last w tokens of every channel, gate again, as LFM2 does (Liquid AI, 2025).
 
@@ -60,7 +60,6 @@ class ShortConv(nn.Module):
     Args:
         embed_dim: width e of a token.
         spec: width and the rest.
-        norm_eps: of the other layers of a model; this one has no norm.
 
     >>> layer = ShortConv(7, ShortConvSpec(channels=5))
     >>> output, state = layer(torch.ones(1, 11, 7))
@@ -68,7 +67,7 @@ class ShortConv(nn.Module):
     (torch.Size([1, 11, 7]), torch.Size([1, 2, 5]))
     """
 
-    def __init__(self, embed_dim: int, spec: ShortConvSpec, norm_eps: float = 1e-6) -> None:
+    def __init__(self, embed_dim: int, spec: ShortConvSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
         self.input_proj = nn.Linear(embed_dim, 3 * spec.channels, bias=spec.bias)
