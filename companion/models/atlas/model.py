@@ -10,11 +10,23 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
+from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
+from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
+from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
+from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 
-MIXERS: dict[type, type[nn.Module]] = {AttentionSpec: Attention}
+MIXERS: dict[type, type[nn.Module]] = {
+    AttentionSpec: Attention,
+    GatedDeltaSpec: GatedDelta,
+    KimiDeltaSpec: KimiDelta,
+    LightningSpec: Lightning,
+    Mamba2Spec: Mamba2,
+    ShortConvSpec: ShortConv,
+}
 """By kind of specification, the layer that computes it."""
 
 States = tuple[Any, ...]

@@ -14,6 +14,7 @@ from companion.attention import share_heads
 from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.gates import l2_normalize, softplus_decay
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
     attend,
@@ -77,15 +78,16 @@ class GatedDeltaSpec:
         """Channels of the convolution: all queries, keys and values."""
         return 2 * self.num_key_heads * self.key_dim + self.num_value_heads * self.value_dim
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Count what a cache holds after some tokens: the same at every length above 0.
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return the state (h, d, v), in float32, and the latest inputs of the convolution.
 
-        The state (h, d, v) is kept in float32. Of the convolution's inputs transformers keeps w,
-        one more than the next token needs.
+        Of these transformers keeps w, one more than the next token needs.
         """
-        state = 4 * self.num_value_heads * self.key_dim * self.value_dim
-        inputs = itemsize * self.channels * self.conv_width
-        return batch_size * (state + inputs) if length else 0
+        state = self.num_value_heads * self.key_dim * self.value_dim
+        return (
+            Kept("state", state, tokens=None, itemsize=4, read=6 * state),
+            Kept("inputs of the convolution", self.channels * self.conv_width, tokens=None),
+        )
 
 
 @contract(embed_dim=">= 1")

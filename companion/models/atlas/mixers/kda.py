@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.gates import l2_normalize, sigmoid_decay, softplus_decay
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
     attend,
@@ -61,15 +62,16 @@ class KimiDeltaSpec:
         """Channels of the convolution: all queries, keys and values."""
         return 3 * self.num_heads * self.head_dim
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Count what a cache holds after some tokens: the same at every length above 0.
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return the state (h, d, d), in float32, and the latest inputs of the convolution.
 
-        The state (h, d, d) is kept in float32. Of the convolution's inputs transformers keeps w,
-        one more than the next token needs.
+        Of these transformers keeps w, one more than the next token needs.
         """
-        state = 4 * self.num_heads * self.head_dim**2
-        inputs = itemsize * self.channels * self.conv_width
-        return batch_size * (state + inputs) if length else 0
+        state = self.num_heads * self.head_dim**2
+        return (
+            Kept("state", state, tokens=None, itemsize=4, read=6 * state),
+            Kept("inputs of the convolution", self.channels * self.conv_width, tokens=None),
+        )
 
 
 @contract(embed_dim=">= 1")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.gates import fixed_decay
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import attend, gated, in_heads, joined, same_batch
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -36,8 +37,8 @@ class LightningSpec:
         slope_scale: factor on the slopes of forgetting, `companion.gates.fixed_decay`.
         norm_eps: what the norm adds to the mean square.
 
-    >>> LightningSpec(num_heads=2, head_dim=3).state_bytes(100)
-    36
+    >>> [part.numbers for part in LightningSpec(num_heads=2, head_dim=3).keeps()]
+    [18]
     """
 
     num_heads: int
@@ -45,13 +46,10 @@ class LightningSpec:
     slope_scale: float = 1.0
     norm_eps: float = 1e-6
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Count what a cache holds after some tokens: the same at every length above 0.
-
-        It is the state (h, d, d), which transformers keeps in the model's dtype.
-        """
-        state = itemsize * self.num_heads * self.head_dim**2
-        return batch_size * state if length else 0
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return the state (h, d, d), which transformers keeps in the model's dtype."""
+        state = self.num_heads * self.head_dim**2
+        return (Kept("state", state, tokens=None, read=4 * state),)
 
 
 @contract(embed_dim=">= 1")

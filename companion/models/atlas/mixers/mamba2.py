@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from companion.attention import share_heads
 from companion.contracts import contract
 from companion.convolution import short_convolution
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
     attend,
@@ -81,15 +82,16 @@ class Mamba2Spec:
         """Channels of the convolution: all values, keys and queries."""
         return self.inner_dim + 2 * self.num_groups * self.state_dim
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Count what a cache holds after some tokens: the same at every length above 0.
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return the state (h, d, v), in float32, and the latest inputs of the convolution.
 
-        The state (h, d, v) is kept in float32. Of the convolution's inputs transformers keeps w,
-        one more than the next token needs.
+        Of these transformers keeps w, one more than the next token needs.
         """
-        state = 4 * self.inner_dim * self.state_dim
-        inputs = itemsize * self.channels * self.conv_width
-        return batch_size * (state + inputs) if length else 0
+        state = self.inner_dim * self.state_dim
+        return (
+            Kept("state", state, tokens=None, itemsize=4, read=4 * state),
+            Kept("inputs of the convolution", self.channels * self.conv_width, tokens=None),
+        )
 
 
 @contract(embed_dim=">= 1")

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.convolution import short_convolution
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import initial_conv, same_batch
 
 
@@ -33,20 +34,21 @@ class ShortConvSpec:
         conv_width: tokens `w` that the convolution blends.
         bias: give the convolution and both projections biases.
 
-    >>> ShortConvSpec(channels=5).state_bytes(100)
-    30
+    >>> [part.numbers for part in ShortConvSpec(channels=5).keeps()]
+    [15]
     """
 
     channels: int
     conv_width: int = 3
     bias: bool = False
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Count what a cache holds after some tokens: the same at every length above 0.
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return the latest inputs of the convolution.
 
-        Of the convolution's inputs transformers keeps w, one more than the next token needs.
+        Of these transformers keeps w, one more than the next token needs.
         """
-        return batch_size * itemsize * self.channels * self.conv_width if length else 0
+        numbers = self.channels * self.conv_width
+        return (Kept("inputs of the convolution", numbers, tokens=None),)
 
 
 @contract(embed_dim=">= 1")

@@ -14,7 +14,7 @@ function start(root) {
   };
   const bytes = (part) => texts() * entries(part, tokens()) * part.numbers * (part.itemsize || itemsize);
   const operations = (part) => {
-    const all = entries(part, tokens()) + (part.tokens === 1 ? 1 : 0);
+    const all = part.tokens === null ? 1 : entries(part, tokens()) + (part.tokens === 1 ? 1 : 0);
     return part.read * (part.readLimit === null ? all : Math.min(all, part.readLimit));
   };
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
