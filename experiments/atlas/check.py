@@ -93,9 +93,10 @@ def check(row: Row) -> Outcome:
 
 def _stir(reference: nn.Module) -> None:
     """Make random what begins at a constant: zeros and ones hide what is done with them."""
-    for parameter in (*reference.parameters(), *reference.buffers()):
-        if parameter.is_floating_point() and parameter.numel() > 1 and parameter.std() == 0:
-            parameter.data += 0.3 * torch.randn_like(parameter)
+    for stored in reference.state_dict().values():
+        single = stored.numel() == 1
+        if stored.is_floating_point() and (bool(stored == 1) if single else stored.std() == 0):
+            stored += 0.3 * torch.randn_like(stored)
 
 
 def _pieces(model: DecoderModel, tokens: Tensor) -> Iterator[Tensor]:

@@ -19,6 +19,13 @@ _BASE = {
 _WINDOW = {"sliding_window": 7}
 _LOCAL = {"num_local_experts": 6, "num_experts_per_tok": 2}
 _EXPERTS = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+_GROUPS = {
+    "n_routed_experts": 6, "n_shared_experts": 2, "num_experts_per_tok": 2, "n_group": 3,
+    "topk_group": 2, "first_k_dense_replace": 1, "moe_intermediate_size": 24,
+    "norm_topk_prob": True, "routed_scaling_factor": 1.7,
+}  # fmt: skip
+_SPARSE = ["dense", "sparse", "sparse", "sparse"]
+_MIXED = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
 
 
 @dataclass(frozen=True)
@@ -65,5 +72,37 @@ ROWS = (
     Row("mixtral", {**_LOCAL, **_WINDOW}),
     Row("qwen3_moe", {**_EXPERTS, "norm_topk_prob": True}),
     Row("gpt_oss", {**_LOCAL, **_WINDOW}),
+    Row("seed_oss", {"attention_out_bias": True}),
+    Row("arcee", {"mlp_bias": True}),
+    Row("ernie4_5", {"use_bias": True}),
+    Row("hunyuan_v1_dense"),
+    Row("apertus", {"hidden_act": "xielu"}),
+    Row("granite_swa", {**_WINDOW, "layer_types": _MIXED, "layer_rope_theta": [0, 1e4, 1e3, 1e4],
+                        "attention_multiplier": 0.3, "residual_multiplier": 0.7,
+                        "embedding_multiplier": 3.0, "logits_scaling": 2.0}),
+    Row("qwen2_moe", {**_EXPERTS, "shared_expert_intermediate_size": 32, "mlp_only_layers": [1]}),
+    Row("olmoe", {**_LOCAL, "num_experts": 6, "head_dim": 12}),
+    Row("llama4_text", {
+        **_LOCAL, "attention_chunk_size": 5, "no_rope_layers": [1, 0, 1, 0], "floor_scale": 4,
+        "attn_scale": 0.3, "moe_layers": [1, 2], "intermediate_size_mlp": 40}),
+    Row("minimax_m2", _LOCAL),
+    Row("hy_v3", {**_EXPERTS, "mlp_layer_types": ["dense", "sparse"] * 2}),
+    Row("dots1", {**_GROUPS, "sliding_window": 7, "layer_types": _MIXED}),
+    Row("glm4_moe", {**_GROUPS, "use_qk_norm": True, "attention_bias": True}),
+    Row("exaone_moe", {
+        **_GROUPS, **_WINDOW, "num_experts": 6, "num_shared_experts": 2, "layer_types": _MIXED,
+        "mlp_layer_types": _SPARSE}),
+    Row("kolibri1", {
+        **_EXPERTS, **_WINDOW, "num_local_experts": 6, "norm_topk_prob": True,
+        "shared_expert_intermediate_size": 20, "layer_types": _MIXED}),
+    Row("cohere2_moe", {
+        **_EXPERTS, **_WINDOW, "layer_types": _MIXED, "num_shared_experts": 2,
+        "mlp_layer_types": _SPARSE,
+        "prefix_dense_intermediate_size": 40, "logit_scale": 0.5}),
+    Row("mimo_v2_flash", {
+        **_GROUPS, **_WINDOW, "n_shared_experts": None, "v_head_dim": 12, "num_key_value_heads": 1,
+        "layer_types": _MIXED, "mlp_layer_types": _SPARSE, "rope_parameters": {
+            kind: {"rope_type": "default", "rope_theta": base, "partial_rotary_factor": 0.5}
+            for kind, base in (("full_attention", 1e5), ("sliding_attention", 1e3))}}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
@@ -27,19 +28,24 @@ class Layer(nn.Module):
         spec: what mixes, what computes, and where the norms stand.
     """
 
+    scalar: Tensor | None
+
     def __init__(self, embed_dim: int, spec: LayerSpec) -> None:
         super().__init__()
         self.spec = spec
         self.mixer = self.mixer_norm = self.mixer_post_norm = None
         self.feed_forward = self.feed_forward_norm = self.feed_forward_post_norm = None
         if spec.mixer is not None:
-            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer)
+            shares = {} if spec.shares is None else {"shares": True}
+            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares)
             self.mixer_norm = _norm(embed_dim, spec.pre_norm)
             self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
-            self.feed_forward_norm = None if spec.parallel else _norm(embed_dim, spec.pre_norm)
+            if not spec.parallel or spec.two_norms:
+                self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
             self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+        self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
     def forward(self, x: Tensor, state: Any = None, memory: Any = None) -> tuple[Tensor, Any]:
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
@@ -56,10 +62,12 @@ class Layer(nn.Module):
             mixed, state = self.mixer(read, state, **shared)
             x = x + self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
         if self.feed_forward is not None:
-            read = _applied(self.mixer_norm, before) if self.spec.parallel else x
+            read = before if self.spec.parallel else x
+            if self.feed_forward_norm is None and self.spec.parallel:
+                read = _applied(self.mixer_norm, read)
             computed = self.feed_forward(_applied(self.feed_forward_norm, read))
             x = x + self.spec.residual_scale * _applied(self.feed_forward_post_norm, computed)
-        return x, state
+        return (x if self.scalar is None else x * self.scalar), state
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -40,7 +40,9 @@ class LayerSpec:
         pre_norm: norm of what a part reads.
         post_norm: norm of what it gives.
         parallel: both parts read the same normalised x, and both are added to it.
+        two_norms: with parallel, each part normalises x by itself (GPT-NeoX).
         residual_scale: factor on what a part gives.
+        scaled: multiply what the layer gives by a stored number (Gemma 4).
         shares: number of an earlier layer whose keys and values this one reads instead of making
             its own.
     """
@@ -50,7 +52,9 @@ class LayerSpec:
     pre_norm: NormSpec | None = _RMS
     post_norm: NormSpec | None = None
     parallel: bool = False
+    two_norms: bool = False
     residual_scale: float = 1.0
+    scaled: bool = False
     shares: int | None = None
 
     def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:

@@ -7,16 +7,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.family import Family, Made
+from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     LLAMA,
     attention_of,
     expert_names,
     experts_of,
+    feed_forward_names,
     feed_forward_of,
+    head_width,
     kinds,
     norm_of,
+    rotary_of,
+    sparse_layers,
+    transposed,
 )
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
@@ -27,12 +33,17 @@ def sparse_model(
     options: Options, mixers: list[AttentionSpec], sparse: list[bool], **experts: Any
 ) -> ModelSpec:
     """Return a model with a norm before every part, and experts in some layers."""
+    return mixed_model(options, mixers, sparse, experts_of(options, **experts))
+
+
+def mixed_model(
+    options: Options, mixers: list[AttentionSpec], sparse: list[bool], experts: ExpertsSpec,
+    **layer: Any,
+) -> ModelSpec:  # fmt: skip
+    """Return a model with the given experts in some layers; `layer` says where norms stand."""
+    given = {"pre_norm": norm_of(options)} | layer
     layers = [
-        LayerSpec(
-            mixer,
-            experts_of(options, **experts) if routed else feed_forward_of(options),
-            norm_of(options),
-        )
+        LayerSpec(mixer, experts if routed else feed_forward_of(options), **given)
         for mixer, routed in zip(mixers, sparse, strict=True)
     ]
     return model_of(options, layers)
@@ -54,10 +65,6 @@ def _alternating_rows(stored: Tensor, _: LayerSpec) -> Tensor:
     return torch.unflatten(stored.mT, 1, (-1, 2)).transpose(1, 2).flatten(1, 2)
 
 
-def _transposed(stored: Tensor, _: LayerSpec) -> Tensor:
-    return stored.mT
-
-
 def _qwen3_moe(options: Options) -> ModelSpec:
     norm, step = norm_of(options), options.get("decoder_sparse_step", 1)
     mixers = [attention_of(options, kind, qk_norm=norm) for kind in kinds(options)]
@@ -74,17 +81,107 @@ def _mixtral(options: Options) -> ModelSpec:
     return sparse_model(options, mixers, [True] * len(mixers))
 
 
+def _cohere2_moe(options: Options) -> ModelSpec:
+    norm = norm_of(options, eps="layer_norm_eps", centred=True)
+    if options.get("rms_norm_eps") is not None:
+        norm = norm_of(options)
+    rotary = rotary_of(options, head_width(options), interleaved=True)
+    sparse, everywhere = sparse_layers(options), options["prefix_dense_sliding_window_pattern"] == 1
+    mixers = [
+        attention_of(
+            options, kind,
+            rotary=rotary if kind == "sliding_attention" or (everywhere and not routed) else None,
+        )
+        for kind, routed in zip(kinds(options), sparse, strict=True)
+    ]  # fmt: skip
+    shared = options.get("num_shared_experts", 0)
+    experts = experts_of(
+        options,
+        hidden_dim=options["intermediate_size"],
+        scores=f"{options['expert_selection_fn']}_of_chosen",
+        normalised=options.flag("norm_topk_prob", True),
+        shared_dim=shared * options["intermediate_size"] if shared else None,
+        averaged=bool(shared) and options["shared_expert_combination_strategy"] == "average",
+    )
+    dense = feed_forward_of(options, width=options.get("prefix_dense_intermediate_size"))
+    layers = [
+        LayerSpec(mixer, experts if routed else dense, norm, parallel=True)
+        for mixer, routed in zip(mixers, sparse, strict=True)
+    ]
+    return model_of(options, layers, norm=norm, logit_scale=options["logit_scale"], tied=True)
+
+
+def _llama4(options: Options) -> ModelSpec:
+    rotary = rotary_of(options, head_width(options), interleaved=True)
+    norm = norm_of(options, gain="none") if options.flag("use_qk_norm", True) else None
+    tuned = options.flag("attn_temperature_tuning", True)
+    scale = (options["attn_scale"], options["floor_scale"]) if tuned else None
+    turning = {"rotary": rotary, "qk_norm": norm, "qk_norm_after_rotary": True}
+    still = {"rotary": None, "length_scale": scale}
+    mixers = [
+        attention_of(
+            options, kind, **(turning if turned else still),
+            chunk=options["attention_chunk_size"] if kind == "chunked_attention" else None,
+        )
+        for kind, turned in zip(kinds(options), options["no_rope_layers"], strict=True)
+    ]  # fmt: skip
+    width = options["intermediate_size"]
+    experts = experts_of(
+        options, scores="sigmoid_of_chosen", normalised=False, weigh_input=True, shared_dim=width
+    )
+    dense = feed_forward_of(options, width=options["intermediate_size_mlp"])
+    layers = [
+        LayerSpec(mixer, experts if number in options["moe_layers"] else dense, norm_of(options))
+        for number, mixer in enumerate(mixers)
+    ]
+    return model_of(options, layers)
+
+
+_LLAMA4: Names = {
+    **feed_forward_names("feed_forward"),
+    **expert_names("feed_forward", router="router", shared="shared_expert"),
+    "layers.*.feed_forward.gate_up": Made(
+        "model.layers.*.feed_forward.experts.gate_up_proj", transposed
+    ),
+    "layers.*.feed_forward.down": Made("model.layers.*.feed_forward.experts.down_proj", transposed),
+}
+
+
+def _qwen2_moe(options: Options) -> ModelSpec:
+    bias, step = options.flag("qkv_bias", True), options.get("decoder_sparse_step", 1)
+    mixers = [attention_of(options, kind, bias=bias, output_bias=False) for kind in kinds(options)]
+    dense = options.get("mlp_only_layers") or []
+    sparse = [i not in dense and (i + 1) % step == 0 for i in range(len(mixers))]
+    return sparse_model(
+        options, mixers, sparse, normalised=options.flag("norm_topk_prob", False),
+        shared_dim=options["shared_expert_intermediate_size"], shared_gate=True,
+    )  # fmt: skip
+
+
+def _olmoe(options: Options) -> ModelSpec:
+    norm = norm_of(options)
+    mixers = [
+        attention_of(options, kind, qk_norm=norm, qk_norm_over="all") for kind in kinds(options)
+    ]
+    normalised = options.flag("norm_topk_prob", False)
+    return sparse_model(options, mixers, [True] * len(mixers), normalised=normalised)
+
+
 _EXPERTS = "layers.*.feed_forward"
 _GPT_OSS = {
     f"{_EXPERTS}.gate_up": Made("model.layers.*.mlp.experts.gate_up_proj", _alternating_rows),
     f"{_EXPERTS}.gate_up_bias": Made(
         "model.layers.*.mlp.experts.gate_up_proj_bias", _alternating_bias
     ),
-    f"{_EXPERTS}.down": Made("model.layers.*.mlp.experts.down_proj", _transposed),
+    f"{_EXPERTS}.down": Made("model.layers.*.mlp.experts.down_proj", transposed),
 }
 
 FAMILIES = {
     "mixtral": Family(_mixtral, {**LLAMA, **expert_names()}),
     "qwen3_moe": Family(_qwen3_moe, {**LLAMA, **expert_names()}),
+    "qwen2_moe": Family(_qwen2_moe, {**LLAMA, **expert_names(shared="shared_expert")}),
+    "olmoe": Family(_olmoe, {**LLAMA, **expert_names()}),
+    "llama4_text": Family(_llama4, {**LLAMA, **_LLAMA4}),
+    "cohere2_moe": Family(_cohere2_moe, {**LLAMA, **expert_names()}),
     "gpt_oss": Family(_gpt_oss, {**LLAMA, **expert_names(router="router"), **_GPT_OSS}),
 }
