@@ -39,6 +39,11 @@ def _balanced(options: Options) -> ModelSpec:
     return mixed_model(options, mixers, sparse, balanced_experts_of(options))
 
 
+def _solar_open(options: Options) -> ModelSpec:
+    mixers = [attention_of(options, kind, output_bias=False) for kind in kinds(options)]
+    return mixed_model(options, mixers, [True] * len(mixers), balanced_experts_of(options))
+
+
 def _hy_v3(options: Options) -> ModelSpec:
     mixers = [attention_of(options, kind, qk_norm=norm_of(options)) for kind in kinds(options)]
     experts = balanced_experts_of(options, scale=options["router_scaling_factor"])
@@ -92,6 +97,7 @@ FAMILIES = {
     "hy_v3": Family(_hy_v3, {**LLAMA, **expert_names(correction=_BESIDE)}),
     "dots1": Family(_balanced, {**LLAMA, **expert_names()}),
     "glm4_moe": Family(_balanced, {**LLAMA, **expert_names()}),
+    "solar_open": Family(_solar_open, {**LLAMA, **expert_names()}),
     "exaone_moe": Family(_exaone_moe, {**LLAMA, **expert_names()}),
     "kolibri1": Family(_kolibri1, {**LLAMA, **SANDWICH, **expert_names()}),
     "mimo_v2_flash": Family(_mimo_v2, {**LLAMA, **expert_names()}),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.models.atlas.families.family import Family
+import torch
+from torch import Tensor
+
+from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     ATTENTION,
     LLAMA,
@@ -136,17 +139,20 @@ def _granite_model(options: Options, mixers: list[AttentionSpec]) -> ModelSpec:
     )  # fmt: skip
 
 
-def _granite_swa(options: Options) -> ModelSpec:
-    """Return Granite with windows and sinks: every layer has its base of rotary positions, or 0."""
+def granite_windows(options: Options) -> list[AttentionSpec]:
+    """Return windows and sinks, where every layer has its base of rotary positions, or 0."""
     width, scale = head_width(options), options["attention_multiplier"]
-    mixers = [
+    return [
         attention_of(
             options, kind, scale=scale, sinks=True,
             rotary=rotary_of(options, width, base=base) if base else None,
         )
         for kind, base in zip(kinds(options), options["layer_rope_theta"], strict=True)
     ]  # fmt: skip
-    return _granite_model(options, mixers)
+
+
+def _granite_swa(options: Options) -> ModelSpec:
+    return _granite_model(options, granite_windows(options))
 
 
 def _apertus(options: Options) -> ModelSpec:
@@ -186,6 +192,44 @@ def _ernie4_5(options: Options) -> ModelSpec:
     return pre_norm_model(options, mixers, feed_forward=dense, tied=True)
 
 
+def _nanochat(options: Options) -> ModelSpec:
+    """Return nanochat: norms have no weights, and the embeddings have one."""
+    norm = norm_of(options, gain="none")
+    mixers = [
+        attention_of(options, kind, qk_norm=norm, qk_norm_after_rotary=True)
+        for kind in kinds(options)
+    ]
+    return pre_norm_model(
+        options, mixers, norm=norm, feed_forward=feed_forward_of(options, gated=False),
+        embedding_norm=norm, logit_softcap=options["final_logit_softcapping"],
+    )  # fmt: skip
+
+
+def _halves_exchanged(stored: Tensor, layer: LayerSpec) -> Tensor:
+    """Exchange the halves of every head: to turn (a, b) backwards is to turn (b, a) forwards."""
+    assert isinstance(layer.mixer, AttentionSpec)
+    halves = torch.unflatten(stored, 0, (-1, 2, layer.mixer.head_dim // 2))
+    return halves.flip(1).flatten(0, 2)
+
+
+def _hyperclovax(options: Options) -> ModelSpec:
+    norm = norm_of(options)
+    layers = [
+        LayerSpec(
+            attention_of(options, kind, scale=options["attention_multiplier"]),
+            feed_forward_of(options),
+            norm,
+            post_norm=norm if options.flag("use_post_norm", True) else None,
+            residual_scale=options["residual_multiplier"],
+        )
+        for kind in kinds(options)
+    ]
+    return model_of(
+        options, layers, embedding_scale=options["embedding_multiplier"],
+        logit_scale=options["logits_scaling"],
+    )  # fmt: skip
+
+
 def _cohere2(options: Options) -> ModelSpec:
     norm = NormSpec(eps=options["layer_norm_eps"], centred=True)
     rotary = rotary_of(options, head_width(options), interleaved=True)
@@ -207,6 +251,16 @@ _APERTUS = {
     "layers.*.feed_forward.activate.positive": "model.layers.*.mlp.act_fn.alpha_p",
     "layers.*.feed_forward.activate.negative": "model.layers.*.mlp.act_fn.alpha_n",
     "layers.*.feed_forward.activate.slope": "model.layers.*.mlp.act_fn.beta",
+}
+_NANOCHAT: Names = {
+    "layers.*.mixer.query_proj": Made("model.layers.*.self_attn.q_proj", _halves_exchanged),
+    "layers.*.mixer.key_proj": Made("model.layers.*.self_attn.k_proj", _halves_exchanged),
+    "layers.*.feed_forward.up_proj": "model.layers.*.mlp.fc1",
+    "layers.*.feed_forward.down_proj": "model.layers.*.mlp.fc2",
+}
+_HYPERCLOVAX = {
+    "layers.*.mixer_post_norm": "model.layers.*.post_norm1",
+    "layers.*.feed_forward_post_norm": "model.layers.*.post_norm2",
 }
 _HUNYUAN = {
     "layers.*.mixer.query_norm": "model.layers.*.self_attn.query_layernorm",
@@ -230,5 +284,11 @@ FAMILIES = {
     "hunyuan_v1_dense": Family(_hunyuan, {**LLAMA, **_HUNYUAN}),
     "arcee": Family(_arcee, LLAMA),
     "ernie4_5": Family(_ernie4_5, LLAMA),
+    "cwm": Family(_llama, LLAMA),
+    "internlm3": Family(_llama, LLAMA),
+    "iquestcoder": Family(_llama, LLAMA),
+    "ministral": Family(_llama, LLAMA),
+    "nanochat": Family(_nanochat, {**LLAMA, **_NANOCHAT}),
+    "hyperclovax": Family(_hyperclovax, {**LLAMA, **_HYPERCLOVAX}),
     "cohere2": Family(_cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
 }

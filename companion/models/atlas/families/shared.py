@@ -141,18 +141,21 @@ def feed_forward_of(
 
 def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
     """Return a layer of experts; `choices` say what the fields do not."""
-    count = next(
-        options[name]
-        for name in ("num_local_experts", "num_experts", "n_routed_experts")
-        if options.get(name) is not None
-    )
     given = {
-        "num_experts": count,
-        "experts_per_token": options["num_experts_per_tok"],
-        "hidden_dim": options.get("moe_intermediate_size") or options["intermediate_size"],
+        "num_experts": _first(
+            options, "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"
+        ),
+        "experts_per_token": _first(options, "num_experts_per_tok", "moe_topk", "moe_k"),
+        "hidden_dim": _first(options, "moe_intermediate_size", "intermediate_size"),
         "activation": options.one_of("hidden_act", _ACTIVATIONS),
     }
     return ExpertsSpec(**(given | choices))
+
+
+def _first(options: Options, *names: str) -> Any:
+    """Return the first field of several names that is there."""
+    given = [name for name in names if options.get(name) is not None]
+    return options[given[0] if given else names[0]]
 
 
 def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:

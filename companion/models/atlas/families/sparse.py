@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
-from companion.models.atlas.families.dense import model_of
+from companion.models.atlas.families.dense import granite_windows, model_of
+from companion.models.atlas.families.early import half, interleaved
 from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     LLAMA,
+    POST_NORMS,
     attention_of,
     expert_names,
     experts_of,
@@ -38,7 +40,7 @@ def sparse_model(
 
 def mixed_model(
     options: Options, mixers: list[AttentionSpec], sparse: list[bool], experts: ExpertsSpec,
-    **layer: Any,
+    tied: bool = False, **layer: Any,
 ) -> ModelSpec:  # fmt: skip
     """Return a model with the given experts in some layers; `layer` says where norms stand."""
     given = {"pre_norm": norm_of(options)} | layer
@@ -46,7 +48,7 @@ def mixed_model(
         LayerSpec(mixer, experts if routed else feed_forward_of(options), **given)
         for mixer, routed in zip(mixers, sparse, strict=True)
     ]
-    return model_of(options, layers)
+    return model_of(options, layers, tied=tied)
 
 
 def _gpt_oss(options: Options) -> ModelSpec:
@@ -55,6 +57,10 @@ def _gpt_oss(options: Options) -> ModelSpec:
         options, mixers, [True] * len(mixers),
         scores="softmax_of_chosen", bias=True, limit=options["swiglu_limit"],
     )  # fmt: skip
+
+
+def _flat(stored: Tensor, _: LayerSpec) -> Tensor:
+    return stored.flatten()
 
 
 def _alternating_bias(stored: Tensor, _: LayerSpec) -> Tensor:
@@ -137,6 +143,7 @@ def _llama4(options: Options) -> ModelSpec:
     return model_of(options, layers)
 
 
+_EXPERTS = "layers.*.feed_forward"
 _LLAMA4: Names = {
     **feed_forward_names("feed_forward"),
     **expert_names("feed_forward", router="router", shared="shared_expert"),
@@ -158,6 +165,98 @@ def _qwen2_moe(options: Options) -> ModelSpec:
     )  # fmt: skip
 
 
+def _mellum(options: Options) -> ModelSpec:
+    mixers = [attention_of(options, kind, qk_norm=norm_of(options)) for kind in kinds(options)]
+    normalised = options.flag("norm_topk_prob", True)
+    return sparse_model(options, mixers, sparse_layers(options), normalised=normalised)
+
+
+def _flex_olmo(options: Options) -> ModelSpec:
+    norm = norm_of(options)
+    experts = experts_of(options, normalised=options.flag("norm_topk_prob", False))
+    layers = [
+        LayerSpec(
+            attention_of(options, kind, qk_norm=norm, qk_norm_over="all"),
+            experts,
+            pre_norm=None,
+            post_norm=norm,
+        )
+        for kind in kinds(options)
+    ]
+    return model_of(options, layers)
+
+
+def _flint(options: Options) -> ModelSpec:
+    """Return Flint: windows with rotary positions, the others without, and sinks in all."""
+    norm, rotary = norm_of(options), rotary_of(options, head_width(options))
+    mixers = [
+        attention_of(
+            options, kind, qk_norm=norm, sinks=True,
+            rotary=rotary if kind == "sliding_attention" else None,
+        )
+        for kind in kinds(options)
+    ]  # fmt: skip
+    dense, step = options["mlp_only_layers"], options["decoder_sparse_step"]
+    sparse = [i not in dense and (i + 1) % step == 0 for i in range(len(mixers))]
+    return sparse_model(
+        options, mixers, sparse, scores="sigmoid",
+        normalised=options.flag("norm_topk_prob", True),
+        shared_dim=options["shared_expert_intermediate_size"],
+    )  # fmt: skip
+
+
+def _ernie4_5_moe(options: Options) -> ModelSpec:
+    """Return ERNIE 4.5, whose correction is added to a softmax."""
+    options.require(use_bias=False)
+    start, end = options["moe_layer_start_index"], options["moe_layer_end_index"]
+    mixers = interleaved(options)
+    sparse = [
+        (i + 1) % options["moe_layer_interval"] == 0 and start <= i <= end
+        for i in range(len(mixers))
+    ]
+    shared = options["moe_num_shared_experts"] * options["moe_intermediate_size"]
+    layers_of = experts_of(
+        options, num_experts=options["moe_num_experts"], experts_per_token=options["moe_k"],
+        corrected=True, shared_dim=shared or None,
+    )  # fmt: skip
+    return mixed_model(options, mixers, sparse, layers_of, tied=True)
+
+
+def _hunyuan_moe(options: Options) -> ModelSpec:
+    mixers = [
+        attention_of(options, kind, qk_norm=norm_of(options), qk_norm_after_rotary=True)
+        for kind in kinds(options)
+    ]
+    experts = experts_of(
+        options, experts_per_token=options["moe_topk"], shared_dim=options["intermediate_size"]
+    )
+    return mixed_model(options, mixers, [True] * len(mixers), experts)
+
+
+def _granite_moe(options: Options, mixers: list[AttentionSpec]) -> ModelSpec:
+    shared = options.get("shared_intermediate_size") or None
+    experts = experts_of(options, scores="softmax_of_chosen", shared_dim=shared)
+    layers = [
+        LayerSpec(mixer, experts, norm_of(options), residual_scale=options["residual_multiplier"])
+        for mixer in mixers
+    ]
+    return model_of(
+        options, layers, embedding_scale=options["embedding_multiplier"],
+        logit_scale=1 / options["logits_scaling"],
+    )  # fmt: skip
+
+
+def _granitemoe(options: Options) -> ModelSpec:
+    scale = options["attention_multiplier"]
+    return _granite_moe(
+        options, [attention_of(options, kind, scale=scale) for kind in kinds(options)]
+    )
+
+
+def _granitemoe_swa(options: Options) -> ModelSpec:
+    return _granite_moe(options, granite_windows(options))
+
+
 def _olmoe(options: Options) -> ModelSpec:
     norm = norm_of(options)
     mixers = [
@@ -167,7 +266,25 @@ def _olmoe(options: Options) -> ModelSpec:
     return sparse_model(options, mixers, [True] * len(mixers), normalised=normalised)
 
 
-_EXPERTS = "layers.*.feed_forward"
+_HUNYUAN = {
+    **LLAMA,
+    **expert_names(router="gate.wg", shared="shared_mlp"),
+    "layers.*.mixer.query_norm": "model.layers.*.self_attn.query_layernorm",
+    "layers.*.mixer.key_norm": "model.layers.*.self_attn.key_layernorm",
+}
+_ERNIE: Names = {
+    **expert_names(),
+    f"{_EXPERTS}.router.correction": Made(
+        "model.layers.*.mlp.gate.moe_statics.e_score_correction_bias", _flat
+    ),
+}
+_GRANITE: Names = {
+    **LLAMA,
+    **expert_names("block_sparse_moe", router="router"),
+    f"{_EXPERTS}.shared.gate_proj": Made("model.layers.*.shared_mlp.input_linear", half(0)),
+    f"{_EXPERTS}.shared.up_proj": Made("model.layers.*.shared_mlp.input_linear", half(1)),
+    f"{_EXPERTS}.shared.down_proj": "model.layers.*.shared_mlp.output_linear",
+}
 _GPT_OSS = {
     f"{_EXPERTS}.gate_up": Made("model.layers.*.mlp.experts.gate_up_proj", _alternating_rows),
     f"{_EXPERTS}.gate_up_bias": Made(
@@ -180,6 +297,14 @@ FAMILIES = {
     "mixtral": Family(_mixtral, {**LLAMA, **expert_names()}),
     "qwen3_moe": Family(_qwen3_moe, {**LLAMA, **expert_names()}),
     "qwen2_moe": Family(_qwen2_moe, {**LLAMA, **expert_names(shared="shared_expert")}),
+    "mellum": Family(_mellum, {**LLAMA, **expert_names()}),
+    "flex_olmo": Family(_flex_olmo, {**LLAMA, **POST_NORMS, **expert_names()}),
+    "flint": Family(_flint, {**LLAMA, **expert_names(shared="shared_expert")}),
+    "ernie4_5_moe": Family(_ernie4_5_moe, {**LLAMA, **_ERNIE}),
+    "hunyuan_v1_moe": Family(_hunyuan_moe, _HUNYUAN),
+    "granitemoe": Family(_granitemoe, _GRANITE),
+    "granitemoeshared": Family(_granitemoe, _GRANITE),
+    "granitemoe_swa": Family(_granitemoe_swa, _GRANITE),
     "olmoe": Family(_olmoe, {**LLAMA, **expert_names()}),
     "llama4_text": Family(_llama4, {**LLAMA, **_LLAMA4}),
     "cohere2_moe": Family(_cohere2_moe, {**LLAMA, **expert_names()}),
