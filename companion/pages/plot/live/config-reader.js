@@ -87,7 +87,7 @@ function qwenExperts(config) {
   return (at) => (plainLayers.includes(at) || (at + 1) % step ? dense(config) : experts(config));
 }
 
-/* Read the fields of a config.json: {title, scores, layers}, equal layers counted together. */
+/* Read the fields of a config.json: {title, outer, layers}, equal layers counted together. */
 function readConfig(config) {
   const reader = READERS[config.model_type];
   if (!reader) {
@@ -102,7 +102,7 @@ function readConfig(config) {
   }
   return {
     title: config.model_type,
-    scores: field(config, "vocab_size") * field(config, "hidden_size"),
+    outer: field(config, "vocab_size") * field(config, "hidden_size"),
     layers: [...counted.values()],
   };
 }
