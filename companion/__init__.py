@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         self_attention,
     )
     from companion.cache import KVCache
+    from companion.convolution import short_convolution
     from companion.dispatch import definitions
+    from companion.gates import fixed_decay, l2_normalize, sigmoid_decay, softplus_decay
     from companion.layers import AdditiveAttention, FeedForward, LuongAttention, MultiHeadAttention
     from companion.linear import (
         chunked_linear_attention,
@@ -58,18 +60,20 @@ __all__ = [
     "MaskedLanguageModel", "MultiHeadAttention", "Seq2Seq", "Seq2SeqConfig", "TextEncoder",
     "Transformer", "TransformerConfig", "additive_score", "alibi_bias", "alibi_slopes", "attend",
     "bilinear_score", "causal_mask", "chunked_linear_attention", "definitions", "document_mask",
-    "dot_score", "elu_feature_map", "from_pretrained", "linear_attention", "masked_softmax",
-    "merge_attention",
-    "online_softmax", "padding_mask", "prefix_mask", "recurrent_linear_attention",
-    "relative_buckets", "rotary_frequencies", "rotate", "scaled_dot_product_attention",
-    "scaled_dot_score", "self_attention", "sinusoidal_encoding", "sliding_window_mask",
-    "tiled_attention", "window_attention",
+    "dot_score", "elu_feature_map", "fixed_decay", "from_pretrained", "l2_normalize",
+    "linear_attention", "masked_softmax", "merge_attention", "online_softmax", "padding_mask",
+    "prefix_mask", "recurrent_linear_attention", "relative_buckets", "rotary_frequencies",
+    "rotate", "scaled_dot_product_attention", "scaled_dot_score", "self_attention",
+    "short_convolution", "sigmoid_decay", "sinusoidal_encoding", "sliding_window_mask",
+    "softplus_decay", "tiled_attention", "window_attention",
 ]  # fmt: skip
 
 _MODULES = {
     "attention": ("attend", "masked_softmax", "scaled_dot_product_attention", "self_attention"),
     "cache": ("KVCache",),
+    "convolution": ("short_convolution",),
     "dispatch": ("definitions",),
+    "gates": ("fixed_decay", "l2_normalize", "sigmoid_decay", "softplus_decay"),
     "layers": ("AdditiveAttention", "FeedForward", "LuongAttention", "MultiHeadAttention"),
     "linear": (
         "chunked_linear_attention", "elu_feature_map", "linear_attention",

@@ -70,6 +70,8 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     "document_mask": {"query_ids": IDS, "key_ids": IDS},
     "dot_score": {"query": X, "key": Y},
     "elu_feature_map": {"x": X},
+    "fixed_decay": {"num_heads": 3, "scale": 0.5, "like": X},
+    "l2_normalize": {"x": X, "eps": 1e-6},
     "linear_attention": {
         "query": X, "key": X, "value": X, "feature_map": np.exp, "is_causal": True,
         "decay": np.full((2, 4), 0.5),
@@ -97,10 +99,15 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         "x": X, "query_weight": np.ones((3, 2)), "key_weight": np.ones((3, 2)),
         "value_weight": np.ones((3, 5)), "mask": np.ones((4, 4), bool),
     },
+    "short_convolution": {
+        "x": X, "weight": np.ones((3, 4)), "bias": np.ones(3), "state": np.ones((2, 3, 3)),
+    },
+    "sigmoid_decay": {"x": X, "log_rate": np.ones(3), "bias": np.ones(3), "floor": -2.0},
     "sinusoidal_encoding": {"length": 3, "width": 4, "base": 100.0, "offset": LENGTHS, "like": X},
     "sliding_window_mask": {
         "q_len": 3, "k_len": 4, "left": 1, "right": 1, "offset": LENGTHS, "like": X
     },
+    "softplus_decay": {"x": X, "log_rate": np.ones(3), "bias": np.ones(3)},
     "tiled_attention": {**ATTENTION, "left": 2, "right": 1, "block_size": (2, 3)},
     "window_attention": {
         "query": HEADS, "key": MEMORY, "value": MEMORY, "left": 2, "right": 1, "scale": 0.5,

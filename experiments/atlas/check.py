@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -55,13 +56,18 @@ def toy_config(row: Row) -> Any:
     return CONFIG_MAPPING[row.name](**row.fields)
 
 
+def default_config(row: Row) -> Any:
+    """Return the configuration of an architecture with the defaults of the library's class."""
+    return CONFIG_MAPPING[row.name]()
+
+
 def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
     config = toy_config(row)
     reference = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
     reference = reference.eval().float()
-    _stir(reference)
+    _stir(reference, row.factors)
     fields = config.to_dict()
     model = DecoderModel(read_config(fields, path=row.name)).eval()
     read_weights(model, fields, reference.state_dict(), path=row.name)
@@ -96,11 +102,14 @@ def check(row: Row) -> Outcome:
     )
 
 
-def _stir(reference: nn.Module) -> None:
+def _stir(reference: nn.Module, factors: Mapping[str, float]) -> None:
     """Make random what begins at a constant: zeros and ones hide what is done with them."""
-    for parameter in (*reference.parameters(), *reference.buffers()):
-        if parameter.is_floating_point() and parameter.numel() > 1 and parameter.std() == 0:
-            parameter.data += 0.3 * torch.randn_like(parameter)
+    for name, stored in reference.state_dict().items():
+        single = stored.numel() == 1
+        if stored.is_floating_point() and (bool(stored == 1) if single else stored.std() == 0):
+            stored += 0.3 * torch.randn_like(stored)
+        for pattern, factor in factors.items():
+            stored *= factor if fnmatchcase(name, pattern) else 1
 
 
 def _pieces(model: DecoderModel, tokens: Tensor) -> Iterator[Tensor]:

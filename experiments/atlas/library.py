@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import transformers
-from transformers.models.auto.configuration_auto import model_type_to_module_name
+from transformers.models.auto.configuration_auto import (
+    CONFIG_MAPPING_NAMES,
+    model_type_to_module_name,
+)
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 _FOLDER = Path(transformers.__file__).parent
 _YEAR = re.compile(r"Copyright (?:\([cC]\) )?(\d{4})")
 _CHECKPOINT = re.compile(r'checkpoint="([^"]+)"')
-_ENDING = re.compile(r"(Text)?(For|LMHead|Model).*$")
 
 
 def causal_language_models() -> Iterator[str]:
@@ -29,34 +32,39 @@ def class_name(model_type: str) -> str:
 
 
 def name_of(model_type: str) -> str:
-    """Return what the library calls an architecture: its class without what the class does.
+    """Return what the library calls an architecture: its configuration's class without that word.
 
-    >>> name_of("gpt_oss")
-    'GptOss'
+    >>> name_of("gpt_oss"), name_of("gemma3_text")
+    ('GptOss', 'Gemma3')
     """
-    return _ENDING.sub("", class_name(model_type))
+    return re.sub(r"(Text)?Config$", "", str(CONFIG_MAPPING_NAMES[model_type]))
 
 
 def checkpoint_of(model_type: str) -> str:
     """Return the published model that the library names as an example; empty if it names none."""
-    file = modeling_file(model_type)
-    if file is None:
-        return ""
-    source = file.with_name(file.name.replace("modeling_", "configuration_"))
+    source = _folder(model_type) / f"configuration_{_module(model_type)}.py"
     found = _CHECKPOINT.search(source.read_text(encoding="utf8")) if source.exists() else None
     return "" if found is None else found[1]
 
 
-def modeling_file(model_type: str) -> Path | None:
-    """Return the file in which an architecture is computed; None where it has no file of its own.
+def modeling_file(model_type: str) -> Path:
+    """Return the file in which an architecture is computed.
 
-    Another architecture computes those without one: their configurations say which.
+    Some have no file of their own, because the class of another architecture computes them.
     """
-    module = model_type_to_module_name(model_type)
-    folder = _FOLDER / "models" / module
-    own = model_type.replace("-", "_")
-    names = (f"modeling_{module}.py", f"modeling_{own}.py")
-    return next((folder / name for name in names if (folder / name).exists()), None)
+    own = _folder(model_type) / f"modeling_{_module(model_type)}.py"
+    if own.exists():
+        return own
+    kind = getattr(transformers, class_name(model_type))
+    return Path(str(inspect.getsourcefile(kind)))
+
+
+def _module(model_type: str) -> str:
+    return str(model_type_to_module_name(model_type))
+
+
+def _folder(model_type: str) -> Path:
+    return _FOLDER / "models" / _module(model_type)
 
 
 def path_of(file: Path) -> str:
@@ -75,13 +83,10 @@ def year_of(model_type: str) -> int | None:
     That of the modeling file counts; where it has none, as in files that are generated, that of
     the file from which it is generated, then of the configuration, then of the package.
     """
-    file = modeling_file(model_type)
-    if file is None:
-        return None
-    module = file.stem.removeprefix("modeling_")
-    names = (file.name, f"modular_{module}.py", f"configuration_{module}.py", "__init__.py")
+    module, folder = _module(model_type), _folder(model_type)
+    names = (f"modeling_{module}", f"modular_{module}", f"configuration_{module}", "__init__")
     for name in names:
-        source = file.with_name(name)
+        source = folder / f"{name}.py"
         found = _YEAR.search(source.read_text(encoding="utf8")[:2000]) if source.exists() else None
         if found is not None:
             return int(found[1])

@@ -10,14 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
 import companion
 from companion.models.atlas import ModelSpec, read_config
 from companion.models.atlas.plain import to_fields
 from companion.pages.atlas.rows import NAME, read_atlas
 from experiments.atlas import library
-from experiments.atlas.check import BATCH, LENGTH, Outcome, check
+from experiments.atlas.check import BATCH, LENGTH, Outcome, check, default_config, toy_config
 from experiments.atlas.missing import REASONS
 from experiments.atlas.rows import ROWS, Row
 from experiments.record import layout, processor, replace_file, versions
@@ -27,9 +25,16 @@ SEED = 0
 RECORD = Path(companion.__file__).parent / "results" / f"{NAME}.json"
 
 
-def default_spec(name: str) -> ModelSpec:
-    """Return the specification of a configuration to which nothing is said."""
-    return read_config(CONFIG_MAPPING[name]().to_dict(), path=name)
+def stored_spec(row: Row) -> tuple[ModelSpec, bool]:
+    """Return the specification of an architecture's default configuration.
+
+    The defaults of a few classes make no model, because a number is missing or two do not fit. Of
+    these it is the toy's, which the second value says.
+    """
+    try:
+        return read_config(default_config(row).to_dict(), path=row.name), False
+    except ValueError:
+        return read_config(toy_config(row).to_dict(), path=row.name), True
 
 
 def write(outcomes: Mapping[str, Outcome]) -> Path:
@@ -73,8 +78,9 @@ def rounded(number: float, *, up: bool = True) -> float:
 
 def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
     file, year = library.modeling_file(row.name), library.year_of(row.name)
-    if file is None or year is None:
-        raise ValueError(f"{row.name}: the library has no modeling file of it with a year")
+    if year is None:
+        raise ValueError(f"{row.name}: no source file of it in the library names a year")
+    spec, toy_size = stored_spec(row)
     gave = {
         name: rounded(value, up=name != "size") if isinstance(value, float) else value
         for name, value in asdict(outcome).items()
@@ -85,7 +91,8 @@ def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
         "year": year,
         "path": library.path_of(file),
         "sha256": library.sha256(file),
-        "spec": to_fields(default_spec(row.name)),
+        "spec": to_fields(spec),
+        "toy_size": toy_size,
         "toy": row.fields,
         "outcome": gave,
     }

@@ -19,6 +19,23 @@ _BASE = {
 _WINDOW = {"sliding_window": 7}
 _LOCAL = {"num_local_experts": 6, "num_experts_per_tok": 2}
 _EXPERTS = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+_GROUPS = {
+    "n_routed_experts": 6, "n_shared_experts": 2, "num_experts_per_tok": 2, "n_group": 3,
+    "topk_group": 2, "first_k_dense_replace": 1, "moe_intermediate_size": 24,
+    "norm_topk_prob": True, "routed_scaling_factor": 1.7,
+}  # fmt: skip
+_TURNS = ["sliding_attention", "full_attention"] * 3
+_SPARSE = ["dense", "sparse", "sparse", "sparse"]
+_LLAMA3 = {"rope_parameters": {
+    "rope_type": "llama3", "rope_theta": 10_000.0, "factor": 4.0, "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0, "original_max_position_embeddings": 32,
+}}  # fmt: skip
+_HALF = {"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.5}
+_GRANITE = {
+    "attention_multiplier": 0.3, "residual_multiplier": 0.7, "embedding_multiplier": 3.0,
+    "logits_scaling": 2.0,
+}  # fmt: skip
+_MIXED = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +46,14 @@ class Row:
         name: model_type of its configuration.
         toy: fields of the configuration at toy size.
         base: fields that most rows share; a row that has none of them gives its own.
+        factors: by pattern of their names, what stored tensors are multiplied by where random ones
+            make scores so large that rounding shows.
     """
 
     name: str
     toy: Mapping[str, Any] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
+    factors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -42,9 +62,7 @@ class Row:
 
 
 ROWS = (
-    Row("llama", {"rope_parameters": {
-        "rope_type": "llama3", "rope_theta": 10_000.0, "factor": 4.0, "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0, "original_max_position_embeddings": 32}}),
+    Row("llama", _LLAMA3),
     Row("mistral", _WINDOW),
     Row("ministral3", {"rope_parameters": {
         "rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "beta_fast": 32.0,
@@ -56,8 +74,7 @@ ROWS = (
     Row("olmo2"),
     Row("olmo3", _WINDOW),
     Row("exaone4", {**_WINDOW, "sliding_window_pattern": 2}),
-    Row("granite", {"attention_multiplier": 0.3, "residual_multiplier": 0.7,
-                    "embedding_multiplier": 3.0, "logits_scaling": 2.0}),
+    Row("granite", _GRANITE),
     Row("cohere2", {**_WINDOW, "sliding_window_pattern": 2}),
     Row("gemma2", {**_WINDOW, "query_pre_attn_scalar": 12, "attn_logit_softcapping": 3.0,
                    "final_logit_softcapping": 2.0}),
@@ -65,5 +82,87 @@ ROWS = (
     Row("mixtral", {**_LOCAL, **_WINDOW}),
     Row("qwen3_moe", {**_EXPERTS, "norm_topk_prob": True}),
     Row("gpt_oss", {**_LOCAL, **_WINDOW}),
+    Row("seed_oss", {"attention_out_bias": True}),
+    Row("arcee", {"mlp_bias": True}),
+    Row("ernie4_5", {"use_bias": True}),
+    Row("hunyuan_v1_dense"),
+    Row("phi3", {**_WINDOW, "num_key_value_heads": 4, "head_dim": 12, "rope_parameters": _HALF}),
+    Row("starcoder2", _WINDOW),
+    Row("helium", {"head_dim": 12}),
+    Row("glm", {"rope_parameters": _HALF, "attention_bias": True}),
+    Row("glm4", {"rope_parameters": _HALF, "attention_bias": True}),
+    Row("nemotron", {"rope_parameters": _HALF, "initializer_range": 0.1}),
+    Row("jais2"),
+    Row("stablelm", {"rope_parameters": _HALF, "use_qkv_bias": True, "head_dim": 12,
+                     "use_parallel_residual": True}),
+    Row("gpt_neox", {"rope_parameters": _HALF, "num_key_value_heads": 4, "head_dim": 12}),
+    Row("olmo"),
+    Row("cohere", {"logit_scale": 0.5}),
+    Row("cwm", {**_WINDOW, "layer_types": _MIXED, **_LLAMA3}),
+    Row("internlm3", {"attention_bias": True, "mlp_bias": True}),
+    Row("iquestcoder"),
+    Row("ministral", {**_WINDOW, "layer_types": _MIXED}),
+    Row("nanochat", {"final_logit_softcapping": 2.0}),
+    Row("hyperclovax", {"attention_multiplier": 0.3, "residual_multiplier": 0.7,
+                        "embedding_multiplier": 3.0, "logits_scaling": 0.5}),
+    Row("gemma", {"hidden_activation": "gelu_pytorch_tanh"}),
+    Row("vaultgemma", {**_WINDOW, "query_pre_attn_scalar": 12, "attn_logit_softcapping": 3.0,
+                       "final_logit_softcapping": 2.0}),
+    Row("gemma4_text", {
+        **_WINDOW, "num_hidden_layers": 6, "layer_types": _TURNS,
+        "global_head_dim": 24, "num_global_key_value_heads": 1, "attention_k_eq_v": True,
+        "num_kv_shared_layers": 2, "use_double_wide_mlp": True, "final_logit_softcapping": 2.0,
+        "hidden_size_per_layer_input": 24, "vocab_size_per_layer_input": 67},
+        factors={"*.q_norm.weight": 0.4, "*_layer_input_norm.weight": 0.4}),
+    Row("afmoe", {**_EXPERTS, **_WINDOW, "layer_types": _MIXED, "num_shared_experts": 2,
+                  "mup_enabled": True, "route_scale": 1.7}),
+    Row("laguna", {
+        **_EXPERTS, **_WINDOW, "layer_types": _MIXED, "mlp_layer_types": _SPARSE,
+        "num_attention_heads_per_layer": [4, 2, 6, 4], "shared_expert_intermediate_size": 20,
+        "moe_routed_scaling_factor": 1.7, "moe_router_logit_softcapping": 1.5,
+        "rope_parameters": {
+            "full_attention": {"rope_type": "default", "rope_theta": 1e5,
+                               "partial_rotary_factor": 0.5},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e3}}}),
+    Row("mellum", {**_EXPERTS, **_WINDOW, "num_local_experts": 6, "layer_types": _MIXED,
+                   "mlp_layer_types": _SPARSE}),
+    Row("flex_olmo", {**_LOCAL, "num_experts": 6}),
+    Row("flint", {**_EXPERTS, **_WINDOW, "layer_types": _MIXED, "mlp_only_layers": [0],
+                  "shared_expert_intermediate_size": 20}),
+    Row("ernie4_5_moe", {"moe_num_experts": 6, "moe_k": 2, "moe_intermediate_size": 24,
+                         "moe_layer_end_index": 3}),
+    Row("hunyuan_v1_moe", {**_LOCAL, "num_experts": 6, "moe_topk": 2}),
+    Row("granitemoe", {**_LOCAL, **_GRANITE}),
+    Row("granitemoeshared", {**_LOCAL, **_GRANITE, "shared_intermediate_size": 20}),
+    Row("granitemoe_swa", {**_LOCAL, **_GRANITE, **_WINDOW, "shared_intermediate_size": 20,
+                           "layer_types": _MIXED, "layer_rope_theta": [0, 1e4, 1e3, 1e4]}),
+    Row("solar_open", _GROUPS),
+    Row("apertus", {"hidden_act": "xielu"}),
+    Row("granite_swa", {**_WINDOW, "layer_types": _MIXED, "layer_rope_theta": [0, 1e4, 1e3, 1e4],
+                        **_GRANITE}),
+    Row("qwen2_moe", {**_EXPERTS, "shared_expert_intermediate_size": 32, "mlp_only_layers": [1]}),
+    Row("olmoe", {**_LOCAL, "num_experts": 6, "head_dim": 12}),
+    Row("llama4_text", {
+        **_LOCAL, "attention_chunk_size": 5, "no_rope_layers": [1, 0, 1, 0], "floor_scale": 4,
+        "attn_scale": 0.3, "moe_layers": [1, 2], "intermediate_size_mlp": 40}),
+    Row("minimax_m2", _LOCAL),
+    Row("hy_v3", {**_EXPERTS, "mlp_layer_types": ["dense", "sparse"] * 2}),
+    Row("dots1", {**_GROUPS, "sliding_window": 7, "layer_types": _MIXED}),
+    Row("glm4_moe", {**_GROUPS, "use_qk_norm": True, "attention_bias": True}),
+    Row("exaone_moe", {
+        **_GROUPS, **_WINDOW, "num_experts": 6, "num_shared_experts": 2, "layer_types": _MIXED,
+        "mlp_layer_types": _SPARSE}),
+    Row("kolibri1", {
+        **_EXPERTS, **_WINDOW, "num_local_experts": 6, "norm_topk_prob": True,
+        "shared_expert_intermediate_size": 20, "layer_types": _MIXED}),
+    Row("cohere2_moe", {
+        **_EXPERTS, **_WINDOW, "layer_types": _MIXED, "num_shared_experts": 2,
+        "mlp_layer_types": _SPARSE,
+        "prefix_dense_intermediate_size": 40, "logit_scale": 0.5}),
+    Row("mimo_v2_flash", {
+        **_GROUPS, **_WINDOW, "n_shared_experts": None, "v_head_dim": 12, "num_key_value_heads": 1,
+        "layer_types": _MIXED, "mlp_layer_types": _SPARSE, "rope_parameters": {
+            kind: {"rope_type": "default", "rope_theta": base, "partial_rotary_factor": 0.5}
+            for kind, base in (("full_attention", 1e5), ("sliding_attention", 1e3))}}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

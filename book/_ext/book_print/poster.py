@@ -5,11 +5,13 @@ No PyTorch is needed: the page has the drawings as plain shapes.
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,7 @@ FILE = "attention-measured-atlas.pdf"
 _SHEET = (841, 594)  # millimetres of A1, on its side
 _PIXELS = 96 / 25.4
 _STYLE = Path(__file__).with_name("poster.css")
+_DRAWN = ("pages", "plot", "live", "atlas.css")  # the style of the same drawings on the page
 _COLUMNS = range(6, 20)
 
 
@@ -111,14 +114,12 @@ def _words(part: Tag | None) -> str:
 
 
 def _about(page: BeautifulSoup) -> str:
-    """Return what the page says of the check that stands behind the drawings."""
-    return _words(page.select_one(".am-atlas-about"))
+    """Return what the page says below its table."""
+    return _words(page.select_one('figure[data-am-live="atlas"] figcaption'))
 
 
 def fonts(site: Path) -> str:
     """Return the book's letters as style, so that the sheet needs no other file."""
-    import base64
-
     found = sorted((site / "_static").rglob("ahn-[47]00-normal*.woff2"))
     return "".join(
         '@font-face{font-family:"Atkinson Hyperlegible Next";'
@@ -138,11 +139,13 @@ def document(cards: list[Card], columns: int, about: str, letters: str = "") -> 
         letters: style that brings the fonts.
     """
     body = "".join(map(_card, cards))
-    style = _STYLE.read_text(encoding="utf-8")
+    drawn = files("companion").joinpath(*_DRAWN).read_text(encoding="utf-8")
+    style = drawn + _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>Attention in today's models</title><style>{letters}{style}"
-        f"main{{--columns:{columns}}}</style></head><body><main><header>"
+        f"main{{--columns:{columns}}}</style></head>"
+        '<body><main class="am-live am-atlas"><header>'
         f"<h1>Attention in today's models</h1><p>{html.escape(about)}</p></header>"
         f'<div class="cards">{body}</div></main></body></html>'
     )
@@ -154,7 +157,7 @@ def _card(card: Card) -> str:
     return (
         f"<section><h2>{html.escape(card.name)} <small>{html.escape(card.year)}</small></h2>"
         f"<p><b>{html.escape(card.pattern)}</b>. Keeps {html.escape(card.keeps)}.</p>"
-        f'<svg viewBox="0 0 {width} {height}" role="img"'
+        f'<svg class="am-atlas-drawing" viewBox="0 0 {width} {height}" role="img"'
         f' aria-label="{html.escape(card.row["alt"])}">{drawing}</svg>'
         f"<p>{html.escape(card.row['unusual'])}</p></section>"
     )

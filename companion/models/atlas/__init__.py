@@ -14,8 +14,9 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.rotation import RotarySpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.token_input import TokenInputSpec
 
 __all__ = [
     "FAMILIES", "AttentionSpec", "DecoderModel", "ExpertsSpec", "FeedForwardSpec", "LayerSpec",
-    "ModelSpec", "NormSpec", "RotarySpec", "read_config", "read_weights",
+    "ModelSpec", "NormSpec", "RotarySpec", "TokenInputSpec", "read_config", "read_weights",
 ]  # fmt: skip

@@ -36,6 +36,7 @@ class ExpertsSpec:
             or over the chosen ones.
         normalised: divide the weights of the chosen experts by their sum.
         scale: factor on the weights, after that.
+        softcap: bound on the logits.
         corrected: add a stored number for each expert to its score before the choice, and not to
             its weight (DeepSeek-V3's balancing without a loss).
         groups: number of equal groups of experts, of which some are chosen first.
@@ -43,6 +44,7 @@ class ExpertsSpec:
             their best one without a correction.
         shared_dim: width of an expert that every token uses; None means that there is none.
         shared_gate: multiply what the shared expert gives by the sigmoid of a projection.
+        averaged: halve the sum of what the chosen experts and the shared one give.
         bias: whether the router and the experts have biases.
         limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
             then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
@@ -59,11 +61,13 @@ class ExpertsSpec:
     scores: Scores = "softmax"
     normalised: bool = True
     scale: float = 1.0
+    softcap: float | None = None
     corrected: bool = False
     groups: int = 1
     groups_per_token: int = 1
     shared_dim: int | None = None
     shared_gate: bool = False
+    averaged: bool = False
     bias: bool = False
     limit: float | None = None
     weigh_input: bool = False
@@ -89,15 +93,14 @@ class Router(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
         spec, logits = self.spec, self.proj(x).float()
-        if spec.scores.endswith("_of_chosen"):
-            best, chosen = logits.topk(spec.experts_per_token)
-            softmax = spec.scores.startswith("softmax")
-            return (best.softmax(-1) if softmax else best.sigmoid()), chosen
-
-        scores = logits.softmax(-1) if spec.scores == "softmax" else logits.sigmoid()
+        if spec.softcap is not None:
+            logits = spec.softcap * (logits / spec.softcap).tanh()
+        weigh = torch.sigmoid if spec.scores.startswith("sigmoid") else _softmax
+        first, last = (_same, weigh) if spec.scores.endswith("_of_chosen") else (weigh, _same)
+        scores = first(logits)
         preferred = scores if self.correction is None else scores + self.correction
         chosen = self._within_groups(preferred).topk(spec.experts_per_token).indices
-        weights = scores.gather(-1, chosen)
+        weights = last(scores.gather(-1, chosen))
         if spec.normalised:
             weights = weights / weights.sum(-1, keepdim=True)
         return weights * spec.scale, chosen
@@ -152,7 +155,8 @@ class Experts(nn.Module):
             read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
             given = self._expert(expert, read)
             output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
-        return (output + self._shared(tokens)).reshape(x.shape)
+        output = output + self._shared(tokens)
+        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
 
     def _expert(self, expert: int, x: Tensor) -> Tensor:
         """Compute what one expert gives for tokens (n, e)."""
@@ -177,3 +181,11 @@ class Experts(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    return logits.softmax(-1)
+
+
+def _same(logits: Tensor) -> Tensor:
+    return logits

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
 
-Activation = Literal["relu", "relu_squared", "gelu", "gelu_tanh", "silu", "sigmoid"]
+Activation = Literal["relu", "relu_squared", "gelu", "gelu_tanh", "silu", "sigmoid", "xielu"]
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -32,7 +33,7 @@ class FeedForwardSpec:
 
     Attributes:
         hidden_dim: width between the projections.
-        activation: "relu", "relu_squared", "gelu", "gelu_tanh" or "silu".
+        activation: "relu", "relu_squared", "gelu", "gelu_tanh", "silu", or "xielu", which learns.
         gated: multiply by a second projection (Shazeer, 2020).
         bias: whether the projections have biases.
 
@@ -46,6 +47,30 @@ class FeedForwardSpec:
     bias: bool = False
 
 
+class XIELU(nn.Module):
+    """p x^2 + b x above 0, and n (e^x - 1 - x) + b x below, p and n learned (Huang, 2024).
+
+    >>> XIELU()(torch.tensor([0.0, 1.0])).detach()
+    tensor([0.0000, 1.3000])
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.positive = nn.Parameter(torch.tensor([0.8]).expm1().log())
+        self.negative = nn.Parameter(torch.tensor([0.3]).expm1().log())
+        self.register_buffer("slope", torch.tensor(0.5))
+
+    slope: Tensor
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute every feature by itself."""
+        p, n = F.softplus(self.positive), self.slope + F.softplus(self.negative)
+        return torch.where(x > 0, p * x.square(), n * (x.clamp(max=0).expm1() - x)) + self.slope * x
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
 class FeedForward(nn.Module):
     """down(activation(gate(x)) * up(x)), or down(activation(up(x))) without a gate.
 
@@ -56,7 +81,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, embed_dim: int, spec: FeedForwardSpec) -> None:
         super().__init__()
-        self.activate = ACTIVATIONS[spec.activation]
+        self.activate = XIELU() if spec.activation == "xielu" else ACTIVATIONS[spec.activation]
         self.gate_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias) if spec.gated else None
         self.up_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias)
         self.down_proj = nn.Linear(spec.hidden_dim, embed_dim, spec.bias)

@@ -40,7 +40,7 @@ class Kept:
 
     def entries(self, length: int) -> int:
         """Return how many entries a text of so many tokens has."""
-        entries = 1 if self.tokens is None else length // self.tokens
+        entries = min(length, 1) if self.tokens is None else length // self.tokens
         return entries if self.limit is None else min(entries, self.limit)
 
     def bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
@@ -55,7 +55,7 @@ class Kept:
 
     def read_operations(self, length: int) -> int:
         """Return the operations by which one more token reads this part, and its own entry."""
-        entries = self.entries(length) + (self.tokens == 1)
+        entries = 1 if self.tokens is None else self.entries(length) + (self.tokens == 1)
         return self.read * (entries if self.read_limit is None else min(entries, self.read_limit))
 
 

@@ -10,11 +10,24 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
+from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
+from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
+from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
+from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.token_input import TokenInput, TokenInputs
 
-MIXERS: dict[type, type[nn.Module]] = {AttentionSpec: Attention}
+MIXERS: dict[type, type[nn.Module]] = {
+    AttentionSpec: Attention,
+    GatedDeltaSpec: GatedDelta,
+    KimiDeltaSpec: KimiDelta,
+    LightningSpec: Lightning,
+    Mamba2Spec: Mamba2,
+    ShortConvSpec: ShortConv,
+}
 """By kind of specification, the layer that computes it."""
 
 States = tuple[Any, ...]
@@ -48,27 +61,38 @@ class Layer(nn.Module):
         spec: what mixes, what computes, and where the norms stand.
     """
 
+    scalar: Tensor | None
+
     def __init__(self, embed_dim: int, spec: LayerSpec) -> None:
         super().__init__()
         self.spec = spec
         self.mixer = self.mixer_norm = self.mixer_post_norm = None
         self.feed_forward = self.feed_forward_norm = self.feed_forward_post_norm = None
         if spec.mixer is not None:
-            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer)
+            shares = {} if spec.shares is None else {"shares": True}
+            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares)
             self.mixer_norm = _norm(embed_dim, spec.pre_norm)
             self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
-            self.feed_forward_norm = None if spec.parallel else _norm(embed_dim, spec.pre_norm)
+            if not spec.parallel or spec.two_norms:
+                self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
             self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+        self.token_input = None
+        if spec.token_input is not None:
+            self.token_input = TokenInput(embed_dim, spec.token_input)
+        self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
-    def forward(self, x: Tensor, state: Any = None, memory: Any = None) -> tuple[Tensor, Any]:
+    def forward(
+        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None
+    ) -> tuple[Tensor, Any]:
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
         Args:
             x: tokens.
             state: what the layer kept of the tokens before; None means that the text begins here.
             memory: keys and values of the layer that this one shares with.
+            own: (b, n, p) vectors of the tokens for this layer, where it reads them.
         """
         before = x
         if self.mixer is not None:
@@ -77,10 +101,16 @@ class Layer(nn.Module):
             mixed, state = self.mixer(read, state, **shared)
             x = x + self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
         if self.feed_forward is not None:
-            read = _applied(self.mixer_norm, before) if self.spec.parallel else x
-            computed = self.feed_forward(_applied(self.feed_forward_norm, read))
+            computed = self.feed_forward(self._read(before if self.spec.parallel else x))
             x = x + self.spec.residual_scale * _applied(self.feed_forward_post_norm, computed)
-        return x, state
+        if self.token_input is not None:
+            x = self.token_input(x, own)
+        return (x if self.scalar is None else x * self.scalar), state
+
+    def _read(self, x: Tensor) -> Tensor:
+        """Normalise what the feed-forward layer reads."""
+        one_norm = self.spec.parallel and not self.spec.two_norms
+        return _applied(self.mixer_norm if one_norm else self.feed_forward_norm, x)
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -107,6 +137,11 @@ class DecoderModel(nn.Module):
         self.spec = spec
         self.embedding = nn.Embedding(spec.vocab_size, spec.embed_dim)
         self.embedding_norm = _norm(spec.embed_dim, spec.embedding_norm)
+        self.token_inputs = None
+        if spec.layers and (token_input := spec.layers[0].token_input) is not None:
+            self.token_inputs = TokenInputs(
+                spec.vocab_size, spec.embed_dim, len(spec.layers), token_input
+            )
         self.layers = nn.ModuleList(Layer(spec.embed_dim, layer) for layer in spec.layers)
         self.norm = _norm(spec.embed_dim, spec.norm)
         self.output = nn.Linear(spec.embed_dim, spec.vocab_size, spec.output_bias)
@@ -126,10 +161,12 @@ class DecoderModel(nn.Module):
         """
         before = [None] * len(self.layers) if states is None else states
         x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
+        owns = None if self.token_inputs is None else self.token_inputs(tokens, x)
         after: list[Any] = []
-        for layer, spec, state in zip(self.layers, self.spec.layers, before, strict=True):
-            memory = None if spec.shares is None else after[spec.shares]
-            x, state = layer(x, state, memory)
+        for number, (layer, state) in enumerate(zip(self.layers, before, strict=True)):
+            source = self.spec.layers[number].shares
+            memory = None if source is None else after[source]
+            x, state = layer(x, state, memory, None if owns is None else owns[number])
             after.append(state)
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:

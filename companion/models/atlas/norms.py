@@ -22,6 +22,7 @@ class NormSpec:
             stored as its distance from 1, or "none".
         centred: subtract the mean first (Ba et al., 2016); without, the norm divides by the root
             mean square alone (Zhang and Sennrich, 2019).
+        bias: add a learned number for each feature.
 
     >>> NormSpec(eps=1e-5).gain
     'weight'
@@ -30,10 +31,11 @@ class NormSpec:
     eps: float = 1e-6
     gain: Literal["weight", "one_plus_weight", "none"] = "weight"
     centred: bool = False
+    bias: bool = False
 
 
 class Norm(nn.Module):
-    """x / sqrt(mean(x^2) + eps) * gain, over the last axis, in at least float32.
+    """x / sqrt(mean(x^2) + eps) * gain + bias, over the last axis, in at least float32.
 
     Args:
         width: of the last axis.
@@ -48,6 +50,7 @@ class Norm(nn.Module):
         self.spec = spec
         start = torch.zeros if spec.gain == "one_plus_weight" else torch.ones
         self.weight = None if spec.gain == "none" else nn.Parameter(start(width))
+        self.bias = nn.Parameter(torch.zeros(width)) if spec.bias else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalise (..., width)."""
@@ -58,6 +61,8 @@ class Norm(nn.Module):
         if self.weight is not None:
             gain = self.weight + 1 if self.spec.gain == "one_plus_weight" else self.weight
             normed = normed * gain.to(normed.dtype)
+        if self.bias is not None:
+            normed = normed + self.bias.to(normed.dtype)
         return normed.to(x.dtype)
 
     if TYPE_CHECKING:

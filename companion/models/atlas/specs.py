@@ -10,6 +10,7 @@ from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.kept import Kept, bytes_of
 from companion.models.atlas.norms import NormSpec
+from companion.models.atlas.token_input import TokenInputSpec
 
 _RMS = NormSpec()
 
@@ -35,7 +36,11 @@ class LayerSpec:
         pre_norm: norm of what a part reads.
         post_norm: norm of what it gives.
         parallel: both parts read the same normalised x, and both are added to it.
+        two_norms: with parallel, each part normalises x by itself (GPT-NeoX).
         residual_scale: factor on what a part gives.
+        token_input: vector of the token itself that the layer reads behind its parts; None means
+            none. All layers of a model have one, or none has.
+        scaled: multiply what the layer gives by a stored number (Gemma 4).
         shares: number of an earlier layer whose keys and values this one reads instead of making
             its own.
     """
@@ -45,7 +50,10 @@ class LayerSpec:
     pre_norm: NormSpec | None = _RMS
     post_norm: NormSpec | None = None
     parallel: bool = False
+    two_norms: bool = False
     residual_scale: float = 1.0
+    token_input: TokenInputSpec | None = None
+    scaled: bool = False
     shares: int | None = None
 
     def keeps(self) -> tuple[Kept, ...]:
@@ -88,6 +96,8 @@ class ModelSpec:
 
     def __post_init__(self) -> None:
         """Refuse a layer that shares with one that is not there, or that shares itself."""
+        if len({layer.token_input for layer in self.layers}) > 1:
+            raise ValueError("layers: got token_input in some, wanted the same in all of them")
         for number, layer in enumerate(self.layers):
             source = layer.shares
             if source is not None and (source >= number or self.layers[source].shares is not None):

@@ -63,6 +63,7 @@ class AtlasRow:
         path: of its modeling file, within the library.
         sha256: of this file.
         spec: made of the class's default configuration.
+        toy_size: whether it is made of the toy's, because the defaults of the class make no model.
         toy: fields of the configuration at toy size, at which it was checked.
         parity: what the check gave.
     """
@@ -74,6 +75,7 @@ class AtlasRow:
     path: str
     sha256: str
     spec: ModelSpec
+    toy_size: bool
     toy: Mapping[str, Any]
     parity: Parity
 

@@ -19,15 +19,15 @@ UNUSUAL: Mapping[str, str] = {
     "ministral3": "It multiplies queries by a factor that grows with the logarithm of their"
     " position, a step at every {length_step:,} tokens, so that the softmax stays sharp when there"
     " are many keys. Its rotary frequencies are stretched by YaRN.",
-    "qwen2": "The projections to queries, keys and values have biases and the output projection has"
-    " none, which was rare by then. The rest is Llama.",
+    "qwen2": "The projections to queries, keys and values have biases and the output projection"
+    " has none. The rest is Llama.",
     "qwen3": "It took the biases of Qwen2 away and put a norm on queries and keys in their place,"
     " one head at a time and before the rotation, which bounds how large a score can become.",
     "smollm3": "Every fourth layer, {still} of {layers}, has no positions at all: there only the"
     " causal mask tells tokens apart. The library's file calls these layers NoPE.",
     "olmo2": "The norms stand after each part instead of before it, inside the residual branch, so"
-    " the stream itself is never normalised before it is read. Queries and keys get a norm over all"
-    " heads together, where most others norm each head by itself.",
+    " the stream itself is never normalised before it is read. Queries and keys get a norm over"
+    " all heads together, where most others norm each head by itself.",
     "olmo3": "It is OLMo 2 with a window of {window:,} tokens in {windows} of its {layers} layers:"
     " three windows, then one layer that reads everything.",
     "exaone4": "Layers with a window have rotary positions, and the full layers between them have"
@@ -35,7 +35,7 @@ UNUSUAL: Mapping[str, str] = {
     " stand after each part, as in OLMo 2.",
     "granite": "Four factors are set by hand where others have fixed ones: on the embeddings, on"
     " the scores in place of one over the root of the width, on every residual branch, and on the"
-    " logits. They keep sizes alike when the model is made wider.",
+    " logits.",
     "cohere2": "Attention and feed-forward run side by side: both read the same LayerNorm, and"
     " both results are added. Windows of {window:,} tokens have rotary positions, and every fourth"
     " layer reads everything and has none.",
@@ -48,12 +48,133 @@ UNUSUAL: Mapping[str, str] = {
     " apart over a longer text.",
     "mixtral": "Its attention is Mistral's. What was new stands beside it: each token passes"
     " through {experts_per_token} of {num_experts} feed-forward layers, which a router chooses.",
-    "qwen3_moe": "Its attention is that of Qwen3, with only {num_kv_heads} heads of keys and values"
-    " for {num_heads} query heads. Every layer has {num_experts} small experts, of which a token"
-    " uses {experts_per_token}.",
+    "qwen3_moe": "Its attention is that of Qwen3, with only {num_kv_heads} heads of keys and"
+    " values for {num_heads} query heads. Every layer has {num_experts} small experts, of which a"
+    " token uses {experts_per_token}.",
     "gpt_oss": "Each head has a learned sink: a score that belongs to no token and takes its share"
     " of the softmax, so a head may attend to almost nothing. Every second layer has a window of"
     " only {window:,} tokens, and all projections have biases again.",
+    "gpt_neox": "Attention and feed-forward run side by side, and each has a LayerNorm of its own."
+    " Only {width} of the {head_dim} numbers of a head are rotated.",
+    "cohere": "Attention and feed-forward read the same LayerNorm and run side by side. The"
+    " rotation pairs neighbouring numbers of a head, and the logits are multiplied by"
+    " {logit_scale:g}.",
+    "gemma": "Its heads are wide, {num_heads} of {head_dim} numbers each, so together they are"
+    " wider than the stream of {embed_dim:,} that they read. The embeddings are multiplied by the"
+    " square root of that width, and they also score the next word.",
+    "glm": "Only {num_kv_heads} heads of keys and values serve {num_heads} query heads, which"
+    " makes its cache one of the smallest without a window. Half of a head's width is rotated, in"
+    " neighbouring pairs.",
+    "glm4": "It is GLM with four norms in a layer instead of two: each part has one before it and"
+    " one after it, inside the residual branch.",
+    "granitemoe": "It is Granite with experts: each token uses {experts_per_token} of"
+    " {num_experts}, and their weights are a softmax over the chosen ones alone.",
+    "granitemoeshared": "It is Granite's model with experts, and it has room for one more expert"
+    " that every token uses. In the default configuration that expert has no width, so it is left"
+    " out.",
+    "helium": "Kyutai's small model keeps to Llama's form. The rotation pairs neighbouring numbers"
+    " of a head where Llama pairs its two halves.",
+    "nemotron": "The feed-forward layer has no gate: it squares what passes a ReLU. The norms are"
+    " LayerNorms whose gain is stored as its distance from one, and half of a head's width is"
+    " rotated.",
+    "olmo": "Its LayerNorms have nothing to learn: no gain and no bias. The rest is Llama.",
+    "olmoe": "Queries and keys get a norm over all heads together, and the feed-forward layer is"
+    " divided into {num_experts} small experts, of which a token uses {experts_per_token}. The"
+    " weights of the chosen ones are not brought back to a sum of one.",
+    "phi3": "It is Llama's form with the three projections to queries, keys and values stored as"
+    " one matrix. The default configuration has no window, and a published model may have one.",
+    "qwen2_moe": "Beside {num_experts} experts, of which a token uses {experts_per_token}, there"
+    " is a shared one that every token passes. What it gives is multiplied by a gate, one number"
+    " for each token.",
+    "stablelm": "A quarter of a head's width is rotated, and the norms are LayerNorms. Published"
+    " models may run attention and feed-forward side by side.",
+    "starcoder2": "All projections have biases and the feed-forward layer has no gate, as in"
+    " GPT-2. Yet it has rotary positions, and only {num_kv_heads} heads of keys and values for"
+    " {num_heads} query heads.",
+    "afmoe": "What the heads gather is multiplied by a gate, the sigmoid of a projection of the"
+    " layer's input, one number for each feature. Windows have rotary positions, and the full"
+    " layers between them have none.",
+    "apertus": "Its feed-forward layer has no gate and an activation whose two slopes are learned"
+    " (xIELU). Queries and keys are normalised, a head at a time.",
+    "arcee": "It is Llama with a simpler feed-forward layer: no gate, and the square of what"
+    " passes a ReLU.",
+    "cwm": "A full layer is followed by three windows of {window:,} tokens. Both kinds turn with"
+    " the same frequencies, which are stretched as in Llama 3.",
+    "dots1": "It joins parts of other families: norms on queries and keys as in Qwen3, and a"
+    " router as in DeepSeek-V3, which chooses experts by a score with a correction that balances"
+    " their load.",
+    "ernie4_5": "It has few heads of keys and values, {num_kv_heads} for {num_heads} query heads,"
+    " and a rotation that pairs neighbouring numbers. The embeddings also score the next word.",
+    "ernie4_5_moe": "The first layer is dense, and the others have {num_experts} experts and a"
+    " shared one. The router adds a stored correction to each score before it chooses, so that no"
+    " expert is forgotten.",
+    "flex_olmo": "It is OLMo 2 whose feed-forward layer is divided into {num_experts} experts, of"
+    " which a token uses {experts_per_token}. The weights of the chosen ones are not brought back"
+    " to a sum of one.",
+    "glm4_moe": "Half of each head is rotated, queries and keys may have a norm, and the router is"
+    " that of DeepSeek-V3: a sigmoid for each expert, and a stored correction that counts for the"
+    " choice and not for the weight.",
+    "hunyuan_v1_dense": "Queries and keys are normalised after they have been rotated, where"
+    " nearly all others do it before.",
+    "hunyuan_v1_moe": "It is the dense Hunyuan with experts and a shared one. In the default"
+    " configuration there is a single expert, so the router has nothing to choose.",
+    "jais2": "LayerNorms, biases on all projections and a feed-forward layer without a gate make"
+    " it look like GPT-2. It is told positions by rotation, however, and squares what passes a"
+    " ReLU.",
+    "llama4_text": "Three layers in four cut the text into chunks of {chunk:,} tokens and let a"
+    " token read its own chunk alone. The fourth reads everything, is told no positions, and"
+    " multiplies its queries by a factor that grows with the length of the text.",
+    "minimax_m2": "MiniMax has another architecture in which most layers are linear; in this one"
+    " every layer reads everything. Queries and keys get a norm over all heads together, and a"
+    " token uses {experts_per_token} of {num_experts} experts.",
+    "ministral": "It is Mistral whose configuration can say for each layer whether it has a"
+    " window. By default all {layers} have one.",
+    "nanochat": "It is a small model to learn from: no norm has a gain, queries and keys are"
+    " normalised after the rotation, and the embeddings are normalised before the first layer. The"
+    " feed-forward layer squares what passes a ReLU, and the logits are bounded by"
+    " {logit_softcap:g}.",
+    "seed_oss": "It is a large plain model: {num_heads} query heads with {num_kv_heads} heads of"
+    " keys and values in all {layers} layers. Biases stand on queries, keys and values.",
+    "vaultgemma": "It is Gemma 2 without the norms behind the parts.",
+    "cohere2_moe": "It is Cohere's second model with experts in place of the feed-forward layer."
+    " Attention and experts still read the same LayerNorm and run side by side.",
+    "exaone_moe": "Windows have rotary positions and full layers have none, as in EXAONE 4, but"
+    " the norms are back before each part. The router is that of DeepSeek-V3.",
+    "flint": "Each head has a learned sink. The full layers, {still} of {layers}, are told no"
+    " positions, and the windows between them have rotary ones.",
+    "gemma4_text": "Values are normalised, too, without a gain. Full layers have heads twice as"
+    " wide, of which a quarter is rotated, and each layer also reads a vector that belongs to the"
+    " token itself, looked up in a table of its own.",
+    "granitemoe_swa": "It is Granite with experts and with windows of only {window} tokens in"
+    " three layers of four. A learned sink in each head takes the weight that no token in the"
+    " window deserves.",
+    "granite_swa": "Three layers of four have a window of only {window} tokens, and each head has"
+    " a learned sink. A configuration may take the positions away from single layers.",
+    "hyperclovax": "It has Granite's hand-set factors on embeddings, scores, residual branches and"
+    " logits, and a norm on both sides of each part.",
+    "hy_v3": "Queries and keys are normalised a head at a time, and the rotation is very slow at"
+    " its far end, with a base of {base_full:,.0f}. The first layer is dense; the others have"
+    " {num_experts} experts and a shared one.",
+    "kolibri1": "Four windows are followed by one full layer that is told no positions. Each layer"
+    " has {num_experts} small experts, of which a token uses {experts_per_token}, and a shared"
+    " one.",
+    "laguna": "Each head is multiplied by a gate of its own, which passes through a softplus and"
+    " so may be larger than one. A configuration can give each layer another number of query"
+    " heads.",
+    "internlm3": "The library builds it with the class of Llama: it has the same form, with"
+    " {num_kv_heads} heads of keys and values for {num_heads} query heads. Only the numbers"
+    " differ.",
+    "iquestcoder": "The library builds it with the class of Llama, so it has the same form. Only"
+    " the numbers differ: {layers} layers, {num_heads} query heads, {num_kv_heads} heads of keys"
+    " and values.",
+    "mellum": "It has norms on queries and keys, as Qwen3 has, and {num_experts} small experts, of"
+    " which a token uses {experts_per_token}. A configuration can say for each layer whether it"
+    " has a window and whether it has experts.",
+    "mimo_v2_flash": "Most layers have a window of {window} tokens, and only these have a learned"
+    " sink in each head. Values are narrower than keys, {value_dim} numbers against {head_dim},"
+    " and a third of a key is rotated.",
+    "solar_open": "Its attention is plain. Each layer has {num_experts} experts and a shared one,"
+    " chosen by the router of DeepSeek-V3.",
 }
 """By model_type, up to three sentences; a number in braces is one of `numbers_of`."""
 

@@ -28,6 +28,7 @@ MARKS: Mapping[str, str] = {
     "query-key norm": "queries and keys are normalised",
     "no positions": "layers of attention that are told no positions",
     "shared": "layers that read the keys and values of an earlier one",
+    "token's own": "each layer also reads a vector that belongs to the token itself",
 }
 """What an architecture can have beside plain attention, and what each word means."""
 
@@ -98,6 +99,8 @@ def _marks_of(layer: LayerSpec) -> Iterator[str]:
     mixer, reach = layer.mixer, kind_of(layer).reach
     if layer.shares is not None:
         yield "shared"
+    if layer.token_input is not None:
+        yield "token's own"
     if mixer is None:
         return
     yield from ("window" for _ in range(reach == "window"))
@@ -214,7 +217,7 @@ def _attention_details(mixer: AttentionSpec) -> Iterator[str]:
     if mixer.key_is_value:
         yield "values are the keys"
     if mixer.scale is not None and abs(mixer.scale * mixer.head_dim**0.5 - 1) > _NEAR:
-        yield f"scores times {mixer.scale:.3g}"
+        yield f"scores times {mixer.scale:.3g} in place of 1/√{mixer.head_dim}"
     if mixer.value_scale != 1:
         yield f"values times {mixer.value_scale:.3g}"
     if mixer.length_scale is not None:
@@ -242,7 +245,11 @@ def _positions(spec: ModelSpec) -> str:
             said[words] = said.get(words, 0) + 1
     if len(said) < 2:
         return next(iter(said), "in the state")
-    return "; ".join(f"{words} in {number} layers" for words, number in said.items())
+    return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())
+
+
+def _layers(number: int) -> str:
+    return f"{number} layer{'s' * (number > 1)}"
 
 
 def _feed_forward(spec: ModelSpec) -> str:
@@ -253,7 +260,7 @@ def _feed_forward(spec: ModelSpec) -> str:
         said[words] = said.get(words, 0) + 1
     if len(said) == 1:
         return next(iter(said))
-    return "; ".join(f"{words} in {number} layers" for words, number in said.items())
+    return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())
 
 
 def feed_forward_words(part: Any) -> str:
@@ -283,7 +290,8 @@ def _norm_words(layer: LayerSpec) -> str:
     norm = layer.pre_norm or layer.post_norm or NormSpec()
     kind = "LayerNorm" if norm.centred else "RMS norm"
     if layer.parallel:
-        return f"one {kind} {where} both parts, which run side by side"
+        each = "one each" if layer.two_norms else "one for both"
+        return f"{kind} {where} the two parts, {each}, which run side by side"
     return f"{kind} {where} each part"
 
 

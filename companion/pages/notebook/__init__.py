@@ -19,7 +19,8 @@ from companion.pages.notebook.source import Source, show_source
 from companion.pages.studies import load_result
 
 __all__ = [
-    "AtlasList", "Beside", "CensusTable", "ClaimsTable", "Gloss", "MeasuredBox", "MissingList", "MixerCode",
-    "Source", "beside", "census_table", "claims_table", "disagreements", "gloss", "gloss_pair", "load_result",
-    "measured", "missing_list", "mixer_code", "page_seed", "parity_table", "show_source",
+    "AtlasList", "Beside", "CensusTable", "ClaimsTable", "Gloss", "MeasuredBox", "MissingList",
+    "MixerCode", "Source", "beside", "census_table", "claims_table", "disagreements", "gloss",
+    "gloss_pair", "load_result", "measured", "missing_list", "mixer_code", "page_seed",
+    "parity_table", "show_source",
 ]  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from html import escape
 from itertools import groupby
 
@@ -19,7 +20,7 @@ class AtlasList:
         lines: of words, one for each column.
     """
 
-    def __init__(self, name: str, head: tuple[str, ...], lines: list[tuple[str, ...]]) -> None:
+    def __init__(self, name: str, head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> None:
         self.name, self.head, self.lines = name, head, lines
 
     def __repr__(self) -> str:
@@ -69,10 +70,10 @@ def _parity(row: AtlasRow) -> tuple[str, ...]:
 def _small(number: float) -> str:
     """Write a difference that was rounded up to one digit.
 
-    >>> _small(5e-06), _small(0.0)
-    ('5e-06', '0')
+    >>> _small(5e-06), _small(0.0), _small(0.2)
+    ('0.000005', '0', '0.2')
     """
-    return f"{number:.0e}" if 0 < number < 1e-3 else f"{number:g}"
+    return f"{Decimal(repr(number)).normalize():f}"
 
 
 def disagreements(atlas: Atlas | None = None, *, above: float = 1e-4) -> AtlasList:

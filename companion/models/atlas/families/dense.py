@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.models.atlas.families.family import Family
+import torch
+from torch import Tensor
+
+from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     ATTENTION,
     LLAMA,
@@ -19,6 +22,7 @@ from companion.models.atlas.families.shared import (
     norm_of,
     rotary_of,
 )
+from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
@@ -35,14 +39,15 @@ def model_of(options: Options, layers: list[LayerSpec], **choices: Any) -> Model
     )  # fmt: skip
 
 
-def pre_norm_model(options: Options, mixers: list[AttentionSpec], **choices: Any) -> ModelSpec:
+def pre_norm_model(
+    options: Options, mixers: list[AttentionSpec], *, norm: NormSpec | None = None,
+    residual_scale: float = 1.0, feed_forward: FeedForwardSpec | None = None, **choices: Any,
+) -> ModelSpec:  # fmt: skip
     """Return a model with a norm before every part, and one dense feed-forward layer."""
-    scale = choices.pop("residual_scale", 1.0)
-    layers = [
-        LayerSpec(mixer, feed_forward_of(options), norm_of(options), residual_scale=scale)
-        for mixer in mixers
-    ]
-    return model_of(options, layers, **choices)
+    norm = norm_of(options) if norm is None else norm
+    dense = feed_forward_of(options) if feed_forward is None else feed_forward
+    layers = [LayerSpec(mixer, dense, norm, residual_scale=residual_scale) for mixer in mixers]
+    return model_of(options, layers, norm=norm, **choices)
 
 
 def _llama(options: Options) -> ModelSpec:
@@ -118,14 +123,110 @@ def _exaone4(options: Options) -> ModelSpec:
     return model_of(options, layers)
 
 
-def _granite(options: Options, **choices: Any) -> ModelSpec:
+def _granite(options: Options) -> ModelSpec:
     scale = options["attention_multiplier"]
-    mixers = [attention_of(options, kind, scale=scale, **choices) for kind in kinds(options)]
+    return _granite_model(
+        options, [attention_of(options, kind, scale=scale) for kind in kinds(options)]
+    )
+
+
+def _granite_model(options: Options, mixers: list[AttentionSpec]) -> ModelSpec:
     return pre_norm_model(
         options, mixers,
         residual_scale=options["residual_multiplier"],
         embedding_scale=options["embedding_multiplier"],
         logit_scale=1 / options["logits_scaling"],
+    )  # fmt: skip
+
+
+def granite_windows(options: Options) -> list[AttentionSpec]:
+    """Return windows and sinks, where every layer has its base of rotary positions, or 0."""
+    width, scale = head_width(options), options["attention_multiplier"]
+    return [
+        attention_of(
+            options, kind, scale=scale, sinks=True,
+            rotary=rotary_of(options, width, base=base) if base else None,
+        )
+        for kind, base in zip(kinds(options), options["layer_rope_theta"], strict=True)
+    ]  # fmt: skip
+
+
+def _granite_swa(options: Options) -> ModelSpec:
+    return _granite_model(options, granite_windows(options))
+
+
+def _apertus(options: Options) -> ModelSpec:
+    norm = norm_of(options)
+    mixers = [attention_of(options, kind, qk_norm=norm) for kind in kinds(options)]
+    return pre_norm_model(options, mixers, feed_forward=feed_forward_of(options, gated=False))
+
+
+def _seed_oss(options: Options) -> ModelSpec:
+    bias = options.flag("attention_out_bias", False)
+    mixers = [attention_of(options, kind, output_bias=bias) for kind in kinds(options)]
+    return pre_norm_model(options, mixers)
+
+
+def _hunyuan(options: Options) -> ModelSpec:
+    norm = norm_of(options)
+    mixers = [
+        attention_of(options, kind, qk_norm=norm, qk_norm_after_rotary=True)
+        for kind in kinds(options)
+    ]
+    return pre_norm_model(options, mixers)
+
+
+def _arcee(options: Options) -> ModelSpec:
+    mixers = [attention_of(options, kind) for kind in kinds(options)]
+    return pre_norm_model(options, mixers, feed_forward=feed_forward_of(options, gated=False))
+
+
+def _ernie4_5(options: Options) -> ModelSpec:
+    bias = options.flag("use_bias", False)
+    rotary = rotary_of(options, head_width(options), interleaved=True)
+    mixers = [
+        attention_of(options, kind, rotary=rotary, bias=bias, output_bias=bias)
+        for kind in kinds(options)
+    ]
+    dense = feed_forward_of(options, bias=bias)
+    return pre_norm_model(options, mixers, feed_forward=dense, tied=True)
+
+
+def _nanochat(options: Options) -> ModelSpec:
+    """Return nanochat: norms have no weights, and the embeddings have one."""
+    norm = norm_of(options, gain="none")
+    mixers = [
+        attention_of(options, kind, qk_norm=norm, qk_norm_after_rotary=True)
+        for kind in kinds(options)
+    ]
+    return pre_norm_model(
+        options, mixers, norm=norm, feed_forward=feed_forward_of(options, gated=False),
+        embedding_norm=norm, logit_softcap=options["final_logit_softcapping"],
+    )  # fmt: skip
+
+
+def _halves_exchanged(stored: Tensor, layer: LayerSpec) -> Tensor:
+    """Exchange the halves of every head: to turn (a, b) backwards is to turn (b, a) forwards."""
+    assert isinstance(layer.mixer, AttentionSpec)
+    halves = torch.unflatten(stored, 0, (-1, 2, layer.mixer.head_dim // 2))
+    return halves.flip(1).flatten(0, 2)
+
+
+def _hyperclovax(options: Options) -> ModelSpec:
+    norm = norm_of(options)
+    layers = [
+        LayerSpec(
+            attention_of(options, kind, scale=options["attention_multiplier"]),
+            feed_forward_of(options),
+            norm,
+            post_norm=norm if options.flag("use_post_norm", True) else None,
+            residual_scale=options["residual_multiplier"],
+        )
+        for kind in kinds(options)
+    ]
+    return model_of(
+        options, layers, embedding_scale=options["embedding_multiplier"],
+        logit_scale=options["logits_scaling"],
     )  # fmt: skip
 
 
@@ -144,6 +245,28 @@ def _cohere2(options: Options) -> ModelSpec:
     return model_of(options, layers, norm=norm, logit_scale=options["logit_scale"], tied=True)
 
 
+_APERTUS = {
+    "layers.*.mixer_norm": "model.layers.*.attention_layernorm",
+    "layers.*.feed_forward_norm": "model.layers.*.feedforward_layernorm",
+    "layers.*.feed_forward.activate.positive": "model.layers.*.mlp.act_fn.alpha_p",
+    "layers.*.feed_forward.activate.negative": "model.layers.*.mlp.act_fn.alpha_n",
+    "layers.*.feed_forward.activate.slope": "model.layers.*.mlp.act_fn.beta",
+}
+_NANOCHAT: Names = {
+    "layers.*.mixer.query_proj": Made("model.layers.*.self_attn.q_proj", _halves_exchanged),
+    "layers.*.mixer.key_proj": Made("model.layers.*.self_attn.k_proj", _halves_exchanged),
+    "layers.*.feed_forward.up_proj": "model.layers.*.mlp.fc1",
+    "layers.*.feed_forward.down_proj": "model.layers.*.mlp.fc2",
+}
+_HYPERCLOVAX = {
+    "layers.*.mixer_post_norm": "model.layers.*.post_norm1",
+    "layers.*.feed_forward_post_norm": "model.layers.*.post_norm2",
+}
+_HUNYUAN = {
+    "layers.*.mixer.query_norm": "model.layers.*.self_attn.query_layernorm",
+    "layers.*.mixer.key_norm": "model.layers.*.self_attn.key_layernorm",
+}
+
 FAMILIES = {
     "llama": Family(_llama, LLAMA),
     "mistral": Family(_mistral, LLAMA),
@@ -155,5 +278,17 @@ FAMILIES = {
     "olmo3": Family(_olmo, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}),
     "exaone4": Family(_exaone4, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}),
     "granite": Family(_granite, LLAMA),
+    "granite_swa": Family(_granite_swa, LLAMA),
+    "apertus": Family(_apertus, {**LLAMA, **_APERTUS}, ignored=("*.act_fn.eps",)),
+    "seed_oss": Family(_seed_oss, LLAMA),
+    "hunyuan_v1_dense": Family(_hunyuan, {**LLAMA, **_HUNYUAN}),
+    "arcee": Family(_arcee, LLAMA),
+    "ernie4_5": Family(_ernie4_5, LLAMA),
+    "cwm": Family(_llama, LLAMA),
+    "internlm3": Family(_llama, LLAMA),
+    "iquestcoder": Family(_llama, LLAMA),
+    "ministral": Family(_llama, LLAMA),
+    "nanochat": Family(_nanochat, {**LLAMA, **_NANOCHAT}),
+    "hyperclovax": Family(_hyperclovax, {**LLAMA, **_HYPERCLOVAX}),
     "cohere2": Family(_cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from torch import Tensor
+
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.specs import LayerSpec
 from companion.models.options import Options
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
@@ -42,6 +45,12 @@ BOTH_NORMS = {
     **POST_NORMS,
     f"{_LAYER}.mixer_norm": f"{_THEIRS}.input_layernorm",
     f"{_LAYER}.feed_forward_norm": f"{_THEIRS}.pre_feedforward_layernorm",
+}
+
+SANDWICH = {
+    **PRE_NORMS,
+    f"{_LAYER}.mixer_post_norm": f"{_THEIRS}.post_self_attn_layernorm",
+    f"{_LAYER}.feed_forward_post_norm": f"{_THEIRS}.post_mlp_layernorm",
 }
 
 
@@ -82,12 +91,13 @@ _ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "silu": "silu",
     "swish": "silu",
+    "xielu": "xielu",
 }
 
 
-def norm_of(options: Options, **choices: Any) -> NormSpec:
-    """Return the norm of a family that has one epsilon for all."""
-    return NormSpec(eps=options["rms_norm_eps"], **choices)
+def norm_of(options: Options, *, eps: str = "rms_norm_eps", **choices: Any) -> NormSpec:
+    """Return the norm of a family that has one epsilon for all, under the name `eps`."""
+    return NormSpec(eps=options[eps], **choices)
 
 
 def head_width(options: Options) -> int:
@@ -107,35 +117,61 @@ def kinds(options: Options, default: str = "full_attention") -> list[str]:
     return list(named)
 
 
+def sparse_layers(options: Options) -> list[bool]:
+    """Return which layers have experts, where the files name the kind of every layer."""
+    return [kind == "sparse" for kind in options["mlp_layer_types"]]
+
+
 def window_of(options: Options, kind: str) -> int | None:
     """Return the window of a layer of some kind."""
     return options["sliding_window"] if kind == "sliding_attention" else None
 
 
-def feed_forward_of(options: Options, *, width: int | None = None) -> FeedForwardSpec:
-    """Return the dense feed-forward layer."""
+def feed_forward_of(
+    options: Options, *, width: int | None = None, **choices: Any
+) -> FeedForwardSpec:
+    """Return the dense feed-forward layer; `choices` say what is different."""
     name = "hidden_act" if "hidden_act" in options else "hidden_activation"
-    return FeedForwardSpec(
-        options["intermediate_size"] if width is None else width,
-        activation=options.one_of(name, _ACTIVATIONS),
-        bias=options.flag("mlp_bias", False),
-    )
+    given = {
+        "activation": options.one_of(name, _ACTIVATIONS),
+        "bias": options.flag("mlp_bias", False),
+    }
+    return FeedForwardSpec(width or options["intermediate_size"], **(given | choices))
 
 
 def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
     """Return a layer of experts; `choices` say what the fields do not."""
-    count = next(
-        options[name]
-        for name in ("num_local_experts", "num_experts", "n_routed_experts")
-        if options.get(name) is not None
-    )
     given = {
-        "num_experts": count,
-        "experts_per_token": options["num_experts_per_tok"],
-        "hidden_dim": options.get("moe_intermediate_size") or options["intermediate_size"],
+        "num_experts": _first(
+            options, "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"
+        ),
+        "experts_per_token": _first(options, "num_experts_per_tok", "moe_topk", "moe_k"),
+        "hidden_dim": _first(options, "moe_intermediate_size", "intermediate_size"),
         "activation": options.one_of("hidden_act", _ACTIVATIONS),
     }
     return ExpertsSpec(**(given | choices))
+
+
+def _first(options: Options, *names: str) -> Any:
+    """Return the first field of several names that is there."""
+    given = [name for name in names if options.get(name) is not None]
+    return options[given[0] if given else names[0]]
+
+
+def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:
+    """Return experts with DeepSeek-V3's router: sigmoids, a correction, and groups."""
+    given = {
+        "scores": "sigmoid",
+        "corrected": True,
+        "normalised": options.flag("norm_topk_prob", True),
+        "scale": options.get("routed_scaling_factor", 1.0),
+        "groups": options.get("n_group") or 1,
+        "groups_per_token": options.get("topk_group") or 1,
+    }
+    shared = options.get("n_shared_experts") or options.get("num_shared_experts")
+    if shared:
+        given["shared_dim"] = shared * options["moe_intermediate_size"]
+    return experts_of(options, **(given | choices))
 
 
 def attention_of(options: Options, kind: str = "full_attention", **choices: Any) -> AttentionSpec:
@@ -164,7 +200,7 @@ def rotary_of(
     rope_theta and rope_scaling beside the other fields.
     """
     rope = _rope(options, kind)
-    base = rope.get("rope_theta", options.get("rope_theta", 10_000.0))
+    base = choices.pop("base", rope.get("rope_theta", options.get("rope_theta", 10_000.0)))
     part = rope.get("partial_rotary_factor", options.get("partial_rotary_factor", 1.0))
     name = rope.get("rope_type", rope.get("type", "default"))
     if name == "proportional":
@@ -175,6 +211,11 @@ def rotary_of(
         int(width * (1.0 if part is None else part)),
         base=base, scaling=scaling, factor=factor, **choices,
     )  # fmt: skip
+
+
+def transposed(stored: Tensor, _: LayerSpec) -> Tensor:
+    """Return a weight that is stored with input and output exchanged."""
+    return stored.mT
 
 
 def _rope(options: Options, kind: str | None) -> Options:

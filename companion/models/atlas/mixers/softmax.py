@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
@@ -48,6 +49,7 @@ class AttentionSpec:
         output_norm: norm of what a head gathers.
         gate: multiply what is gathered by the sigmoid of a projection of the input, one number for
             each feature ("feature") or each head ("head").
+        gate_activation: what the projection passes through, "sigmoid" or "softplus" (Laguna).
         bias: whether the projections to queries, keys and values have biases.
         output_bias: whether the output projection has one.
 
@@ -76,6 +78,7 @@ read_limit=None),)
     sinks: bool = False
     output_norm: NormSpec | None = None
     gate: Literal["feature", "head"] | None = None
+    gate_activation: Literal["sigmoid", "softplus"] = "sigmoid"
     bias: bool = False
     output_bias: bool = False
 
@@ -132,19 +135,22 @@ class Attention(nn.Module):
     Args:
         embed_dim: width e of input and output.
         spec: heads, positions, norms, window and the rest.
+        shares: keys and values come from another layer, and this one has no weights for them.
     """
 
-    def __init__(self, embed_dim: int, spec: AttentionSpec) -> None:
+    def __init__(self, embed_dim: int, spec: AttentionSpec, *, shares: bool = False) -> None:
         super().__init__()
         self.spec = spec
         h, g, d, v = spec.num_heads, spec.num_kv_heads, spec.head_dim, spec.width_of_value
         self.query_proj = nn.Linear(embed_dim, h * d, spec.bias)
-        self.key_proj = nn.Linear(embed_dim, g * d, spec.bias)
-        self.value_proj = None if spec.key_is_value else nn.Linear(embed_dim, g * v, spec.bias)
-        self.output_proj = nn.Linear(h * v, embed_dim, spec.output_bias)
         self.query_norm = self._norm(spec.qk_norm, h)
-        self.key_norm = self._norm(spec.qk_norm, g)
-        self.value_norm = Norm(v, spec.value_norm) if spec.value_norm else None
+        self.key_proj = self.key_norm = self.value_proj = self.value_norm = None
+        if not shares:
+            self.key_proj = nn.Linear(embed_dim, g * d, spec.bias)
+            self.key_norm = self._norm(spec.qk_norm, g)
+            self.value_proj = None if spec.key_is_value else nn.Linear(embed_dim, g * v, spec.bias)
+            self.value_norm = Norm(v, spec.value_norm) if spec.value_norm else None
+        self.output_proj = nn.Linear(h * v, embed_dim, spec.output_bias)
         self.output_norm = Norm(v, spec.output_norm) if spec.output_norm else None
         self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
         gates = {"feature": h * v, "head": h}
@@ -181,6 +187,8 @@ class Attention(nn.Module):
         """Make keys and values of tokens (b, n, e), and put them behind those that were kept."""
         start = 0 if state is None else state.length
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        if self.key_proj is None:
+            raise ValueError("memory: got None, wanted the keys and values that the layer shares")
         heads, projected = self.spec.num_kv_heads, self.key_proj(x)
         key = self._placed(projected, heads, self.key_norm, positions)
         value = _heads(projected if self.value_proj is None else self.value_proj(x), heads)
@@ -246,7 +254,8 @@ class Attention(nn.Module):
         """Join the heads of (b, n, h, v), multiplied by their gates."""
         if self.gate_proj is None:
             return gathered.flatten(-2)
-        gate: Tensor = self.gate_proj(x).sigmoid()
+        activate = F.softplus if self.spec.gate_activation == "softplus" else torch.sigmoid
+        gate: Tensor = activate(self.gate_proj(x))
         if self.spec.gate == "head":
             return (gathered * gate[..., None]).flatten(-2)
         return gathered.flatten(-2) * gate

@@ -156,7 +156,7 @@ def _row(row: AtlasRow, facts: Facts) -> str:
         ("heads", escape(facts.heads)),
         ("positions", escape(facts.positions)),
         ("marks", escape(marks)),
-        ("keeps", escape(in_bytes(facts.bytes))),
+        ("keeps", "(toy size)" if row.toy_size else escape(in_bytes(facts.bytes))),
     )
     body = "".join(f'<td class="am-atlas-{name}">{words}</td>' for name, words in cells)
     return (
@@ -172,15 +172,21 @@ def _opened(row: AtlasRow, facts: Facts) -> dict[str, Any]:
         "type": row.model_type,
         "year": row.year,
         "marks": list(facts.marks),
-        "bytes": facts.bytes,
+        "bytes": 0 if row.toy_size else facts.bytes,
         **drawing,
         "alt": legend(row.spec),
         "unusual": unusual(row),
-        "facts": list(_told(facts)),
+        "facts": [_TOY] * row.toy_size + list(_told(facts)),
         "parity": list(parity_words(row.parity)),
         "path": row.path,
         "of": row.checkpoint,
     }
+
+
+_TOY = (
+    "The default configuration of its class makes no model, so the numbers here are those of the"
+    " small one that was checked."
+)
 
 
 def _told(facts: Facts) -> Iterable[str]:
