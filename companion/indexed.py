@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from companion.arrays import Array, ArrayT, cast, device_of, namespace, result_dtype, widen
+from companion.arrays import Array, ArrayT, cast, device_of, finite, namespace, result_dtype, widen
 from companion.attention import log_sum_exp, masked_softmax
 from companion.contracts import contract
 from companion.masks import masked
@@ -105,7 +105,7 @@ def indexer_divergence(weights: ArrayT, scores: ArrayT, mask: Array | None = Non
     target = target / xp.where(total > 0, total, 1.0)
 
     log_target = xp.log(xp.where(target > 0, target, 1.0))
-    log_share = xp.where(allowed, logits - log_sum_exp(logits)[..., None], 0.0)
+    log_share = xp.where(allowed, logits - finite(log_sum_exp(logits))[..., None], 0.0)
     return xp.sum(target * (log_target - log_share), axis=-1)
 
 
@@ -207,7 +207,7 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
     array([[0, 0, 1, 1, 0]])
     """
     xp = namespace(blocks)
-    keys = xp.repeat(blocks, size, axis=-1)[..., :k_len]
+    keys = xp.repeat(blocks, size, axis=-1)[..., : min(k_len, blocks.shape[-1] * size)]
     missing = (*keys.shape[:-1], k_len - keys.shape[-1])
     return xp.concat([keys, xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))], axis=-1)
 
@@ -262,9 +262,8 @@ def _in_blocks(x: Any, size: int) -> Any:
 
 def _with_earlier(blocks: Any, fill: float) -> Any:
     """Join the first half of the channels of the block before to the second half of a block."""
-    xp, half = namespace(blocks), blocks.shape[-1] // 2
-    earlier, own = blocks[..., :half], blocks[..., half:]
-    earlier = xp.concat(
-        [xp.full_like(earlier[..., :1, :, :], fill), earlier[..., :-1, :, :]], axis=-3
-    )
+    xp, (*lead, count, size, width) = namespace(blocks), blocks.shape
+    earlier, own = blocks[..., : width // 2], blocks[..., width // 2 :]
+    none = xp.full((*lead, 1, size, width // 2), fill, dtype=blocks.dtype, device=device_of(blocks))
+    earlier = xp.concat([none, earlier], axis=-3)[..., :count, :, :]
     return xp.concat([earlier, own], axis=-2)

@@ -12,10 +12,11 @@ import pytest
 from companion.latent import absorbed_latent_attention, latent_attention
 from tests.oracle import Attention, Float, as_numpy, assert_matches, softmax
 
-FORMS = [latent_attention, absorbed_latent_attention]
+FORMS: list[Callable[..., Any]] = [latent_attention, absorbed_latent_attention]
 B, H, D, R, C, V = 2, 3, 5, 4, 7, 11  # batch, heads, widths: plain, rotary, latent, value
 LENGTHS = [(1, 1), (1, 13), (13, 13), (6, 17), (17, 6)]
 
+form_of = pytest.mark.parametrize("form", FORMS, ids=["plain", "absorbed"])
 
 
 class Arrays(NamedTuple):
@@ -172,10 +173,8 @@ def test_both_forms_have_the_same_gradients(torch: Any) -> None:
 
 
 def test_the_plain_form_passes_gradcheck(torch: Any) -> None:
-    arrays = [torch.tensor(x, requires_grad=True) for x in draw(2, 3)]
-    assert torch.autograd.gradcheck(
-        lambda *x: latent_attention(*x, is_causal=True, offset=1), arrays
-    )
+    form, arrays = FORMS[0], [torch.tensor(x, requires_grad=True) for x in draw(2, 3)]
+    assert torch.autograd.gradcheck(lambda *x: form(*x, is_causal=True, offset=1), arrays)
 
 
 @form_of
