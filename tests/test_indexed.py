@@ -358,6 +358,33 @@ def test_qwens_indexer_makes_the_same_choice(torch: Any) -> None:
     assert (found.sum(-1) <= 9 + 2).all()
 
 
+def test_glms_indexer_makes_the_same_choice(torch: Any) -> None:
+    pytest.importorskip("transformers")
+    from transformers.models.glm5_next.configuration_glm5_next import Glm5NextTextConfig
+    from transformers.models.glm5_next.modeling_glm5_next import Glm5NextTextIndexer
+
+    torch.manual_seed(0)
+    config = Glm5NextTextConfig(
+        hidden_size=10, q_lora_rank=6, index_n_heads=MANY, index_head_dim=7, index_topk=6,
+        index_kpool=3,
+    )  # fmt: skip
+    indexer, length = Glm5NextTextIndexer(config, 0), 23
+    for weight in indexer.parameters():
+        torch.nn.init.normal_(weight)
+    x, compressed = torch.randn(B, length, 10), torch.randn(B, length, 6)
+    expected = indexer(x, compressed, torch.ones(B, length, dtype=torch.bool), None)
+
+    query = indexer.wq_b(compressed).unflatten(-1, (MANY, 7)).transpose(1, 2)
+    gate = x @ indexer.index_kpool_compress_gate.mT
+    gate = gate + indexer.index_kpool_compress_ape.repeat(8, 1)[:length]
+    pooled = pool_blocks(indexer.k_norm(indexer.wk(x)), gate, size=3)
+    scores = indexer_scores(query, pooled, indexer.weights_proj(x).mT)
+    found = keys_of_top_blocks(scores, 2, causal_mask(length, like=x).expand(B, -1, -1), 3)
+    indices = expected.long() % (length + 1)  # -1, for nothing, becomes a key after the last
+    chosen = torch.zeros(B, length, length + 1, dtype=torch.bool).scatter(-1, indices, True)
+    assert torch.equal(found, chosen[..., :length])
+
+
 def test_minimax_chooses_by_the_best_key_of_a_block(torch: Any) -> None:
     pytest.importorskip("transformers")
     from transformers.models.minimax_m3_vl.configuration_minimax_m3_vl import MiniMaxM3VLTextConfig
