@@ -51,10 +51,20 @@ class Outcome:
     reference_bytes: int
 
 
-def build(row: Row, seed: int = 0) -> tuple[DecoderModel, nn.Module]:
+def toy_config(row: Row) -> Any:
+    """Return the configuration of an architecture at toy size, of the library's own class."""
+    return CONFIG_MAPPING[row.name](**row.fields)
+
+
+def default_config(row: Row) -> Any:
+    """Return the configuration of an architecture with the defaults of the library's class."""
+    return CONFIG_MAPPING[row.name]()
+
+
+def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
-    config = CONFIG_MAPPING[row.name](**row.fields)
+    config = toy_config(row)
     automatic = getattr(transformers, row.auto)
     reference = automatic.from_config(config, attn_implementation="eager")
     reference = reference.eval().float()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,43 +11,49 @@ from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
+from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
+from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
+from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
+from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
+from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
     DifferentialSpec: DifferentialAttention,
+    GatedDeltaSpec: GatedDelta,
+    KimiDeltaSpec: KimiDelta,
+    LightningSpec: Lightning,
+    Mamba2Spec: Mamba2,
+    ShortConvSpec: ShortConv,
 }
 """By kind of specification, the layer that computes it."""
 
 States = tuple[Any, ...]
 
 
-class ResidualGate(nn.Module):
-    """a x + b part, with b = sigmoid(gate / temperature) and a^2 + b^2 = 1, at least 0.001.
+class TextState(NamedTuple):
+    """What `DecoderModel.step` carries from token to token; nothing in it is ever overwritten.
 
-    Args:
-        embed_dim: width e of the residual stream.
-        temperature: what the gate is divided by.
-
-    >>> import torch
-    >>> ResidualGate(2, 1.0)(torch.zeros(2), torch.ones(2)).tolist()
-    [0.5, 0.5]
+    Attributes:
+        last: (b,) the last token of every text, which the first step is to read.
+        states: what every layer keeps of the tokens before; None if there are none.
     """
 
-    def __init__(self, embed_dim: int, temperature: float) -> None:
-        super().__init__()
-        self.gate, self.temperature = nn.Parameter(torch.zeros(embed_dim)), temperature
+    last: Tensor
+    states: States | None
 
-    def forward(self, x: Tensor, part: Tensor) -> Tensor:
-        """Blend x and what a part has given, (..., e) each."""
-        b = (self.gate / self.temperature).sigmoid()
-        return (1 - b.square()).clamp(min=1e-3).sqrt() * x + b * part
 
-    if TYPE_CHECKING:
-        __call__ = forward
+class TextStep(NamedTuple):
+    """One step: (b, vocab_size) logits, the next state, and no weights."""
+
+    logits: Tensor
+    state: TextState
+    weights: None = None
 
 
 class Layer(nn.Module):
@@ -179,6 +185,43 @@ class DecoderModel(nn.Module):
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
         return logits, tuple(map(_kept, self.layers, after))
 
+    @torch.no_grad()
+    @contract(matching="embedding.weight", prompt="ids: b n", n="> 0", beam_size=">= 1")
+    def start(self, prompt: Tensor, *, beam_size: int = 1) -> TextState:
+        """Read every prompt up to its last token, which the first step reads; no gradients.
+
+        Args:
+            prompt: ids, of equal lengths: padding would be read as text.
+            beam_size: rows for each prompt; they follow one another.
+        """
+        prompt = prompt.repeat_interleave(beam_size, 0)
+        before = None if prompt.shape[1] == 1 else self(prompt[:, :-1])[1]
+        return TextState(prompt[:, -1], before)
+
+    @contract(matching="embedding.weight", tokens="ids: b")
+    def step(self, tokens: Tensor, state: TextState) -> TextStep:
+        """Read one token a text and score the next.
+
+        Args:
+            tokens: ids, `state.last` at the first step, then what was chosen.
+            state: from `start` or from the step before.
+        """
+        logits, states = self(tokens[:, None], state.states)
+        return TextStep(logits[:, 0], TextState(tokens, states))
+
+    @contract(indices="ids: b")
+    def reorder(self, state: TextState, indices: Tensor) -> TextState:
+        """Let row i go on from what row indices[i] was: a beam search chose among them.
+
+        Args:
+            state: from `step`.
+            indices: rows.
+        """
+        states = (
+            None if state.states is None else tuple(_rows(part, indices) for part in state.states)
+        )
+        return TextState(state.last[indices], states)
+
     if TYPE_CHECKING:
         __call__ = forward
 
@@ -189,6 +232,14 @@ def state_numbers(states: States) -> int:
         part.numel() for state in states if state is not None for part in state
         if isinstance(part, Tensor)
     )  # fmt: skip
+
+
+def _rows(state: Any, indices: Tensor) -> Any:
+    """Return some rows of the state of a layer, whose tensors all begin with an axis of texts."""
+    if state is None:
+        return None
+    parts = (part[indices] if isinstance(part, Tensor) else part for part in state)
+    return type(state)(*parts)
 
 
 def _kept(layer: Any, state: Any) -> Any:

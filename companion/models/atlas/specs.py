@@ -8,6 +8,7 @@ from typing import Protocol
 from companion.contracts import contract
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.kept import Kept, bytes_of
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.token_input import TokenInputSpec
 
@@ -17,14 +18,8 @@ _RMS = NormSpec()
 class MixerSpec(Protocol):
     """What every kind of mixer can say of itself: attention, its relatives, a convolution."""
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes that it keeps of a text of so many tokens, for the next token.
-
-        Args:
-            length: tokens read so far.
-            batch_size: number of texts.
-            itemsize: bytes of a number, where the reference keeps the model's own precision.
-        """
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return what it keeps of the tokens so far, for the next token."""
 
 
 @contract(shares=">= 0", residual_gate="> 0")
@@ -43,7 +38,7 @@ class LayerSpec:
         feed_forward_post_norm: norm of what the feed-forward layer gives, where it is another.
         residual_gate: temperature t of learned gates on the residual: x becomes a x + b f(x) with
             b = sigmoid(gate / t) and a^2 = 1 - b^2, a number for each feature (Muse Spark); None
-            means a + b = 2.
+            means a = b = 1.
         parallel: both parts read the same normalised x, and both are added to it.
         two_norms: with parallel, each part normalises x by itself (GPT-NeoX).
         residual_scale: factor on what a part gives.
@@ -67,11 +62,13 @@ class LayerSpec:
     scaled: bool = False
     shares: int | None = None
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes that the layer itself keeps of a text of so many tokens."""
-        if self.mixer is None or self.shares is not None:
-            return 0
-        return self.mixer.state_bytes(length, batch_size, itemsize)
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return what the layer itself keeps of the tokens so far."""
+        return () if self.shares is not None else self.reads()
+
+    def reads(self) -> tuple[Kept, ...]:
+        """Return what the next token reads, kept by this layer or by the one it shares with."""
+        return () if self.mixer is None else self.mixer.keeps()
 
 
 @contract(vocab_size=">= 1", embed_dim=">= 1", logit_softcap="> 0")
@@ -116,5 +113,12 @@ class ModelSpec:
                 )
 
     def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes of cache and state that all layers keep of texts of so many tokens."""
-        return sum(layer.state_bytes(length, batch_size, itemsize) for layer in self.layers)
+        """Return the bytes of cache and state that all layers keep of texts of so many tokens.
+
+        Args:
+            length: tokens read so far.
+            batch_size: number of texts.
+            itemsize: bytes of a number in the model's own precision.
+        """
+        parts = (part for layer in self.layers for part in layer.keeps())
+        return bytes_of(parts, length, batch_size, itemsize)

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
+from companion.models.atlas import FAMILIES, DecoderModel, read_config, read_weights
+from companion.models.options import Options
 from companion.models.transformer.config import Activation, Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
-from companion.models.transformer.options import Options
 from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
 from companion.models.transformer.weights import (
@@ -27,7 +28,7 @@ from companion.models.transformer.weights import (
 )
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
-Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder
+Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder | DecoderModel
 Tensors = Mapping[str, Tensor]
 
 _ACTIVATIONS: dict[str, Activation] = {
@@ -129,13 +130,14 @@ class Layout(NamedTuple):
 def from_pretrained(
     folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
 ) -> Pretrained:
-    """Read a BERT, GPT-2 or Llama from a local folder of Hugging Face; nothing is downloaded.
+    """Read a model of Hugging Face's library from a local folder; nothing is downloaded.
 
     The folder holds `config.json` and the weights, as one `model.safetensors` or in shards with
     their index. A BERT with its head for masked words becomes a `MaskedLanguageModel`, one
-    without a `TextEncoder`, the others a `LanguageModel`. BERT's pooler and the heads of other
-    tasks are left out, and so are special tokens, which the decoders take as arguments. Weights
-    are read one by one, so that memory holds them only once.
+    without a `TextEncoder`; GPT-2 and Llama become a `LanguageModel`, and every architecture of
+    `companion.models.atlas` a `DecoderModel`. BERT's pooler and the heads of other tasks are left
+    out, and so are special tokens, which the decoders take as arguments. Weights are read one by
+    one, so that memory holds them only once.
 
     Args:
         folder: a local folder.
@@ -158,14 +160,17 @@ def from_pretrained(
         "llama": _llama,
     }
     layout_of = layouts.get(str(options.get("model_type")))
-    if layout_of is None:
+    known = {*layouts, *FAMILIES}
+    if str(options.get("model_type")) not in known:
         raise ValueError(
             f"folder: {path} has model_type {options.get('model_type')!r}, "
-            f"wanted one of {', '.join(layouts)}"
+            f"wanted one of {', '.join(sorted(known))}"
         )
     if options.get("quantization_config") is not None:
         raise ValueError(f"folder: {path} has a quantization_config, wanted plain weights")
     stored = _open_weights(path.parent)
+    if layout_of is None:
+        return _of_the_atlas(options, stored, path, dtype or torch.get_default_dtype())
     layout = layout_of(options, stored)
     _check_weights(layout, stored, path.parent)
     return build(
@@ -174,6 +179,17 @@ def from_pretrained(
         lambda own: layout.weight_of(own, stored),
         dtype or torch.get_default_dtype(),
     )
+
+
+def _of_the_atlas(options: Options, stored: Stored, path: Path, dtype: torch.dtype) -> DecoderModel:
+    """Build what config.json describes, without drawing weights, and read those that are stored."""
+    with torch.device("meta"):
+        model = DecoderModel(read_config(options, path=str(path))).to(dtype)
+    model.to_empty(device="cpu")
+    if model.spec.tied:
+        model.output.weight = model.embedding.weight
+    read_weights(model, options, stored, path=str(path))
+    return model.eval()
 
 
 class _Options(Options):

@@ -23,6 +23,7 @@ from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.arrows import arrow_lookup
 from companion.pages.plot.live.caching import growing_cache
+from companion.pages.plot.live.calculator import calculator, cost_of
 from companion.pages.plot.live.compounding import compounding
 from companion.pages.plot.live.copying import CopierView, copier_view, heads_that_copy
 from companion.pages.plot.live.divided import divided_head
@@ -60,7 +61,8 @@ __all__ = [
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
     "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText",
     "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
-    "caption_maps", "compounding", "copier_view", "divided_head", "finish_story", "glossed_text",
+    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
+    "finish_story", "glossed_text",
     "gold_links", "gradient_flow", "growing_cache", "head_viewer", "heads_that_copy", "intervals",
     "label_along", "label_ends", "letter_color", "live_translator", "local_window",
     "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask", "prefix_tree",

@@ -17,4 +17,5 @@ def test_an_architecture_equals_its_reference(row: Row) -> None:
     assert outcome.difference < EQUAL
     assert outcome.leak < EQUAL
     assert outcome.cached < EQUAL
-    assert outcome.bytes == outcome.held_bytes == outcome.reference_bytes
+    assert outcome.bytes == outcome.reference_bytes
+    assert outcome.held_bytes <= outcome.bytes  # our convolutions keep one input fewer

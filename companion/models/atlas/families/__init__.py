@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from companion.models.atlas.families import balanced, dense, early, gated, gemma, sparse
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
+from companion.models.atlas.families.older import OLDER
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 _ROOMS = (early, dense, gemma, sparse, balanced, gated)
 
 FAMILIES: Mapping[str, Family] = {
-    name: family for room in _ROOMS for name, family in room.FAMILIES.items()
+    name: replace(family, older=OLDER.get(name, {}))
+    for room in _ROOMS
+    for name, family in room.FAMILIES.items()
 }
 """By model_type, as config.json names it."""
 

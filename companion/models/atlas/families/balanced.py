@@ -18,7 +18,7 @@ from companion.models.atlas.families.shared import (
 from companion.models.atlas.families.sparse import mixed_model
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.specs import ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 
 def _minimax_m2(options: Options) -> ModelSpec:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from companion.differential import initial_factor
 from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     ATTENTION,
@@ -29,7 +29,7 @@ from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 
 def model_of(options: Options, layers: list[LayerSpec], **choices: Any) -> ModelSpec:
@@ -196,13 +196,14 @@ def _ernie4_5(options: Options) -> ModelSpec:
 
 
 def _diffllama(options: Options) -> ModelSpec:
-    """Return Llama with differential attention, whose factor starts higher layer by layer."""
-    norm = norm_of(options, gain="none")
-    mixers = []
-    for number, kind in enumerate(kinds(options)):
-        plain = attention_of(options, kind)
-        first = 0.8 - 0.6 * math.exp(-0.3 * number)
-        mixers.append(DifferentialSpec(**vars(plain), first_factor=first, norm=norm))
+    """Return Llama with differential attention, whose factor begins higher layer by layer."""
+    mixers = [
+        DifferentialSpec(
+            **vars(attention_of(options, kind)), first_factor=initial_factor(number),
+            eps=options["rms_norm_eps"],
+        )
+        for number, kind in enumerate(kinds(options))
+    ]  # fmt: skip
     return pre_norm_model(options, mixers)
 
 

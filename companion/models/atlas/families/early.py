@@ -27,7 +27,7 @@ from companion.models.atlas.families.shared import (
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 
 def _phi3(options: Options) -> ModelSpec:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 Tensors = Mapping[str, Tensor]
 
@@ -42,11 +42,13 @@ class Family:
         names: names of modules or weights of `DecoderModel`, and what the files call them; * is
             the number of a layer.
         ignored: patterns of stored tensors that the model does not need.
+        older: parts of names in the files of this family, and what the library calls them since.
     """
 
     read: Callable[[Options], ModelSpec]
     names: Names
-    ignored: tuple[str, ...] = field(default=("*.rotary_emb.inv_freq",))
+    ignored: tuple[str, ...] = ("*.rotary_emb.inv_freq",)
+    older: Mapping[str, str] = field(default_factory=dict)
 
     def source(self, own: str) -> str | Made:
         """Return where a weight of the package comes from."""
@@ -91,7 +93,7 @@ def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
     Raises:
         ValueError: tensors that are missing, unknown or of another shape; the message lists them.
     """
-    stored, faults = _Joined(tensors), []
+    stored, faults = _Joined(tensors, family.older), []
     for own, weight in _weights(model):
         source = family.source(own)
         name = source if isinstance(source, str) else source.name
@@ -108,7 +110,7 @@ def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
             weight.copy_(value)
     faults += [
         f"{name} is unknown"
-        for name in sorted(tensors.keys() - stored.used)
+        for name in sorted(stored.keys() - stored.used)
         if not any(fnmatchcase(name, pattern) for pattern in family.ignored)
         and not (model.spec.tied and name == "lm_head.weight")
     ]
@@ -119,29 +121,31 @@ def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
 class _Joined(Mapping[str, Tensor]):
     """Stored tensors, with experts that lie side by side seen as one tensor."""
 
-    def __init__(self, tensors: Tensors) -> None:
+    def __init__(self, tensors: Tensors, older: Mapping[str, str]) -> None:
         self.tensors = tensors
+        self.names = {_library_name(name, older): name for name in tensors}
         self.used: set[str] = set()
 
     def __getitem__(self, name: str) -> Tensor:
-        if name in self.tensors:
+        if name in self.names:
             self.used.add(name)
-            return self.tensors[name]
+            return self.tensors[self.names[name]]
         rows = self._parts(name)
         self.used.update(part for row in rows for part in row)
-        return torch.stack([torch.cat([self.tensors[part] for part in row]) for row in rows])
+        parts = [[self.tensors[self.names[part]] for part in row] for row in rows]
+        return torch.stack([torch.cat(row) for row in parts])
 
     def __contains__(self, name: object) -> bool:
-        if name in self.tensors:
+        if name in self.names:
             return True
         rows = self._parts(str(name))
-        return bool(rows) and all(part in self.tensors for row in rows for part in row)
+        return bool(rows) and all(part in self.names for row in rows for part in row)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.tensors)
+        return iter(self.names)
 
     def __len__(self) -> int:
-        return len(self.tensors)
+        return len(self.names)
 
     def _parts(self, name: str) -> list[list[str]]:
         """Return, expert by expert, the names of what a tensor of all experts is made of."""
@@ -150,7 +154,7 @@ class _Joined(Mapping[str, Tensor]):
             return []
         parts = ["gate_proj", "up_proj"] if match[2] == "gate_up_proj" else ["down_proj"]
         pattern = re.compile(re.escape(match[1]) + r"\.(\d+)\.down_proj\.weight")
-        experts = sorted(int(found[1]) for key in self.tensors if (found := pattern.fullmatch(key)))
+        experts = sorted(int(found[1]) for key in self.names if (found := pattern.fullmatch(key)))
         return [[f"{match[1]}.{expert}.{part}.weight" for part in parts] for expert in experts]
 
 
@@ -165,6 +169,12 @@ def _layer_of(own: str, spec: ModelSpec) -> LayerSpec:
     number = re.search(r"(?<=layers\.)\d+", own)
     assert number is not None  # only weights of layers are made of others
     return spec.layers[int(number[0])]
+
+
+def _library_name(name: str, older: Mapping[str, str]) -> str:
+    for part, since in older.items():
+        name = name.replace(part, since)
+    return name
 
 
 def _as_it_is(stored: Tensor, _: LayerSpec) -> Tensor:

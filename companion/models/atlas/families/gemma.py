@@ -21,7 +21,7 @@ from companion.models.atlas.families.shared import (
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.atlas.token_input import TokenInputSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 
 _NAMES = {**TEXT, **ATTENTION, **BOTH_NORMS, **feed_forward_names()}
 

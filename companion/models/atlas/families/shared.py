@@ -13,7 +13,7 @@ from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.rotation import RotarySpec
 from companion.models.atlas.specs import LayerSpec
-from companion.models.transformer.options import Options
+from companion.models.options import Options
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
 _LAYER, _THEIRS = "layers.*", "model.layers.*"

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from companion.attention import scaled_dot_product_attention
 from companion.contracts import contract
 from companion.masks import document_mask, sliding_window_mask
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.norms import Norm, NormSpec
 from companion.models.atlas.rotation import RotarySpec
 
@@ -52,8 +53,9 @@ class AttentionSpec:
         bias: whether the projections to queries, keys and values have biases.
         output_bias: whether the output projection has one.
 
-    >>> AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).state_bytes(100)
-    512
+    >>> AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
+    (Kept(what='keys and values', numbers=64, tokens=1, limit=4, itemsize=None, read=512, \
+read_limit=None),)
     """
 
     num_heads: int
@@ -101,11 +103,11 @@ class AttentionSpec:
         limits = [limit - 1 for limit in (self.window, self.chunk) if limit is not None]
         return min(limits) if limits else None
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
-        """Return the bytes of keys and values: a window of w keeps w - 1 tokens."""
-        tokens = length if self.kept is None else min(length, self.kept)
-        token = self.num_kv_heads * (self.head_dim + self.width_of_value)
-        return batch_size * tokens * token * itemsize
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return the keys and values: a window of w keeps those of w - 1 tokens."""
+        entry = self.head_dim + self.width_of_value
+        keys = self.num_kv_heads * entry
+        return (Kept("keys and values", keys, limit=self.kept, read=2 * self.num_heads * entry),)
 
 
 class KeyValues(NamedTuple):
