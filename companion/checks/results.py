@@ -124,7 +124,7 @@ def check_lse(attention: Function, *, like: Array) -> None:
     """
     query, key, value = _drawn()
     _, lse = _pair(attention, like, query, key, value)
-    scale = measured_scale(lambda *given: attention(*given)[0], D, like=like)
+    scale = measured_scale(lambda *given: attention(*given)[0], D, H, like=like)
     scores = _scores(query, key, scale)
     wanted = np.log(np.exp(scores).sum(-1))
     if not differ(wanted, lse):

@@ -34,7 +34,7 @@ from companion.checks import (
     check_softcap,
     check_weights,
 )
-from companion.checks._outputs import Flags, constant_like, mask_like
+from companion.checks._outputs import Flags, constant_like, mask_like, plain_numbers
 from companion.conformance.subject import DTYPES, NotOfferedError, Subject, in_dtype
 
 MUSEUM = "appendices/museum.html"
@@ -125,7 +125,8 @@ def stopped(error: Exception) -> str:
 
 def _two_inputs(attention: Subject, b: int = 2) -> tuple[Any, Any]:
     draw = np.random.default_rng(0)
-    x, other = draw.normal(size=(2, b, LENGTH, HEADS, WIDTH))
+    # Short vectors: a weight on the own position near 1 would hide the others.
+    x, other = 0.5 * draw.normal(size=(2, b, LENGTH, HEADS, WIDTH))
     return constant_like(attention.like, x), constant_like(attention.like, other)
 
 
@@ -195,6 +196,19 @@ def _padding(attention: Subject) -> None:
         return function(x, mask_like(real, x))
 
     check_padding(padded, x, lengths, other)
+
+
+def _masks_in_a_batch(attention: Subject) -> None:
+    attention.needs("attn_mask")
+    function, (x, _) = _to_itself(attention), _two_inputs(attention, b=3)
+
+    def masked(x: Any) -> Any:
+        """Attend to the half of the keys whose first number is larger: another mask a sequence."""
+        first = plain_numbers(x)[:, :, 0, 0]
+        allowed = first >= np.median(first, axis=1, keepdims=True)
+        return function(x, mask_like(allowed[:, None, None, :], x))
+
+    check_alone(masked, x)
 
 
 def _dead_row(attention: Subject) -> None:
@@ -329,6 +343,10 @@ KIT: tuple[Check, ...] = (
     Check(
         "cached", "Does a text in pieces give what it gives as a whole?", "First-key corner",
         _cached,
+    ),
+    Check(
+        "batch-mask", "Does a sequence keep its mask in a batch of others?", "The wrong axis",
+        _masks_in_a_batch,
     ),
     Check("padding", "Does padding change nothing?", "Looked at", _padding),
     Check(

@@ -79,7 +79,6 @@ class _Kit:
 
     def __init__(self, function: Any, given: str) -> None:
         self.function, self.given = function, given
-        self.items: list[_Item] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
@@ -95,7 +94,9 @@ class _Kit:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say in a line each what was found, and what was not offered."""
-        asked = {f"{NAME}::{item.check.name}": item.check for item in self.items}
+        from companion.conformance.kit import KIT  # the workers of a run in parallel had it, too
+
+        asked = {f"{NAME}::{check.name}": check for check in KIT}
         terminalreporter.section(f"attention: {self.given}")
         for verdict in ("passed", "skipped", "failed"):
             for report in terminalreporter.getreports(verdict):
@@ -128,7 +129,6 @@ class _Checks(pytest.Collector):
         for check in KIT:
             item: Any = _Item.from_parent(self, name=check.name)
             item.check, item.subject = check, examined
-            self.kit.items.append(item)
             yield item
 
 
