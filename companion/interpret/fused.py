@@ -52,6 +52,6 @@ def weights_of_rows(
     if softcap is not None:
         scores = softcap * xp.tanh(scores / softcap)
     scores = masked(scores, mask)
-    weights: ArrayT = xp.exp(scores - finite(cast(lse, scores.dtype)[..., None]))
-    return cast(weights, dtype)
+    weights: ArrayT = cast(xp.exp(scores - finite(cast(lse, scores.dtype)[..., None])), dtype)
+    return weights
 # fmt: on

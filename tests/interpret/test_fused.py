@@ -78,9 +78,9 @@ def test_numpy_and_half_precision() -> None:
     _, lse = tiled_attention(query, key, value, need_lse=True)
     _, wanted = scaled_dot_product_attention(query, key, value, need_weights=True)
     np.testing.assert_allclose(weights_of_rows(query, key, lse), wanted, rtol=1e-12)
-    half_query, half_key, half_value = (x.to(torch.bfloat16) for x in (QUERY, KEY, VALUE))
-    _, lse = tiled_attention(half_query, half_key, half_value, need_lse=True)
-    got = weights_of_rows(half_query, half_key, lse)
+    half = [x.to(torch.bfloat16) for x in (QUERY, KEY, VALUE)]
+    _, lse = tiled_attention(half[0], half[1], half[2], need_lse=True)
+    got = weights_of_rows(half[0], half[1], lse)
     assert got.dtype == torch.bfloat16
     assert_close(got.double(), QUERY.new_tensor(wanted), rtol=0.05, atol=0.02)
 
