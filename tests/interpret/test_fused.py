@@ -75,12 +75,12 @@ def test_a_row_with_nothing_allowed_is_zeros() -> None:
 
 def test_numpy_and_half_precision() -> None:
     query, key, value = (x.numpy() for x in (QUERY, KEY, VALUE))
-    _, lse = tiled_attention(query, key, value, need_lse=True)
-    _, wanted = scaled_dot_product_attention(query, key, value, need_weights=True)
+    lse = tiled_attention(query, key, value, need_lse=True)[1]
+    wanted = scaled_dot_product_attention(query, key, value, need_weights=True)[1]
     np.testing.assert_allclose(weights_of_rows(query, key, lse), wanted, rtol=1e-12)
     half = [x.to(torch.bfloat16) for x in (QUERY, KEY, VALUE)]
-    _, lse = tiled_attention(half[0], half[1], half[2], need_lse=True)
-    got = weights_of_rows(half[0], half[1], lse)
+    half_lse = tiled_attention(half[0], half[1], half[2], need_lse=True)[1]
+    got = weights_of_rows(half[0], half[1], half_lse)
     assert got.dtype == torch.bfloat16
     assert_close(got.double(), QUERY.new_tensor(wanted), rtol=0.05, atol=0.02)
 

@@ -61,21 +61,21 @@ def check_longer(attend: Variant) -> None:
     check_prefixes(attend, normal_numbers(2, LENGTH, 16, seed=7))
 
 
-def turned_in_halves(query: Tensor, key: Tensor) -> Tensor:
+def turned_in_halves(query: Tensor, key: Tensor, k: int = CHOSEN) -> Tensor:
     """Choose keys by an indexer that turns halves; its weights were trained with neighbours."""
     positions = torch.arange(query.shape[-2])
     query, key = rotate(query, positions), rotate(key, positions)
-    return chosen_by(query, key)
+    return chosen_by(query, key, k)
 
 
-def turned_in_pairs(query: Tensor, key: Tensor) -> Tensor:
+def turned_in_pairs(query: Tensor, key: Tensor, k: int = CHOSEN) -> Tensor:
     """Choose keys by an indexer that turns neighbours, as its weights were trained."""
     positions = torch.arange(query.shape[-2])
     turn = partial(rotate, positions=positions, interleaved=True)
-    return chosen_by(turn(query), turn(key))
+    return chosen_by(turn(query), turn(key), k)
 
 
-def chosen_by(query: Tensor, key: Tensor, k: int = CHOSEN) -> Tensor:
+def chosen_by(query: Tensor, key: Tensor, k: int) -> Tensor:
     """Say which k keys the last query (b, h, n, d) of a text chooses, in their order: (b, k)."""
     scores = index_scores(query[:, :, -1:], key, torch.ones(query.shape[1], dtype=query.dtype))
     order = scores[:, 0].sort(dim=-1, descending=True, stable=True).indices
@@ -98,7 +98,7 @@ def by_the_authors(query: Tensor, key: Tensor) -> Tensor:
         pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
         return torch.view_as_real(pairs * turn).flatten(-2)
 
-    return chosen_by(turned(query), turned(key))
+    return chosen_by(turned(query), turned(key), CHOSEN)
 
 
 INDEXERS = (
