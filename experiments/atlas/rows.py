@@ -13,7 +13,7 @@ from typing import Any
 _BASE = {
     "vocab_size": 67, "hidden_size": 48, "intermediate_size": 56, "num_hidden_layers": 4,
     "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
-    "initializer_range": 0.15, "max_position_embeddings": 256,
+    "initializer_range": 0.1, "max_position_embeddings": 256,
     "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
 }  # fmt: skip
 _WINDOW = {"sliding_window": 7}
@@ -23,6 +23,16 @@ _GROUPS = {
     "n_routed_experts": 6, "n_shared_experts": 2, "num_experts_per_tok": 2, "n_group": 3,
     "topk_group": 2, "first_k_dense_replace": 1, "moe_intermediate_size": 24,
     "norm_topk_prob": True, "routed_scaling_factor": 1.7,
+}  # fmt: skip
+_IMAGES = "AutoModelForImageTextToText"
+_SMALL = {
+    "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1,
+    "layer_types": ["full_attention"],
+}  # fmt: skip
+_MUSE = {
+    "sliding_window": 7, "layer_types": ["full_attention", "sliding_attention"] * 2,
+    "layer_rope_theta": [0, 1e4, 0, 1e4], "qk_scale_factor": 1.3, "output_multiplier": 0.7,
+    "final_logit_softcapping": 2.0,
 }  # fmt: skip
 _TURNS = ["sliding_attention", "full_attention"] * 3
 _SPARSE = ["dense", "sparse", "sparse", "sparse"]
@@ -46,6 +56,7 @@ class Row:
         name: model_type of its configuration.
         toy: fields of the configuration at toy size.
         base: fields that most rows share; a row that has none of them gives its own.
+        auto: the library's class that builds it with a layer of scores.
         factors: by pattern of their names, what stored tensors are multiplied by where random ones
             make scores so large that rounding shows.
     """
@@ -53,6 +64,7 @@ class Row:
     name: str
     toy: Mapping[str, Any] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
+    auto: str = "AutoModelForCausalLM"
     factors: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -75,7 +87,7 @@ ROWS = (
     Row("olmo3", _WINDOW),
     Row("exaone4", {**_WINDOW, "sliding_window_pattern": 2}),
     Row("granite", _GRANITE),
-    Row("cohere2", {**_WINDOW, "sliding_window_pattern": 2}),
+    Row("cohere2", {**_WINDOW, "sliding_window_pattern": 2, "logit_scale": 0.5}),
     Row("gemma2", {**_WINDOW, "query_pre_attn_scalar": 12, "attn_logit_softcapping": 3.0,
                    "final_logit_softcapping": 2.0}),
     Row("gemma3_text", {**_WINDOW, "query_pre_attn_scalar": 12, "sliding_window_pattern": 2}),
@@ -91,7 +103,7 @@ ROWS = (
     Row("helium", {"head_dim": 12}),
     Row("glm", {"rope_parameters": _HALF, "attention_bias": True}),
     Row("glm4", {"rope_parameters": _HALF, "attention_bias": True}),
-    Row("nemotron", {"rope_parameters": _HALF, "initializer_range": 0.1}),
+    Row("nemotron", {"rope_parameters": _HALF, "initializer_range": 0.06}),
     Row("jais2"),
     Row("stablelm", {"rope_parameters": _HALF, "use_qkv_bias": True, "head_dim": 12,
                      "use_parallel_residual": True}),
@@ -124,6 +136,26 @@ ROWS = (
             "full_attention": {"rope_type": "default", "rope_theta": 1e5,
                                "partial_rotary_factor": 0.5},
             "sliding_attention": {"rope_type": "default", "rope_theta": 1e3}}}),
+    Row("diffllama", {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 8,
+                      "lambda_std_dev": 0.5}),
+    Row("step3p7", {"text_config": {
+        **_BASE, **_WINDOW, "layer_types": _MIXED, "mlp_layer_types": _SPARSE,
+        "n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24,
+        "share_expert_dim": 20, "moe_router_scaling_factor": 1.7, "query_pre_attn_scalar": 12,
+        "num_sliding_attention_heads": 6,
+        "rope_theta": [1e5, 1e3, 1e3, 1e5], "partial_rotary_factors": [0.5, 1.0, 1.0, 0.5],
+    }, "vision_config": _SMALL}, base={}, auto=_IMAGES),
+    Row("muse_glimmer", {
+        "text_config": {**_BASE, **_MUSE, "hidden_activation": "silu"}, "vision_config": _SMALL,
+        "projector_hidden_size": 8, "out_hidden_size": 8}, base={}, auto=_IMAGES),
+    Row("muse_spark", {
+        "text_config": {**_BASE, **_MUSE, "num_local_experts": 6, "num_experts_per_tok": 2,
+                        "moe_intermediate_size": 24, "moe_hidden_size": 32,
+                        "mlp_layer_types": _SPARSE, "routed_scaling_factor": 1.7,
+                        "residual_gate_temperature": 1.5},
+        "vision_config": _SMALL, "projector_hidden_size": 8, "out_hidden_size": 8,
+        "audio_config": {"hidden_sizes": [8] * 4, "depths": [1] * 4, "out_hidden_size": 48}},
+        base={}, auto=_IMAGES),
     Row("mellum", {**_EXPERTS, **_WINDOW, "num_local_experts": 6, "layer_types": _MIXED,
                    "mlp_layer_types": _SPARSE}),
     Row("flex_olmo", {**_LOCAL, "num_experts": 6}),

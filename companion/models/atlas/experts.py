@@ -15,6 +15,7 @@ from companion.models.atlas.feed_forward import (
     FeedForward,
     FeedForwardSpec,
 )
+from companion.models.atlas.norms import Norm, NormSpec
 
 Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
 
@@ -37,6 +38,7 @@ class ExpertsSpec:
         normalised: divide the weights of the chosen experts by their sum.
         scale: factor on the weights, after that.
         softcap: bound on the logits.
+        logit_scale: factor on the logits.
         corrected: add a stored number for each expert to its score before the choice, and not to
             its weight (DeepSeek-V3's balancing without a loss).
         groups: number of equal groups of experts, of which some are chosen first.
@@ -48,6 +50,10 @@ class ExpertsSpec:
         bias: whether the router and the experts have biases.
         limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
             then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
+        inner_dim: width of what experts read and give, between two projections; None means that
+            of the model (Muse Spark).
+        inner_norm: norm of what is projected to them.
+        post_norm: norm of what an expert gives.
         weigh_input: multiply the weight to what an expert reads, not to what it gives (Llama 4).
 
     >>> ExpertsSpec(num_experts=4, experts_per_token=2, hidden_dim=8).scores
@@ -62,6 +68,7 @@ class ExpertsSpec:
     normalised: bool = True
     scale: float = 1.0
     softcap: float | None = None
+    logit_scale: float = 1.0
     corrected: bool = False
     groups: int = 1
     groups_per_token: int = 1
@@ -70,6 +77,9 @@ class ExpertsSpec:
     averaged: bool = False
     bias: bool = False
     limit: float | None = None
+    inner_dim: int | None = None
+    inner_norm: NormSpec | None = None
+    post_norm: NormSpec | None = None
     weigh_input: bool = False
 
 
@@ -92,7 +102,7 @@ class Router(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
-        spec, logits = self.spec, self.proj(x).float()
+        spec, logits = self.spec, self.proj(x).float() * self.spec.logit_scale
         if spec.softcap is not None:
             logits = spec.softcap * (logits / spec.softcap).tanh()
         weigh = torch.sigmoid if spec.scores.startswith("sigmoid") else _softmax
@@ -134,10 +144,15 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        self.gate_up = nn.Parameter(torch.randn(count, 2 * hidden, embed_dim) / embed_dim**0.5)
-        self.down = nn.Parameter(torch.randn(count, embed_dim, hidden) / hidden**0.5)
+        inner = spec.inner_dim or embed_dim
+        self.gate_up = nn.Parameter(torch.randn(count, 2 * hidden, inner) / inner**0.5)
+        self.down = nn.Parameter(torch.randn(count, inner, hidden) / hidden**0.5)
         self.gate_up_bias = nn.Parameter(torch.zeros(count, 2 * hidden)) if spec.bias else None
-        self.down_bias = nn.Parameter(torch.zeros(count, embed_dim)) if spec.bias else None
+        self.down_bias = nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
+        self.inner_proj = nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
+        self.outer_proj = nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
+        self.inner_norm = Norm(inner, spec.inner_norm) if spec.inner_norm else None
+        self.post_norm = Norm(inner, spec.post_norm) if spec.post_norm else None
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
             shared = FeedForwardSpec(spec.shared_dim, spec.activation)
@@ -147,7 +162,15 @@ class Experts(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Compute (..., e) from (..., e)."""
         tokens = x.flatten(0, -2)
-        weights, chosen = self.router(tokens)
+        inner = tokens if self.inner_proj is None else self.inner_proj(tokens)
+        inner = inner if self.inner_norm is None else self.inner_norm(inner)
+        output = self._routed(inner, *self.router(tokens))
+        output = output if self.outer_proj is None else self.outer_proj(output)
+        output = output + self._shared(tokens)
+        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
+
+    def _routed(self, tokens: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        """Sum what the chosen experts give for tokens (n, e), each times its weight."""
         output = torch.zeros_like(tokens)
         for expert in torch.unique(chosen).tolist():
             rows, places = (chosen == expert).nonzero(as_tuple=True)
@@ -155,8 +178,7 @@ class Experts(nn.Module):
             read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
             given = self._expert(expert, read)
             output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
-        output = output + self._shared(tokens)
-        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        return output
 
     def _expert(self, expert: int, x: Tensor) -> Tensor:
         """Compute what one expert gives for tokens (n, e)."""
@@ -170,7 +192,9 @@ class Experts(nn.Module):
             gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
             hidden = gate * torch.sigmoid(1.702 * gate) * (up + 1)
         output = hidden @ self.down[expert].T
-        return output if self.down_bias is None else output + self.down_bias[expert]
+        if self.down_bias is not None:
+            output = output + self.down_bias[expert]
+        return output if self.post_norm is None else self.post_norm(output)
 
     def _shared(self, tokens: Tensor) -> Tensor | float:
         """Compute what the shared expert gives, 0 where there is none."""

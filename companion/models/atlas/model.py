@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
@@ -17,11 +18,13 @@ from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
+    DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
     LightningSpec: Lightning,
@@ -77,7 +80,11 @@ class Layer(nn.Module):
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
                 self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
-            self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+            post_norm = spec.feed_forward_post_norm or spec.post_norm
+            self.feed_forward_post_norm = _norm(embed_dim, post_norm)
+        temperature = spec.residual_gate
+        self.mixer_gate = ResidualGate(embed_dim, temperature) if temperature else None
+        self.feed_forward_gate = ResidualGate(embed_dim, temperature) if temperature else None
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
@@ -99,13 +106,18 @@ class Layer(nn.Module):
             read = _applied(self.mixer_norm, x)
             shared = {} if self.spec.shares is None else {"memory": memory}
             mixed, state = self.mixer(read, state, **shared)
-            x = x + self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
+            x = self._joined(x, _applied(self.mixer_post_norm, mixed), self.mixer_gate)
         if self.feed_forward is not None:
             computed = self.feed_forward(self._read(before if self.spec.parallel else x))
-            x = x + self.spec.residual_scale * _applied(self.feed_forward_post_norm, computed)
+            computed = _applied(self.feed_forward_post_norm, computed)
+            x = self._joined(x, computed, self.feed_forward_gate)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
+
+    def _joined(self, x: Tensor, part: Tensor, gate: ResidualGate | None) -> Tensor:
+        """Add to x what a part has given."""
+        return x + self.spec.residual_scale * part if gate is None else gate(x, part)
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""

@@ -66,6 +66,22 @@ class Family:
         return name if made.make is _as_it_is else made._replace(name=name)
 
 
+def inside(name: str, read: Callable[[Options], ModelSpec]) -> Callable[[Options], ModelSpec]:
+    """Return a reader of the text model whose fields lie under a name, beside an image model's."""
+    return lambda options: read(Options(options[name], f"{name} of {options.path}"))
+
+
+def within(prefix: str, names: Names) -> Names:
+    """Return names of a text model whose weights lie under a prefix, but for the scores."""
+    return {own: _under(prefix, stored) for own, stored in names.items()}
+
+
+def _under(prefix: str, stored: str | Made) -> str | Made:
+    if isinstance(stored, Made):
+        return stored._replace(name=stored.name.replace("model.", prefix, 1))
+    return stored.replace("model.", prefix, 1)
+
+
 def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
     """Take over all weights of a model by their names.
 

@@ -131,7 +131,7 @@ def feed_forward_of(
     options: Options, *, width: int | None = None, **choices: Any
 ) -> FeedForwardSpec:
     """Return the dense feed-forward layer; `choices` say what is different."""
-    name = "hidden_act" if "hidden_act" in options else "hidden_activation"
+    name = "hidden_act" if options.get("hidden_act") else "hidden_activation"
     given = {
         "activation": options.one_of(name, _ACTIVATIONS),
         "bias": options.flag("mlp_bias", False),

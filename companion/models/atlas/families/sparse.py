@@ -48,7 +48,7 @@ def mixed_model(
         LayerSpec(mixer, experts if routed else feed_forward_of(options), **given)
         for mixer, routed in zip(mixers, sparse, strict=True)
     ]
-    return model_of(options, layers, tied=tied)
+    return model_of(options, layers, norm=given["pre_norm"], tied=tied)
 
 
 def _gpt_oss(options: Options) -> ModelSpec:
