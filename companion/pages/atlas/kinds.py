@@ -82,7 +82,8 @@ def _own_kind(mixer: Any) -> LayerKind:
             return _plural("window", "window", f" of {mixer.window:,}{still}")
         if mixer.chunk is not None:
             return _plural("window", "chunk", f" of {mixer.chunk:,}{still}")
-        return LayerKind("full", f"full{still}", f"full{still}")
+        pairs = "" if type(mixer) is AttentionSpec else f" {spoken(mixer)}"
+        return LayerKind("full", f"full{pairs}{still}", f"full{pairs}{still}")
     if chosen := top_k(mixer):
         latent = "latent, " if "Latent" in name else ""
         return LayerKind("indexed", *[f"{latent}best {chosen:,} by an index"] * 2)
@@ -195,9 +196,14 @@ def _runs(kinds: Sequence[LayerKind]) -> list[str]:
 def alike(layer: LayerSpec) -> Any:
     """Return a mixer without what makes layers of one model differ in what they reach.
 
-    Windows and full layers that are otherwise built alike share a drawing.
+    Windows and full layers that are otherwise built alike share a drawing, and so do layers with a
+    factor that depends on their depth.
     """
-    mixer = layer.mixer
-    if isinstance(mixer, AttentionSpec):
-        return replace(mixer, window=None, chunk=None, rotary=None)
-    return mixer
+    mixer: Any = layer.mixer
+    found = {part.name for part in fields(mixer)} & _BY_LAYER.keys()
+    return replace(mixer, **{name: _BY_LAYER[name] for name in found})
+
+
+_BY_LAYER: dict[str, Any] = {
+    "window": None, "chunk": None, "rotary": None, "first_factor": 0.5, "slope_scale": 1.0,
+}  # fmt: skip

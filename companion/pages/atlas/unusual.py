@@ -175,6 +175,18 @@ UNUSUAL: Mapping[str, str] = {
     " and a third of a key is rotated.",
     "solar_open": "Its attention is plain. Each layer has {num_experts} experts and a shared one,"
     " chosen by the router of DeepSeek-V3.",
+    "diffllama": "Heads come in pairs, and what the second of a pair attends to is subtracted from"
+    " what the first attends to, times a learned factor. Weight that both waste on the same token"
+    " cancels.",
+    "muse_glimmer": "Queries and keys are normalised without a gain, and what the heads gather is"
+    " multiplied by a gate. Three windows of {window:,} tokens are followed by one full layer that"
+    " is told no positions, with only {num_kv_heads} heads of keys and values for {num_heads}"
+    " query heads.",
+    "muse_spark": "It normalises nearly everything: queries and keys, what each head gathers, and"
+    " both sides of every part. Full layers, {still} of {layers}, are told no positions, and a"
+    " gate multiplies what the heads gather.",
+    "step3p7": "Each head is multiplied by a gate, one number that is computed from the layer's"
+    " input. A configuration may give some layers a window and another number of heads.",
 }
 """By model_type, up to three sentences; a number in braces is one of `numbers_of`."""
 

@@ -24,6 +24,7 @@ MARKS: Mapping[str, str] = {
     "index": "an index chooses what a query reads",
     "state": "a state of fixed size in place of keys and values",
     "sink": "a learned score that belongs to no token",
+    "difference": "what one head attends to is subtracted from what another does",
     "gate": "what is gathered is multiplied by a gate",
     "query-key norm": "queries and keys are normalised",
     "no positions": "layers of attention that are told no positions",
@@ -107,6 +108,8 @@ def _marks_of(layer: LayerSpec) -> Iterator[str]:
     yield from ("state" for _ in range(reach == "state"))
     if "Latent" in type(mixer).__name__:
         yield "latent"
+    if "Differential" in type(mixer).__name__:
+        yield "difference"
     if top_k(mixer) is not None:
         yield "index"
     if reach in ("full", "window", "latent", "indexed") and not has_positions(mixer):

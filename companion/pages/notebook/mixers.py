@@ -15,6 +15,7 @@ from companion.pages.notebook.source import Source, show_source
 
 DEFINITIONS: Mapping[str, tuple[str, ...]] = {
     "AttentionSpec": ("companion.attention.scaled_dot_product_attention",),
+    "DifferentialSpec": ("companion.differential.differential_attention",),
     "GatedDeltaSpec": ("companion.linear.recurrent_linear_attention",),
     "KimiDeltaSpec": ("companion.linear.recurrent_linear_attention",),
     "LightningSpec": ("companion.linear.recurrent_linear_attention",),
