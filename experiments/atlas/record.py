@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import date
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,9 @@ def rounded(number: float, *, up: bool = True) -> float:
     """
     if number == 0 or not math.isfinite(number):
         return number
-    exponent = math.floor(math.log10(abs(number)))
-    digit = (math.ceil if up else math.floor)(number / 10**exponent)
-    return float(f"{digit}e{exponent}")
+    exact = Decimal(repr(number))
+    digit = Decimal((0, (1,), exact.adjusted()))
+    return float(exact.quantize(digit, ROUND_UP if up else ROUND_DOWN))
 
 
 def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
