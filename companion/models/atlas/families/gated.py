@@ -146,7 +146,7 @@ _AFMOE = {
 _LAGUNA = {**expert_names(), "layers.*.mixer.gate_proj": "model.layers.*.self_attn.g_proj"}
 
 _WHOLE = "model.language_model."
-_OTHERS = ("model.vision_*", "model.audio_*", "model.vit_*", "model.multi_modal_projector*")
+_OTHERS = ("*vision_*", "model.audio_*", "*vit_*", "model.multi_modal_projector*")
 _MUSE = {**LLAMA, **BOTH_NORMS}
 _MUSE_SPARK = {
     **_MUSE,
@@ -160,9 +160,7 @@ _MUSE_SPARK = {
 }
 
 FAMILIES = {
-    "step3p7": Family(
-        inside("text_config", _step3p7), within(_WHOLE, {**LLAMA, **_LAGUNA}), _OTHERS
-    ),
+    "step3p7": Family(inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS),
     "muse_glimmer": Family(inside("text_config", _muse_glimmer), within(_WHOLE, _MUSE), _OTHERS),
     "muse_spark": Family(inside("text_config", _muse_spark), within(_WHOLE, _MUSE_SPARK), _OTHERS),
     "afmoe": Family(_afmoe, {**LLAMA, **_AFMOE}),
