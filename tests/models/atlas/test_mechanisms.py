@@ -64,6 +64,7 @@ NEEDED: list[tuple[str, str, Any]] = [
     ("cohere2_moe", "feed_forward.spec.averaged", False),
     ("diffllama", "mixer.spec.first_factor", 0.9),
     ("gpt_neox", "spec.two_norms", False),
+    ("beam", "mixer.gate_bias", None),
     ("nemotron", "mixer_norm.bias", None),
 ]
 """A row, a part of its layers, and what makes the part useless."""
@@ -156,6 +157,17 @@ def test_length_scale_leaves_the_first_stretch_alone() -> None:
     scaled = _given(replace(PLAIN, length_scale=(0.5, 6)))
     torch.testing.assert_close(scaled[:, :5], _given(PLAIN)[:, :5])
     assert not torch.allclose(scaled[:, 5:], _given(PLAIN)[:, 5:])
+
+
+def test_length_power_multiplies_queries() -> None:
+    attention = Attention(16, replace(PLAIN, length_power=(2.0, 4)))
+    torch.manual_seed(1)
+    plain = Attention(16, PLAIN)
+    attention.load_state_dict(plain.state_dict())
+    with torch.no_grad():
+        given = attention(X)[0][:, 3]
+        plain.query_proj.weight *= (1 + 4 / 4) ** 2  # position 3 is the fourth
+        torch.testing.assert_close(given, plain(X)[0][:, 3])
 
 
 def test_pairs_that_stand_still_are_not_rotated() -> None:
