@@ -126,6 +126,19 @@ ROWS = (
         "num_kv_shared_layers": 2, "use_double_wide_mlp": True, "final_logit_softcapping": 2.0,
         "hidden_size_per_layer_input": 24, "vocab_size_per_layer_input": 67},
         factors={"*.q_norm.weight": 0.4, "*_layer_input_norm.weight": 0.4}),
+    Row("gemma4_unified_text", {
+        **_WINDOW, "num_hidden_layers": 6, "layer_types": _TURNS, "global_head_dim": 24,
+        "num_kv_shared_layers": 2, "final_logit_softcapping": 2.0},
+        factors={"*.q_norm.weight": 0.25}),
+    Row("cohere_compass_text", {
+        **_WINDOW, "layer_types": _MIXED, "logit_scale": 0.5, "rope_parameters": {
+            "full_attention": None,
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e3,
+                                  "mrope_section": [4, 2, 2]}}}),
+    Row("phi", {"rope_parameters": _HALF, "head_dim": 12}),
+    Row("beam", {
+        **_EXPERTS, **_WINDOW, "layer_types": _MIXED, "mlp_layer_types": _SPARSE, "n_group": 3,
+        "topk_group": 2, "routed_scaling_factor": 1.7, "final_logit_softcapping": 2.0}),
     Row("afmoe", {**_EXPERTS, **_WINDOW, "layer_types": _MIXED, "num_shared_experts": 2,
                   "mup_enabled": True, "route_scale": 1.7}),
     Row("laguna", {

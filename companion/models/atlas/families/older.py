@@ -42,5 +42,14 @@ OLDER: Mapping[str, Mapping[str, str]] = {
     "mimo_v2_flash": {"self_attn.attention_sink_bias": "self_attn.sinks"},
     "minimax_m2": _MIXTRAL,
     "mixtral": _MIXTRAL,
+    "step3p7": {
+        "model.language_model.": "model.",
+        ".moe.gate.": ".mlp.gate.",
+        ".moe.router_bias": ".mlp.gate.e_score_correction_bias",
+        ".moe.gate_proj.weight": ".mlp.experts.gate_proj",
+        ".moe.up_proj.weight": ".mlp.experts.up_proj",
+        ".moe.down_proj.weight": ".mlp.experts.down_proj",
+        ".share_expert.": ".mlp.shared_experts.",
+    },
 }
 """By model_type, parts of names that have changed since; what is not listed has kept its names."""
