@@ -35,6 +35,10 @@ _GRANITE = {
     "attention_multiplier": 0.3, "residual_multiplier": 0.7, "embedding_multiplier": 3.0,
     "logits_scaling": 2.0,
 }  # fmt: skip
+_LATENT = {
+    "kv_lora_rank": 20, "q_lora_rank": 28, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8,
+    "v_head_dim": 10, "head_dim": 8, "num_key_value_heads": 4,
+}  # fmt: skip
 _MIXED = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
 
 
@@ -164,5 +168,11 @@ ROWS = (
         "layer_types": _MIXED, "mlp_layer_types": _SPARSE, "rope_parameters": {
             kind: {"rope_type": "default", "rope_theta": base, "partial_rotary_factor": 0.5}
             for kind, base in (("full_attention", 1e5), ("sliding_attention", 1e3))}}),
+    Row("deepseek_v3", {**_LATENT, **_GROUPS, "rope_parameters": {
+        "rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "beta_fast": 32.0,
+        "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 8}}),
+    Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
+    Row("youtu", {**_LATENT, "initializer_range": 0.1}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -15,9 +15,12 @@ _GRANITE = {
     ".block_sparse_moe.output_linear.weight": ".block_sparse_moe.experts.down_proj",
     ".block_sparse_moe.router.layer.weight": ".block_sparse_moe.router.weight",
 }
+_PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}  # they unfold from no latent
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
 OLDER: Mapping[str, Mapping[str, str]] = {
+    "deepseek_v2": _PLAIN_QUERIES,
+    "deepseek_v3": _PLAIN_QUERIES,
     "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
     "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
     "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
