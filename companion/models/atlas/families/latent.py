@@ -15,7 +15,9 @@ from companion.models.atlas.families.shared import (
     balanced_experts_of,
     expert_names,
     kinds,
+    norm_of,
     rotary_of,
+    within,
 )
 from companion.models.atlas.families.sparse import mixed_model
 from companion.models.atlas.mixers.latent import LatentSpec
@@ -49,7 +51,8 @@ def score_scale(options: Options) -> float:
     scale: float = (options["qk_nope_head_dim"] + options["qk_rope_head_dim"]) ** -0.5
     if rope.get("rope_type", "default") == "default" or not rope.get("mscale_all_dim"):
         return scale
-    return scale * (0.1 * rope["mscale_all_dim"] * math.log(max(rope["factor"], 1.0)) + 1) ** 2
+    more: float = 0.1 * rope["mscale_all_dim"] * math.log(max(rope["factor"], 1.0)) + 1
+    return scale * more**2
 
 
 def _unfolding(stored: Tensor, layer: LayerSpec) -> tuple[Tensor, Tensor]:
@@ -95,15 +98,67 @@ def _deepseek_v3(options: Options) -> ModelSpec:
     return mixed_model(options, mixers, _sparse(options), balanced_experts_of(options))
 
 
+def _deepseek_v2(options: Options) -> ModelSpec:
+    """Return DeepSeek-V2, whose router is a softmax and judges a group by its best expert."""
+    in_groups = options["topk_method"] == "group_limited_greedy"
+    groups = {} if in_groups else {"groups": 1, "groups_per_token": 1}
+    experts = balanced_experts_of(
+        options, scores="softmax", corrected=False, normalised=False, group_best=1, **groups
+    )
+    mixers = [latent_of(options) for _ in kinds(options)]
+    return mixed_model(options, mixers, _sparse(options), experts)
+
+
+def _mistral4(options: Options) -> ModelSpec:
+    """Return Mistral 4, whose queries grow with their position."""
+    rope = options["rope_parameters"]
+    scale = (rope["llama_4_scaling_beta"], rope["original_max_position_embeddings"])
+    width = options["qk_nope_head_dim"] + options["qk_rope_head_dim"]  # of which a part is rotated
+    rotary = rotary_of(options, width, interleaved=options.flag("rope_interleave", True))
+    mixers = [latent_of(options, rotary=rotary, length_scale=scale) for _ in kinds(options)]
+    experts = balanced_experts_of(options, scores="softmax", corrected=False)
+    return mixed_model(options, mixers, _sparse(options), experts)
+
+
+def _axk1(options: Options) -> ModelSpec:
+    mixers = [latent_of(options) for _ in kinds(options)]
+    experts = balanced_experts_of(options, output_norm=norm_of(options))
+    return mixed_model(options, mixers, _sparse(options), experts)
+
+
 def _youtu(options: Options) -> ModelSpec:
     return pre_norm_model(options, [latent_of(options) for _ in kinds(options)])
 
 
+def _minicpm3(options: Options) -> ModelSpec:
+    rotary = rotary_of(options, options["qk_rope_head_dim"])
+    mixers = [latent_of(options, rotary=rotary) for _ in kinds(options)]
+    return pre_norm_model(
+        options, mixers, residual_scale=options["scale_depth"] / len(mixers) ** 0.5,
+        embedding_scale=options["scale_emb"],
+        logit_scale=options["dim_model_base"] / options["hidden_size"], tied=True,
+    )  # fmt: skip
+
+
+def _kimi_k25(options: Options) -> ModelSpec:
+    return _deepseek_v3(Options(options["text_config"], f"text_config of {options.path}"))
+
+
 LATENT: Names = {**LLAMA, **latent_names()}
 _BALANCED: Names = {**LATENT, **expert_names()}
+_AXK1: Names = {
+    **_BALANCED,
+    "layers.*.feed_forward.output_norm": "model.layers.*.post_mlp_layernorm",
+}
+_NOT_OF_TEXT = ("model.vision_tower.*", "model.mm_projector.*")
 
 FAMILIES = {
+    "deepseek_v2": Family(_deepseek_v2, _BALANCED),
     "deepseek_v3": Family(_deepseek_v3, _BALANCED),
+    "kimi_k25": Family(_kimi_k25, within(_BALANCED, "model.language_model."), _NOT_OF_TEXT),
+    "mistral4": Family(_mistral4, _BALANCED),
     "glm4_moe_lite": Family(_deepseek_v3, _BALANCED),
+    "axk1": Family(_axk1, _AXK1, ("*.post_mlp_layernorm.weight",)),
     "youtu": Family(_youtu, LATENT),
+    "minicpm3": Family(_minicpm3, LATENT),
 }
