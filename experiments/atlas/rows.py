@@ -31,6 +31,7 @@ _LLAMA3 = {"rope_parameters": {
     "high_freq_factor": 4.0, "original_max_position_embeddings": 32,
 }}  # fmt: skip
 _HALF = {"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.5}
+_INDEX = {"index_topk": 5, "index_n_heads": 3, "index_head_dim": 12}
 _YARN = {
     "rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "beta_fast": 32.0,
     "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 8,
@@ -56,6 +57,10 @@ class Row:
         base: fields that most rows share; a row that has none of them gives its own.
         factors: by pattern of their names, what stored tensors are multiplied by where random ones
             make scores so large that rounding shows.
+        ties: its indexer chooses among equal scores as torch.topk happens to, so that the
+            reference differs from itself when the text grows; for all that is compared, torch.topk
+            takes the earlier key, as ours does, and `reference_leak` and `reference_cached` say
+            how large the difference is without that.
         built_by: class of the library that builds the reference from its configuration.
     """
 
@@ -64,6 +69,7 @@ class Row:
     base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
     factors: Mapping[str, float] = field(default_factory=dict)
     built_by: str = "AutoModelForCausalLM"
+    ties: bool = False
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -185,6 +191,10 @@ ROWS = (
         **_LATENT, **_GROUPS, "head_dim": 20,
         "rope_parameters": {**_YARN, "llama_4_scaling_beta": 0.1}},
         built_by="AutoModelForImageTextToText"),
+    Row("deepseek_v32", {**_LATENT, **_GROUPS, **_INDEX}, ties=True),
+    Row("glm_moe_dsa", {
+        **_LATENT, **_GROUPS, **_INDEX, "indexer_types": ["full", "shared", "full", "shared"]},
+        ties=True),
     Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
     Row("axk1", {**_LATENT, **_GROUPS}),
     Row("youtu", {**_LATENT, "initializer_range": 0.1}),
