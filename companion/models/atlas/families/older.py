@@ -15,12 +15,17 @@ _GRANITE = {
     ".block_sparse_moe.output_linear.weight": ".block_sparse_moe.experts.down_proj",
     ".block_sparse_moe.router.layer.weight": ".block_sparse_moe.router.weight",
 }
+_PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}  # they unfold from no latent
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
 OLDER: Mapping[str, Mapping[str, str]] = {
+    "axk1": {".mlp.post_mlp_layernorm": ".post_mlp_layernorm"},
+    "deepseek_v2": _PLAIN_QUERIES,
+    "deepseek_v3": _PLAIN_QUERIES,
     "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
     "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
     "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
+    "glm4_moe_lite": _PLAIN_QUERIES,
     "gpt_neox": {"embed_out.": "lm_head."},
     "granitemoe": _GRANITE,
     "granitemoe_swa": _GRANITE,
@@ -30,6 +35,7 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.expert_bias": "mlp.e_score_correction_bias",
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
+    "kimi_k25": _PLAIN_QUERIES,
     "kolibri1": {
         "moe.router.expert_bias": _CORRECTION,
         "post_attn_norm": "post_self_attn_layernorm",
@@ -40,7 +46,9 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.shared_expert.": "mlp.shared_experts.",
     },
     "mimo_v2_flash": {"self_attn.attention_sink_bias": "self_attn.sinks"},
+    "minicpm3": _PLAIN_QUERIES,
     "minimax_m2": _MIXTRAL,
+    "mistral4": _PLAIN_QUERIES,
     "mixtral": _MIXTRAL,
     "step3p7": {
         "model.language_model.": "model.",
@@ -51,5 +59,6 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         ".moe.down_proj.weight": ".mlp.experts.down_proj",
         ".share_expert.": ".mlp.shared_experts.",
     },
+    "youtu": _PLAIN_QUERIES,
 }
 """By model_type, parts of names that have changed since; what is not listed has kept its names."""
