@@ -21,7 +21,7 @@ Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
 
 @contract(
     num_experts=">= 1", experts_per_token=">= 1", hidden_dim=">= 1", groups=">= 1",
-    groups_per_token=">= 1",
+    groups_per_token=">= 1", latent_dim=">= 1", sum_eps=">= 0",
 )  # fmt: skip
 @dataclass(frozen=True)
 class ExpertsSpec:
@@ -31,10 +31,14 @@ class ExpertsSpec:
         num_experts: how many experts there are.
         experts_per_token: how many of them a token uses.
         hidden_dim: width between the projections of an expert.
+        gated: multiply by a second projection, in the shared expert, too.
+        latent_dim: width to which tokens are projected for the experts that are chosen, and from
+            which their sum is projected back; None means that they read and give e features.
         activation: of an expert.
         scores: how logits become the weights of experts: a softmax or a sigmoid over all of them,
             or over the chosen ones.
         normalised: divide the weights of the chosen experts by their sum.
+        sum_eps: number that is added to that sum.
         scale: factor on the weights, after that.
         softcap: bound on the logits.
         corrected: add a stored number for each expert to its score before the choice, and not to
@@ -58,8 +62,11 @@ class ExpertsSpec:
     experts_per_token: int
     hidden_dim: int
     activation: Activation = "silu"
+    gated: bool = True
+    latent_dim: int | None = None
     scores: Scores = "softmax"
     normalised: bool = True
+    sum_eps: float = 0.0
     scale: float = 1.0
     softcap: float | None = None
     corrected: bool = False
@@ -102,7 +109,7 @@ class Router(nn.Module):
         chosen = self._within_groups(preferred).topk(spec.experts_per_token).indices
         weights = last(scores.gather(-1, chosen))
         if spec.normalised:
-            weights = weights / weights.sum(-1, keepdim=True)
+            weights = weights / (weights.sum(-1, keepdim=True) + spec.sum_eps)
         return weights * spec.scale, chosen
 
     def _within_groups(self, scores: Tensor) -> Tensor:
@@ -134,13 +141,18 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        self.gate_up = nn.Parameter(torch.randn(count, 2 * hidden, embed_dim) / embed_dim**0.5)
-        self.down = nn.Parameter(torch.randn(count, embed_dim, hidden) / hidden**0.5)
-        self.gate_up_bias = nn.Parameter(torch.zeros(count, 2 * hidden)) if spec.bias else None
-        self.down_bias = nn.Parameter(torch.zeros(count, embed_dim)) if spec.bias else None
+        width, rows = spec.latent_dim or embed_dim, 2 * hidden if spec.gated else hidden
+        self.narrow = self.widen = None
+        if spec.latent_dim is not None:
+            self.narrow = nn.Linear(embed_dim, width, bias=False)
+            self.widen = nn.Linear(width, embed_dim, bias=False)
+        self.gate_up = nn.Parameter(torch.randn(count, rows, width) / width**0.5)
+        self.down = nn.Parameter(torch.randn(count, width, hidden) / hidden**0.5)
+        self.gate_up_bias = nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
+        self.down_bias = nn.Parameter(torch.zeros(count, width)) if spec.bias else None
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
-            shared = FeedForwardSpec(spec.shared_dim, spec.activation)
+            shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
             self.shared = FeedForward(embed_dim, shared)
             self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
 
@@ -148,13 +160,15 @@ class Experts(nn.Module):
         """Compute (..., e) from (..., e)."""
         tokens = x.flatten(0, -2)
         weights, chosen = self.router(tokens)
-        output = torch.zeros_like(tokens)
+        narrow = tokens if self.narrow is None else self.narrow(tokens)
+        output = torch.zeros_like(narrow)
         for expert in torch.unique(chosen).tolist():
             rows, places = (chosen == expert).nonzero(as_tuple=True)
             weight = weights[rows, places, None].to(tokens.dtype)
-            read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
+            read = narrow[rows] * weight if self.spec.weigh_input else narrow[rows]
             given = self._expert(expert, read)
             output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
+        output = output if self.widen is None else self.widen(output)
         output = output + self._shared(tokens)
         return (output / 2 if self.spec.averaged else output).reshape(x.shape)
 
@@ -163,14 +177,18 @@ class Experts(nn.Module):
         hidden = x @ self.gate_up[expert].T
         if self.gate_up_bias is not None:
             hidden = hidden + self.gate_up_bias[expert]
+        output = self._activated(hidden) @ self.down[expert].T
+        return output if self.down_bias is None else output + self.down_bias[expert]
+
+    def _activated(self, hidden: Tensor) -> Tensor:
+        """Compute what lies between the projections of an expert."""
+        if not self.spec.gated:
+            return self.activate(hidden)
         gate, up = hidden.chunk(2, -1)
         if self.spec.limit is None:
-            hidden = self.activate(gate) * up
-        else:
-            gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
-            hidden = gate * torch.sigmoid(1.702 * gate) * (up + 1)
-        output = hidden @ self.down[expert].T
-        return output if self.down_bias is None else output + self.down_bias[expert]
+            return self.activate(gate) * up
+        gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
+        return gate * torch.sigmoid(1.702 * gate) * (up + 1)
 
     def _shared(self, tokens: Tensor) -> Tensor | float:
         """Compute what the shared expert gives, 0 where there is none."""

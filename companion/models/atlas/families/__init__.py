@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from companion.models.atlas.families import balanced, dense, early, gated, gemma, sparse
+from companion.models.atlas.families import (
+    balanced,
+    dense,
+    early,
+    gated,
+    gemma,
+    hybrid,
+    sparse,
+)
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid)
 
 FAMILIES: Mapping[str, Family] = {
     name: family for room in _ROOMS for name, family in room.FAMILIES.items()
