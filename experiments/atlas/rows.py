@@ -41,6 +41,7 @@ _DELTA = {
     "initializer_range": 0.1,
 }  # fmt: skip
 _HYBRID = ["linear_attention", "full_attention"] * 2
+_CONVOLVED = ["conv", "full_attention"] * 2
 _MIXED = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
 
 
@@ -189,5 +190,10 @@ ROWS = (
         **_LOCAL, "block_size": 7, "full_attn_alpha_factor": 1.3, "full_attn_beta_factor": 0.7,
         "linear_attn_alpha_factor": 1.2, "linear_attn_beta_factor": 0.8,
         "mlp_alpha_factor": 1.1, "mlp_beta_factor": 0.9}),
+    Row("lfm2", {"layer_types": _CONVOLVED, "block_multiple_of": 8, "conv_bias": True}),
+    Row("lfm2_moe", {**_EXPERTS, "layer_types": _CONVOLVED, "num_dense_layers": 1,
+                     "routed_scaling_factor": 1.7}),
+    Row("lfm3", {**_WINDOW, "num_hidden_layers": 5, "layer_types": [
+        "conv", "sliding_attention", "full_attention", "conv", "sliding_attention"]}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

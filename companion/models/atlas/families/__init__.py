@@ -12,6 +12,7 @@ from companion.models.atlas.families import (
     gated,
     gemma,
     hybrid,
+    liquid,
     sparse,
 )
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
@@ -19,7 +20,7 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid)
 
 FAMILIES: Mapping[str, Family] = {
     name: family for room in _ROOMS for name, family in room.FAMILIES.items()
