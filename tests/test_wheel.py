@@ -151,6 +151,18 @@ def test_the_installed_package_is_the_one_that_is_used(installed: Path, tmp_path
     assert Path(run(installed, "-c", program, cwd=tmp_path)).is_relative_to(installed.parents[1])
 
 
+def test_pytest_finds_the_kit_in_an_installed_package(wheel: Path, tmp_path: Path) -> None:
+    needs = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "numpy", "array-api-compat")
+    python = bare_environment(tmp_path / "env", *needs)
+    install(python, "--no-deps", str(wheel), cwd=tmp_path)
+    given = "companion:scaled_dot_product_attention"
+    said = run(python, "-m", "pytest", "--attention", given, cwd=tmp_path)
+    assert re.search(r"2[0-9] passed, 2 skipped", said)  # without torch, and without a window
+    (tmp_path / "test_own.py").write_text("def test_own(): pass\n", encoding="utf8")
+    said = run(python, "-m", "pytest", cwd=tmp_path)
+    assert "collected 1 item\n" in said
+
+
 def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
     records = sorted(path.stem for path in (ROOT / "companion" / "results").glob("*.json"))
     program = "from companion.pages.studies import load_result\n" + "".join(

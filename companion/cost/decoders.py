@@ -50,10 +50,19 @@ def token_cost(
     TokenCost(weights=2864, operations=7008, reading=1280, bytes=576)
     """
     weights = sum(layer_weights(spec.embed_dim, layer) for layer in spec.layers)
-    weights += spec.vocab_size * spec.embed_dim
+    weights += outer_weights(spec)
     reading = sum(part.read_operations(length) for layer in spec.layers for part in layer.reads())
     kept = spec.state_bytes(length, batch_size, itemsize)
     return TokenCost(weights, 2 * weights + reading, reading, kept)
+
+
+def outer_weights(spec: ModelSpec) -> int:
+    """Count the numbers of the matrices outside the layers that one token passes through.
+
+    They score the next token, and project what layers read of each token by itself.
+    """
+    inputs = sum(layer.token_input.dim for layer in spec.layers if layer.token_input is not None)
+    return (spec.vocab_size + inputs) * spec.embed_dim
 
 
 def layer_weights(embed_dim: int, spec: LayerSpec) -> int:

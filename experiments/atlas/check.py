@@ -13,8 +13,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 import torch
+import transformers
 from torch import Tensor, nn
-from transformers import AutoModelForCausalLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from companion.models.atlas import DecoderModel, read_config, read_weights
@@ -65,7 +65,8 @@ def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
     config = toy_config(row)
-    reference = AutoModelForCausalLM.from_config(
+    automatic = getattr(transformers, row.auto)
+    reference = automatic.from_config(
         config, attn_implementation="eager", experts_implementation="eager"
     )
     reference = reference.eval().float()

@@ -13,7 +13,7 @@ from typing import Any
 _BASE = {
     "vocab_size": 67, "hidden_size": 48, "intermediate_size": 56, "num_hidden_layers": 4,
     "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
-    "initializer_range": 0.15, "max_position_embeddings": 256,
+    "initializer_range": 0.1, "max_position_embeddings": 256,
     "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
 }  # fmt: skip
 _WINDOW = {"sliding_window": 7}
@@ -23,6 +23,16 @@ _GROUPS = {
     "n_routed_experts": 6, "n_shared_experts": 2, "num_experts_per_tok": 2, "n_group": 3,
     "topk_group": 2, "first_k_dense_replace": 1, "moe_intermediate_size": 24,
     "norm_topk_prob": True, "routed_scaling_factor": 1.7,
+}  # fmt: skip
+_IMAGES = "AutoModelForImageTextToText"
+_SMALL = {
+    "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1,
+    "layer_types": ["full_attention"],
+}  # fmt: skip
+_MUSE = {
+    "sliding_window": 7, "layer_types": ["full_attention", "sliding_attention"] * 2,
+    "layer_rope_theta": [0, 1e4, 0, 1e4], "qk_scale_factor": 1.3, "output_multiplier": 0.7,
+    "final_logit_softcapping": 2.0,
 }  # fmt: skip
 _TURNS = ["sliding_attention", "full_attention"] * 3
 _SPARSE = ["dense", "sparse", "sparse", "sparse"]
@@ -38,9 +48,13 @@ _GRANITE = {
 _DELTA = {
     "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6,
     "linear_value_head_dim": 10, "linear_conv_kernel_dim": 4, "rms_norm_eps": 1e-3,
-    "initializer_range": 0.1,
 }  # fmt: skip
 _HYBRID = ["linear_attention", "full_attention"] * 2
+_MAMBA = {
+    "mamba_n_heads": 6, "mamba_d_head": 16, "mamba_n_groups": 2, "mamba_d_state": 6,
+    "mamba_d_conv": 4, "mamba_chunk_size": 8, "head_dim": 12,
+}  # fmt: skip
+_BLOCKS = ["linear_attention", "moe", "full_attention", "mlp", "linear_attention", "moe"]
 _CONVOLVED = ["conv", "full_attention"] * 2
 _MIXED = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
 
@@ -59,6 +73,7 @@ class Row:
         name: model_type of its configuration.
         toy: fields of the configuration at toy size.
         base: fields that most rows share; a row that has none of them gives its own.
+        auto: the library's class that builds it with a layer of scores.
         factors: by pattern of their names, what stored tensors are multiplied by where random ones
             make scores so large that rounding shows.
         rounding: why rounding would show with the fields of the other rows, where this one has
@@ -68,6 +83,7 @@ class Row:
     name: str
     toy: Mapping[str, Any] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
+    auto: str = "AutoModelForCausalLM"
     factors: Mapping[str, float] = field(default_factory=dict)
     rounding: str = ""
 
@@ -91,7 +107,7 @@ ROWS = (
     Row("olmo3", _WINDOW),
     Row("exaone4", {**_WINDOW, "sliding_window_pattern": 2}),
     Row("granite", _GRANITE),
-    Row("cohere2", {**_WINDOW, "sliding_window_pattern": 2}),
+    Row("cohere2", {**_WINDOW, "sliding_window_pattern": 2, "logit_scale": 0.5}),
     Row("gemma2", {**_WINDOW, "query_pre_attn_scalar": 12, "attn_logit_softcapping": 3.0,
                    "final_logit_softcapping": 2.0}),
     Row("gemma3_text", {**_WINDOW, "query_pre_attn_scalar": 12, "sliding_window_pattern": 2}),
@@ -107,7 +123,7 @@ ROWS = (
     Row("helium", {"head_dim": 12}),
     Row("glm", {"rope_parameters": _HALF, "attention_bias": True}),
     Row("glm4", {"rope_parameters": _HALF, "attention_bias": True}),
-    Row("nemotron", {"rope_parameters": _HALF, "initializer_range": 0.1}),
+    Row("nemotron", {"rope_parameters": _HALF, "initializer_range": 0.06}),
     Row("jais2"),
     Row("stablelm", {"rope_parameters": _HALF, "use_qkv_bias": True, "head_dim": 12,
                      "use_parallel_residual": True}),
@@ -140,6 +156,26 @@ ROWS = (
             "full_attention": {"rope_type": "default", "rope_theta": 1e5,
                                "partial_rotary_factor": 0.5},
             "sliding_attention": {"rope_type": "default", "rope_theta": 1e3}}}),
+    Row("diffllama", {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 8,
+                      "lambda_std_dev": 0.5}),
+    Row("step3p7", {"text_config": {
+        **_BASE, **_WINDOW, "layer_types": _MIXED, "mlp_layer_types": _SPARSE,
+        "n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24,
+        "share_expert_dim": 20, "moe_router_scaling_factor": 1.7, "query_pre_attn_scalar": 12,
+        "num_sliding_attention_heads": 6,
+        "rope_theta": [1e5, 1e3, 1e3, 1e5], "partial_rotary_factors": [0.5, 1.0, 1.0, 0.5],
+    }, "vision_config": _SMALL}, base={}, auto=_IMAGES),
+    Row("muse_glimmer", {
+        "text_config": {**_BASE, **_MUSE, "hidden_activation": "silu"}, "vision_config": _SMALL,
+        "projector_hidden_size": 8, "out_hidden_size": 8}, base={}, auto=_IMAGES),
+    Row("muse_spark", {
+        "text_config": {**_BASE, **_MUSE, "num_local_experts": 6, "num_experts_per_tok": 2,
+                        "moe_intermediate_size": 24, "moe_hidden_size": 32,
+                        "mlp_layer_types": _SPARSE, "routed_scaling_factor": 1.7,
+                        "residual_gate_temperature": 1.5},
+        "vision_config": _SMALL, "projector_hidden_size": 8, "out_hidden_size": 8,
+        "audio_config": {"hidden_sizes": [8] * 4, "depths": [1] * 4, "out_hidden_size": 48}},
+        base={}, auto=_IMAGES),
     Row("mellum", {**_EXPERTS, **_WINDOW, "num_local_experts": 6, "layer_types": _MIXED,
                    "mlp_layer_types": _SPARSE}),
     Row("flex_olmo", {**_LOCAL, "num_experts": 6}),
@@ -195,5 +231,19 @@ ROWS = (
                      "routed_scaling_factor": 1.7}),
     Row("lfm3", {**_WINDOW, "num_hidden_layers": 5, "layer_types": [
         "conv", "sliding_attention", "full_attention", "conv", "sliding_attention"]}),
+    Row("nemotron_h", {
+        **_GROUPS, "head_dim": 10, "layers_block_type": _BLOCKS, "ssm_state_size": 6,
+        "mamba_num_heads": 4, "mamba_head_dim": 10, "n_groups": 2, "conv_kernel": 4,
+        "moe_shared_expert_intermediate_size": 20, "moe_latent_size": 28, "chunk_size": 8,
+        "time_step_min": 0.03}),
+    Row("granitemoehybrid", {
+        **_LOCAL, **_GRANITE, **_MAMBA, "shared_intermediate_size": 20,
+        "layer_types": _HYBRID}),
+    Row("bamba", {**_MAMBA, "attn_layer_indices": [1, 3]}),
+    Row("falcon_h1", {
+        **_MAMBA, "mamba_d_ssm": 96, "lm_head_multiplier": 0.7, "embedding_multiplier": 3.0,
+        "mlp_multipliers": [1.3, 0.6], "key_multiplier": 1.2, "attention_out_multiplier": 0.8,
+        "attention_in_multiplier": 1.4, "ssm_multipliers": [0.8, 1.2, 0.7, 1.3, 0.9],
+        "ssm_in_multiplier": 1.3, "ssm_out_multiplier": 0.7, "mamba_rms_norm": True}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

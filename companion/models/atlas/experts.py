@@ -15,13 +15,14 @@ from companion.models.atlas.feed_forward import (
     FeedForward,
     FeedForwardSpec,
 )
+from companion.models.atlas.norms import Norm, NormSpec
 
 Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
 
 
 @contract(
     num_experts=">= 1", experts_per_token=">= 1", hidden_dim=">= 1", groups=">= 1",
-    groups_per_token=">= 1", latent_dim=">= 1", sum_eps=">= 0",
+    groups_per_token=">= 1", sum_eps=">= 0",
 )  # fmt: skip
 @dataclass(frozen=True)
 class ExpertsSpec:
@@ -32,8 +33,6 @@ class ExpertsSpec:
         experts_per_token: how many of them a token uses.
         hidden_dim: width between the projections of an expert.
         gated: multiply by a second projection, in the shared expert, too.
-        latent_dim: width to which tokens are projected for the experts that are chosen, and from
-            which their sum is projected back; None means that they read and give e features.
         activation: of an expert.
         scores: how logits become the weights of experts: a softmax or a sigmoid over all of them,
             or over the chosen ones.
@@ -41,6 +40,7 @@ class ExpertsSpec:
         sum_eps: number that is added to that sum.
         scale: factor on the weights, after that.
         softcap: bound on the logits.
+        logit_scale: factor on the logits.
         corrected: add a stored number for each expert to its score before the choice, and not to
             its weight (DeepSeek-V3's balancing without a loss).
         groups: number of equal groups of experts, of which some are chosen first.
@@ -52,6 +52,10 @@ class ExpertsSpec:
         bias: whether the router and the experts have biases.
         limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
             then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
+        inner_dim: width of what experts read and give, between two projections; None means that
+            of the model (Muse Spark).
+        inner_norm: norm of what is projected to them.
+        post_norm: norm of what an expert gives.
         weigh_input: multiply the weight to what an expert reads, not to what it gives (Llama 4).
 
     >>> ExpertsSpec(num_experts=4, experts_per_token=2, hidden_dim=8).scores
@@ -63,12 +67,12 @@ class ExpertsSpec:
     hidden_dim: int
     activation: Activation = "silu"
     gated: bool = True
-    latent_dim: int | None = None
     scores: Scores = "softmax"
     normalised: bool = True
     sum_eps: float = 0.0
     scale: float = 1.0
     softcap: float | None = None
+    logit_scale: float = 1.0
     corrected: bool = False
     groups: int = 1
     groups_per_token: int = 1
@@ -77,6 +81,9 @@ class ExpertsSpec:
     averaged: bool = False
     bias: bool = False
     limit: float | None = None
+    inner_dim: int | None = None
+    inner_norm: NormSpec | None = None
+    post_norm: NormSpec | None = None
     weigh_input: bool = False
 
 
@@ -99,7 +106,7 @@ class Router(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
-        spec, logits = self.spec, self.proj(x).float()
+        spec, logits = self.spec, self.proj(x).float() * self.spec.logit_scale
         if spec.softcap is not None:
             logits = spec.softcap * (logits / spec.softcap).tanh()
         weigh = torch.sigmoid if spec.scores.startswith("sigmoid") else _softmax
@@ -141,15 +148,15 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        width, rows = spec.latent_dim or embed_dim, 2 * hidden if spec.gated else hidden
-        self.narrow = self.widen = None
-        if spec.latent_dim is not None:
-            self.narrow = nn.Linear(embed_dim, width, bias=False)
-            self.widen = nn.Linear(width, embed_dim, bias=False)
-        self.gate_up = nn.Parameter(torch.randn(count, rows, width) / width**0.5)
-        self.down = nn.Parameter(torch.randn(count, width, hidden) / hidden**0.5)
+        inner, rows = spec.inner_dim or embed_dim, 2 * hidden if spec.gated else hidden
+        self.gate_up = nn.Parameter(torch.randn(count, rows, inner) / inner**0.5)
+        self.down = nn.Parameter(torch.randn(count, inner, hidden) / hidden**0.5)
         self.gate_up_bias = nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
-        self.down_bias = nn.Parameter(torch.zeros(count, width)) if spec.bias else None
+        self.down_bias = nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
+        self.inner_proj = nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
+        self.outer_proj = nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
+        self.inner_norm = Norm(inner, spec.inner_norm) if spec.inner_norm else None
+        self.post_norm = Norm(inner, spec.post_norm) if spec.post_norm else None
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
             shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
@@ -159,18 +166,23 @@ class Experts(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Compute (..., e) from (..., e)."""
         tokens = x.flatten(0, -2)
-        weights, chosen = self.router(tokens)
-        narrow = tokens if self.narrow is None else self.narrow(tokens)
-        output = torch.zeros_like(narrow)
+        inner = tokens if self.inner_proj is None else self.inner_proj(tokens)
+        inner = inner if self.inner_norm is None else self.inner_norm(inner)
+        output = self._routed(inner, *self.router(tokens))
+        output = output if self.outer_proj is None else self.outer_proj(output)
+        output = output + self._shared(tokens)
+        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
+
+    def _routed(self, tokens: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        """Sum what the chosen experts give for tokens (n, e), each times its weight."""
+        output = torch.zeros_like(tokens)
         for expert in torch.unique(chosen).tolist():
             rows, places = (chosen == expert).nonzero(as_tuple=True)
             weight = weights[rows, places, None].to(tokens.dtype)
-            read = narrow[rows] * weight if self.spec.weigh_input else narrow[rows]
+            read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
             given = self._expert(expert, read)
             output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
-        output = output if self.widen is None else self.widen(output)
-        output = output + self._shared(tokens)
-        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        return output
 
     def _expert(self, expert: int, x: Tensor) -> Tensor:
         """Compute what one expert gives for tokens (n, e)."""
@@ -178,7 +190,9 @@ class Experts(nn.Module):
         if self.gate_up_bias is not None:
             hidden = hidden + self.gate_up_bias[expert]
         output = self._activated(hidden) @ self.down[expert].T
-        return output if self.down_bias is None else output + self.down_bias[expert]
+        if self.down_bias is not None:
+            output = output + self.down_bias[expert]
+        return output if self.post_norm is None else self.post_norm(output)
 
     def _activated(self, hidden: Tensor) -> Tensor:
         """Compute what lies between the projections of an expert."""

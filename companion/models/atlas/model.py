@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
@@ -17,11 +18,13 @@ from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
+    DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
     LightningSpec: Lightning,
@@ -92,7 +95,11 @@ class Layer(nn.Module):
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
                 self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
-            self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+            post_norm = spec.feed_forward_post_norm or spec.post_norm
+            self.feed_forward_post_norm = _norm(embed_dim, post_norm)
+        temperature = spec.residual_gate
+        self.mixer_gate = ResidualGate(embed_dim, temperature) if temperature else None
+        self.feed_forward_gate = ResidualGate(embed_dim, temperature) if temperature else None
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
@@ -113,11 +120,12 @@ class Layer(nn.Module):
         if self.mixer is not None:
             read = _applied(self.mixer_norm, x)
             mixed, state = self._mix(read, state, memory)
-            x = self._added(0, x, read, _applied(self.mixer_post_norm, mixed))
+            mixed = _applied(self.mixer_post_norm, mixed)
+            x = self._joined(0, x, read, mixed)
         if self.feed_forward is not None:
             read = self._read(before if self.spec.parallel else x)
             computed = _applied(self.feed_forward_post_norm, self.feed_forward(read))
-            x = self._added(1, x, read, computed)
+            x = self._joined(1, x, read, computed)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
@@ -134,8 +142,11 @@ class Layer(nn.Module):
         other, second = self.beside(read, second)
         return mixed + other, BesideState(first, second)
 
-    def _added(self, part: int, x: Tensor, read: Tensor, given: Tensor) -> Tensor:
-        """Add what a part gives to what passes it by."""
+    def _joined(self, part: int, x: Tensor, read: Tensor, given: Tensor) -> Tensor:
+        """Add what the mixer (part 0) or the feed-forward layer (part 1) gives of what it read."""
+        gate = (self.mixer_gate, self.feed_forward_gate)[part]
+        if gate is not None:
+            return gate(x, given)
         passing, scale = read if self.spec.carries_norm else x, self.spec.residual_scale
         factor = scale[part] if isinstance(scale, tuple) else scale
         return self.spec.carry_scale[part] * passing + factor * given

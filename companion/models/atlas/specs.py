@@ -22,7 +22,7 @@ class MixerSpec(Protocol):
         """Return what it keeps of the tokens so far, for the next token."""
 
 
-@contract(shares=">= 0")
+@contract(shares=">= 0", residual_gate="> 0")
 @dataclass(frozen=True)
 class LayerSpec:
     """One layer: tokens are mixed, then each is computed with by itself.
@@ -37,6 +37,10 @@ class LayerSpec:
         feed_forward: what is computed at every position; None means nothing.
         pre_norm: norm of what a part reads.
         post_norm: norm of what it gives.
+        feed_forward_post_norm: norm of what the feed-forward layer gives, where it is another.
+        residual_gate: temperature t of learned gates on the residual: x becomes a x + b f(x) with
+            b = sigmoid(gate / t) and a^2 = 1 - b^2, a number for each feature (Muse Spark); None
+            means a = b = 1.
         parallel: both parts read the same normalised x, and both are added to it.
         two_norms: with parallel, each part normalises x by itself (GPT-NeoX).
         residual_scale: factor on what a part gives, one for both or one for each.
@@ -53,6 +57,8 @@ class LayerSpec:
     feed_forward: FeedForwardSpec | ExpertsSpec | None
     pre_norm: NormSpec | None = _RMS
     post_norm: NormSpec | None = None
+    feed_forward_post_norm: NormSpec | None = None
+    residual_gate: float | None = None
     parallel: bool = False
     two_norms: bool = False
     residual_scale: float | tuple[float, float] = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from companion.models.atlas.families import (
@@ -13,17 +14,21 @@ from companion.models.atlas.families import (
     gemma,
     hybrid,
     liquid,
+    mamba,
     sparse,
 )
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
+from companion.models.atlas.families.older import OLDER
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba)
 
 FAMILIES: Mapping[str, Family] = {
-    name: family for room in _ROOMS for name, family in room.FAMILIES.items()
+    name: replace(family, older=OLDER.get(name, {}))
+    for room in _ROOMS
+    for name, family in room.FAMILIES.items()
 }
 """By model_type, as config.json names it."""
 
@@ -64,7 +69,8 @@ def read_weights(
         ValueError: a model_type that is not covered, or weights that are missing, unknown or of
             another shape.
     """
-    copy_weights(model, _family(config, path), tensors)
+    family = _family(config, path).described(Options(dict(config), path))
+    copy_weights(model, family, tensors)
 
 
 def _family(config: Mapping[str, Any], path: str) -> Family:

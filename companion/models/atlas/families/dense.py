@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from companion.differential import initial_factor
 from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     ATTENTION,
@@ -23,6 +25,7 @@ from companion.models.atlas.families.shared import (
     rotary_of,
 )
 from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
@@ -40,7 +43,7 @@ def model_of(options: Options, layers: list[LayerSpec], **choices: Any) -> Model
 
 
 def pre_norm_model(
-    options: Options, mixers: list[AttentionSpec], *, norm: NormSpec | None = None,
+    options: Options, mixers: Sequence[AttentionSpec], *, norm: NormSpec | None = None,
     residual_scale: float = 1.0, feed_forward: FeedForwardSpec | None = None, **choices: Any,
 ) -> ModelSpec:  # fmt: skip
     """Return a model with a norm before every part, and one dense feed-forward layer."""
@@ -192,6 +195,18 @@ def _ernie4_5(options: Options) -> ModelSpec:
     return pre_norm_model(options, mixers, feed_forward=dense, tied=True)
 
 
+def _diffllama(options: Options) -> ModelSpec:
+    """Return Llama with differential attention, whose factor begins higher layer by layer."""
+    mixers = [
+        DifferentialSpec(
+            **vars(attention_of(options, kind)), first_factor=initial_factor(number),
+            eps=options["rms_norm_eps"],
+        )
+        for number, kind in enumerate(kinds(options))
+    ]  # fmt: skip
+    return pre_norm_model(options, mixers)
+
+
 def _nanochat(options: Options) -> ModelSpec:
     """Return nanochat: norms have no weights, and the embeddings have one."""
     norm = norm_of(options, gain="none")
@@ -252,6 +267,10 @@ _APERTUS = {
     "layers.*.feed_forward.activate.negative": "model.layers.*.mlp.act_fn.alpha_n",
     "layers.*.feed_forward.activate.slope": "model.layers.*.mlp.act_fn.beta",
 }
+_DIFFLLAMA = {
+    f"layers.*.mixer.factors.{name}": f"model.layers.*.self_attn.lambda_{name}"
+    for name in ("q1", "k1", "q2", "k2")
+}
 _NANOCHAT: Names = {
     "layers.*.mixer.query_proj": Made("model.layers.*.self_attn.q_proj", _halves_exchanged),
     "layers.*.mixer.key_proj": Made("model.layers.*.self_attn.k_proj", _halves_exchanged),
@@ -288,6 +307,7 @@ FAMILIES = {
     "internlm3": Family(_llama, LLAMA),
     "iquestcoder": Family(_llama, LLAMA),
     "ministral": Family(_llama, LLAMA),
+    "diffllama": Family(_diffllama, {**LLAMA, **_DIFFLLAMA}),
     "nanochat": Family(_nanochat, {**LLAMA, **_NANOCHAT}),
     "hyperclovax": Family(_hyperclovax, {**LLAMA, **_HYPERCLOVAX}),
     "cohere2": Family(_cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.options import Options
 
 Tensors = Mapping[str, Tensor]
+Make = Callable[[Tensor, LayerSpec], Tensor]
 
 
 class Made(NamedTuple):
@@ -28,7 +29,7 @@ class Made(NamedTuple):
     """
 
     name: str | tuple[str, ...]
-    make: Callable[[Tensor, LayerSpec], Tensor]
+    make: Make
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,16 +52,25 @@ class Family:
         read: makes the specification from the fields of a config.json.
         names: names of modules or weights of `DecoderModel`, and what the files call them; * is
             the number of a layer.
-        mixers: the same for mixers of a kind, where layers of several kinds differ in it.
         ignored: patterns of stored tensors that the model does not need.
         older: parts of names in the files of this family, and what the library calls them since.
+        mixers: names for mixers of a kind, where layers of several kinds differ in them.
+        by_fields: makes more names of the fields of a config.json, where weights are multiplied by
+            what these say.
     """
 
     read: Callable[[Options], ModelSpec]
     names: Names
-    mixers: Mapping[type, Names] = field(default_factory=dict)
     ignored: tuple[str, ...] = ("*.rotary_emb.inv_freq",)
     older: Mapping[str, str] = field(default_factory=dict)
+    mixers: Mapping[type, Names] = field(default_factory=dict)
+    by_fields: Callable[[Options], Names] | None = None
+
+    def described(self, options: Options) -> Family:
+        """Return the family with the names that depend on the fields of a config.json."""
+        if self.by_fields is None:
+            return self
+        return replace(self, names={**self.names, **self.by_fields(options)})
 
     def source(self, own: str, spec: ModelSpec) -> Made:
         """Return where a weight of the package comes from."""
@@ -78,6 +88,23 @@ class Family:
             raise ValueError(f"names: no stored name is known for {own}")
         made = found if isinstance(found, Made) else Made(found, as_it_is)
         return made.at(number or "*", ending)
+
+
+def inside(name: str, read: Callable[[Options], ModelSpec]) -> Callable[[Options], ModelSpec]:
+    """Return a reader of the text model whose fields lie under a name, beside an image model's."""
+    return lambda options: read(Options(options[name], f"{name} of {options.path}"))
+
+
+def within(prefix: str, names: Names) -> Names:
+    """Return names of a text model whose weights lie under a prefix, but for the scores."""
+    return {own: _under(prefix, stored) for own, stored in names.items()}
+
+
+def _under(prefix: str, stored: str | Made) -> str | Made:
+    if isinstance(stored, Made):
+        names = tuple(name.replace("model.", prefix, 1) for name in stored.names)
+        return stored._replace(name=names)
+    return stored.replace("model.", prefix, 1)
 
 
 def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:

@@ -223,16 +223,6 @@ _LIGHTNING: Names = {
 }
 
 _QWEN: Names = {**LLAMA, **expert_names(shared="shared_expert")}
-_OLDER_OLMO = {
-    ".attention_layer_norm.": ".input_layernorm.",
-    ".feedforward_layer_norm.": ".post_attention_layernorm.",
-}
-_MINIMAX = {
-    ".block_sparse_moe.": ".mlp.",
-    ".w1.": ".gate_proj.",
-    ".w2.": ".down_proj.",
-    ".w3.": ".up_proj.",
-}
 
 FAMILIES = {
     "qwen3_next": Family(
@@ -248,13 +238,11 @@ FAMILIES = {
         _olmo_hybrid,
         {**LLAMA, **POST_NORMS},
         mixers={GatedDeltaSpec: _OLMO},
-        older=_OLDER_OLMO,
     ),
     "minimax": Family(
         _minimax,
         {**LLAMA, **expert_names()},
         mixers={LightningSpec: _LIGHTNING},
         ignored=("*.slope_rate", "*.query_decay", "*.key_decay", "*.diagonal_decay"),
-        older=_MINIMAX,
     ),
 }

@@ -104,15 +104,9 @@ _LFM2: Names = {
 }
 _EXPERTS = expert_names("feed_forward", correction="expert_bias")
 _CONVOLUTION: dict[type, Names] = {ShortConvSpec: {f"{_OWN}.output_proj": f"{_CONV}.out_proj"}}
-_OLDER = {
-    ".w1.": ".gate_proj.",
-    ".w2.": ".down_proj.",
-    ".w3.": ".up_proj.",
-    ".self_attn.gate_proj.": ".self_attn.g_proj.",
-}
 
 FAMILIES = {
-    "lfm2": Family(_lfm2, _LFM2, mixers=_CONVOLUTION, older=_OLDER),
-    "lfm2_moe": Family(_lfm2_moe, {**_LFM2, **_EXPERTS}, mixers=_CONVOLUTION, older=_OLDER),
-    "lfm3": Family(_lfm3, _NAMES, mixers=_CONVOLUTION, older=_OLDER),
+    "lfm2": Family(_lfm2, _LFM2, mixers=_CONVOLUTION),
+    "lfm2_moe": Family(_lfm2_moe, {**_LFM2, **_EXPERTS}, mixers=_CONVOLUTION),
+    "lfm3": Family(_lfm3, _NAMES, mixers=_CONVOLUTION),
 }

@@ -48,7 +48,7 @@ def mixed_model(
         LayerSpec(mixer, experts if routed else feed_forward_of(options), **given)
         for mixer, routed in zip(mixers, sparse, strict=True)
     ]
-    return model_of(options, layers, tied=tied)
+    return model_of(options, layers, norm=given["pre_norm"], tied=tied)
 
 
 def _gpt_oss(options: Options) -> ModelSpec:
@@ -293,15 +293,8 @@ _GPT_OSS = {
     f"{_EXPERTS}.down": Made("model.layers.*.mlp.experts.down_proj", transposed),
 }
 
-_MIXTRAL = {
-    ".block_sparse_moe.": ".mlp.",
-    ".w1.": ".gate_proj.",
-    ".w2.": ".down_proj.",
-    ".w3.": ".up_proj.",
-}
-
 FAMILIES = {
-    "mixtral": Family(_mixtral, {**LLAMA, **expert_names()}, older=_MIXTRAL),
+    "mixtral": Family(_mixtral, {**LLAMA, **expert_names()}),
     "qwen3_moe": Family(_qwen3_moe, {**LLAMA, **expert_names()}),
     "qwen2_moe": Family(_qwen2_moe, {**LLAMA, **expert_names(shared="shared_expert")}),
     "mellum": Family(_mellum, {**LLAMA, **expert_names()}),

@@ -174,14 +174,19 @@ class Attention(nn.Module):
         positions = torch.arange(memory.length - x.shape[-2], memory.length, device=x.device)
         query = self._placed(self.query_proj(x), self.spec.num_heads, self.query_norm, positions)
         query = query * self._length_scale(positions)
-        gathered = scaled_dot_product_attention(
+        gathered = self.attend(query, memory, positions)
+        if self.output_norm is not None:
+            gathered = self.output_norm(gathered)
+        return self.output_proj(self._gated(gathered.transpose(-2, -3), x)), memory
+
+    def attend(self, query: Tensor, memory: KeyValues, positions: Tensor) -> Tensor:
+        """Gather values (b, h, n, v) for queries (b, h, n, d) at positions (n,)."""
+        gathered: Tensor = scaled_dot_product_attention(
             query, memory.key, memory.value, self._near(positions, memory), is_causal=True,
             offset=int(positions[0]) - memory.start, scale=self.spec.scale,
             softcap=self.spec.softcap, sinks=self.sinks, enable_gqa=True,
         )  # fmt: skip
-        if self.output_norm is not None:
-            gathered = self.output_norm(gathered)
-        return self.output_proj(self._gated(gathered.transpose(-2, -3), x)), memory
+        return gathered
 
     def remember(self, x: Tensor, state: KeyValues | None = None) -> KeyValues:
         """Make keys and values of tokens (b, n, e), and put them behind those that were kept."""

@@ -23,7 +23,7 @@ function start(root) {
   const tokens = () => given.lengths[length.value()];
   const texts = () => 2 ** batch.value();
   const kept = () => over(model.layers, (layer) => sum(layer.keeps.map(bytes)));
-  const weights = () => model.scores + over(model.layers, (layer) => layer.weights);
+  const weights = () => model.outer + over(model.layers, (layer) => layer.weights);
   const reading = () => over(model.layers, (layer) => sum(layer.reads.map(operations)));
 
   const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -42,13 +42,14 @@ class ModelCost:
         name: model_type of its config.json.
         title: what people call it.
         layers: how many layers of each kind there are, and what one of them costs.
-        scores: numbers of the matrix that scores the next token.
+        outer: numbers of the matrices outside the layers, such as the one that scores the next
+            token.
     """
 
     name: str
     title: str
     layers: tuple[tuple[int, LayerCost], ...]
-    scores: int
+    outer: int
 
 
 def cost_of(name: str, title: str, spec: ModelSpec) -> ModelCost:
@@ -59,7 +60,7 @@ def cost_of(name: str, title: str, spec: ModelSpec) -> ModelCost:
         title: what people call it.
         spec: the model.
     """
-    from companion.cost import layer_weights
+    from companion.cost import layer_weights, outer_weights
 
     counts: dict[LayerCost, int] = {}
     known: dict[LayerSpec, LayerCost] = {}
@@ -69,7 +70,7 @@ def cost_of(name: str, title: str, spec: ModelSpec) -> ModelCost:
             known[layer] = LayerCost(weights, layer.keeps(), layer.reads())
         counts[known[layer]] = counts.get(known[layer], 0) + 1
     layers = tuple((count, cost) for cost, count in counts.items())
-    return ModelCost(name, title, layers, spec.vocab_size * spec.embed_dim)
+    return ModelCost(name, title, layers, outer_weights(spec))
 
 
 @contract(length=">= 1", batch_size=">= 1")
@@ -190,7 +191,7 @@ def _plain(model: ModelCost) -> dict[str, Any]:
     return {
         "name": model.name,
         "title": model.title,
-        "scores": model.scores,
+        "outer": model.outer,
         "layers": [
             {
                 "count": count,

@@ -39,9 +39,10 @@ function dense(config, width = field(config, "intermediate_size"), matrices = 3)
 
 /* Experts, of which a token uses some, with their router and what all tokens use. */
 function experts(config, { shared = 0, gate = false, width } = {}) {
-  const count = config.num_local_experts || config.num_experts || field(config, "n_routed_experts");
+  const count =
+    config.num_local_experts || config.num_experts || config.moe_num_experts || field(config, "n_routed_experts");
   const inner = width || config.moe_intermediate_size || field(config, "intermediate_size");
-  const used = field(config, "num_experts_per_tok");
+  const used = config.moe_topk || config.moe_k || field(config, "num_experts_per_tok");
   return field(config, "hidden_size") * (count + 3 * used * inner + 3 * shared + (gate ? 1 : 0));
 }
 
@@ -53,47 +54,150 @@ function layersOf(config, mixer, computes) {
   });
 }
 
-const plain = (config) => layersOf(config, (kind) => attention(config, kind), () => dense(config));
+/* A reader of models whose layers are alike but for their windows: `mixer` and `computes` give, for
+   a config and a layer, what is not softmax attention and one dense feed-forward layer. */
+function reader({ mixer = attention, computes = (config) => dense(config) } = {}) {
+  return (config) => layersOf(config, (kind, at) => mixer(config, kind, at), (at) => computes(config, at));
+}
 
-const READERS = {
-  llama: plain,
-  ministral3: plain,
-  qwen2: plain,
-  qwen3: plain,
-  smollm3: plain,
-  olmo2: plain,
-  olmo3: plain,
-  exaone4: plain,
-  granite: plain,
-  cohere2: plain,
-  gemma2: plain,
-  gemma3_text: plain,
-  mistral: (config) => layersOf(config, () => windowed(config), () => dense(config)),
-  mixtral: (config) =>
-    layersOf(config, () => windowed(config), () => experts(config, { width: config.intermediate_size })),
-  qwen3_moe: (config) => layersOf(config, (kind) => attention(config, kind), qwenExperts(config)),
-  gpt_oss: (config) =>
-    layersOf(config, (kind) => attention(config, kind), () => experts(config, { width: config.intermediate_size })),
-};
+const ungated = (config) => dense(config, config.intermediate_size, 2);
 
 /* Attention whose layers all have the window, if there is one. */
 function windowed(config) {
   return attention(config, "full_attention", { limit: config.sliding_window ? config.sliding_window - 1 : null });
 }
 
-function qwenExperts(config) {
-  const step = config.decoder_sparse_step || 1;
-  const plainLayers = config.mlp_only_layers || [];
-  return (at) => (plainLayers.includes(at) || (at + 1) % step ? dense(config) : experts(config));
+/* Experts where a list says so, a dense layer elsewhere. */
+function routed(config, sparse, choices) {
+  return sparse ? experts(config, choices) : dense(config);
 }
 
-/* Read the fields of a config.json: {title, scores, layers}, equal layers counted together. */
+const named = (config, at) => field(config, "mlp_layer_types")[at] === "sparse";
+const stepped = (config, at) =>
+  !(config.mlp_only_layers || []).includes(at) && (at + 1) % (config.decoder_sparse_step || 1) === 0;
+const behind = (config, at) => at >= field(config, "first_k_dense_replace");
+
+/* What all tokens use, in DeepSeek-V3's way of writing it. */
+const shared = (config) => ({
+  shared: (config.n_shared_experts || config.num_shared_experts || 0) * (config.moe_intermediate_size || 0),
+});
+
+const own = (config) => ({ width: field(config, "intermediate_size") });
+const one = (config, name) => ({ shared: config[name] || 0 });
+const balanced = (where) => ({ computes: (config, at) => routed(config, where(config, at), shared(config)) });
+const everywhere = () => true;
+
+function gemma4(config) {
+  const all = kindsOf(config);
+  const fresh = all.length - config.num_kv_shared_layers;
+  const p = config.hidden_size_per_layer_input || 0;
+  return all.map((kind, at) => {
+    const layer = (config.per_layer_config || {})[String(at).padStart(2, "0")] || (config.per_layer_config || {})[at] || {};
+    const keyIsValue = kind === "full_attention" && config.attention_k_eq_v;
+    const d = layer.head_dim || config.head_dim;
+    const mixed = attention(config, kind, { d, v: d, g: layer.num_key_value_heads || keysOf(config), keyIsValue });
+    const wide = config.use_double_wide_mlp && at >= fresh ? 2 : 1;
+    const weights = dense(config, wide * config.intermediate_size) + 2 * p * config.hidden_size;
+    if (at < fresh) return { ...mixed, weights: mixed.weights + weights };
+    const g = layer.num_key_value_heads || keysOf(config);
+    const unused = config.hidden_size * (keyIsValue ? 1 : 2) * g * d;
+    return { weights: mixed.weights - unused + weights, keeps: [], reads: mixed.reads };
+  });
+}
+
+const READERS = {
+  ...Object.fromEntries(
+    [
+      "llama", "ministral", "ministral3", "qwen2", "qwen3", "smollm3", "olmo", "olmo2", "olmo3", "exaone4", "granite",
+      "granite_swa", "seed_oss", "hunyuan_v1_dense", "ernie4_5", "cwm", "internlm3", "iquestcoder", "hyperclovax",
+      "cohere", "cohere2", "helium", "glm", "glm4", "stablelm", "gemma", "gemma2", "gemma3_text", "vaultgemma",
+    ].map((name) => [name, reader()]),
+  ),
+  ...Object.fromEntries(
+    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat"].map((name) => [name, reader({ computes: ungated })]),
+  ),
+  mistral: reader({ mixer: windowed }),
+  phi3: reader({ mixer: windowed }),
+  starcoder2: reader({ mixer: windowed, computes: ungated }),
+  gemma4_text: gemma4,
+  mixtral: reader({ mixer: windowed, computes: (config) => experts(config, own(config)) }),
+  gpt_oss: reader({ computes: (config) => experts(config, own(config)) }),
+  qwen3_moe: reader({ computes: (config, at) => routed(config, stepped(config, at)) }),
+  qwen2_moe: reader({
+    computes: (config, at) =>
+      routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+  }),
+  flint: reader({
+    computes: (config, at) => routed(config, stepped(config, at), one(config, "shared_expert_intermediate_size")),
+  }),
+  mellum: reader({ computes: (config, at) => routed(config, named(config, at)) }),
+  olmoe: reader({ computes: (config) => experts(config) }),
+  flex_olmo: reader({ computes: (config) => experts(config) }),
+  granitemoe: reader({ computes: (config) => experts(config) }),
+  granitemoeshared: reader({ computes: (config) => experts(config, one(config, "shared_intermediate_size")) }),
+  granitemoe_swa: reader({ computes: (config) => experts(config, one(config, "shared_intermediate_size")) }),
+  hunyuan_v1_moe: reader({ computes: (config) => experts(config, one(config, "intermediate_size")) }),
+  kolibri1: reader({ computes: (config) => experts(config, one(config, "shared_expert_intermediate_size")) }),
+  minimax_m2: reader(balanced(everywhere)),
+  solar_open: reader(balanced(everywhere)),
+  dots1: reader(balanced(behind)),
+  glm4_moe: reader(balanced(behind)),
+  hy_v3: reader(balanced(named)),
+  exaone_moe: reader(balanced(named)),
+  afmoe: reader({
+    mixer: (config, kind) => attention(config, kind, { gate: headsOf(config) * widthOf(config) }),
+    computes: (config, at) => routed(config, at >= field(config, "num_dense_layers"), shared(config)),
+  }),
+  laguna: reader({
+    mixer: (config, kind, at) => {
+      const h = field(config, "num_attention_heads_per_layer")[at];
+      const byHead = config.gating === true || config.gating === "per-head";
+      return attention(config, kind, { h, gate: byHead ? h : h * widthOf(config) });
+    },
+    computes: (config, at) => routed(config, named(config, at), one(config, "shared_expert_intermediate_size")),
+  }),
+  mimo_v2_flash: reader({
+    mixer: (config, kind) =>
+      attention(config, kind, {
+        v: field(config, "v_head_dim"),
+        g: keysOf(config) * (kind === "sliding_attention" ? 2 : 1),
+      }),
+    computes: (config, at) => routed(config, named(config, at), shared(config)),
+  }),
+  llama4_text: reader({
+    mixer: (config, kind) =>
+      attention(config, kind, {
+        limit: kind === "chunked_attention" ? field(config, "attention_chunk_size") - 1 : null,
+      }),
+    computes: (config, at) =>
+      field(config, "moe_layers").includes(at)
+        ? experts(config, { ...own(config), shared: config.intermediate_size })
+        : dense(config, field(config, "intermediate_size_mlp")),
+  }),
+  cohere2_moe: reader({
+    computes: (config, at) =>
+      named(config, at)
+        ? experts(config, { ...own(config), shared: (config.num_shared_experts || 0) * config.intermediate_size })
+        : dense(config, config.prefix_dense_intermediate_size || config.intermediate_size),
+  }),
+  ernie4_5_moe: reader({
+    computes: (config, at) =>
+      routed(
+        config,
+        (at + 1) % config.moe_layer_interval === 0 && config.moe_layer_start_index <= at && at <= config.moe_layer_end_index,
+        { shared: config.moe_num_shared_experts * config.moe_intermediate_size },
+      ),
+  }),
+};
+
+/* Read the fields of a config.json: {title, outer, layers}, equal layers counted together. */
 function readConfig(config) {
   const reader = READERS[config.model_type];
   if (!reader) {
     const known = Object.keys(READERS).sort().join(", ");
     throw new Error(`model_type is ${JSON.stringify(config.model_type)}, and this reads only ${known}.`);
   }
+  const inputs = (config.hidden_size_per_layer_input || 0) * kindsOf(config).length;
   const counted = new Map();
   for (const layer of reader(config)) {
     const key = JSON.stringify(layer);
@@ -102,7 +206,7 @@ function readConfig(config) {
   }
   return {
     title: config.model_type,
-    scores: field(config, "vocab_size") * field(config, "hidden_size"),
+    outer: (field(config, "vocab_size") + inputs) * field(config, "hidden_size"),
     layers: [...counted.values()],
   };
 }

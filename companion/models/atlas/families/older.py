@@ -1,0 +1,57 @@
+"""Names that weights have in files, and what the library calls them once a model is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_MIXTRAL = {
+    ".block_sparse_moe.": ".mlp.",
+    ".w1.": ".gate_proj.",
+    ".w2.": ".down_proj.",
+    ".w3.": ".up_proj.",
+}
+_GRANITE = {
+    ".block_sparse_moe.input_linear.weight": ".block_sparse_moe.experts.gate_up_proj",
+    ".block_sparse_moe.output_linear.weight": ".block_sparse_moe.experts.down_proj",
+    ".block_sparse_moe.router.layer.weight": ".block_sparse_moe.router.weight",
+}
+_LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
+_CORRECTION = "mlp.gate.e_score_correction_bias"
+
+OLDER: Mapping[str, Mapping[str, str]] = {
+    "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
+    "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
+    "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
+    "gpt_neox": {"embed_out.": "lm_head."},
+    "granitemoe": _GRANITE,
+    "granitemoehybrid": _GRANITE,
+    "granitemoe_swa": _GRANITE,
+    "granitemoeshared": _GRANITE,
+    "hy_v3": {
+        "mlp.router.gate.": "mlp.gate.",
+        "mlp.expert_bias": "mlp.e_score_correction_bias",
+        "mlp.shared_mlp.": "mlp.shared_experts.",
+    },
+    "kolibri1": {
+        "moe.router.expert_bias": _CORRECTION,
+        "post_attn_norm": "post_self_attn_layernorm",
+        "post_ffn_norm": "post_mlp_layernorm",
+    },
+    "laguna": {
+        "mlp.experts.e_score_correction_bias": _CORRECTION,
+        "mlp.shared_expert.": "mlp.shared_experts.",
+    },
+    "lfm2": _LIQUID,
+    "lfm2_moe": _LIQUID,
+    "lfm3": {**_LIQUID, ".self_attn.gate_proj.": ".self_attn.g_proj."},
+    "mimo_v2_flash": {"self_attn.attention_sink_bias": "self_attn.sinks"},
+    "minimax": _MIXTRAL,
+    "minimax_m2": _MIXTRAL,
+    "mixtral": _MIXTRAL,
+    "nemotron_h": {"backbone.": "model."},
+    "olmo_hybrid": {
+        ".attention_layer_norm.": ".input_layernorm.",
+        ".feedforward_layer_norm.": ".post_attention_layernorm.",
+    },
+}
+"""By model_type, parts of names that have changed since; what is not listed has kept its names."""
