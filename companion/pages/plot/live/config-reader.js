@@ -38,12 +38,14 @@ function dense(config, width = field(config, "intermediate_size"), matrices = 3)
 }
 
 /* Experts, of which a token uses some, with their router and what all tokens use. */
-function experts(config, { shared = 0, gate = false, width } = {}) {
+function experts(config, { shared = 0, gate = false, width, narrow } = {}) {
   const count =
     config.num_local_experts || config.num_experts || config.moe_num_experts || field(config, "n_routed_experts");
   const inner = width || config.moe_intermediate_size || field(config, "intermediate_size");
   const used = config.moe_topk || config.moe_k || field(config, "num_experts_per_tok");
-  return field(config, "hidden_size") * (count + 3 * used * inner + 3 * shared + (gate ? 1 : 0));
+  const e = field(config, "hidden_size");
+  const between = narrow ? 2 * e * narrow : 0; // to experts that read fewer features, and back
+  return e * (count + 3 * shared + (gate ? 1 : 0)) + 3 * used * inner * (narrow || e) + between;
 }
 
 /* Put what mixes and what computes together, for every layer. */
@@ -70,6 +72,11 @@ function windowed(config) {
 /* Experts where a list says so, a dense layer elsewhere. */
 function routed(config, sparse, choices) {
   return sparse ? experts(config, choices) : dense(config);
+}
+
+/* Attention with a gate for every feature that a head gathers. */
+function gatedByFeature(config, kind) {
+  return attention(config, kind, { gate: headsOf(config) * widthOf(config) });
 }
 
 const named = (config, at) => field(config, "mlp_layer_types")[at] === "sparse";
@@ -145,7 +152,7 @@ const READERS = {
   hy_v3: reader(balanced(named)),
   exaone_moe: reader(balanced(named)),
   afmoe: reader({
-    mixer: (config, kind) => attention(config, kind, { gate: headsOf(config) * widthOf(config) }),
+    mixer: gatedByFeature,
     computes: (config, at) => routed(config, at >= field(config, "num_dense_layers"), shared(config)),
   }),
   laguna: reader({
@@ -155,6 +162,27 @@ const READERS = {
       return attention(config, kind, { h, gate: byHead ? h : h * widthOf(config) });
     },
     computes: (config, at) => routed(config, named(config, at), one(config, "shared_expert_intermediate_size")),
+  }),
+  diffllama: reader({
+    mixer: (config, kind) => {
+      const mixed = attention(config, kind);
+      const read = 2 * headsOf(config) * 3 * widthOf(config);
+      return { ...mixed, reads: [{ ...mixed.reads[0], read }], keeps: [{ ...mixed.keeps[0], read }] };
+    },
+  }),
+  step3p7: reader({
+    mixer: (config, kind, at) => {
+      const layers = field(config, "per_layer_config");
+      const h = (layers[String(at).padStart(2, "0")] || layers[at] || config).num_attention_heads || headsOf(config);
+      return attention(config, kind, { h, gate: h });
+    },
+    computes: (config, at) => routed(config, named(config, at), one(config, "share_expert_dim")),
+  }),
+  muse_glimmer: reader({ mixer: gatedByFeature }),
+  muse_spark: reader({
+    mixer: gatedByFeature,
+    computes: (config, at) =>
+      routed(config, named(config, at), { ...shared(config), narrow: field(config, "moe_hidden_size") }),
   }),
   mimo_v2_flash: reader({
     mixer: (config, kind) =>
@@ -191,12 +219,13 @@ const READERS = {
 };
 
 /* Read the fields of a config.json: {title, outer, layers}, equal layers counted together. */
-function readConfig(config) {
-  const reader = READERS[config.model_type];
+function readConfig(whole) {
+  const reader = READERS[whole.model_type];
   if (!reader) {
     const known = Object.keys(READERS).sort().join(", ");
-    throw new Error(`model_type is ${JSON.stringify(config.model_type)}, and this reads only ${known}.`);
+    throw new Error(`model_type is ${JSON.stringify(whole.model_type)}, and this reads only ${known}.`);
   }
+  const config = whole.text_config || whole; // a model that reads pictures, too, describes its decoder inside
   const inputs = (config.hidden_size_per_layer_input || 0) * kindsOf(config).length;
   const counted = new Map();
   for (const layer of reader(config)) {
@@ -205,7 +234,7 @@ function readConfig(config) {
     counted.get(key).count += 1;
   }
   return {
-    title: config.model_type,
+    title: whole.model_type,
     outer: (field(config, "vocab_size") + inputs) * field(config, "hidden_size"),
     layers: [...counted.values()],
   };
