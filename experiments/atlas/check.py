@@ -67,7 +67,9 @@ def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     torch.manual_seed(seed)
     config = toy_config(row)
     automatic = getattr(transformers, row.auto)
-    reference = automatic.from_config(config, attn_implementation="eager")
+    reference = automatic.from_config(
+        config, attn_implementation="eager", experts_implementation="eager"
+    )
     reference = reference.eval().float()
     _stir(reference, row.factors)
     fields = config.to_dict()
@@ -155,7 +157,7 @@ def _largest(difference: Tensor) -> float:
 def _tensor_bytes(cache: Any) -> Iterator[int]:
     """Count the bytes of the tensors that a cache of the library holds, each once."""
     seen: set[int] = set()
-    waiting: list[Any] = list(cache.layers)
+    waiting: list[Any] = [*cache.layers, *getattr(cache, "linear_cache", ())]
     while waiting:
         thing = waiting.pop()
         if id(thing) in seen:
