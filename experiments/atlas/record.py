@@ -34,7 +34,7 @@ def stored_spec(row: Row) -> tuple[ModelSpec, bool]:
     """
     try:
         return read_config(default_config(row).to_dict(), path=row.name), False
-    except ValueError:
+    except (KeyError, TypeError, ValueError):  # what a number that is not there leads to
         return read_config(toy_config(row).to_dict(), path=row.name), True
 
 

@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.kept import INDEXER_KEYS
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.pages.atlas.kinds import REACHES, LayerKind, Reach, alike, kind_of
+from companion.pages.atlas.kinds import REACHES, LayerKind, Reach, alike, kind_of, mixers_of
 from companion.pages.atlas.shapes import Drawing
 from companion.pages.atlas.words import details, position_words
 
@@ -44,7 +45,11 @@ def draw_block(spec: ModelSpec) -> Drawing:
     drawing = Drawing(WIDTH)
     bottom = 20.0
     for group in _groups(spec):
-        bottom = _panel(drawing, group, bottom) + 14
+        for kind, number in _counted(group).items():
+            bottom = _title(drawing, kind, number, bottom)
+        for place in range(len(mixers_of(group[0]))):
+            bottom = _panel(drawing, [mixers_of(layer)[place] for layer in group], bottom) + 8
+        bottom += 6
     drawing.height = max(bottom, _LEAST)
     depth(drawing, spec, 0, 20, _STRIP, drawing.height - 24)
     drawing.text("small", 0, 10, "layers")
@@ -98,16 +103,13 @@ def _groups(spec: ModelSpec) -> Iterator[list[LayerSpec]]:
     yield from found.values()
 
 
-def _panel(drawing: Drawing, layers: list[LayerSpec], y: float) -> float:
-    """Draw a mixer from the top down; return where it ends."""
-    mixer: Any = layers[0].mixer
-    for kind, number in _counted(layers).items():
-        y = _title(drawing, kind, number, y)
-    y = _heads(drawing, mixer, y + 2)
-    for words in dict.fromkeys(position_words(layer.mixer) for layer in layers):
+def _panel(drawing: Drawing, mixers: list[Any], y: float) -> float:
+    """Draw a mixer of some layers from the top down; return where it ends."""
+    y = _heads(drawing, mixers[0], y + 2)
+    for words in dict.fromkeys(map(position_words, mixers)):
         if words:
-            y = _positions(drawing, layers, words, y)
-    for words in details(mixer):
+            y = _positions(drawing, mixers, words, y)
+    for words in details(mixers[0]):
         y = _detail(drawing, words, y)
     return y
 
@@ -149,9 +151,10 @@ def _heads(drawing: Drawing, mixer: Any, y: float) -> float:
         return y
     drawing.bars("query", _PANEL, y, _INSIDE, 18, queries)
     if growing:
+        shared_numbers = sum(part.numbers for part in growing if part.what != INDEXER_KEYS)
         drawing.rect("latent", _PANEL, y + 22, _INSIDE, 10)
         y = _say(drawing, f"{queries} query heads", y + 46)
-        return _say(drawing, f"share {growing[0].numbers:,} numbers a token", y)
+        return _say(drawing, f"share {shared_numbers:,} numbers a token", y)
     drawing.bars("state", _PANEL, y + 21, _INSIDE, 12, queries)
     return _say(drawing, f"{queries} heads, a state each", y + 47)
 
@@ -163,11 +166,13 @@ def _say(drawing: Drawing, words: str, y: float, look: str = "small") -> float:
     return y
 
 
-def _positions(drawing: Drawing, layers: list[LayerSpec], words: str, y: float) -> float:
+def _positions(drawing: Drawing, mixers: list[Any], words: str, y: float) -> float:
     """Draw a head as a bar of which a part is rotated, and say so."""
-    of = sum(position_words(layer.mixer) == words for layer in layers)
-    mixer: Any = next(one.mixer for one in layers if position_words(one.mixer) == words)
+    those = [mixer for mixer in mixers if position_words(mixer) == words]
+    of, mixer = len(those), those[0]
     width = getattr(mixer, "head_dim", None)
+    if width is not None:
+        width += getattr(mixer, "rotary_dim", 0)
     rotary = getattr(mixer, "rotary", None)
     if width is not None:
         drawing.rect("still", _PANEL, y - 8, _INSIDE, 7)
@@ -175,7 +180,7 @@ def _positions(drawing: Drawing, layers: list[LayerSpec], words: str, y: float) 
             part = _INSIDE * min(1.0, rotary.width / width)
             drawing.rect("turned", _PANEL, y - 8, part, 7)
         y += 14
-    said = f"positions: {words}" + (f" in {of} layers" if of < len(layers) else "")
+    said = f"positions: {words}" + (f" in {of} layers" if of < len(mixers) else "")
     return _say(drawing, said, y)
 
 

@@ -31,6 +31,7 @@ _STATES = {
     "GatedDeltaSpec": "Gated DeltaNet",
     "KimiDeltaSpec": "Kimi Delta Attention",
     "LightningSpec": "lightning attention",
+    "Mamba2Spec": "Mamba-2",
 }
 
 
@@ -64,14 +65,25 @@ def kind_of(layer: LayerSpec) -> LayerKind:
     >>> kind_of(LayerSpec(AttentionSpec(4, 2, 8, window=7), None)).many
     'windows of 7 without positions'
     """
-    mixer = layer.mixer
-    if mixer is None:
+    if layer.mixer is None:
         return LayerKind("none", "without attention", "without attention")
-    kind = _own_kind(mixer)
-    if layer.shares is None:
-        return kind
-    shared = "shared by an earlier layer"
-    return LayerKind(kind.reach, f"{kind.one} {shared}", f"{kind.many} {shared}")
+    kind = _own_kind(layer.mixer)
+    if layer.beside is not None:
+        other = _own_kind(layer.beside)
+        further = other.reach if kind.reach in ("state", "short") else kind.reach
+        kind = replace(_with(kind, f" beside {other.one}"), reach=further)
+    if layer.chosen_by is not None:
+        kind = _with(kind, ", as chosen before")
+    return kind if layer.shares is None else _with(kind, " shared by an earlier layer")
+
+
+def mixers_of(layer: LayerSpec) -> list[Any]:
+    """Return the mixers of a layer: none, one, or two side by side."""
+    return [mixer for mixer in (layer.mixer, layer.beside) if mixer is not None]
+
+
+def _with(kind: LayerKind, words: str) -> LayerKind:
+    return LayerKind(kind.reach, f"{kind.one}{words}", f"{kind.many}{words}")
 
 
 def _own_kind(mixer: Any) -> LayerKind:
@@ -133,10 +145,8 @@ def parts_of(mixer: Any) -> Iterator[tuple[str, Any]]:
 
 def top_k(mixer: Any) -> int | None:
     """Return how many keys an index chooses for a query; None where there is no index."""
-    for name, value in parts_of(mixer):
-        if name in ("top_k", "topk", "index_topk", "chosen") and value:
-            return int(value)
-    return None
+    indexer = getattr(mixer, "indexer", None)
+    return None if indexer is None else int(indexer.count)
 
 
 def pattern(spec: ModelSpec) -> str:
@@ -193,13 +203,16 @@ def _runs(kinds: Sequence[LayerKind]) -> list[str]:
     return [kind.counted(len(list(group))) for kind, group in groupby(kinds)]
 
 
-def alike(layer: LayerSpec) -> Any:
-    """Return a mixer without what makes layers of one model differ in what they reach.
+def alike(layer: LayerSpec) -> tuple[Any, ...]:
+    """Return the mixers of a layer without what makes layers of one model differ in their reach.
 
     Windows and full layers that are otherwise built alike share a drawing, and so do layers with a
     factor that depends on their depth.
     """
-    mixer: Any = layer.mixer
+    return tuple(map(_without_reach, mixers_of(layer)))
+
+
+def _without_reach(mixer: Any) -> Any:
     found = {part.name for part in fields(mixer)} & _BY_LAYER.keys()
     return replace(mixer, **{name: _BY_LAYER[name] for name in found})
 

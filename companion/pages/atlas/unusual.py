@@ -187,6 +187,69 @@ UNUSUAL: Mapping[str, str] = {
     " gate multiplies what the heads gather.",
     "step3p7": "Each head is multiplied by a gate, one number that is computed from the layer's"
     " input. A configuration may give some layers a window and another number of heads.",
+    "kimi_k25": "Its text model is DeepSeek-V3 with other sizes. It lies within a larger model"
+    " that also reads pictures, which the atlas leaves out.",
+    "deepseek_v2": "It keeps no keys and values. It keeps one short vector for each token and one"
+    " rotated key that all heads share, and the keys and values of every head unfold from them.",
+    "deepseek_v3": "It keeps one short vector of {latent_dim} numbers for each token and one"
+    " rotated key of {rotary_dim} that all heads share; the keys and values of all {num_heads}"
+    " heads unfold from them. The router chooses experts by a score with a stored correction,"
+    " which balances their load.",
+    "deepseek_v32": "It has the short vectors of DeepSeek-V3 and beside them an indexer, a second"
+    " and much smaller attention that scores all tokens. The large attention then reads only the"
+    " {count:,} tokens that score best.",
+    "glm_moe_dsa": "It has DeepSeek's short vectors and its indexer, but only some layers run the"
+    " indexer. The others take over the choice of the last layer that did, and keep no keys for"
+    " it.",
+    "glm4_moe_lite": "It is GLM with the short vectors and the router of DeepSeek-V3. The values"
+    " of a head are wider than the part of a key that unfolds.",
+    "axk1": "It is DeepSeek-V3 with one more norm, of what the chosen experts and the shared one"
+    " give together. Dense layers have no such norm.",
+    "youtu": "It is a small dense model with short vectors in place of keys and values, so short"
+    " vectors are not tied to experts. The embeddings also score the next word.",
+    "minicpm3": "It keeps short vectors in place of keys and values, and rotates halves of a head"
+    " where DeepSeek rotates neighbours. Embeddings, residual branches and logits have fixed"
+    " factors.",
+    "mistral4": "Mistral took over the short vectors of DeepSeek. Queries are multiplied by a"
+    " factor that grows with the logarithm of their position, a step at every {length_step:,}"
+    " tokens.",
+    "qwen3_next": "Three layers in four keep a state of fixed size (Gated DeltaNet): a step"
+    " forgets a part of it and overwrites what is stored under its key. The fourth is full"
+    " attention whose output passes a gate, with a quarter of each head rotated.",
+    "qwen3_5_text": "Three layers with a state of fixed size (Gated DeltaNet) are followed by one"
+    " of full attention, whose output passes a gate. Its positions have three axes, which are the"
+    " same for a text.",
+    "qwen3_5_moe_text": "It is Qwen3.5 with experts and a shared one, whose gate is one number for"
+    " each token.",
+    "olmo_hybrid": "Layers with a state of fixed size have their norms before each part, and"
+    " layers of full attention behind it. A step may write up to twice the difference, which lets"
+    " the state turn a value around.",
+    "minimax": "Layers of full attention alternate with linear ones, whose heads forget at fixed"
+    " rates (lightning attention). What a part gives is added to the normalised stream, not to the"
+    " stream itself.",
+    "lfm2": "Most layers have no attention but a short convolution between two gates, which sees"
+    " the last {conv_width} tokens. The others read the whole text.",
+    "lfm2_moe": "It is LFM2 with experts: short convolutions between gates, and layers of full"
+    " attention among them.",
+    "lfm3": "Short convolutions stand between windows and {full} full layers, and each head of"
+    " attention is multiplied by a gate. Full layers turn only half of their pairs.",
+    "nemotron_h": "A layer is one part: attention, a state of fixed size (Mamba-2), or a"
+    " feed-forward layer. Its layers of attention are told no positions.",
+    "falcon_h1": "Attention and a state of fixed size (Mamba-2) stand side by side in every layer"
+    " and read the same norm, and both results are added.",
+    "bamba": "Layers keep a state of fixed size (Mamba-2), and a configuration may put full"
+    " attention between them. The library's class has a fault: where nobody gives positions, its"
+    " cached steps take every token for the first.",
+    "granitemoehybrid": "Layers keep a state of fixed size (Mamba-2), and a configuration may put"
+    " full attention between them, which is told no positions unless it asks for rotary ones.",
+    "gemma4_unified_text": "It is the attention of Gemma 4 without the vectors of a token's own:"
+    " values are normalised, too, and full layers have wider heads, of which a part is rotated.",
+    "cohere_compass_text": "Attention and feed-forward read one norm and run side by side. Kinds"
+    " of layers without a base for their frequencies are told no positions.",
+    "phi": "Biases stand on all projections, attention and feed-forward read one LayerNorm side by"
+    " side, and half of each head is rotated.",
+    "beam": "Windows are rotated. Full layers are told no positions, and their queries are"
+    " multiplied by a slowly growing power of the position.",
 }
 """By model_type, up to three sentences; a number in braces is one of `numbers_of`."""
 

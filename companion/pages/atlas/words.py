@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,15 @@ from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.pages.atlas.kinds import has_positions, kind_of, parts_of, pattern, top_k
+from companion.pages.atlas.kinds import (
+    Reach,
+    has_positions,
+    kind_of,
+    mixers_of,
+    parts_of,
+    pattern,
+    top_k,
+)
 
 LENGTH = 32_768
 """Tokens of the text for which bytes are counted."""
@@ -23,6 +31,7 @@ MARKS: Mapping[str, str] = {
     "latent": "a short vector of a token is kept, not its keys and values",
     "index": "an index chooses what a query reads",
     "state": "a state of fixed size in place of keys and values",
+    "convolution": "some layers see only the last few tokens, through a convolution",
     "sink": "a learned score that belongs to no token",
     "difference": "what one head attends to is subtracted from what another does",
     "gate": "what is gathered is multiplied by a gate",
@@ -82,7 +91,7 @@ def describe(spec: ModelSpec) -> Facts:
         heads=_each(spec, heads),
         positions=_positions(spec),
         marks=tuple(mark for mark in MARKS if mark in marks(spec)),
-        details=tuple(dict.fromkeys(d for layer in spec.layers for d in details(layer.mixer))),
+        details=tuple(dict.fromkeys(d for one in _mixers(spec) for d in details(one))),
         feed_forward=_feed_forward(spec),
         norms=_norms(spec),
         token=int(sum(Fraction(one.numbers, one.tokens or 1) for one in growing)),
@@ -91,38 +100,44 @@ def describe(spec: ModelSpec) -> Facts:
     )
 
 
+def _mixers(spec: ModelSpec) -> Iterator[Any]:
+    """Yield the mixers of all layers."""
+    return (mixer for layer in spec.layers for mixer in mixers_of(layer))
+
+
 def marks(spec: ModelSpec) -> set[str]:
     """Return what an architecture has beside plain attention, of `MARKS`."""
     return {mark for layer in spec.layers for mark in _marks_of(layer)}
 
 
 def _marks_of(layer: LayerSpec) -> Iterator[str]:
-    mixer, reach = layer.mixer, kind_of(layer).reach
     if layer.shares is not None:
         yield "shared"
     if layer.token_input is not None:
         yield "token's own"
-    if mixer is None:
-        return
-    yield from ("window" for _ in range(reach == "window"))
-    yield from ("state" for _ in range(reach == "state"))
-    if "Latent" in type(mixer).__name__:
-        yield "latent"
-    if "Differential" in type(mixer).__name__:
-        yield "difference"
-    if top_k(mixer) is not None:
-        yield "index"
-    if reach in ("full", "window", "latent", "indexed") and not has_positions(mixer):
-        yield "no positions"
-    for name, value in parts_of(mixer):
-        if value in (None, False):
-            continue
-        if name == "sinks":
-            yield "sink"
-        if name == "gate" or name.endswith("_gate"):
-            yield "gate"
-        if name == "qk_norm":
-            yield "query-key norm"
+    for mixer in mixers_of(layer):
+        yield from _marks_of_mixer(mixer, kind_of(replace(layer, mixer=mixer, beside=None)).reach)
+
+
+def _marks_of_mixer(mixer: Any, reach: Reach) -> Iterator[str]:
+    name = type(mixer).__name__
+    found = {
+        "window": reach == "window",
+        "state": reach == "state",
+        "convolution": reach == "short",
+        "latent": "Latent" in name,
+        "difference": "Differential" in name,
+        "index": top_k(mixer) is not None,
+        "no positions": reach not in ("state", "short") and not has_positions(mixer),
+    }
+    yield from (mark for mark, there in found.items() if there)
+    given = {part for part, value in parts_of(mixer) if value not in (None, False)}
+    if "sinks" in given:
+        yield "sink"
+    if "gate" in given:
+        yield "gate"
+    if "qk_norm" in given:
+        yield "query-key norm"
 
 
 def heads(mixer: Any) -> str:
@@ -137,6 +152,9 @@ def heads(mixer: Any) -> str:
     value = _first(mixer, "value_dim")
     if query is None:
         return ""
+    if type(mixer).__name__ == "LatentSpec":
+        part = f" + {mixer.rotary_dim}" if mixer.rotary_dim else ""
+        return f"{query} of {width}{part}, values of {value}"
     said = f"{query}" if shared in (None, query) else f"{query} : {shared}"
     if width is None:
         return f"{said} heads"
@@ -157,7 +175,12 @@ def position_words(mixer: Any) -> str:
     rotary = getattr(mixer, "rotary", None)
     if rotary is not None:
         width = _first(mixer, "head_dim")
-        part = "rotary" if width in (None, rotary.width) else f"rotary on {rotary.width} of {width}"
+        if hasattr(mixer, "rotary_dim"):
+            part = f"rotary on a shared part of {rotary.width}"
+        elif width in (None, rotary.width):
+            part = "rotary"
+        else:
+            part = f"rotary on {rotary.width} of {width}"
         stretched = "" if rotary.scaling is None else f", {_scaling_names(rotary.scaling)}"
         return f"{part}{stretched}"
     if has_positions(mixer):
@@ -235,17 +258,15 @@ _NEAR = 1e-6
 
 def _each(spec: ModelSpec, say: Any) -> str:
     """Say something of every kind of mixer once, in the order in which they come."""
-    said = dict.fromkeys(say(layer.mixer) for layer in spec.layers if layer.mixer is not None)
+    said = dict.fromkeys(map(say, _mixers(spec)))
     return "; ".join(one for one in said if one)
 
 
 def _positions(spec: ModelSpec) -> str:
     """Say how layers know where tokens stand, and how many of them do so."""
     said: dict[str, int] = {}
-    for layer in spec.layers:
-        words = position_words(layer.mixer) if layer.mixer is not None else ""
-        if words:
-            said[words] = said.get(words, 0) + 1
+    for words in filter(None, map(position_words, _mixers(spec))):
+        said[words] = said.get(words, 0) + 1
     if len(said) < 2:
         return next(iter(said), "in the state")
     return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())

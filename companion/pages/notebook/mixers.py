@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from companion.models.atlas.model import MIXERS
-from companion.pages.atlas.kinds import spoken
+from companion.pages.atlas.kinds import mixers_of, spoken
 from companion.pages.atlas.rows import Atlas, load_atlas
 from companion.pages.notebook.source import Source, show_source
 
@@ -18,6 +18,12 @@ DEFINITIONS: Mapping[str, tuple[str, ...]] = {
     "DifferentialSpec": ("companion.differential.differential_attention",),
     "GatedDeltaSpec": ("companion.linear.recurrent_linear_attention",),
     "KimiDeltaSpec": ("companion.linear.recurrent_linear_attention",),
+    "LatentSpec": (
+        "companion.latent.latent_attention",
+        "companion.latent.absorbed_latent_attention",
+        "companion.indexed.indexer_scores",
+        "companion.indexed.top_keys",
+    ),
     "LightningSpec": ("companion.linear.recurrent_linear_attention",),
     "Mamba2Spec": ("companion.linear.recurrent_linear_attention",),
     "ShortConvSpec": ("companion.convolution.short_convolution",),
@@ -59,10 +65,10 @@ def mixer_code(atlas: Atlas | None = None) -> MixerCode:
     'Attention: AttentionSpec'
     """
     atlas = load_atlas() if atlas is None else atlas
-    layers = [layer for row in atlas.rows for layer in row.spec.layers if layer.mixer is not None]
+    mixers = [one for row in atlas.rows for layer in row.spec.layers for one in mixers_of(layer)]
     shown: set[str] = set()
     sources: dict[str, Source] = {}
-    for kind, mixer in {type(layer.mixer): layer.mixer for layer in layers}.items():
+    for kind, mixer in {type(mixer): mixer for mixer in mixers}.items():
         names = [name for name in DEFINITIONS.get(kind.__name__, ()) if name not in shown]
         shown.update(names)
         title = f"{spoken(mixer).capitalize()}: {kind.__name__}"
