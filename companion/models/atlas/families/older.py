@@ -38,6 +38,11 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
     "kimi_k25": _PLAIN_QUERIES,
+    "kimi_k25": {
+        "language_model.model.": "model.language_model.",
+        "language_model.lm_head.": "lm_head.",
+        ".language_model.blocks.": ".language_model.layers.",  # as the library itself writes them
+    },
     "kolibri1": {
         "moe.router.expert_bias": _CORRECTION,
         "post_attn_norm": "post_self_attn_layernorm",
