@@ -28,7 +28,7 @@ from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
-from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
@@ -43,7 +43,7 @@ def model_of(options: Options, layers: list[LayerSpec], **choices: Any) -> Model
 
 
 def pre_norm_model(
-    options: Options, mixers: Sequence[AttentionSpec], *, norm: NormSpec | None = None,
+    options: Options, mixers: Sequence[MixerSpec], *, norm: NormSpec | None = None,
     residual_scale: float = 1.0, feed_forward: FeedForwardSpec | None = None, **choices: Any,
 ) -> ModelSpec:  # fmt: skip
     """Return a model with a norm before every part, and one dense feed-forward layer."""
