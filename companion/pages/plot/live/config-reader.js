@@ -243,10 +243,14 @@ const READERS = {
       "llama", "ministral", "ministral3", "qwen2", "qwen3", "smollm3", "olmo", "olmo2", "olmo3", "exaone4", "granite",
       "granite_swa", "seed_oss", "hunyuan_v1_dense", "ernie4_5", "cwm", "internlm3", "iquestcoder", "hyperclovax",
       "cohere", "cohere2", "helium", "glm", "glm4", "stablelm", "gemma", "gemma2", "gemma3_text", "vaultgemma",
+      "cohere_compass_text",
     ].map((name) => [name, reader()]),
   ),
   ...Object.fromEntries(
-    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat"].map((name) => [name, reader({ computes: ungated })]),
+    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat", "phi"].map((name) => [
+      name,
+      reader({ computes: ungated }),
+    ]),
   ),
   deepseek_v2: latentModel(),
   deepseek_v3: latentModel(),
@@ -297,6 +301,7 @@ const READERS = {
   phi3: reader({ mixer: windowed }),
   starcoder2: reader({ mixer: windowed, computes: ungated }),
   gemma4_text: gemma4,
+  gemma4_unified_text: gemma4,
   mixtral: reader({ mixer: windowed, computes: (config) => experts(config, own(config)) }),
   gpt_oss: reader({ computes: (config) => experts(config, own(config)) }),
   qwen3_moe: reader({ computes: (config, at) => routed(config, stepped(config, at)) }),
@@ -349,6 +354,10 @@ const READERS = {
     computes: (config, at) => routed(config, named(config, at), one(config, "share_expert_dim")),
   }),
   muse_glimmer: reader({ mixer: gatedByFeature }),
+  beam: reader({
+    mixer: gatedByFeature,
+    computes: (config, at) => routed(config, named(config, at), shared(config)),
+  }),
   muse_spark: reader({
     mixer: gatedByFeature,
     computes: (config, at) =>
