@@ -199,5 +199,7 @@ ROWS = (
     Row("axk1", {**_LATENT, **_GROUPS}),
     Row("youtu", {**_LATENT, "initializer_range": 0.1}),
     Row("minicpm3", {**_LATENT, "scale_emb": 3.0, "scale_depth": 1.4, "dim_model_base": 24}),
+    Row("diffllama", {"num_key_value_heads": 4, "num_attention_heads": 8, "head_dim": 8,
+                      "lambda_std_dev": 0.4}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.differential import Differential, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
 from companion.models.atlas.mixers.latent import Latent, LatentSpec
@@ -24,6 +25,7 @@ from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
+    DifferentialSpec: Differential,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
     LatentSpec: Latent,

@@ -6,14 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.models.atlas.families import balanced, dense, early, gated, gemma, latent, sparse
+from companion.models.atlas.families import (
+    balanced,
+    dense,
+    differential,
+    early,
+    gated,
+    gemma,
+    latent,
+    sparse,
+)
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
 from companion.models.atlas.families.older import OLDER
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent, differential)
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))
