@@ -196,7 +196,7 @@ _AXK1: Names = {
     **_BALANCED,
     "layers.*.feed_forward.output_norm": "model.layers.*.post_mlp_layernorm",
 }
-_NOT_OF_TEXT = ("model.vision_tower.*", "model.mm_projector.*")
+_NOT_OF_TEXT = ("*vision_tower.*", "*mm_projector.*")
 
 FAMILIES = {
     "deepseek_v2": Family(_deepseek_v2, _BALANCED),
