@@ -195,6 +195,10 @@ ROWS = (
     Row("glm_moe_dsa", {
         **_LATENT, **_GROUPS, **_INDEX, "indexer_types": ["full", "shared", "full", "shared"]},
         ties=True),
+    Row("hy_v4", {
+        **_LATENT, **_GROUPS, **_INDEX, "n_group": 1, "topk_group": 1, "hc_mult": 3,
+        "swiglu_limit": 0.7, "initializer_range": 0.1, "indexer_types": ["full", "full", "shared", "shared"]},
+        ties=True),
     Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
     Row("axk1", {**_LATENT, **_GROUPS}),
     Row("youtu", {**_LATENT, "initializer_range": 0.1}),

@@ -21,6 +21,7 @@ from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.streams import Streams, StreamsSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
@@ -84,6 +85,8 @@ class Layer(nn.Module):
             if not spec.parallel or spec.two_norms:
                 self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
             self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+        self.mixer_streams = None if spec.mixer is None else _streams(embed_dim, spec.streams)
+        self.feed_forward_streams = _streams(embed_dim, spec.streams if spec.feed_forward else None)
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
@@ -95,7 +98,7 @@ class Layer(nn.Module):
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
         Args:
-            x: tokens.
+            x: tokens, or (b, n, N, e) where there are several streams.
             state: what the layer kept of the tokens before; None means that the text begins here.
             memory: keys and values of the layer that this one shares with.
             own: (b, n, p) vectors of the tokens for this layer, where it reads them.
@@ -103,14 +106,18 @@ class Layer(nn.Module):
         """
         before = x
         if self.mixer is not None:
-            read = _applied(self.mixer_norm, x)
+            read, gates = _opened(self.mixer_streams, x)
             shared = {} if self.spec.shares is None else {"memory": memory}
             chosen = {} if self.spec.chosen_by is None else {"choice": choice}
+            read = _applied(self.mixer_norm, read)
             mixed, state = self.mixer(read, state, **shared, **chosen)
-            x = x + self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
+            mixed = self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
+            x = _added(x, mixed, gates)
         if self.feed_forward is not None:
-            computed = self.feed_forward(self._read(before if self.spec.parallel else x))
-            x = x + self.spec.residual_scale * _applied(self.feed_forward_post_norm, computed)
+            source = before if self.spec.parallel else x
+            read, gates = _opened(self.feed_forward_streams, source)
+            computed = _applied(self.feed_forward_post_norm, self.feed_forward(self._read(read)))
+            x = _added(x, self.spec.residual_scale * computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
@@ -151,6 +158,9 @@ class DecoderModel(nn.Module):
                 spec.vocab_size, spec.embed_dim, len(spec.layers), token_input
             )
         self.layers = nn.ModuleList(Layer(spec.embed_dim, layer) for layer in spec.layers)
+        self.streams = None
+        if spec.streams is not None:
+            self.streams = Streams(spec.embed_dim, spec.streams, reads_only=True)
         self.norm = _norm(spec.embed_dim, spec.norm)
         self.output = nn.Linear(spec.embed_dim, spec.vocab_size, spec.output_bias)
         if spec.tied:
@@ -170,6 +180,8 @@ class DecoderModel(nn.Module):
         before = [None] * len(self.layers) if states is None else states
         x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
         owns = None if self.token_inputs is None else self.token_inputs(tokens, x)
+        if self.spec.streams is not None:
+            x = x[..., None, :].expand(-1, -1, self.spec.streams.count, -1)
         after: list[Any] = []
         layers: Iterable[Any] = self.layers
         for number, (layer, state) in enumerate(zip(layers, before, strict=True)):
@@ -179,6 +191,7 @@ class DecoderModel(nn.Module):
             own = None if owns is None else owns[number]
             x, state = layer(x, state, memory, own, choice)
             after.append(state)
+        x, _ = _opened(self.streams, x)
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
@@ -254,6 +267,20 @@ def _computing(embed_dim: int, spec: FeedForwardSpec | ExpertsSpec) -> nn.Module
     if isinstance(spec, ExpertsSpec):
         return Experts(embed_dim, spec)
     return FeedForward(embed_dim, spec)
+
+
+def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
+    return None if spec is None else Streams(embed_dim, spec)
+
+
+def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return what a part reads, and the gates of what it gives where there are several streams."""
+    return (x, None) if streams is None else streams(x)
+
+
+def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:
+    """Add what a part gives to the residual stream, or to all of them."""
+    return x + given if gates is None else x + gates[..., None] * given[..., None, :]
 
 
 def _norm(width: int, spec: NormSpec | None) -> Norm | None:

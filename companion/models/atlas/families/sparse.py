@@ -57,6 +57,7 @@ def _gpt_oss(options: Options) -> ModelSpec:
     return sparse_model(
         options, mixers, [True] * len(mixers),
         scores="softmax_of_chosen", bias=True, limit=options["swiglu_limit"],
+        activation="gelu_quick", shifted=True,
     )  # fmt: skip
 
 
