@@ -197,12 +197,18 @@ ROWS = (
         ties=True),
     Row("hy_v4", {
         **_LATENT, **_GROUPS, **_INDEX, "n_group": 1, "topk_group": 1, "hc_mult": 3,
-        "swiglu_limit": 0.7, "initializer_range": 0.1, "indexer_types": ["full", "full", "shared", "shared"]},
-        ties=True),
+        "swiglu_limit": 0.7, "initializer_range": 0.1,
+        "indexer_types": ["full", "full", "shared", "shared"]}, ties=True),
     Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
     Row("axk1", {**_LATENT, **_GROUPS}),
     Row("youtu", {**_LATENT, "initializer_range": 0.1}),
     Row("minicpm3", {**_LATENT, "scale_emb": 3.0, "scale_depth": 1.4, "dim_model_base": 24}),
+    Row("minimax_m3_vl_text", {
+        **_LOCAL, "rope_parameters": _HALF, "layer_types": [
+            "full_attention", "minimax_m3_sparse", "minimax_m3_sparse", "full_attention"],
+        "mlp_layer_types": _SPARSE, "dense_intermediate_size": 40, "swiglu_limit": 0.7,
+        "shared_intermediate_size": 20, "index_n_heads": 2, "index_head_dim": 12,
+        "index_block_size": 4, "index_topk_blocks": 2, "index_local_blocks": 1}),
     Row("diffllama", {"num_key_value_heads": 4, "num_attention_heads": 8, "head_dim": 8,
                       "lambda_std_dev": 0.4}),
 )  # fmt: skip

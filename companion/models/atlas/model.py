@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.differential import Differential, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
@@ -26,6 +27,7 @@ from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
+    BlockIndexedSpec: BlockIndexed,
     DifferentialSpec: Differential,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,

@@ -8,6 +8,7 @@ from typing import Any
 
 from companion.models.atlas.families import (
     balanced,
+    blocks,
     dense,
     differential,
     early,
@@ -22,7 +23,7 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent, differential)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent, differential, blocks)
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))
