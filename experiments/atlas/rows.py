@@ -258,6 +258,10 @@ ROWS = (
     Row("glm_moe_dsa", {
         **_LATENT, **_GROUPS, **_INDEX, "indexer_types": ["full", "shared", "full", "shared"]},
         ties=True),
+    Row("hy_v4", {
+        **_LATENT, **_GROUPS, **_INDEX, "n_group": 1, "topk_group": 1, "hc_mult": 3,
+        "swiglu_limit": 0.7, "initializer_range": 0.1,
+        "indexer_types": ["full", "full", "shared", "shared"]}, ties=True),
     Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
     Row("axk1", {**_LATENT, **_GROUPS}),
     Row("youtu", {**_LATENT, "initializer_range": 0.1}),
@@ -291,5 +295,11 @@ ROWS = (
         "mlp_multipliers": [1.3, 0.6], "key_multiplier": 1.2, "attention_out_multiplier": 0.8,
         "attention_in_multiplier": 1.4, "ssm_multipliers": [0.8, 1.2, 0.7, 1.3, 0.9],
         "ssm_in_multiplier": 1.3, "ssm_out_multiplier": 0.7, "mamba_rms_norm": True}),
+    Row("minimax_m3_vl_text", {
+        **_LOCAL, "rope_parameters": _HALF, "layer_types": [
+            "full_attention", "minimax_m3_sparse", "minimax_m3_sparse", "full_attention"],
+        "mlp_layer_types": _SPARSE, "dense_intermediate_size": 40, "swiglu_limit": 0.7,
+        "shared_intermediate_size": 20, "index_n_heads": 2, "index_head_dim": 12,
+        "index_block_size": 4, "index_topk_blocks": 2, "index_local_blocks": 1}),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import torch
@@ -14,6 +14,7 @@ from companion.models.atlas.feed_forward import (
     Activation,
     FeedForward,
     FeedForwardSpec,
+    bounded,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -51,8 +52,9 @@ class ExpertsSpec:
         output_norm: norm of what the chosen experts and the shared one give together.
         averaged: halve the sum of what the chosen experts and the shared one give.
         bias: whether the router and the experts have biases.
-        limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
-            then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
+        limit: bound on what enters the gate and the product of an expert (gpt-oss).
+        shifted: add 1 to what the gate of an expert multiplies (gpt-oss).
+        shared_alike: the shared expert has this bound and this shift, too.
         inner_dim: width of what experts read and give, between two projections; None means that
             of the model (Muse Spark).
         inner_norm: norm of what is projected to them.
@@ -87,6 +89,8 @@ class ExpertsSpec:
     inner_dim: int | None = None
     inner_norm: NormSpec | None = None
     post_norm: NormSpec | None = None
+    shifted: bool = False
+    shared_alike: bool = False
     weigh_input: bool = False
 
 
@@ -163,6 +167,8 @@ class Experts(nn.Module):
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
             shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
+            if spec.shared_alike:
+                shared = replace(shared, limit=spec.limit, shifted=spec.shifted)
             self.shared = FeedForward(embed_dim, shared)
             self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
         self.output_norm = Norm(embed_dim, spec.output_norm) if spec.output_norm else None
@@ -204,10 +210,8 @@ class Experts(nn.Module):
         if not self.spec.gated:
             return self.activate(hidden)
         gate, up = hidden.chunk(2, -1)
-        if self.spec.limit is None:
-            return self.activate(gate) * up
-        gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
-        return gate * torch.sigmoid(1.702 * gate) * (up + 1)
+        gate, up = bounded(gate, up, self.spec.limit)
+        return self.activate(gate) * (up + 1 if self.spec.shifted else up)
 
     def _shared(self, tokens: Tensor) -> Tensor | float:
         """Compute what the shared expert gives, 0 where there is none."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from companion.models.atlas.families import (
     balanced,
+    blocks,
     dense,
     early,
     gated,
@@ -24,7 +25,7 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, blocks)
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))

@@ -37,8 +37,8 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.expert_bias": "mlp.e_score_correction_bias",
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
-    "kimi_k25": _PLAIN_QUERIES,
     "kimi_k25": {
+        **_PLAIN_QUERIES,
         "language_model.model.": "model.language_model.",
         "language_model.lm_head.": "lm_head.",
         ".language_model.blocks.": ".language_model.layers.",  # as the library itself writes them
