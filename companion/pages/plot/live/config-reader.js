@@ -172,6 +172,23 @@ const everywhere = () => true;
 const sparseOrBehind = (config, at) => (config.mlp_layer_types ? named : behind)(config, at);
 const latentModel = (mixer = (config) => latent(config)) => reader({ mixer, ...balanced(sparseOrBehind) });
 
+/* Hunyuan 4: gates on what heads gather, and several residual streams, whose blends are weighed. */
+function hunyuan4(config, kind, at) {
+  const mixed = indexedOrShared(config, kind, at);
+  const gates = config.hidden_size * headsOf(config) * field(config, "v_head_dim");
+  return { ...mixed, weights: mixed.weights + gates + 4 * config.hidden_size * field(config, "hc_mult") ** 2 };
+}
+
+/* MiniMax M3: in some layers every head of keys chooses blocks by keys of another width. */
+function minimaxM3(config, kind) {
+  const mixed = attention(config, "full_attention");
+  if (kind !== "minimax_m3_sparse") return mixed;
+  const [g, width] = [keysOf(config), field(config, "index_head_dim")];
+  const readLimit = field(config, "index_block_size") * field(config, "index_topk_blocks");
+  const parts = [{ ...mixed.keeps[0], readLimit }, keep("indexer keys", width, { read: 2 * g * width })];
+  return { weights: mixed.weights + config.hidden_size * (g + 1) * width, keeps: parts, reads: parts };
+}
+
 /* A layer that takes over the keys which an earlier one has chosen has no indexer of its own. */
 function indexedOrShared(config, kind, at) {
   return indexed(config, (config.indexer_types || [])[at] !== "shared");
@@ -260,6 +277,14 @@ const READERS = {
   axk1: latentModel(),
   deepseek_v32: latentModel((config) => indexed(config)),
   glm_moe_dsa: latentModel(indexedOrShared),
+  hy_v4: latentModel(hunyuan4),
+  minimax_m3_vl_text: reader({
+    mixer: minimaxM3,
+    computes: (config, at) =>
+      named(config, at)
+        ? experts(config, { ...own(config), ...one(config, "shared_intermediate_size") })
+        : dense(config, field(config, "dense_intermediate_size")),
+  }),
   youtu: reader({ mixer: (config) => latent(config) }),
   minicpm3: reader({ mixer: (config) => latent(config) }),
   qwen3_next: reader({
@@ -414,7 +439,7 @@ function readConfig(file) {
   }
   return {
     title: file.model_type,
-    outer: (field(config, "vocab_size") + inputs) * field(config, "hidden_size"),
+    outer: (field(config, "vocab_size") + inputs + (config.hc_mult || 0) ** 2) * field(config, "hidden_size"),
     layers: [...counted.values()],
   };
 }
