@@ -15,6 +15,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from companion.pages.studies import recorded_studies
+
 ROOT = Path(__file__).parents[1]
 SOURCES = (
     "pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "benchmarks", "tests",
@@ -164,7 +166,7 @@ def test_pytest_finds_the_kit_in_an_installed_package(wheel: Path, tmp_path: Pat
 
 
 def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
-    records = sorted(path.stem for path in (ROOT / "companion" / "results").glob("*.json"))
+    records = list(recorded_studies())
     program = "from companion.pages.studies import load_result\n" + "".join(
         f"print(load_result({name!r}).study)\n" for name in records
     )
