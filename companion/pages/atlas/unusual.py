@@ -227,10 +227,10 @@ UNUSUAL: Mapping[str, str] = {
     "minimax": "Layers of full attention alternate with linear ones, whose heads forget at fixed"
     " rates (lightning attention). What a part gives is added to the normalised stream, not to the"
     " stream itself.",
-    "lfm2": "Most layers have no attention but a short convolution between two gates, which sees"
-    " the last {conv_width} tokens. The others read the whole text.",
-    "lfm2_moe": "It is LFM2 with experts: short convolutions between gates, and layers of full"
-    " attention among them.",
+    "lfm2": "A configuration says which layers have attention, and by default all of them do. The"
+    " others have a short convolution between two gates, which sees only the last few tokens.",
+    "lfm2_moe": "It is LFM2 with experts. Layers without attention have a short convolution"
+    " between two gates, which sees only the last few tokens.",
     "lfm3": "Short convolutions stand between windows and {full} full layers, and each head of"
     " attention is multiplied by a gate. Full layers turn only half of their pairs.",
     "nemotron_h": "A layer is one part: attention, a state of fixed size (Mamba-2), or a"
