@@ -35,8 +35,17 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.expert_bias": "mlp.e_score_correction_bias",
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
+    "hy_v4": {
+        ".hc_pre.": ".",
+        ".hc_attn_layer.hc_": ".attn_hc.",
+        ".hc_mlp_layer.hc_": ".ffn_hc.",
+        ".hc_head_": ".hc_",
+        ".learnable_sink_param": ".sinks",
+        ".linear_gate": ".gate_proj",
+    },
     "kimi_k25": {
         **_PLAIN_QUERIES,
+        "language_model.model.blocks.": "model.language_model.layers.",  # as the library saves it
         "language_model.model.": "model.language_model.",
         "language_model.lm_head.": "lm_head.",
     },
