@@ -61,6 +61,9 @@ class Row:
             reference differs from itself when the text grows; for all that is compared, torch.topk
             takes the earlier key, as ours does, and `reference_leak` and `reference_cached` say
             how large the difference is without that.
+        held_twice: bytes of the reference's cache that repeat others of it, and that
+            `reference_bytes` leaves out: its layers with a window alone keep keys and values apart
+            where both are the same.
         built_by: class of the library that builds the reference from its configuration.
     """
 
@@ -70,6 +73,7 @@ class Row:
     factors: Mapping[str, float] = field(default_factory=dict)
     built_by: str = "AutoModelForCausalLM"
     ties: bool = False
+    held_twice: int = 0
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -209,6 +213,15 @@ ROWS = (
         "mlp_layer_types": _SPARSE, "dense_intermediate_size": 40, "swiglu_limit": 0.7,
         "shared_intermediate_size": 20, "index_n_heads": 2, "index_head_dim": 12,
         "index_block_size": 4, "index_topk_blocks": 2, "index_local_blocks": 1}),
+    Row("deepseek_v4", {
+        **_GROUPS, **_INDEX, "num_key_value_heads": 1, "partial_rotary_factor": 0.5,
+        "q_lora_rank": 28, "sliding_window": 7, "o_groups": 2, "o_lora_rank": 10, "hc_mult": 3,
+        "hc_sinkhorn_iters": 4, "swiglu_limit": 0.7, "n_shared_experts": 1, "index_topk": 3,
+        "layer_types": ["sliding_attention", "compressed_sparse_attention",
+                        "heavily_compressed_attention", "compressed_sparse_attention"],
+        "compress_rates": {"compressed_sparse_attention": 3, "heavily_compressed_attention": 6},
+        "initializer_range": 0.1, "mlp_layer_types": ["hash_moe", "moe", "moe", "moe"]},
+        ties=True, held_twice=768),
     Row("diffllama", {"num_key_value_heads": 4, "num_attention_heads": 8, "head_dim": 8,
                       "lambda_std_dev": 0.4}),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
+from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.differential import Differential, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
@@ -28,6 +29,7 @@ from companion.models.atlas.token_input import TokenInput, TokenInputs
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
     BlockIndexedSpec: BlockIndexed,
+    CompressedSpec: Compressed,
     DifferentialSpec: Differential,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
@@ -95,8 +97,9 @@ class Layer(nn.Module):
         self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
     def forward(
-        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None, choice: Any = None
-    ) -> tuple[Tensor, Any]:
+        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None,
+        choice: Any = None, tokens: Any = None,
+    ) -> tuple[Tensor, Any]:  # fmt: skip
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
         Args:
@@ -105,10 +108,11 @@ class Layer(nn.Module):
             memory: keys and values of the layer that this one shares with.
             own: (b, n, p) vectors of the tokens for this layer, where it reads them.
             choice: (b, n, k) the keys that another layer has chosen for this one.
+            tokens: (b, n) ids, where experts are looked up by them.
         """
         before = x
         if self.mixer is not None:
-            read, gates = _opened(self.mixer_streams, x)
+            read, gates, x = _opened(self.mixer_streams, x)
             shared = {} if self.spec.shares is None else {"memory": memory}
             chosen = {} if self.spec.chosen_by is None else {"choice": choice}
             read = _applied(self.mixer_norm, read)
@@ -117,12 +121,22 @@ class Layer(nn.Module):
             x = _added(x, mixed, gates)
         if self.feed_forward is not None:
             source = before if self.spec.parallel else x
-            read, gates = _opened(self.feed_forward_streams, source)
-            computed = _applied(self.feed_forward_post_norm, self.feed_forward(self._read(read)))
+            read, gates, carried = _opened(self.feed_forward_streams, source)
+            x = x if gates is None else carried
+            computed = self._computed(self._read(read), tokens)
+            computed = _applied(self.feed_forward_post_norm, computed)
             x = _added(x, self.spec.residual_scale * computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
+
+    def _computed(self, x: Tensor, tokens: Tensor | None) -> Tensor:
+        """Compute at every position; some experts are looked up by the token itself."""
+        assert self.feed_forward is not None
+        spec = self.spec.feed_forward
+        looked_up = isinstance(spec, ExpertsSpec) and spec.looked_up is not None
+        computed: Tensor = self.feed_forward(x, tokens) if looked_up else self.feed_forward(x)
+        return computed
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""
@@ -191,9 +205,9 @@ class DecoderModel(nn.Module):
             memory = None if source is None else after[source]
             choice = None if chooser is None else after[chooser].choice
             own = None if owns is None else owns[number]
-            x, state = layer(x, state, memory, own, choice)
+            x, state = layer(x, state, memory, own, choice, tokens)
             after.append(state)
-        x, _ = _opened(self.streams, x)
+        x = _opened(self.streams, x)[0]
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
@@ -242,18 +256,22 @@ class DecoderModel(nn.Module):
 
 def state_numbers(states: States) -> int:
     """Count the numbers that states hold."""
-    return sum(
-        part.numel() for state in states if state is not None for part in state
-        if isinstance(part, Tensor)
-    )  # fmt: skip
+    return sum(map(_numbers, states))
+
+
+def _numbers(state: Any) -> int:
+    if isinstance(state, Tensor):
+        return state.numel()
+    return sum(map(_numbers, state)) if isinstance(state, tuple) else 0
 
 
 def _rows(state: Any, indices: Tensor) -> Any:
     """Return some rows of the state of a layer, whose tensors all begin with an axis of texts."""
-    if state is None:
-        return None
-    parts = (part[indices] if isinstance(part, Tensor) else part for part in state)
-    return type(state)(*parts)
+    if isinstance(state, Tensor):
+        return state[indices]
+    if not isinstance(state, tuple):
+        return state
+    return type(state)(*(_rows(part, indices) for part in state))
 
 
 def _kept(layer: Any, state: Any) -> Any:
@@ -275,9 +293,9 @@ def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
     return None if spec is None else Streams(embed_dim, spec)
 
 
-def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return what a part reads, and the gates of what it gives where there are several streams."""
-    return (x, None) if streams is None else streams(x)
+def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Return what a part reads, gates of what it gives if streams are several, and what stays."""
+    return (x, None, x) if streams is None else streams(x)
 
 
 def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 from companion.models.atlas.families import (
     balanced,
     blocks,
+    compressed,
     dense,
     differential,
     early,
@@ -23,7 +24,7 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent, differential, blocks)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent, differential, blocks, compressed)
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))
