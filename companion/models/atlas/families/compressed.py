@@ -93,6 +93,7 @@ _COMPRESSED: Names = {
     **LLAMA,
     **expert_names(),
     **STREAMS,
+    "output": "head",
     f"{_OURS}.query_down": f"{_THEIRS}.q_a_proj",
     f"{_OURS}.query_norm": f"{_THEIRS}.q_a_norm",
     f"{_OURS}.query_proj": f"{_THEIRS}.q_b_proj",
