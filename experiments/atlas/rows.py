@@ -91,6 +91,9 @@ class Row:
             how large the difference is without that.
         rounding: why rounding would show with the fields of the other rows, where this one has
             others to keep it out of sight.
+        held_twice: bytes of the reference's cache that repeat others of it, and that
+            `reference_bytes` leaves out: its layers with a window alone keep keys and values apart
+            where both are the same.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Row:
     factors: Mapping[str, float] = field(default_factory=dict)
     ties: bool = False
     rounding: str = ""
+    held_twice: int = 0
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -301,5 +305,14 @@ ROWS = (
         "mlp_layer_types": _SPARSE, "dense_intermediate_size": 40, "swiglu_limit": 0.7,
         "shared_intermediate_size": 20, "index_n_heads": 2, "index_head_dim": 12,
         "index_block_size": 4, "index_topk_blocks": 2, "index_local_blocks": 1}),
+    Row("deepseek_v4", {
+        **_GROUPS, **_INDEX, "num_key_value_heads": 1, "partial_rotary_factor": 0.5,
+        "q_lora_rank": 28, "sliding_window": 7, "o_groups": 2, "o_lora_rank": 10, "hc_mult": 3,
+        "hc_sinkhorn_iters": 4, "swiglu_limit": 0.7, "n_shared_experts": 1, "index_topk": 3,
+        "layer_types": ["sliding_attention", "compressed_sparse_attention",
+                        "heavily_compressed_attention", "compressed_sparse_attention"],
+        "compress_rates": {"compressed_sparse_attention": 3, "heavily_compressed_attention": 6},
+        "initializer_range": 0.1, "mlp_layer_types": ["hash_moe", "moe", "moe", "moe"]},
+        ties=True, held_twice=768),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -12,6 +12,7 @@ from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
+from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
@@ -29,6 +30,7 @@ from companion.models.atlas.token_input import TokenInput, TokenInputs
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
     BlockIndexedSpec: BlockIndexed,
+    CompressedSpec: Compressed,
     DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
@@ -115,8 +117,9 @@ class Layer(nn.Module):
         self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
     def forward(
-        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None, choice: Any = None
-    ) -> tuple[Tensor, Any]:
+        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None,
+        choice: Any = None, tokens: Any = None,
+    ) -> tuple[Tensor, Any]:  # fmt: skip
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
         Args:
@@ -125,18 +128,19 @@ class Layer(nn.Module):
             memory: keys and values of the layer that this one shares with.
             own: (b, n, p) vectors of the tokens for this layer, where it reads them.
             choice: (b, n, k) the keys that another layer has chosen for this one.
+            tokens: (b, n) ids, where experts are looked up by them.
         """
         before = x
         if self.mixer is not None:
-            opened, gates = _opened(self.mixer_streams, x)
+            opened, gates, x = _opened(self.mixer_streams, x)
             read = _applied(self.mixer_norm, opened)
             mixed, state = self._mix(read, state, memory, choice)
             x = self._joined(0, x, read, _applied(self.mixer_post_norm, mixed), gates)
         if self.feed_forward is not None:
             source = before if self.spec.parallel else x
-            opened, gates = _opened(self.feed_forward_streams, source)
-            read = self._read(opened)
-            computed = _applied(self.feed_forward_post_norm, self.feed_forward(read))
+            opened, gates, carried = _opened(self.feed_forward_streams, source)
+            read, x = self._read(opened), x if gates is None else carried
+            computed = _applied(self.feed_forward_post_norm, self._computed(read, tokens))
             x = self._joined(1, x, read, computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
@@ -173,6 +177,14 @@ class Layer(nn.Module):
                 _trimmed(self.mixer, state.first), _trimmed(self.beside, state.second)
             )
         return _trimmed(self.mixer, state)
+
+    def _computed(self, x: Tensor, tokens: Tensor | None) -> Tensor:
+        """Compute at every position; some experts are looked up by the token itself."""
+        assert self.feed_forward is not None
+        spec = self.spec.feed_forward
+        looked_up = isinstance(spec, ExpertsSpec) and spec.looked_up is not None
+        computed: Tensor = self.feed_forward(x, tokens) if looked_up else self.feed_forward(x)
+        return computed
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""
@@ -241,9 +253,9 @@ class DecoderModel(nn.Module):
             memory = None if source is None else after[source]
             choice = None if chooser is None else after[chooser].choice
             own = None if owns is None else owns[number]
-            x, state = layer(x, state, memory, own, choice)
+            x, state = layer(x, state, memory, own, choice, tokens)
             after.append(state)
-        x, _ = _opened(self.streams, x)
+        x = _opened(self.streams, x)[0]
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
@@ -330,9 +342,9 @@ def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
     return None if spec is None else Streams(embed_dim, spec)
 
 
-def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return what a part reads, and the gates of what it gives where there are several streams."""
-    return (x, None) if streams is None else streams(x)
+def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Return what a part reads, gates of what it gives if streams are several, and what stays."""
+    return (x, None, x) if streams is None else streams(x)
 
 
 def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 from companion.models.atlas.families import (
     balanced,
     blocks,
+    compressed,
     dense,
     early,
     gated,
@@ -25,7 +26,9 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, blocks)
+_ROOMS = (
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, blocks, compressed
+)  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))

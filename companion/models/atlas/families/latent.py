@@ -170,8 +170,9 @@ def _hy_v4(options: Options) -> ModelSpec:
     indexer = indexer_of(options, rotary_last=True, key_norm=norm_of(options, **_CENTRED))
     mixer = latent_of(options, rotary=rotary, indexer=indexer, sinks=True, gate="feature")
     streams = StreamsSpec(
-        options["hc_mult"], options["hc_magnitude"], options["hc_eps"], options["rms_norm_eps"]
-    )
+        options["hc_mult"], options["hc_magnitude"], options["hc_eps"], gate_eps_on_given=True,
+        norm_eps=options["rms_norm_eps"],
+    )  # fmt: skip
     mixers = [mixer] * _depth(options)
     experts = balanced_experts_of(options, limit=options["swiglu_limit"])
     model = mixed_model(options, mixers, _sparse(options), experts, streams=streams)
@@ -211,7 +212,7 @@ def _kimi_k25(options: Options) -> ModelSpec:
 
 
 _CENTRED: dict[str, Any] = {"centred": True, "bias": True}
-_STREAMS = {
+STREAMS = {
     **{
         f"layers.*.{ours}_streams.{part}": f"model.layers.*.{theirs}_hc.{stored}"
         for ours, theirs in (("mixer", "attn"), ("feed_forward", "ffn"))
@@ -227,7 +228,7 @@ _AXK1: Names = {
     **_BALANCED,
     "layers.*.feed_forward.output_norm": "model.layers.*.post_mlp_layernorm",
 }
-_HY_V4: Names = {**_BALANCED, **_STREAMS}
+_HY_V4: Names = {**_BALANCED, **STREAMS}
 _NOT_OF_TEXT = ("*vision_tower.*", "*mm_projector.*")
 
 FAMILIES = {
