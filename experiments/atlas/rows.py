@@ -56,6 +56,10 @@ _MAMBA = {
 }  # fmt: skip
 _BLOCKS = ["linear_attention", "moe", "full_attention", "mlp", "linear_attention", "moe"]
 _CONVOLVED = ["conv", "full_attention"] * 2
+_LATENT = {
+    "kv_lora_rank": 20, "q_lora_rank": 28, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8,
+    "v_head_dim": 10, "head_dim": 8, "num_key_value_heads": 4,
+}  # fmt: skip
 _MIXED = ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
 
 
@@ -245,5 +249,18 @@ ROWS = (
         "mlp_multipliers": [1.3, 0.6], "key_multiplier": 1.2, "attention_out_multiplier": 0.8,
         "attention_in_multiplier": 1.4, "ssm_multipliers": [0.8, 1.2, 0.7, 1.3, 0.9],
         "ssm_in_multiplier": 1.3, "ssm_out_multiplier": 0.7, "mamba_rms_norm": True}),
+    Row("deepseek_v3", {**_LATENT, **_GROUPS, "rope_parameters": {
+        "rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "beta_fast": 32.0,
+        "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 8}}),
+    Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
+    Row("youtu", {**_LATENT, "initializer_range": 0.1}),
+    Row("kimi_linear", {
+        **_LATENT, **_GROUPS, "q_lora_rank": None, "num_local_experts": 6, "layer_types": _HYBRID,
+        "linear_num_heads": 3, "linear_head_dim": 6, "linear_conv_kernel_dim": 4,
+        "rms_norm_eps": 1e-3}, rounding=_SMALL_HEADS),
+    Row("bailing_hybrid", {
+        **_LATENT, **_GROUPS, "head_dim": 6, "num_local_experts": 6, "layer_group_size": 2,
+        "short_conv_kernel_size": 4, "rms_norm_eps": 1e-3}, rounding=_SMALL_HEADS),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -13,6 +13,7 @@ from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
+from companion.models.atlas.mixers.latent import Latent, LatentSpec
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
 from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
@@ -27,6 +28,7 @@ MIXERS: dict[type, type[nn.Module]] = {
     DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
+    LatentSpec: Latent,
     LightningSpec: Lightning,
     Mamba2Spec: Mamba2,
     ShortConvSpec: ShortConv,

@@ -13,6 +13,8 @@ from companion.models.atlas.families import (
     gated,
     gemma,
     hybrid,
+    kimi,
+    latent,
     liquid,
     mamba,
     sparse,
@@ -23,7 +25,9 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba)
+_ROOMS = (
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, kimi,
+)  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,9 +38,9 @@ _OWN = "layers.*.mixer"
 
 def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
     """Return Mamba-2 as most files describe it; `choices` say what is different."""
-    limit = tuple(options.get("time_step_limit") or (0.0, float("inf")))
-    if limit[1] != float("inf"):
-        raise ValueError(f"time_step_limit: {options.path} has {limit}, wanted no upper limit")
+    least, most = options.get("time_step_limit") or (0.0, None)
+    if isinstance(most, float) and math.isfinite(most):  # files write infinity as an object
+        raise ValueError(f"time_step_limit: {options.path} has {most}, wanted no upper limit")
     given = {
         "num_heads": options["mamba_n_heads"],
         "head_dim": options["mamba_d_head"],
@@ -48,7 +49,7 @@ def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
         "conv_width": options["mamba_d_conv"],
         "conv_bias": options.flag("mamba_conv_bias", True),
         "bias": options.flag("mamba_proj_bias", False),
-        "least_step": limit[0],
+        "least_step": least,
         "norm_eps": options.get("rms_norm_eps"),
     }
     return Mamba2Spec(**(given | choices))

@@ -16,9 +16,23 @@ _GRANITE = {
     ".block_sparse_moe.router.layer.weight": ".block_sparse_moe.router.weight",
 }
 _LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
+_PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}  # they unfold from no latent
+_FORGET = {
+    f".self_attn.{name}": f".self_attn.forget_gate.{name}"
+    for name in ("f_proj.", "f_a_proj.", "f_b_proj.", "dt_bias", "A_log")
+}
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
 OLDER: Mapping[str, Mapping[str, str]] = {
+    "bailing_hybrid": {
+        "model.word_embeddings.": "model.embed_tokens.",
+        ".attention.": ".self_attn.",
+        ".self_attn.dense.": ".self_attn.o_proj.",
+        ".mlp.gate.expert_bias": ".mlp.gate.e_score_correction_bias",
+        **_FORGET,
+    },
+    "deepseek_v2": _PLAIN_QUERIES,
+    "deepseek_v3": _PLAIN_QUERIES,
     "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
     "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
     "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
@@ -32,6 +46,7 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.expert_bias": "mlp.e_score_correction_bias",
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
+    "kimi_linear": {**_MIXTRAL, **_FORGET},
     "kolibri1": {
         "moe.router.expert_bias": _CORRECTION,
         "post_attn_norm": "post_self_attn_layernorm",
