@@ -22,7 +22,7 @@ Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
 
 @contract(
     num_experts=">= 1", experts_per_token=">= 1", hidden_dim=">= 1", groups=">= 1",
-    groups_per_token=">= 1", sum_eps=">= 0",
+    groups_per_token=">= 1", group_best=">= 1", sum_eps=">= 0",
 )  # fmt: skip
 @dataclass(frozen=True)
 class ExpertsSpec:
@@ -44,10 +44,11 @@ class ExpertsSpec:
         corrected: add a stored number for each expert to its score before the choice, and not to
             its weight (DeepSeek-V3's balancing without a loss).
         groups: number of equal groups of experts, of which some are chosen first.
-        groups_per_token: how many groups are chosen, by the sum of their two best scores, or by
-            their best one without a correction.
+        groups_per_token: how many groups are chosen, by the sum of their best scores.
+        group_best: how many best scores of a group are summed for that.
         shared_dim: width of an expert that every token uses; None means that there is none.
         shared_gate: multiply what the shared expert gives by the sigmoid of a projection.
+        output_norm: norm of what the chosen experts and the shared one give together.
         averaged: halve the sum of what the chosen experts and the shared one give.
         bias: whether the router and the experts have biases.
         limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
@@ -76,8 +77,10 @@ class ExpertsSpec:
     corrected: bool = False
     groups: int = 1
     groups_per_token: int = 1
+    group_best: int = 2
     shared_dim: int | None = None
     shared_gate: bool = False
+    output_norm: NormSpec | None = None
     averaged: bool = False
     bias: bool = False
     limit: float | None = None
@@ -125,7 +128,7 @@ class Router(nn.Module):
         if spec.groups_per_token == spec.groups:
             return scores
         grouped = torch.unflatten(scores, -1, (spec.groups, -1))
-        best = grouped.topk(2 if spec.corrected else 1).values.sum(-1)
+        best = grouped.topk(spec.group_best).values.sum(-1)
         chosen = best.topk(spec.groups_per_token).indices
         outside = torch.ones_like(best, dtype=torch.bool).scatter(-1, chosen, value=False)
         inside: Tensor = grouped.masked_fill(outside[..., None], float("-inf"))
@@ -162,6 +165,7 @@ class Experts(nn.Module):
             shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
             self.shared = FeedForward(embed_dim, shared)
             self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
+        self.output_norm = Norm(embed_dim, spec.output_norm) if spec.output_norm else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute (..., e) from (..., e)."""
@@ -171,7 +175,8 @@ class Experts(nn.Module):
         output = self._routed(inner, *self.router(tokens))
         output = output if self.outer_proj is None else self.outer_proj(output)
         output = output + self._shared(tokens)
-        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        output = (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        return output if self.output_norm is None else self.output_norm(output)
 
     def _routed(self, tokens: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
         """Sum what the chosen experts give for tokens (n, e), each times its weight."""

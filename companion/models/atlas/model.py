@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -87,7 +88,8 @@ class Layer(nn.Module):
         self.feed_forward = self.feed_forward_norm = self.feed_forward_post_norm = None
         if spec.mixer is not None:
             shares = {} if spec.shares is None else {"shares": True}
-            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares)
+            chosen = {} if spec.chosen_by is None else {"chosen": True}
+            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares, **chosen)
             self.mixer_norm = _norm(embed_dim, spec.pre_norm)
             self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
         self.beside = None
@@ -108,7 +110,7 @@ class Layer(nn.Module):
         self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
     def forward(
-        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None
+        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None, choice: Any = None
     ) -> tuple[Tensor, Any]:
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
@@ -117,11 +119,12 @@ class Layer(nn.Module):
             state: what the layer kept of the tokens before; None means that the text begins here.
             memory: keys and values of the layer that this one shares with.
             own: (b, n, p) vectors of the tokens for this layer, where it reads them.
+            choice: (b, n, k) the keys that another layer has chosen for this one.
         """
         before = x
         if self.mixer is not None:
             read = _applied(self.mixer_norm, x)
-            mixed, state = self._mix(read, state, memory)
+            mixed, state = self._mix(read, state, memory, choice)
             mixed = _applied(self.mixer_post_norm, mixed)
             x = self._joined(0, x, read, mixed)
         if self.feed_forward is not None:
@@ -132,12 +135,13 @@ class Layer(nn.Module):
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
 
-    def _mix(self, read: Tensor, state: Any, memory: Any) -> tuple[Tensor, Any]:
+    def _mix(self, read: Tensor, state: Any, memory: Any, choice: Any) -> tuple[Tensor, Any]:
         """Let tokens reach each other, in one way or in two."""
         assert self.mixer is not None
         if self.beside is None:
             shared = {} if self.spec.shares is None else {"memory": memory}
-            mixed, state = self.mixer(read, state, **shared)
+            chosen = {} if self.spec.chosen_by is None else {"choice": choice}
+            mixed, state = self.mixer(read, state, **shared, **chosen)
             return mixed, state
         first, second = state or (None, None)
         mixed, first = self.mixer(read, first)
@@ -217,10 +221,13 @@ class DecoderModel(nn.Module):
         x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
         owns = None if self.token_inputs is None else self.token_inputs(tokens, x)
         after: list[Any] = []
-        for number, (layer, state) in enumerate(zip(self.layers, before, strict=True)):
-            source = self.spec.layers[number].shares
+        layers: Iterable[Any] = self.layers
+        for number, (layer, state) in enumerate(zip(layers, before, strict=True)):
+            source, chooser = layer.spec.shares, layer.spec.chosen_by
             memory = None if source is None else after[source]
-            x, state = layer(x, state, memory, None if owns is None else owns[number])
+            choice = None if chooser is None else after[chooser].choice
+            own = None if owns is None else owns[number]
+            x, state = layer(x, state, memory, own, choice)
             after.append(state)
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:

@@ -8,7 +8,7 @@ from typing import Protocol
 from companion.contracts import contract
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
-from companion.models.atlas.kept import Kept, bytes_of
+from companion.models.atlas.kept import INDEXER_KEYS, Kept, bytes_of
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.token_input import TokenInputSpec
 
@@ -22,7 +22,7 @@ class MixerSpec(Protocol):
         """Return what it keeps of the tokens so far, for the next token."""
 
 
-@contract(shares=">= 0", residual_gate="> 0")
+@contract(shares=">= 0", chosen_by=">= 0", residual_gate="> 0")
 @dataclass(frozen=True)
 class LayerSpec:
     """One layer: tokens are mixed, then each is computed with by itself.
@@ -51,6 +51,8 @@ class LayerSpec:
         scaled: multiply what the layer gives by a stored number (Gemma 4).
         shares: number of an earlier layer whose keys and values this one reads instead of making
             its own.
+        chosen_by: number of an earlier layer whose choice of keys this one takes over; None means
+            that it chooses by itself, or not at all.
     """
 
     mixer: MixerSpec | None
@@ -67,6 +69,7 @@ class LayerSpec:
     token_input: TokenInputSpec | None = None
     scaled: bool = False
     shares: int | None = None
+    chosen_by: int | None = None
     beside: MixerSpec | None = None
 
     def keeps(self) -> tuple[Kept, ...]:
@@ -76,7 +79,10 @@ class LayerSpec:
     def reads(self) -> tuple[Kept, ...]:
         """Return what the next token reads, kept by this layer or by the one it shares with."""
         mixers = [mixer for mixer in (self.mixer, self.beside) if mixer is not None]
-        return tuple(part for mixer in mixers for part in mixer.keeps())
+        parts = tuple(part for mixer in mixers for part in mixer.keeps())
+        if self.chosen_by is None:
+            return parts
+        return tuple(part for part in parts if part.what != INDEXER_KEYS)
 
 
 @contract(vocab_size=">= 1", embed_dim=">= 1", logit_softcap="> 0")

@@ -140,7 +140,7 @@ PARTS = (
         Stop("appendices/founding.ipynb", "The founding notebook, corrected",
              "How do you find a bug that does not crash?", 20),
         Stop("appendices/museum.ipynb", "The bug museum",
-             "Which mistakes raise no error, and what gives them away?", 38),
+             "Which mistakes raise no error, and what gives them away?", 69),
         Stop("appendices/api.md", "The package", "Every function, with an example."),
         Stop("appendices/solutions.md", "Solutions", "All exercises on one page."),
         Stop("appendices/glossary.md", "Glossary", "The words of the book."),

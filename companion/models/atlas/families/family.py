@@ -160,13 +160,15 @@ class _Joined(Mapping[str, Tensor]):
         if name in self.names:
             self.used.add(name)
             return self.tensors[self.names[name]]
+        if halves := self._halves(name):
+            return torch.cat([self[half] for half in halves], 1)
         rows = self._parts(name)
         self.used.update(part for row in rows for part in row)
         made = [torch.cat([self.tensors[self.names[part]] for part in row]) for row in rows]
         return torch.stack(made) if _EXPERTS.fullmatch(name) else made[0]
 
     def __contains__(self, name: object) -> bool:
-        if name in self.names:
+        if name in self.names or self._halves(str(name)):
             return True
         rows = self._parts(str(name))
         return bool(rows) and all(part in self.names for row in rows for part in row)
@@ -176,6 +178,13 @@ class _Joined(Mapping[str, Tensor]):
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def _halves(self, name: str) -> list[str]:
+        """Return the names of the two tensors of all experts that a third is made of."""
+        if not name.endswith("experts.gate_up_proj"):
+            return []
+        halves = [name.replace("gate_up_proj", half) for half in ("gate_proj", "up_proj")]
+        return halves if all(half in self.names for half in halves) else []
 
     def _parts(self, name: str) -> list[list[str]]:
         """Return the names of what a tensor is made of: expert by expert, or in one row."""

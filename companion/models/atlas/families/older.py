@@ -24,6 +24,7 @@ _FORGET = {
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
 OLDER: Mapping[str, Mapping[str, str]] = {
+    "axk1": {".mlp.post_mlp_layernorm": ".post_mlp_layernorm"},
     "bailing_hybrid": {
         "model.word_embeddings.": "model.embed_tokens.",
         ".attention.": ".self_attn.",
@@ -36,6 +37,7 @@ OLDER: Mapping[str, Mapping[str, str]] = {
     "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
     "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
     "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
+    "glm4_moe_lite": _PLAIN_QUERIES,
     "gpt_neox": {"embed_out.": "lm_head."},
     "granitemoe": _GRANITE,
     "granitemoehybrid": _GRANITE,
@@ -46,6 +48,7 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.expert_bias": "mlp.e_score_correction_bias",
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
+    "kimi_k25": _PLAIN_QUERIES,
     "kimi_linear": {**_MIXTRAL, **_FORGET},
     "kolibri1": {
         "moe.router.expert_bias": _CORRECTION,
@@ -60,9 +63,21 @@ OLDER: Mapping[str, Mapping[str, str]] = {
     "lfm2_moe": _LIQUID,
     "lfm3": {**_LIQUID, ".self_attn.gate_proj.": ".self_attn.g_proj."},
     "mimo_v2_flash": {"self_attn.attention_sink_bias": "self_attn.sinks"},
+    "minicpm3": _PLAIN_QUERIES,
     "minimax": _MIXTRAL,
     "minimax_m2": _MIXTRAL,
+    "mistral4": _PLAIN_QUERIES,
     "mixtral": _MIXTRAL,
+    "step3p7": {
+        "model.language_model.": "model.",
+        ".moe.gate.": ".mlp.gate.",
+        ".moe.router_bias": ".mlp.gate.e_score_correction_bias",
+        ".moe.gate_proj.weight": ".mlp.experts.gate_proj",
+        ".moe.up_proj.weight": ".mlp.experts.up_proj",
+        ".moe.down_proj.weight": ".mlp.experts.down_proj",
+        ".share_expert.": ".mlp.shared_experts.",
+    },
+    "youtu": _PLAIN_QUERIES,
     "nemotron_h": {"backbone.": "model."},
     "olmo_hybrid": {
         ".attention_layer_norm.": ".input_layernorm.",

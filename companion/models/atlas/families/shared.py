@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.families.family import Made, Names
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
@@ -217,6 +218,20 @@ def rotary_of(
         int(width * (1.0 if part is None else part)),
         base=base, scaling=scaling, factor=factor, **choices,
     )  # fmt: skip
+
+
+def within(names: Names, place: str) -> Names:
+    """Return the names of a text model that lies within a larger one, in place of "model."."""
+
+    def moved(name: str) -> str:
+        return place + name.removeprefix("model.") if name.startswith("model.") else name
+
+    return {
+        own: Made(tuple(map(moved, stored.names)), stored.make)
+        if isinstance(stored, Made)
+        else moved(stored)
+        for own, stored in names.items()
+    }
 
 
 def transposed(stored: Tensor, _: LayerSpec) -> Tensor:

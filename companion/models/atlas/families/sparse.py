@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,7 +28,7 @@ from companion.models.atlas.families.shared import (
     transposed,
 )
 from companion.models.atlas.mixers.softmax import AttentionSpec
-from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
@@ -39,7 +40,7 @@ def sparse_model(
 
 
 def mixed_model(
-    options: Options, mixers: list[AttentionSpec], sparse: list[bool], experts: ExpertsSpec,
+    options: Options, mixers: Sequence[MixerSpec], sparse: list[bool], experts: ExpertsSpec,
     tied: bool = False, **layer: Any,
 ) -> ModelSpec:  # fmt: skip
     """Return a model with the given experts in some layers; `layer` says where norms stand."""

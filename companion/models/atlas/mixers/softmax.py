@@ -44,11 +44,14 @@ class AttentionSpec:
             1 + size * log(1 + floor((i + 1) / step)) (Llama 4), or floor(i / step) where
             `length_scale_from_zero`.
         length_scale_from_zero: count the first position as 0 there.
+        length_power: (power, step): queries at position i are multiplied by
+            (1 + (i + 1) / step) ^ power (Beam).
         softcap: bound on the scores.
         sinks: a learned logit a head that joins the denominator of the softmax.
         output_norm: norm of what a head gathers.
         gate: multiply what is gathered by the sigmoid of a projection of the input, one number for
             each feature ("feature") or each head ("head").
+        gate_bias: add a learned number a head to the gate before that (Beam).
         gate_activation: what the projection passes through, "sigmoid" or "softplus" (Laguna).
         bias: whether the projections to queries, keys and values have biases.
         output_bias: whether the output projection has one.
@@ -74,10 +77,12 @@ read_limit=None),)
     value_scale: float = 1.0
     length_scale: tuple[float, int] | None = None
     length_scale_from_zero: bool = False
+    length_power: tuple[float, int] | None = None
     softcap: float | None = None
     sinks: bool = False
     output_norm: NormSpec | None = None
     gate: Literal["feature", "head"] | None = None
+    gate_bias: bool = False
     gate_activation: Literal["sigmoid", "softplus"] = "sigmoid"
     bias: bool = False
     output_bias: bool = False
@@ -154,6 +159,7 @@ class Attention(nn.Module):
         self.output_norm = Norm(v, spec.output_norm) if spec.output_norm else None
         self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
         gates = {"feature": h * v, "head": h}
+        self.gate_bias = nn.Parameter(torch.zeros(h)) if spec.gate_bias else None
         self.gate_proj = nn.Linear(embed_dim, gates[spec.gate], bias=False) if spec.gate else None
 
     def forward(
@@ -249,6 +255,9 @@ class Attention(nn.Module):
 
     def _length_scale(self, positions: Tensor) -> Tensor | float:
         """Return what queries are multiplied by because of how much they have to read."""
+        if self.spec.length_power is not None:
+            power, step = self.spec.length_power
+            return ((1 + (positions + 1) / step) ** power)[:, None]
         if self.spec.length_scale is None:
             return 1.0
         size, step = self.spec.length_scale
@@ -260,10 +269,10 @@ class Attention(nn.Module):
         if self.gate_proj is None:
             return gathered.flatten(-2)
         activate = F.softplus if self.spec.gate_activation == "softplus" else torch.sigmoid
-        gate: Tensor = activate(self.gate_proj(x))
-        if self.spec.gate == "head":
-            return (gathered * gate[..., None]).flatten(-2)
-        return gathered.flatten(-2) * gate
+        gate = torch.unflatten(self.gate_proj(x), -1, (self.spec.num_heads, -1))
+        if self.gate_bias is not None:
+            gate = gate + self.gate_bias[:, None]
+        return (gathered * activate(gate)).flatten(-2)
 
     if TYPE_CHECKING:
         __call__ = forward
