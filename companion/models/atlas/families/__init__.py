@@ -17,6 +17,7 @@ from companion.models.atlas.families import (
     latent,
     liquid,
     mamba,
+    recurrent,
     sparse,
 )
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
@@ -26,7 +27,8 @@ from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
 _ROOMS = (
-    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, kimi,
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, recurrent, latent,
+    kimi,
 )  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {

@@ -149,7 +149,7 @@ def _cut(part: int) -> Make:
     return make
 
 
-def _mamba_names(block: str) -> Names:
+def mamba_names(block: str) -> Names:
     """Return the names of a layer of Mamba-2 that the files call `block`."""
     theirs = f"model.layers.*.{block}"
     return {
@@ -256,13 +256,13 @@ FAMILIES = {
     "nemotron_h": Family(
         _nemotron_h,
         _NEMOTRON,
-        mixers={Mamba2Spec: _mamba_names("mixer")},
+        mixers={Mamba2Spec: mamba_names("mixer")},
     ),
     "granitemoehybrid": Family(
         _granitemoehybrid,
         _GRANITE,
-        mixers={Mamba2Spec: _mamba_names("mamba")},
+        mixers={Mamba2Spec: mamba_names("mamba")},
     ),
-    "bamba": Family(_bamba, _BAMBA, mixers={Mamba2Spec: _mamba_names("mamba")}),
-    "falcon_h1": Family(_falcon_h1, {**_BAMBA, **_mamba_names("mamba")}, by_fields=_falcon_names),
+    "bamba": Family(_bamba, _BAMBA, mixers={Mamba2Spec: mamba_names("mamba")}),
+    "falcon_h1": Family(_falcon_h1, {**_BAMBA, **mamba_names("mamba")}, by_fields=_falcon_names),
 }
