@@ -92,8 +92,8 @@ def check(row: Row) -> Outcome:
     plain = reference(tokens, use_cache=False).logits
     cache, stepped = None, []
     for token in torch.split(tokens, 1, dim=1):
-        output = reference(token, past_key_values=cache, use_cache=True)
-        cache = output.past_key_values
+        output = reference(token, use_cache=True, **{row.cache: cache})
+        cache = output[row.cache]
         stepped.append(output.logits)
     return Outcome(
         difference=_largest(ours - theirs),

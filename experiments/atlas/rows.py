@@ -29,6 +29,9 @@ _SMALL = {
     "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1,
     "layer_types": ["full_attention"],
 }  # fmt: skip
+_EYES = {
+    "depth": 1, "hidden_size": 8, "num_heads": 2, "intermediate_size": 8, "out_hidden_size": 48,
+}  # fmt: skip
 _MUSE = {
     "sliding_window": 7, "layer_types": ["full_attention", "sliding_attention"] * 2,
     "layer_rope_theta": [0, 1e4, 0, 1e4], "qk_scale_factor": 1.3, "output_multiplier": 0.7,
@@ -83,6 +86,7 @@ class Row:
         toy: fields of the configuration at toy size.
         base: fields that most rows share; a row that has none of them gives its own.
         auto: the library's class that builds it with a layer of scores.
+        cache: what the library calls its cache.
         factors: by pattern of their names, what stored tensors are multiplied by where random ones
             make scores so large that rounding shows.
         ties: its indexer chooses among equal scores as torch.topk happens to, so that the
@@ -100,6 +104,7 @@ class Row:
     toy: Mapping[str, Any] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
     auto: str = "AutoModelForCausalLM"
+    cache: str = "past_key_values"
     factors: Mapping[str, float] = field(default_factory=dict)
     ties: bool = False
     rounding: str = ""
@@ -314,5 +319,22 @@ ROWS = (
         "compress_rates": {"compressed_sparse_attention": 3, "heavily_compressed_attention": 6},
         "initializer_range": 0.1, "mlp_layer_types": ["hash_moe", "moe", "moe", "moe"]},
         ties=True, held_twice=768),
+    Row("kimi_linear", {
+        **_LATENT, **_GROUPS, "q_lora_rank": None, "num_local_experts": 6, "layer_types": _HYBRID,
+        "linear_num_heads": 3, "linear_head_dim": 6, "linear_conv_kernel_dim": 4,
+        "rms_norm_eps": 1e-3}, rounding=_SMALL_HEADS),
+    Row("bailing_hybrid", {
+        **_LATENT, **_GROUPS, "head_dim": 6, "num_local_experts": 6, "layer_group_size": 2,
+        "short_conv_kernel_size": 4, "rms_norm_eps": 1e-3}, rounding=_SMALL_HEADS),
+    Row("mamba2", {
+        "num_heads": 6, "head_dim": 16, "state_size": 6, "n_groups": 2, "chunk_size": 8},
+        cache="cache_params"),
+    Row("qwen3_5", {
+        "text_config": {**_BASE, **_DELTA, "layer_types": _HYBRID}, "vision_config": _EYES},
+        base={}, auto=_IMAGES, rounding=_SMALL_HEADS),
+    Row("qwen3_5_moe", {
+        "text_config": {**_BASE, **_EXPERTS, **_DELTA, "layer_types": _HYBRID,
+                        "shared_expert_intermediate_size": 20}, "vision_config": _EYES},
+        base={}, auto=_IMAGES, rounding=_SMALL_HEADS),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

@@ -15,9 +15,11 @@ from companion.models.atlas.families import (
     gated,
     gemma,
     hybrid,
+    kimi,
     latent,
     liquid,
     mamba,
+    recurrent,
     sparse,
 )
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
@@ -27,7 +29,8 @@ from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
 _ROOMS = (
-    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, blocks, compressed
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, recurrent, latent, kimi,
+    blocks, compressed,
 )  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {

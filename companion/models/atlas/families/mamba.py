@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,9 +38,9 @@ _OWN = "layers.*.mixer"
 
 def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
     """Return Mamba-2 as most files describe it; `choices` say what is different."""
-    limit = tuple(options.get("time_step_limit") or (0.0, float("inf")))
-    if limit[1] != float("inf"):
-        raise ValueError(f"time_step_limit: {options.path} has {limit}, wanted no upper limit")
+    least, most = options.get("time_step_limit") or (0.0, None)
+    if isinstance(most, float) and math.isfinite(most):  # files write infinity as an object
+        raise ValueError(f"time_step_limit: {options.path} has {most}, wanted no upper limit")
     given = {
         "num_heads": options["mamba_n_heads"],
         "head_dim": options["mamba_d_head"],
@@ -48,7 +49,7 @@ def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
         "conv_width": options["mamba_d_conv"],
         "conv_bias": options.flag("mamba_conv_bias", True),
         "bias": options.flag("mamba_proj_bias", False),
-        "least_step": limit[0],
+        "least_step": least,
         "norm_eps": options.get("rms_norm_eps"),
     }
     return Mamba2Spec(**(given | choices))
@@ -148,7 +149,7 @@ def _cut(part: int) -> Make:
     return make
 
 
-def _mamba_names(block: str) -> Names:
+def mamba_names(block: str) -> Names:
     """Return the names of a layer of Mamba-2 that the files call `block`."""
     theirs = f"model.layers.*.{block}"
     return {
@@ -255,13 +256,13 @@ FAMILIES = {
     "nemotron_h": Family(
         _nemotron_h,
         _NEMOTRON,
-        mixers={Mamba2Spec: _mamba_names("mixer")},
+        mixers={Mamba2Spec: mamba_names("mixer")},
     ),
     "granitemoehybrid": Family(
         _granitemoehybrid,
         _GRANITE,
-        mixers={Mamba2Spec: _mamba_names("mamba")},
+        mixers={Mamba2Spec: mamba_names("mamba")},
     ),
-    "bamba": Family(_bamba, _BAMBA, mixers={Mamba2Spec: _mamba_names("mamba")}),
-    "falcon_h1": Family(_falcon_h1, {**_BAMBA, **_mamba_names("mamba")}, by_fields=_falcon_names),
+    "bamba": Family(_bamba, _BAMBA, mixers={Mamba2Spec: mamba_names("mamba")}),
+    "falcon_h1": Family(_falcon_h1, {**_BAMBA, **mamba_names("mamba")}, by_fields=_falcon_names),
 }

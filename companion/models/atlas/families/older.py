@@ -45,10 +45,21 @@ _DEEPSEEK_V4 = {
 }
 _PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}  # they unfold from no latent
 _LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
+_FORGET = {
+    f".self_attn.{name}": f".self_attn.forget_gate.{name}"
+    for name in ("f_proj.", "f_a_proj.", "f_b_proj.", "dt_bias", "A_log")
+}
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
 OLDER: Mapping[str, Mapping[str, str]] = {
     "axk1": {".mlp.post_mlp_layernorm": ".post_mlp_layernorm"},
+    "bailing_hybrid": {
+        "model.word_embeddings.": "model.embed_tokens.",
+        ".attention.": ".self_attn.",
+        ".self_attn.dense.": ".self_attn.o_proj.",
+        ".mlp.gate.expert_bias": ".mlp.gate.e_score_correction_bias",
+        **_FORGET,
+    },
     "deepseek_v2": _PLAIN_QUERIES,
     "deepseek_v3": _PLAIN_QUERIES,
     "deepseek_v4": _DEEPSEEK_V4,
@@ -76,11 +87,11 @@ OLDER: Mapping[str, Mapping[str, str]] = {
     },
     "kimi_k25": {
         **_PLAIN_QUERIES,
-        "language_model.model.blocks.": "model.language_model.layers.",  # as the library saves it
         "language_model.model.": "model.language_model.",
         "language_model.lm_head.": "lm_head.",
         ".language_model.blocks.": ".language_model.layers.",  # as the library itself writes them
     },
+    "kimi_linear": {**_MIXTRAL, **_FORGET},
     "kolibri1": {
         "moe.router.expert_bias": _CORRECTION,
         "post_attn_norm": "post_self_attn_layernorm",
