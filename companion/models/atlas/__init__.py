@@ -10,6 +10,7 @@ from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.families import FAMILIES, read_config, read_weights
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.differential import DifferentialSpec
+from companion.models.atlas.mixers.latent import LatentSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.norms import NormSpec
@@ -19,6 +20,6 @@ from companion.models.atlas.token_input import TokenInputSpec
 
 __all__ = [
     "FAMILIES", "AttentionSpec", "DecoderModel", "DifferentialSpec", "ExpertsSpec",
-    "FeedForwardSpec", "LayerSpec", "ModelSpec", "NormSpec", "RotarySpec", "TokenInputSpec",
-    "read_config", "read_weights",
+    "FeedForwardSpec", "LatentSpec", "LayerSpec", "ModelSpec", "NormSpec", "RotarySpec",
+    "TokenInputSpec", "read_config", "read_weights",
 ]  # fmt: skip

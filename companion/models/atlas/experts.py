@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import torch
@@ -14,6 +14,7 @@ from companion.models.atlas.feed_forward import (
     Activation,
     FeedForward,
     FeedForwardSpec,
+    bounded,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -22,7 +23,7 @@ Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
 
 @contract(
     num_experts=">= 1", experts_per_token=">= 1", hidden_dim=">= 1", groups=">= 1",
-    groups_per_token=">= 1",
+    groups_per_token=">= 1", group_best=">= 1", sum_eps=">= 0",
 )  # fmt: skip
 @dataclass(frozen=True)
 class ExpertsSpec:
@@ -32,24 +33,28 @@ class ExpertsSpec:
         num_experts: how many experts there are.
         experts_per_token: how many of them a token uses.
         hidden_dim: width between the projections of an expert.
+        gated: multiply by a second projection, in the shared expert, too.
         activation: of an expert.
         scores: how logits become the weights of experts: a softmax or a sigmoid over all of them,
             or over the chosen ones.
         normalised: divide the weights of the chosen experts by their sum.
+        sum_eps: number that is added to that sum.
         scale: factor on the weights, after that.
         softcap: bound on the logits.
         logit_scale: factor on the logits.
         corrected: add a stored number for each expert to its score before the choice, and not to
             its weight (DeepSeek-V3's balancing without a loss).
         groups: number of equal groups of experts, of which some are chosen first.
-        groups_per_token: how many groups are chosen, by the sum of their two best scores, or by
-            their best one without a correction.
+        groups_per_token: how many groups are chosen, by the sum of their best scores.
+        group_best: how many best scores of a group are summed for that.
         shared_dim: width of an expert that every token uses; None means that there is none.
         shared_gate: multiply what the shared expert gives by the sigmoid of a projection.
+        output_norm: norm of what the chosen experts and the shared one give together.
         averaged: halve the sum of what the chosen experts and the shared one give.
         bias: whether the router and the experts have biases.
-        limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
-            then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
+        limit: bound on what enters the gate and the product of an expert (gpt-oss).
+        shifted: add 1 to what the gate of an expert multiplies (gpt-oss).
+        shared_alike: the shared expert has this bound and this shift, too.
         inner_dim: width of what experts read and give, between two projections; None means that
             of the model (Muse Spark).
         inner_norm: norm of what is projected to them.
@@ -64,22 +69,28 @@ class ExpertsSpec:
     experts_per_token: int
     hidden_dim: int
     activation: Activation = "silu"
+    gated: bool = True
     scores: Scores = "softmax"
     normalised: bool = True
+    sum_eps: float = 0.0
     scale: float = 1.0
     softcap: float | None = None
     logit_scale: float = 1.0
     corrected: bool = False
     groups: int = 1
     groups_per_token: int = 1
+    group_best: int = 2
     shared_dim: int | None = None
     shared_gate: bool = False
+    output_norm: NormSpec | None = None
     averaged: bool = False
     bias: bool = False
     limit: float | None = None
     inner_dim: int | None = None
     inner_norm: NormSpec | None = None
     post_norm: NormSpec | None = None
+    shifted: bool = False
+    shared_alike: bool = False
     weigh_input: bool = False
 
 
@@ -112,7 +123,7 @@ class Router(nn.Module):
         chosen = self._within_groups(preferred).topk(spec.experts_per_token).indices
         weights = last(scores.gather(-1, chosen))
         if spec.normalised:
-            weights = weights / weights.sum(-1, keepdim=True)
+            weights = weights / (weights.sum(-1, keepdim=True) + spec.sum_eps)
         return weights * spec.scale, chosen
 
     def _within_groups(self, scores: Tensor) -> Tensor:
@@ -121,7 +132,7 @@ class Router(nn.Module):
         if spec.groups_per_token == spec.groups:
             return scores
         grouped = torch.unflatten(scores, -1, (spec.groups, -1))
-        best = grouped.topk(2 if spec.corrected else 1).values.sum(-1)
+        best = grouped.topk(spec.group_best).values.sum(-1)
         chosen = best.topk(spec.groups_per_token).indices
         outside = torch.ones_like(best, dtype=torch.bool).scatter(-1, chosen, value=False)
         inside: Tensor = grouped.masked_fill(outside[..., None], float("-inf"))
@@ -144,10 +155,10 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        inner = spec.inner_dim or embed_dim
-        self.gate_up = nn.Parameter(torch.randn(count, 2 * hidden, inner) / inner**0.5)
+        inner, rows = spec.inner_dim or embed_dim, 2 * hidden if spec.gated else hidden
+        self.gate_up = nn.Parameter(torch.randn(count, rows, inner) / inner**0.5)
         self.down = nn.Parameter(torch.randn(count, inner, hidden) / hidden**0.5)
-        self.gate_up_bias = nn.Parameter(torch.zeros(count, 2 * hidden)) if spec.bias else None
+        self.gate_up_bias = nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
         self.down_bias = nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
         self.inner_proj = nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
         self.outer_proj = nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
@@ -155,9 +166,12 @@ class Experts(nn.Module):
         self.post_norm = Norm(inner, spec.post_norm) if spec.post_norm else None
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
-            shared = FeedForwardSpec(spec.shared_dim, spec.activation)
+            shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
+            if spec.shared_alike:
+                shared = replace(shared, limit=spec.limit, shifted=spec.shifted)
             self.shared = FeedForward(embed_dim, shared)
             self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
+        self.output_norm = Norm(embed_dim, spec.output_norm) if spec.output_norm else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute (..., e) from (..., e)."""
@@ -167,7 +181,8 @@ class Experts(nn.Module):
         output = self._routed(inner, *self.router(tokens))
         output = output if self.outer_proj is None else self.outer_proj(output)
         output = output + self._shared(tokens)
-        return (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        output = (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        return output if self.output_norm is None else self.output_norm(output)
 
     def _routed(self, tokens: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
         """Sum what the chosen experts give for tokens (n, e), each times its weight."""
@@ -185,16 +200,18 @@ class Experts(nn.Module):
         hidden = x @ self.gate_up[expert].T
         if self.gate_up_bias is not None:
             hidden = hidden + self.gate_up_bias[expert]
-        gate, up = hidden.chunk(2, -1)
-        if self.spec.limit is None:
-            hidden = self.activate(gate) * up
-        else:
-            gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
-            hidden = gate * torch.sigmoid(1.702 * gate) * (up + 1)
-        output = hidden @ self.down[expert].T
+        output = self._activated(hidden) @ self.down[expert].T
         if self.down_bias is not None:
             output = output + self.down_bias[expert]
         return output if self.post_norm is None else self.post_norm(output)
+
+    def _activated(self, hidden: Tensor) -> Tensor:
+        """Compute what lies between the projections of an expert."""
+        if not self.spec.gated:
+            return self.activate(hidden)
+        gate, up = hidden.chunk(2, -1)
+        gate, up = bounded(gate, up, self.spec.limit)
+        return self.activate(gate) * (up + 1 if self.spec.shifted else up)
 
     def _shared(self, tokens: Tensor) -> Tensor | float:
         """Compute what the shared expert gives, 0 where there is none."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from companion.contracts import contract
 
+INDEXER_KEYS = "indexer keys"
+"""What the part is called by which a layer chooses the keys that it attends to."""
+
 
 @contract(
     numbers=">= 1", tokens=">= 1", limit=">= 0", itemsize=">= 1", read=">= 0", read_limit=">= 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -10,9 +11,11 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
+from companion.models.atlas.mixers.latent import Latent, LatentSpec
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
 from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
@@ -20,13 +23,16 @@ from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
 from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.streams import Streams, StreamsSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
+    BlockIndexedSpec: BlockIndexed,
     DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
+    LatentSpec: Latent,
     LightningSpec: Lightning,
     Mamba2Spec: Mamba2,
     ShortConvSpec: ShortConv,
@@ -56,6 +62,18 @@ class TextStep(NamedTuple):
     weights: None = None
 
 
+class BesideState(NamedTuple):
+    """What a layer with two mixers side by side keeps.
+
+    Attributes:
+        first: the state of the one.
+        second: the state of the other.
+    """
+
+    first: Any
+    second: Any
+
+
 class Layer(nn.Module):
     """Mix tokens, then compute with each of them, both in a residual.
 
@@ -73,9 +91,13 @@ class Layer(nn.Module):
         self.feed_forward = self.feed_forward_norm = self.feed_forward_post_norm = None
         if spec.mixer is not None:
             shares = {} if spec.shares is None else {"shares": True}
-            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares)
+            chosen = {} if spec.chosen_by is None else {"chosen": True}
+            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares, **chosen)
             self.mixer_norm = _norm(embed_dim, spec.pre_norm)
             self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
+        self.beside = None
+        if spec.beside is not None:
+            self.beside = MIXERS[type(spec.beside)](embed_dim, spec.beside)
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
@@ -85,39 +107,72 @@ class Layer(nn.Module):
         temperature = spec.residual_gate
         self.mixer_gate = ResidualGate(embed_dim, temperature) if temperature else None
         self.feed_forward_gate = ResidualGate(embed_dim, temperature) if temperature else None
+        self.mixer_streams = None if spec.mixer is None else _streams(embed_dim, spec.streams)
+        self.feed_forward_streams = _streams(embed_dim, spec.streams if spec.feed_forward else None)
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
         self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
     def forward(
-        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None
+        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None, choice: Any = None
     ) -> tuple[Tensor, Any]:
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
         Args:
-            x: tokens.
+            x: tokens, or (b, n, N, e) where there are several streams.
             state: what the layer kept of the tokens before; None means that the text begins here.
             memory: keys and values of the layer that this one shares with.
             own: (b, n, p) vectors of the tokens for this layer, where it reads them.
+            choice: (b, n, k) the keys that another layer has chosen for this one.
         """
         before = x
         if self.mixer is not None:
-            read = _applied(self.mixer_norm, x)
-            shared = {} if self.spec.shares is None else {"memory": memory}
-            mixed, state = self.mixer(read, state, **shared)
-            x = self._joined(x, _applied(self.mixer_post_norm, mixed), self.mixer_gate)
+            opened, gates = _opened(self.mixer_streams, x)
+            read = _applied(self.mixer_norm, opened)
+            mixed, state = self._mix(read, state, memory, choice)
+            x = self._joined(0, x, read, _applied(self.mixer_post_norm, mixed), gates)
         if self.feed_forward is not None:
-            computed = self.feed_forward(self._read(before if self.spec.parallel else x))
-            computed = _applied(self.feed_forward_post_norm, computed)
-            x = self._joined(x, computed, self.feed_forward_gate)
+            source = before if self.spec.parallel else x
+            opened, gates = _opened(self.feed_forward_streams, source)
+            read = self._read(opened)
+            computed = _applied(self.feed_forward_post_norm, self.feed_forward(read))
+            x = self._joined(1, x, read, computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
 
-    def _joined(self, x: Tensor, part: Tensor, gate: ResidualGate | None) -> Tensor:
-        """Add to x what a part has given."""
-        return x + self.spec.residual_scale * part if gate is None else gate(x, part)
+    def _mix(self, read: Tensor, state: Any, memory: Any, choice: Any) -> tuple[Tensor, Any]:
+        """Let tokens reach each other, in one way or in two."""
+        assert self.mixer is not None
+        if self.beside is None:
+            shared = {} if self.spec.shares is None else {"memory": memory}
+            chosen = {} if self.spec.chosen_by is None else {"choice": choice}
+            mixed, state = self.mixer(read, state, **shared, **chosen)
+            return mixed, state
+        first, second = state or (None, None)
+        mixed, first = self.mixer(read, first)
+        other, second = self.beside(read, second)
+        return mixed + other, BesideState(first, second)
+
+    def _joined(
+        self, part: int, x: Tensor, read: Tensor, given: Tensor, gates: Tensor | None = None
+    ) -> Tensor:
+        """Add what the mixer (part 0) or the feed-forward layer (part 1) gives of what it read."""
+        gate = (self.mixer_gate, self.feed_forward_gate)[part]
+        if gate is not None:
+            return gate(x, given)
+        passing, scale = read if self.spec.carries_norm else x, self.spec.residual_scale
+        factor = scale[part] if isinstance(scale, tuple) else scale
+        return _added(self.spec.carry_scale[part] * passing, factor * given, gates)
+
+    def trim(self, state: Any) -> Any:
+        """Forget what no later query can reach."""
+        if isinstance(state, BesideState):
+            return BesideState(
+                _trimmed(self.mixer, state.first), _trimmed(self.beside, state.second)
+            )
+        return _trimmed(self.mixer, state)
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""
@@ -155,6 +210,9 @@ class DecoderModel(nn.Module):
                 spec.vocab_size, spec.embed_dim, len(spec.layers), token_input
             )
         self.layers = nn.ModuleList(Layer(spec.embed_dim, layer) for layer in spec.layers)
+        self.streams = None
+        if spec.streams is not None:
+            self.streams = Streams(spec.embed_dim, spec.streams, reads_only=True)
         self.norm = _norm(spec.embed_dim, spec.norm)
         self.output = nn.Linear(spec.embed_dim, spec.vocab_size, spec.output_bias)
         if spec.tied:
@@ -174,12 +232,18 @@ class DecoderModel(nn.Module):
         before = [None] * len(self.layers) if states is None else states
         x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
         owns = None if self.token_inputs is None else self.token_inputs(tokens, x)
+        if self.spec.streams is not None:
+            x = x[..., None, :].expand(-1, -1, self.spec.streams.count, -1)
         after: list[Any] = []
-        for number, (layer, state) in enumerate(zip(self.layers, before, strict=True)):
-            source = self.spec.layers[number].shares
+        layers: Iterable[Any] = self.layers
+        for number, (layer, state) in enumerate(zip(layers, before, strict=True)):
+            source, chooser = layer.spec.shares, layer.spec.chosen_by
             memory = None if source is None else after[source]
-            x, state = layer(x, state, memory, None if owns is None else owns[number])
+            choice = None if chooser is None else after[chooser].choice
+            own = None if owns is None else owns[number]
+            x, state = layer(x, state, memory, own, choice)
             after.append(state)
+        x, _ = _opened(self.streams, x)
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
@@ -226,27 +290,32 @@ class DecoderModel(nn.Module):
         __call__ = forward
 
 
-def state_numbers(states: States) -> int:
+def state_numbers(states: Any) -> int:
     """Count the numbers that states hold."""
-    return sum(
-        part.numel() for state in states if state is not None for part in state
-        if isinstance(part, Tensor)
-    )  # fmt: skip
+    if isinstance(states, Tensor):
+        return states.numel()
+    return sum(map(state_numbers, states)) if isinstance(states, tuple) else 0
 
 
 def _rows(state: Any, indices: Tensor) -> Any:
     """Return some rows of the state of a layer, whose tensors all begin with an axis of texts."""
-    if state is None:
-        return None
-    parts = (part[indices] if isinstance(part, Tensor) else part for part in state)
-    return type(state)(*parts)
+    if isinstance(state, Tensor):
+        return state[indices]
+    if not isinstance(state, tuple):
+        return state
+    return type(state)(*(_rows(part, indices) for part in state))
 
 
 def _kept(layer: Any, state: Any) -> Any:
     """Return what a layer keeps: nothing of what it shares, and nothing that no query reaches."""
     if layer.spec.shares is not None or layer.mixer is None:
         return None
-    trim = getattr(layer.mixer, "trim", None)
+    return layer.trim(state)
+
+
+def _trimmed(mixer: Any, state: Any) -> Any:
+    """Let a mixer forget what no later query can reach, if it can."""
+    trim = getattr(mixer, "trim", None)
     return state if trim is None else trim(state)
 
 
@@ -255,6 +324,20 @@ def _computing(embed_dim: int, spec: FeedForwardSpec | ExpertsSpec) -> nn.Module
     if isinstance(spec, ExpertsSpec):
         return Experts(embed_dim, spec)
     return FeedForward(embed_dim, spec)
+
+
+def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
+    return None if spec is None else Streams(embed_dim, spec)
+
+
+def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return what a part reads, and the gates of what it gives where there are several streams."""
+    return (x, None) if streams is None else streams(x)
+
+
+def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:
+    """Add what a part gives to the residual stream, or to all of them."""
+    return x + given if gates is None else x + gates[..., None] * given[..., None, :]
 
 
 def _norm(width: int, spec: NormSpec | None) -> Norm | None:

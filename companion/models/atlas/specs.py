@@ -8,8 +8,9 @@ from typing import Protocol
 from companion.contracts import contract
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
-from companion.models.atlas.kept import Kept, bytes_of
+from companion.models.atlas.kept import INDEXER_KEYS, Kept, bytes_of
 from companion.models.atlas.norms import NormSpec
+from companion.models.atlas.streams import StreamsSpec
 from companion.models.atlas.token_input import TokenInputSpec
 
 _RMS = NormSpec()
@@ -22,16 +23,18 @@ class MixerSpec(Protocol):
         """Return what it keeps of the tokens so far, for the next token."""
 
 
-@contract(shares=">= 0", residual_gate="> 0")
+@contract(shares=">= 0", chosen_by=">= 0", residual_gate="> 0")
 @dataclass(frozen=True)
 class LayerSpec:
     """One layer: tokens are mixed, then each is computed with by itself.
 
-    Every part f sits in a residual, x + residual_scale * post_norm(f(pre_norm(x))), where a norm
-    that is None is left out.
+    Every part f sits in a residual,
+    carry_scale * x + residual_scale * post_norm(f(pre_norm(x))), where a norm that is None is left
+    out.
 
     Attributes:
         mixer: how tokens reach each other; None means not at all.
+        beside: a second mixer that reads the same; what both give is added (Falcon-H1).
         feed_forward: what is computed at every position; None means nothing.
         pre_norm: norm of what a part reads.
         post_norm: norm of what it gives.
@@ -41,12 +44,18 @@ class LayerSpec:
             means a = b = 1.
         parallel: both parts read the same normalised x, and both are added to it.
         two_norms: with parallel, each part normalises x by itself (GPT-NeoX).
-        residual_scale: factor on what a part gives.
+        residual_scale: factor on what a part gives, one for both or one for each.
+        carry_scale: factor on what passes a part by, for each part.
+        carries_norm: what passes a part by is the normalised x that it reads (MiniMax-01).
         token_input: vector of the token itself that the layer reads behind its parts; None means
             none. All layers of a model have one, or none has.
         scaled: multiply what the layer gives by a stored number (Gemma 4).
         shares: number of an earlier layer whose keys and values this one reads instead of making
             its own.
+        chosen_by: number of an earlier layer whose choice of keys this one takes over; None means
+            that it chooses by itself, or not at all.
+        streams: residual streams; None means that there is one. All layers of a model have the
+            same.
     """
 
     mixer: MixerSpec | None
@@ -57,10 +66,15 @@ class LayerSpec:
     residual_gate: float | None = None
     parallel: bool = False
     two_norms: bool = False
-    residual_scale: float = 1.0
+    residual_scale: float | tuple[float, float] = 1.0
+    carry_scale: tuple[float, float] = (1.0, 1.0)
+    carries_norm: bool = False
     token_input: TokenInputSpec | None = None
     scaled: bool = False
     shares: int | None = None
+    chosen_by: int | None = None
+    beside: MixerSpec | None = None
+    streams: StreamsSpec | None = None
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return what the layer itself keeps of the tokens so far."""
@@ -68,7 +82,11 @@ class LayerSpec:
 
     def reads(self) -> tuple[Kept, ...]:
         """Return what the next token reads, kept by this layer or by the one it shares with."""
-        return () if self.mixer is None else self.mixer.keeps()
+        mixers = [mixer for mixer in (self.mixer, self.beside) if mixer is not None]
+        parts = tuple(part for mixer in mixers for part in mixer.keeps())
+        if self.chosen_by is None:
+            return parts
+        return tuple(part for part in parts if part.what != INDEXER_KEYS)
 
 
 @contract(vocab_size=">= 1", embed_dim=">= 1", logit_softcap="> 0")
@@ -101,7 +119,9 @@ class ModelSpec:
     output_bias: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a layer that shares with one that is not there, or that shares itself."""
+        """Refuse layers that do not fit each other, or share with one that is not there."""
+        if len({layer.streams for layer in self.layers}) > 1:
+            raise ValueError("layers: got streams in some, wanted the same in all of them")
         if len({layer.token_input for layer in self.layers}) > 1:
             raise ValueError("layers: got token_input in some, wanted the same in all of them")
         for number, layer in enumerate(self.layers):
@@ -111,6 +131,11 @@ class ModelSpec:
                     f"layers: layer {number} has shares={source}, wanted an earlier layer that "
                     f"makes its own keys and values"
                 )
+
+    @property
+    def streams(self) -> StreamsSpec | None:
+        """The residual streams of all layers; None means that there is one."""
+        return self.layers[0].streams if self.layers else None
 
     def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
         """Return the bytes of cache and state that all layers keep of texts of so many tokens.

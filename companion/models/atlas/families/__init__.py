@@ -6,14 +6,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.models.atlas.families import balanced, dense, early, gated, gemma, sparse
+from companion.models.atlas.families import (
+    balanced,
+    blocks,
+    dense,
+    early,
+    gated,
+    gemma,
+    hybrid,
+    latent,
+    liquid,
+    mamba,
+    sparse,
+)
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
 from companion.models.atlas.families.older import OLDER
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated)
+_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent, blocks)
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))
@@ -59,7 +71,8 @@ def read_weights(
         ValueError: a model_type that is not covered, or weights that are missing, unknown or of
             another shape.
     """
-    copy_weights(model, _family(config, path), tensors)
+    family = _family(config, path).described(Options(dict(config), path))
+    copy_weights(model, family, tensors)
 
 
 def _family(config: Mapping[str, Any], path: str) -> Family:

@@ -28,7 +28,7 @@ from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
-from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
@@ -43,7 +43,7 @@ def model_of(options: Options, layers: list[LayerSpec], **choices: Any) -> Model
 
 
 def pre_norm_model(
-    options: Options, mixers: Sequence[AttentionSpec], *, norm: NormSpec | None = None,
+    options: Options, mixers: Sequence[MixerSpec], *, norm: NormSpec | None = None,
     residual_scale: float = 1.0, feed_forward: FeedForwardSpec | None = None, **choices: Any,
 ) -> ModelSpec:  # fmt: skip
     """Return a model with a norm before every part, and one dense feed-forward layer."""
@@ -267,6 +267,28 @@ _APERTUS = {
     "layers.*.feed_forward.activate.negative": "model.layers.*.mlp.act_fn.alpha_n",
     "layers.*.feed_forward.activate.slope": "model.layers.*.mlp.act_fn.beta",
 }
+
+
+def _cohere_compass(options: Options) -> ModelSpec:
+    """Return Cohere Compass, with rotary positions in the kinds of layers that have a base."""
+    norm = norm_of(options, eps="layer_norm_eps", centred=True)
+    width, ropes = head_width(options), options["rope_parameters"]
+    layers = [
+        LayerSpec(
+            attention_of(
+                options, kind,
+                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
+            ),
+            feed_forward_of(options),
+            norm,
+            parallel=True,
+        )
+        for kind in kinds(options)
+    ]  # fmt: skip
+    scale = options.get("logit_scale") or 1.0
+    return model_of(options, layers, norm=norm, logit_scale=scale, tied=True)
+
+
 _DIFFLLAMA = {
     f"layers.*.mixer.factors.{name}": f"model.layers.*.self_attn.lambda_{name}"
     for name in ("q1", "k1", "q2", "k2")
@@ -310,5 +332,6 @@ FAMILIES = {
     "diffllama": Family(_diffllama, {**LLAMA, **_DIFFLLAMA}),
     "nanochat": Family(_nanochat, {**LLAMA, **_NANOCHAT}),
     "hyperclovax": Family(_hyperclovax, {**LLAMA, **_HYPERCLOVAX}),
+    "cohere_compass_text": Family(_cohere_compass, LLAMA),
     "cohere2": Family(_cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
 }

@@ -137,6 +137,30 @@ def _muse_spark(options: Options) -> ModelSpec:
     return _muse_model(options, layers)
 
 
+def _beam(options: Options) -> ModelSpec:
+    """Return Beam, which has no positions in full layers.
+
+    Its k-th part joins as sqrt((k - 1) / k) x + part / sqrt(k), which is 1 / sqrt(k) times the
+    plain sum of all; every reader of x normalises it first, so that the plain sum gives the same.
+    """
+    norm, width, ropes = norm_of(options), head_width(options), options["rope_parameters"]
+    experts = balanced_experts_of(options)
+    layers = [
+        LayerSpec(
+            attention_of(
+                options, kind, qk_norm=norm, gate="feature", gate_bias=True,
+                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
+                length_power=None if ropes.get(kind) else (0.1, 2048),
+            ),
+            experts if sparse else feed_forward_of(options),
+            norm,
+            norm,
+        )
+        for kind, sparse in zip(kinds(options), sparse_layers(options), strict=True)
+    ]  # fmt: skip
+    return model_of(options, layers, logit_softcap=options["final_logit_softcapping"])
+
+
 _AFMOE = {
     **BOTH_NORMS,
     "layers.*.feed_forward_norm": "model.layers.*.pre_mlp_layernorm",
@@ -145,8 +169,9 @@ _AFMOE = {
 }
 _LAGUNA = {**expert_names(), "layers.*.mixer.gate_proj": "model.layers.*.self_attn.g_proj"}
 
+_BEAM = {"layers.*.mixer.gate_bias": "model.layers.*.self_attn.gate_bias"}
 _WHOLE = "model.language_model."
-_OTHERS = ("model.vision_*", "model.audio_*", "model.vit_*", "model.multi_modal_projector*")
+_OTHERS = ("*vision_*", "model.audio_*", "*vit_*", "model.multi_modal_projector*")
 _MUSE = {**LLAMA, **BOTH_NORMS}
 _MUSE_SPARK = {
     **_MUSE,
@@ -160,9 +185,8 @@ _MUSE_SPARK = {
 }
 
 FAMILIES = {
-    "step3p7": Family(
-        inside("text_config", _step3p7), within(_WHOLE, {**LLAMA, **_LAGUNA}), _OTHERS
-    ),
+    "beam": Family(_beam, {**LLAMA, **BOTH_NORMS, **expert_names(), **_BEAM}),
+    "step3p7": Family(inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS),
     "muse_glimmer": Family(inside("text_config", _muse_glimmer), within(_WHOLE, _MUSE), _OTHERS),
     "muse_spark": Family(inside("text_config", _muse_spark), within(_WHOLE, _MUSE_SPARK), _OTHERS),
     "afmoe": Family(_afmoe, {**LLAMA, **_AFMOE}),

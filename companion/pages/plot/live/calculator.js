@@ -100,7 +100,8 @@ function start(root) {
   function read() {
     one("fault").textContent = "";
     try {
-      model = readConfig(JSON.parse(text.value));
+      // Python writes Infinity into such files, which is no JSON.
+      model = readConfig(JSON.parse(text.value.replace(/-?\b(Infinity|NaN)\b/g, "null")));
     } catch (error) {
       one("fault").textContent =
         error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message;
