@@ -183,8 +183,8 @@ RACE: When = (
     "The first edition compared a Transformer after 1,200 updates with recurrent translators after "
     "2,000, while it still improved, and drew no claim from it; the study of what attention buys "
     "then gave it 2,000. A first race had three seeds and 800 and 1,600 updates. After these the "
-    "Transformer still improved, and nothing could be told. This race has five seeds, twice as "
-    "many updates and rates tuned for them; its claims were committed before its trials and runs.",
+    "Transformer still improved, and nothing could be told. This race has five seeds and twice as "
+    "many updates, with the same settings; its claims were committed before its runs.",
 )
 RACE_TIME: When = (
     "changed later",
