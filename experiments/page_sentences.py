@@ -3,8 +3,8 @@
 `python -m experiments.page_sentences` reads the pages as they stand in `book/` and writes
 `companion/data/sentences.txt`, one sentence a line, in lower case. The file is a copy of one day.
 It does not follow the pages, so that what is trained with it stays the same. Sentences with
-formulas, code, numbers or other letters than a to z are left out, and so is a sentence that came
-before.
+formulas, code, numbers, half a bracket or other letters than a to z are left out, and so is a
+sentence that came before.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def sentences(paragraph: str) -> Iterator[str]:
     """
     for sentence in _END.split(paragraph):
         said = sentence.lower()
-        if SHORTEST <= len(said) <= LONGEST and set(said) <= set(SYMBOLS):
+        whole = said.count("(") == said.count(")") and said.count('"') % 2 == 0
+        if whole and SHORTEST <= len(said) <= LONGEST and set(said) <= set(SYMBOLS):
             yield said
 
 

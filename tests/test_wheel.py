@@ -113,6 +113,7 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
     names = ZipFile(wheel).namelist()
     assert "companion/py.typed" in names
     assert "companion/data/phrases.tsv" in names
+    assert "companion/data/sentences.txt" in names
     assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
     assert {
         "companion/pages/plot/live/live.css",
