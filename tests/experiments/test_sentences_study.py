@@ -63,5 +63,5 @@ def test_the_best_counter_is_the_one_with_the_least_loss() -> None:
 def test_counting_longer_groups_of_letters_stops_paying() -> None:
     losses = study.counters(1)
     perplexities = [math.exp(losses[f"counted/{order}"]) for order in study.ORDERS]
-    assert perplexities[0] == pytest.approx(18.7, abs=0.1)
+    assert perplexities[0] == pytest.approx(18.9, abs=0.1)
     assert perplexities[5] > min(perplexities[3:5])
