@@ -719,18 +719,6 @@ HISTORIES: dict[str, dict[str, History]] = {
             "value_gradient_grows": "ours",
         },
     ),
-    "sentences": histories(
-        (
-            "before the runs",
-            "The counting models and one trial run of 500 updates had been seen, at a rate that "
-            "was not tuned: it was better than counting triples and worse than the best counter.",
-        ),
-        {
-            "passes_all_counters": "ours",
-            "passes_triples": "ours",
-            "spells": "ours check",
-        },
-    ),
     "speculative": histories(
         (
             "before the runs",

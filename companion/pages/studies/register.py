@@ -28,7 +28,6 @@ PAGES: Mapping[str, str] = {
     "parallelism": "implementation/transformer_evidence.ipynb",
     "transformer": "implementation/transformer_evidence.ipynb",
     "language_model": "implementation/language_model_evidence.ipynb",
-    "sentences": "implementation/language_model_evidence.ipynb",
     "decoding": "implementation/decoding_evidence.ipynb",
     "induction": "implementation/induction_evidence.ipynb",
     "speculative": "implementation/decoding_evidence.ipynb",
