@@ -193,26 +193,6 @@ RACE_TIME: When = (
     "recurrent one, and 0.84 in a trial before this one, so the arms of equal time went, and this "
     "claim says why.",
 )
-AT_ONCE: When = ("extended later", TRAINED_ON)
-PATIENT: When = (
-    "added later",
-    "Added for the second edition, when the numbers of the first were known, and before its runs.",
-)
-MATCHED_STARTS: When = (
-    "extended later",
-    "Planned with 250 updates of larger batches; the first edition recorded 200, in which two "
-    "heads lost 0.055 nats. The second trains for 1,500, from keys and values that start at the "
-    "same size, and its settings and claims were committed before these runs.",
-)
-RACE: When = (
-    "added later",
-    "The first edition compared a Transformer after 1,200 updates with recurrent translators after "
-    "2,000, while it still improved, and drew no claim from it; the study of what attention buys "
-    "then gave it 2,000. This study supersedes both comparisons: as many weights, equal updates "
-    "and equal time, two budgets. Its settings and claims were committed before its runs. Five "
-    "seeds were planned; processor time was short, and before any of its numbers was read they "
-    "became three.",
-)
 AT_ONCE: When = (
     "added later",
     "Added for the second edition, which asked whether the Transformer is only faster to train; "
