@@ -34,7 +34,7 @@ from experiments.kinds import NumberKind, number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(11, 16))
-LEARNING_RATES = (0.002, 0.005, 0.008, 0.0125, 0.02)
+LEARNING_RATES = (0.002, 0.005, 0.008, 0.0125, 0.02, 0.032, 0.05)
 """The first edition tried 0.005 and 0.008 alone, and every kind of attention took the larger."""
 REPORT_STEPS = 700
 """Updates of a reported training; tuning takes `Setting.steps`, fewer."""
