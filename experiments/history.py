@@ -130,9 +130,9 @@ TIMED_AGAIN: When = (
 LONGER_CAPTIONS: When = (
     "extended later",
     "Planned with 400 updates on seeds 1 to 5. Soft attention had 88 and 98 % of the captions "
-    "exact after two such runs, so the report has 700 updates, on seeds 11 to 15. The first edition "
-    "recorded them with the larger of two learning rates; the second tuned all three kinds of "
-    "attention again, inside a wider grid, and ran the same seeds with the claims as they were.",
+    "exact after two such runs, so the report has 700 updates, on seeds 11 to 15. The first "
+    "edition recorded them with the larger of two learning rates; the second tuned all three kinds "
+    "of attention again, inside a wider grid, and ran the same seeds with the claims as they were.",
 )
 LONGER_DIGITS: When = (
     "extended later",
