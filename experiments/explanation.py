@@ -69,7 +69,7 @@ from experiments.trials import Trials, tuned
 SEEDS = tuple(range(1, 6))
 TWIN = 1000
 """What is added to a seed for the second model, whose weights are compared with the first's."""
-LEARNING_RATES = (0.004, 0.012, 0.036, 0.1)
+LEARNING_RATES = (0.004, 0.012, 0.036, 0.1, 0.3)
 """The first edition tried 0.004 and 0.012 alone, and every classifier took the larger."""
 
 Name = Literal["marker", "majority", "lookup"]
