@@ -330,7 +330,12 @@ HISTORIES: dict[str, dict[str, History]] = {
             "shape_right_after_seen_colour": (
                 "extended later",
                 f"{LONGER_CAPTIONS[1]} It was called word_before_is_the_cause, which it does not "
-                "show.",
+                "show. In the first edition it was undecided, without answers by item.",
+            ),
+            "soft_captions": (
+                "extended later",
+                f"{LONGER_CAPTIONS[1]} In the first edition it held: the smaller rate had all "
+                "captions exact.",
             ),
         },
     ),
