@@ -79,4 +79,13 @@ FINDINGS = {
         undecided="We cannot tell whether longer training makes up for a sum that stops growing.",
         number=FEWER,
     ),
+    "running_sum_fails_at_the_usual_rate": Finding(
+        holds="In bfloat16, a sum that grows key by key keeps models from learning at the rate "
+        "that is best in float32.",
+        fails="In bfloat16, a model with a sum that grows key by key learns nearly as well at the "
+        "rate that is best in float32.",
+        undecided="We cannot tell how much a sum that grows key by key costs at the rate that is "
+        "best in float32.",
+        number=FEWER,
+    ),
 }
