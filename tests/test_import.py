@@ -53,6 +53,9 @@ companion.rotate(x, np.arange(5), frequencies=companion.rotary_frequencies(2))
 companion.relative_buckets(np.arange(5))
 companion.linear_attention(x, x, x, feature_map=companion.elu_feature_map, decay=x)
 companion.recurrent_linear_attention(x, x, x), companion.chunked_linear_attention(x, x, x)
+companion.short_convolution(x, np.ones((3, 4)), bias=np.ones(3)), companion.l2_normalize(x)
+companion.softplus_decay(x, np.ones(3), np.ones(3)), companion.fixed_decay(6)
+companion.sigmoid_decay(x, np.ones(3), np.ones(3), floor=-5.0)
 try:
     companion.scaled_dot_product_attention(x, [1.0], x)
 except TypeError:

@@ -56,7 +56,15 @@ RECURRENT: dict[str, Any] = {
     "state": np.ones((2, 3, 3)),
 }  # fmt: skip
 
+LATENT: dict[str, Any] = {
+    "query": HEADS, "query_rotary": HEADS[..., :2], "latent": X[:, :3], "key_rotary": X[:, :3, :2],
+    "key_weight": np.ones((4, 3, 3)), "value_weight": np.ones((4, 3, 7)),
+    "attn_mask": np.ones((4, 5, 3), bool), "is_causal": True, "scale": 0.5,
+    "offset": np.array([1, 2]), "sinks": np.ones(4), "need_weights": True,
+}  # fmt: skip
+
 DEFINITIONS: dict[str, dict[str, Any]] = {
+    "absorbed_latent_attention": LATENT,
     "additive_score": {
         "query": X, "key": Y, "query_weight": np.ones((3, 2)), "key_weight": np.ones((3, 2)),
         "vector": np.ones(2),
@@ -65,11 +73,37 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     "alibi_slopes": {"num_heads": 4, "like": X},
     "attend": {"weights": np.ones((2, 4, 5)), "value": Y},
     "bilinear_score": {"query": X, "key": Y, "weight": np.ones((3, 3))},
+    "block_maxima": {"scores": X, "size": 2},
     "causal_mask": {"q_len": 2, "k_len": 3, "offset": LENGTHS, "like": X},
     "chunked_linear_attention": {**RECURRENT, "chunk_size": 2},
+    "complete_blocks": {"mask": np.ones((4, 5), bool), "size": 2},
+    "differential_attention": {
+        **{name: ATTENTION[name] for name in ("query", "key", "value", "attn_mask", "offset")},
+        "other_query": HEADS, "other_key": MEMORY, "factor": np.ones(4), "is_causal": True,
+        "scale": 0.5, "enable_gqa": True, "need_weights": True,
+    },
+    "differential_factor": {
+        "query": X[0], "key": X[0], "other_query": X[0], "other_key": X[0], "initial": 0.2
+    },
     "document_mask": {"query_ids": IDS, "key_ids": IDS},
     "dot_score": {"query": X, "key": Y},
     "elu_feature_map": {"x": X},
+    "fixed_decay": {"num_heads": 3, "scale": 0.5, "like": X},
+    "l2_normalize": {"x": X, "eps": 1e-6},
+    "headwise_norm": {"x": X, "initial": 0.2, "eps": 1e-5},
+    "indexer_divergence": {
+        "weights": np.ones((2, 7, 4, 5)), "scores": np.ones((2, 4, 5)),
+        "mask": np.ones((4, 5), bool),
+    },
+    "indexer_scores": {
+        "query": HEADS, "key": X[:, :3], "weight": np.ones((2, 4, 5)), "scale": 0.5
+    },
+    "initial_factor": {"layer": 3},
+    "keys_of_blocks": {"blocks": np.ones((4, 2), bool), "k_len": 5, "size": 2},
+    "keys_of_top_blocks": {
+        "scores": np.ones((4, 2)), "count": 1, "mask": np.ones((4, 5), bool), "size": 2
+    },
+    "latent_attention": LATENT,
     "linear_attention": {
         "query": X, "key": X, "value": X, "feature_map": np.exp, "is_causal": True,
         "decay": np.full((2, 4), 0.5),
@@ -80,6 +114,7 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     },
     "online_softmax": {"scores_blocks": [X, X]},
     "padding_mask": {"lengths": LENGTHS, "k_len": 3},
+    "pool_blocks": {"key": HEADS[..., :2], "gate": HEADS[..., :2], "size": 2, "overlap": True},
     "prefix_mask": {"prefix_lengths": LENGTHS, "q_len": 3, "k_len": 4, "offset": LENGTHS},
     "recurrent_linear_attention": RECURRENT,
     "relative_buckets": {
@@ -97,11 +132,17 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         "x": X, "query_weight": np.ones((3, 2)), "key_weight": np.ones((3, 2)),
         "value_weight": np.ones((3, 5)), "mask": np.ones((4, 4), bool),
     },
+    "short_convolution": {
+        "x": X, "weight": np.ones((3, 4)), "bias": np.ones(3), "state": np.ones((2, 3, 3)),
+    },
+    "sigmoid_decay": {"x": X, "log_rate": np.ones(3), "bias": np.ones(3), "floor": -2.0},
     "sinusoidal_encoding": {"length": 3, "width": 4, "base": 100.0, "offset": LENGTHS, "like": X},
     "sliding_window_mask": {
         "q_len": 3, "k_len": 4, "left": 1, "right": 1, "offset": LENGTHS, "like": X
     },
+    "softplus_decay": {"x": X, "log_rate": np.ones(3), "bias": np.ones(3)},
     "tiled_attention": {**ATTENTION, "left": 2, "right": 1, "block_size": (2, 3)},
+    "top_keys": {"scores": X, "count": 2, "mask": np.ones((4, 3), bool)},
     "window_attention": {
         "query": HEADS, "key": MEMORY, "value": MEMORY, "left": 2, "right": 1, "scale": 0.5,
         "enable_gqa": True,
@@ -329,6 +370,11 @@ TAKES_FLOATS = {"attn_mask", "mask", "positions", "like"}
 ON_ANY_DEVICE = {"lengths"}
 
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
+    **{
+        (f"differential_attention, {library}", "factor", kind): "one number serves all heads"
+        for library in ("numpy", "torch")
+        for kind in ("a number", "a float")
+    },
     ("rotate, torch", "frequencies", "of another library"): "NumPy's are moved at every call",
     ("LanguageModel.start", "prompt", "2 on axis 1"): "what is in lengths is not looked at",
 }

@@ -6,6 +6,7 @@ and in bytes no more than tensors.
 """
 
 from companion.cost.counters import LiveBytes, measure_flops, measure_saved_bytes
+from companion.cost.decoders import TokenCost, layer_weights, outer_weights, token_cost
 from companion.cost.growth import PowerLaw, crossover_length, fit_exponent, t_quantile
 from companion.cost.layers import (
     AttentionFlops,
@@ -37,12 +38,13 @@ from companion.cost.transformer import count_flops, count_parameters
 
 __all__ = [
     "AttentionFlops", "LinearFlops", "LiveBytes", "PowerLaw", "Roofline", "Seq2SeqFlops",
-    "StepCost", "TiledFlops", "TrainingBytes", "additive_flops", "array_bytes", "band_pairs",
-    "chunked_linear_attention_flops", "count_flops", "count_parameters", "cpu_seconds",
-    "crossover_length", "feed_forward_flops", "feed_forward_saved_bytes", "fit_exponent",
-    "kv_cache_bytes", "linear_attention_flops", "luong_flops", "matmul_bytes", "matmul_flops",
-    "measure_flops", "measure_roofline", "measure_saved_bytes", "multi_head_flops",
-    "multi_head_saved_bytes", "peak_resident_bytes", "recurrent_flops",
-    "recurrent_linear_attention_flops", "resident_bytes", "seq2seq_flops", "step_cost",
-    "t_quantile", "tiled_flops", "tiled_pairs", "training_bytes", "training_flops",
+    "StepCost", "TiledFlops", "TokenCost", "TrainingBytes", "additive_flops", "array_bytes",
+    "band_pairs", "chunked_linear_attention_flops", "count_flops", "count_parameters",
+    "cpu_seconds", "crossover_length", "feed_forward_flops", "feed_forward_saved_bytes",
+    "fit_exponent", "kv_cache_bytes", "layer_weights", "linear_attention_flops", "luong_flops",
+    "matmul_bytes", "matmul_flops", "measure_flops", "measure_roofline", "measure_saved_bytes",
+    "multi_head_flops", "multi_head_saved_bytes", "outer_weights", "peak_resident_bytes",
+    "recurrent_flops", "recurrent_linear_attention_flops", "resident_bytes", "seq2seq_flops",
+    "step_cost", "t_quantile", "tiled_flops", "tiled_pairs", "token_cost", "training_bytes",
+    "training_flops",
 ]  # fmt: skip

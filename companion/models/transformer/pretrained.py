@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from companion.contracts import contract
+from companion.models.atlas import FAMILIES, DecoderModel, read_config, read_weights
+from companion.models.options import Options
 from companion.models.transformer.config import Activation, Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
@@ -26,7 +28,7 @@ from companion.models.transformer.weights import (
 )
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
-Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder
+Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder | DecoderModel
 Tensors = Mapping[str, Tensor]
 
 _ACTIVATIONS: dict[str, Activation] = {
@@ -128,13 +130,14 @@ class Layout(NamedTuple):
 def from_pretrained(
     folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
 ) -> Pretrained:
-    """Read a BERT, GPT-2 or Llama from a local folder of Hugging Face; nothing is downloaded.
+    """Read a model of Hugging Face's library from a local folder; nothing is downloaded.
 
     The folder holds `config.json` and the weights, as one `model.safetensors` or in shards with
     their index. A BERT with its head for masked words becomes a `MaskedLanguageModel`, one
-    without a `TextEncoder`, the others a `LanguageModel`. BERT's pooler and the heads of other
-    tasks are left out, and so are special tokens, which the decoders take as arguments. Weights
-    are read one by one, so that memory holds them only once.
+    without a `TextEncoder`; GPT-2 and Llama become a `LanguageModel`, and every architecture of
+    `companion.models.atlas` a `DecoderModel`. BERT's pooler and the heads of other tasks are left
+    out, and so are special tokens, which the decoders take as arguments. Weights are read one by
+    one, so that memory holds them only once.
 
     Args:
         folder: a local folder.
@@ -157,14 +160,17 @@ def from_pretrained(
         "llama": _llama,
     }
     layout_of = layouts.get(str(options.get("model_type")))
-    if layout_of is None:
+    known = {*layouts, *FAMILIES}
+    if str(options.get("model_type")) not in known:
         raise ValueError(
             f"folder: {path} has model_type {options.get('model_type')!r}, "
-            f"wanted one of {', '.join(layouts)}"
+            f"wanted one of {', '.join(sorted(known))}"
         )
     if options.get("quantization_config") is not None:
         raise ValueError(f"folder: {path} has a quantization_config, wanted plain weights")
     stored = _open_weights(path.parent)
+    if layout_of is None:
+        return _of_the_atlas(options, stored, path, dtype or torch.get_default_dtype())
     layout = layout_of(options, stored)
     _check_weights(layout, stored, path.parent)
     return build(
@@ -175,36 +181,24 @@ def from_pretrained(
     )
 
 
-class _Options(dict[str, Any]):
-    """The fields of a config.json; asking for one that is missing is an error that names it."""
+def _of_the_atlas(options: Options, stored: Stored, path: Path, dtype: torch.dtype) -> DecoderModel:
+    """Build what config.json describes, without drawing weights, and read those that are stored."""
+    with torch.device("meta"):
+        model = DecoderModel(read_config(options, path=str(path))).to(dtype)
+    model.to_empty(device="cpu")
+    if model.spec.tied:
+        model.output.weight = model.embedding.weight
+    read_weights(model, options, stored, path=str(path))
+    return model.eval()
 
-    def __init__(self, described: dict[str, Any], path: Path | str) -> None:
-        super().__init__(described)
-        self.path = path
 
-    def __missing__(self, name: str) -> Any:
-        raise ValueError(f"folder: {self.path} has no {name}")
+class _Options(Options):
+    """The fields of a config.json, and what they say of activations and tied weights."""
 
     def activation(self, name: str) -> Activation:
         """Return the package's name of an activation."""
-        if str(self[name]) not in _ACTIVATIONS:
-            known = ", ".join(_ACTIVATIONS)
-            raise ValueError(f"{name}: {self.path} has {self[name]!r}, wanted one of {known}")
-        return _ACTIVATIONS[self[name]]
-
-    def flag(self, name: str, default: bool) -> bool:
-        """Return an option that is true or false: the text "false" would count as true."""
-        value = self.get(name, default)
-        if not isinstance(value, bool):
-            raise TypeError(f"{name}: {self.path} has {value!r}, wanted true or false")
-        return value
-
-    def require(self, **wanted: bool | str) -> None:
-        """Refuse options with another value than the only one that the models here have."""
-        for name, value in wanted.items():
-            given = self.flag(name, value) if isinstance(value, bool) else self.get(name, value)
-            if given != value:
-                raise ValueError(f"{name}: {self.path} has {given!r}, wanted {value!r}")
+        activation: Activation = self.one_of(name, dict(_ACTIVATIONS))
+        return activation
 
     def tied(self, default: bool, head: Tensor | None, words: Tensor | None) -> Tied:
         """Return what is tied: a head that is stored and differs from the embedding is not."""

@@ -1,0 +1,168 @@
+"""Latent attention: the keys and values of all heads unfold from one short vector a position."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from companion.arrays import Array, ArrayT, broadcast_shape, cast, namespace, result_dtype, widen
+from companion.attention import scaled_dot_product_attention
+from companion.contracts import contract
+
+_SHAPES: dict[str, Any] = {
+    "query": "... h q d", "query_rotary": "... h q r", "latent": "... k c",
+    "key_rotary": "... k r", "key_weight": "h c d", "value_weight": "h c v",
+    "attn_mask": "mask: ~... ~h ~q k", "offset": "integers: b...", "sinks": "h", "d": ">= 1",
+}  # fmt: skip
+
+
+class _Options(TypedDict, total=False):
+    scale: float | None
+    offset: int | Array
+    sinks: Array | None
+
+
+# fmt: off
+@overload
+def latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    need_weights: Literal[False] = False, **options: Unpack[_Options],
+) -> ArrayT: ...
+@overload
+def latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    need_weights: Literal[True], **options: Unpack[_Options],
+) -> tuple[ArrayT, ArrayT]: ...
+@overload
+def latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    need_weights: bool = False, **options: Unpack[_Options],
+) -> ArrayT | tuple[ArrayT, ...]: ...
+@contract(**_SHAPES)
+def latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    scale: float | None = None, offset: int | Array = 0, sinks: Array | None = None,
+    need_weights: bool = False,
+) -> ArrayT | tuple[ArrayT, ...]:
+    """Unfold the keys and values of every head from a latent, and attend (DeepSeek-AI, 2024).
+
+    A key has two parts. One unfolds from the latent and knows no position; the other is rotated by
+    its position, and all heads share it. Half precision accumulates in float32.
+
+    Args:
+        query: what meets the unfolded part of the keys.
+        query_rotary: what meets the rotated part, rotated itself; r may be 0.
+        latent: what the keys and values of a position unfold from.
+        key_rotary: the part that all heads share, rotated by its positions already.
+        key_weight: a matrix for each head, which unfolds its keys.
+        value_weight: the same for its values.
+        attn_mask: boolean, True = may attend, or floating, added to the scores.
+        is_causal: allow key j for query i only if j <= i + offset, on top of `attn_mask`.
+        scale: factor on the dot products; None means 1 / sqrt(d + r).
+        offset: keys before the first query, a number or one a sequence, (b,).
+        sinks: logits that join the denominators of their heads.
+        need_weights: also return the weights (..., h, q, k).
+
+    Returns:
+        (..., h, q, v), then the weights, if asked for. A query that may attend to no key gets
+        zeros.
+
+    >>> import numpy as np
+    >>> query, rotary = np.zeros((1, 2, 3)), np.ones((2, 1))
+    >>> latent, unfold = np.array([[1.0, 2.0], [3.0, 6.0]]), np.ones((1, 2, 3))
+    >>> latent_attention(query, rotary[None], latent, rotary, unfold, unfold, is_causal=True)
+    array([[[3., 3., 3.],
+            [6., 6., 6.]]])
+    """
+    dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
+    latent, key_rotary = latent[..., None, :, :], key_rotary[..., None, :, :]  # for all heads
+    key, value = latent @ key_weight, latent @ value_weight
+
+    result = scaled_dot_product_attention(
+        _joined(query, query_rotary), _joined(key, key_rotary), value, attn_mask,
+        is_causal=is_causal, scale=scale, offset=offset, sinks=sinks, need_weights=need_weights,
+    )
+    return tuple(cast(x, dtype) for x in result) if need_weights else cast(result, dtype)
+# fmt: on
+
+
+# fmt: off
+@overload
+def absorbed_latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    need_weights: Literal[False] = False, **options: Unpack[_Options],
+) -> ArrayT: ...
+@overload
+def absorbed_latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    need_weights: Literal[True], **options: Unpack[_Options],
+) -> tuple[ArrayT, ArrayT]: ...
+@overload
+def absorbed_latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    need_weights: bool = False, **options: Unpack[_Options],
+) -> ArrayT | tuple[ArrayT, ...]: ...
+@contract(**_SHAPES)
+def absorbed_latent_attention(
+    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
+    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
+    scale: float | None = None, offset: int | Array = 0, sinks: Array | None = None,
+    need_weights: bool = False,
+) -> ArrayT | tuple[ArrayT, ...]:
+    """Attend to the latents themselves, which are key and value at once (DeepSeek-AI, 2024).
+
+    The numbers are those of `latent_attention`, from other products. The matrix that unfolds the
+    keys folds the queries instead, because q (c W)^T = (q W^T) c^T, and the one that unfolds the
+    values comes after the blend. This is attention with a single head of keys, and a cache keeps
+    that head alone: c + r numbers a position, the rotary part included.
+
+    Args:
+        scale: factor on the dot products; None means 1 / sqrt(d + r), although the folded queries
+            have the width c + r. All arguments are those of `latent_attention`.
+
+    Returns:
+        What `latent_attention` returns.
+
+    >>> import numpy as np
+    >>> query, rotary = np.zeros((1, 2, 3)), np.ones((2, 1))
+    >>> latent, fold = np.array([[1.0, 2.0], [3.0, 6.0]]), np.ones((1, 2, 3))
+    >>> absorbed_latent_attention(query, rotary[None], latent, rotary, fold, fold, is_causal=True)
+    array([[[3., 3., 3.],
+            [6., 6., 6.]]])
+    """
+    dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    scale = (query.shape[-1] + query_rotary.shape[-1]) ** -0.5 if scale is None else scale
+    query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
+    folded = _joined(query @ key_weight.mT, query_rotary)
+    cached = _joined(latent, key_rotary)[..., None, :, :]  # the one head, for all queries
+
+    result: Any = scaled_dot_product_attention(
+        folded, cached, cached[..., : latent.shape[-1]], attn_mask, is_causal=is_causal,
+        scale=scale, offset=offset, sinks=sinks, need_weights=need_weights,
+    )
+    if not need_weights:
+        return cast(result @ value_weight, dtype)
+    blend, weights = result
+    return cast(blend @ value_weight, dtype), cast(weights, dtype)
+# fmt: on
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Put the features of a second part behind those of a first one."""
+    lead = broadcast_shape(first.shape[:-1], second.shape[:-1])
+    parts = [
+        namespace(x).broadcast_to(x, (*lead, x.shape[-1]))  # type: ignore[misc]
+        for x in (first, second)
+    ]
+    return namespace(first).concat(parts, axis=-1)

@@ -1,0 +1,276 @@
+"""What most families have in common: the names of their weights, and how their fields are read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torch import Tensor
+
+from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.families.family import Made, Names
+from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.softmax import AttentionSpec
+from companion.models.atlas.norms import NormSpec
+from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.specs import LayerSpec
+from companion.models.options import Options
+from companion.positions import Linear, Llama3, RotaryScaling, Yarn
+
+_LAYER, _THEIRS = "layers.*", "model.layers.*"
+
+TEXT = {
+    "embedding": "model.embed_tokens",
+    "norm": "model.norm",
+    "output": "lm_head",
+}
+ATTENTION = {
+    f"{_LAYER}.mixer.query_proj": f"{_THEIRS}.self_attn.q_proj",
+    f"{_LAYER}.mixer.key_proj": f"{_THEIRS}.self_attn.k_proj",
+    f"{_LAYER}.mixer.value_proj": f"{_THEIRS}.self_attn.v_proj",
+    f"{_LAYER}.mixer.output_proj": f"{_THEIRS}.self_attn.o_proj",
+    f"{_LAYER}.mixer.query_norm": f"{_THEIRS}.self_attn.q_norm",
+    f"{_LAYER}.mixer.key_norm": f"{_THEIRS}.self_attn.k_norm",
+    f"{_LAYER}.mixer.sinks": f"{_THEIRS}.self_attn.sinks",
+    f"{_LAYER}.mixer.gate_proj": f"{_THEIRS}.self_attn.gate_proj",
+}
+PRE_NORMS = {
+    f"{_LAYER}.mixer_norm": f"{_THEIRS}.input_layernorm",
+    f"{_LAYER}.feed_forward_norm": f"{_THEIRS}.post_attention_layernorm",
+}
+POST_NORMS = {
+    f"{_LAYER}.mixer_post_norm": f"{_THEIRS}.post_attention_layernorm",
+    f"{_LAYER}.feed_forward_post_norm": f"{_THEIRS}.post_feedforward_layernorm",
+}
+BOTH_NORMS = {
+    **POST_NORMS,
+    f"{_LAYER}.mixer_norm": f"{_THEIRS}.input_layernorm",
+    f"{_LAYER}.feed_forward_norm": f"{_THEIRS}.pre_feedforward_layernorm",
+}
+
+SANDWICH = {
+    **PRE_NORMS,
+    f"{_LAYER}.mixer_post_norm": f"{_THEIRS}.post_self_attn_layernorm",
+    f"{_LAYER}.feed_forward_post_norm": f"{_THEIRS}.post_mlp_layernorm",
+}
+
+
+def feed_forward_names(block: str = "mlp") -> dict[str, str]:
+    """Return the names of a dense feed-forward layer that the files call `block`."""
+    parts = ("gate_proj", "up_proj", "down_proj")
+    return {f"{_LAYER}.feed_forward.{part}": f"{_THEIRS}.{block}.{part}" for part in parts}
+
+
+def expert_names(
+    block: str = "mlp", *, router: str = "gate", shared: str = "shared_experts",
+    correction: str = "gate.e_score_correction_bias",
+) -> dict[str, str]:  # fmt: skip
+    """Return the names of a layer of experts that the files call `block`."""
+    ours, theirs = f"{_LAYER}.feed_forward", f"{_THEIRS}.{block}"
+    return {
+        f"{ours}.router.proj": f"{theirs}.{router}",
+        f"{ours}.router.correction": f"{theirs}.{correction}",
+        f"{ours}.gate_up": f"{theirs}.experts.gate_up_proj",
+        f"{ours}.down": f"{theirs}.experts.down_proj",
+        f"{ours}.gate_up_bias": f"{theirs}.experts.gate_up_proj_bias",
+        f"{ours}.down_bias": f"{theirs}.experts.down_proj_bias",
+        f"{ours}.shared_gate": f"{theirs}.shared_expert_gate",
+        **{
+            f"{ours}.shared.{part}": f"{theirs}.{shared}.{part}"
+            for part in ("gate_proj", "up_proj", "down_proj")
+        },
+    }
+
+
+LLAMA = {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}
+
+_ACTIVATIONS = {
+    "relu": "relu",
+    "relu2": "relu_squared",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+    "xielu": "xielu",
+}
+
+
+def norm_of(options: Options, *, eps: str = "rms_norm_eps", **choices: Any) -> NormSpec:
+    """Return the norm of a family that has one epsilon for all, under the name `eps`."""
+    return NormSpec(eps=options[eps], **choices)
+
+
+def head_width(options: Options) -> int:
+    """Return the width of a head."""
+    width = options.get("head_dim")
+    return int(width or options["hidden_size"] // options["num_attention_heads"])
+
+
+def kinds(options: Options, default: str = "full_attention") -> list[str]:
+    """Return the kind of every layer, as the library calls it."""
+    named = options.get("layer_types") or [default] * options["num_hidden_layers"]
+    if len(named) != options["num_hidden_layers"]:
+        raise ValueError(
+            f"layer_types: {options.path} has {len(named)}, wanted "
+            f"{options['num_hidden_layers']}, the num_hidden_layers"
+        )
+    return list(named)
+
+
+def sparse_layers(options: Options) -> list[bool]:
+    """Return which layers have experts, where the files name the kind of every layer."""
+    return [kind == "sparse" for kind in options["mlp_layer_types"]]
+
+
+def window_of(options: Options, kind: str) -> int | None:
+    """Return the window of a layer of some kind."""
+    return options["sliding_window"] if kind == "sliding_attention" else None
+
+
+def feed_forward_of(
+    options: Options, *, width: int | None = None, **choices: Any
+) -> FeedForwardSpec:
+    """Return the dense feed-forward layer; `choices` say what is different."""
+    given = {
+        "activation": choices.get("activation") or _activation(options),
+        "bias": options.flag("mlp_bias", False),
+    }
+    return FeedForwardSpec(width or options["intermediate_size"], **(given | choices))
+
+
+def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
+    """Return a layer of experts; `choices` say what the fields do not."""
+    given = {
+        "num_experts": _first(
+            options, "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"
+        ),
+        "experts_per_token": _first(options, "num_experts_per_tok", "moe_topk", "moe_k"),
+        "hidden_dim": _first(options, "moe_intermediate_size", "intermediate_size"),
+        "activation": choices.get("activation") or _activation(options),
+    }
+    return ExpertsSpec(**(given | choices))
+
+
+def _activation(options: Options) -> Any:
+    """Return the activation, which the files call by one of three names."""
+    names = ("hidden_act", "hidden_activation", "mlp_hidden_act")
+    name = next((name for name in names if options.get(name)), names[0])
+    return options.one_of(name, _ACTIVATIONS)
+
+
+def _first(options: Options, *names: str) -> Any:
+    """Return the first field of several names that is there."""
+    given = [name for name in names if options.get(name) is not None]
+    return options[given[0] if given else names[0]]
+
+
+def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:
+    """Return experts with DeepSeek-V3's router: sigmoids, a correction, and groups."""
+    given = {
+        "scores": "sigmoid",
+        "corrected": True,
+        "normalised": options.flag("norm_topk_prob", True),
+        "scale": options.get("routed_scaling_factor", 1.0),
+        "groups": options.get("n_group") or 1,
+        "groups_per_token": options.get("topk_group") or 1,
+    }
+    shared = options.get("n_shared_experts") or options.get("num_shared_experts")
+    if shared:
+        given["shared_dim"] = shared * options["moe_intermediate_size"]
+    return experts_of(options, **(given | choices))
+
+
+def attention_of(options: Options, kind: str = "full_attention", **choices: Any) -> AttentionSpec:
+    """Return grouped-query attention with rotary positions; `choices` say what is different."""
+    width = head_width(options)
+    bias = options.flag("attention_bias", False)
+    given = {
+        "num_heads": options["num_attention_heads"],
+        "num_kv_heads": options.get("num_key_value_heads") or options["num_attention_heads"],
+        "head_dim": width,
+        "window": window_of(options, kind),
+        "bias": bias,
+        "output_bias": bias,
+    }
+    if "rotary" not in choices:
+        given["rotary"] = rotary_of(options, width, kind=kind)
+    return AttentionSpec(**(given | choices))
+
+
+def rotary_of(
+    options: Options, width: int, *, kind: str | None = None, **choices: Any
+) -> RotarySpec:
+    """Return the rotary positions of a head of some width, for a kind of layer.
+
+    The files have one set of fields for all layers, or one for every kind; older ones have
+    rope_theta and rope_scaling beside the other fields.
+    """
+    rope = _rope(options, kind)
+    base = choices.pop("base", rope.get("rope_theta", options.get("rope_theta", 10_000.0)))
+    part = rope.get("partial_rotary_factor", options.get("partial_rotary_factor", 1.0))
+    name = rope.get("rope_type", rope.get("type", "default"))
+    if name == "proportional":
+        pairs = int(part * width // 2)
+        return RotarySpec(2 * pairs, base=base, still=width // 2 - pairs, **choices)
+    scaling, factor = _scaling(options, rope, name)
+    return RotarySpec(
+        int(width * (1.0 if part is None else part)),
+        base=base, scaling=scaling, factor=factor, **choices,
+    )  # fmt: skip
+
+
+def within(names: Names, place: str) -> Names:
+    """Return the names of a text model that lies within a larger one, in place of "model."."""
+
+    def moved(name: str) -> str:
+        return place + name.removeprefix("model.") if name.startswith("model.") else name
+
+    return {
+        own: Made(tuple(map(moved, stored.names)), stored.make)
+        if isinstance(stored, Made)
+        else moved(stored)
+        for own, stored in names.items()
+    }
+
+
+def transposed(stored: Tensor, _: LayerSpec) -> Tensor:
+    """Return a weight that is stored with input and output exchanged."""
+    return stored.mT
+
+
+def _rope(options: Options, kind: str | None) -> Options:
+    given = options.get("rope_scaling") or options.get("rope_parameters") or {}
+    if kind in given:
+        given = given[kind] or {}
+    return Options(given, f"rope_parameters of {options.path}")
+
+
+def _scaling(
+    options: Options, rope: Options, name: str
+) -> tuple[RotaryScaling | None, float | None]:
+    """Return a rescaling of frequencies, and the factor on what is rotated where it is given."""
+    if name == "default":
+        return None, None
+    if name == "linear":
+        return Linear(rope["factor"]), None
+    length = rope.get("original_max_position_embeddings") or options["max_position_embeddings"]
+    if name == "llama3":
+        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
+        return Llama3(rope["factor"], low, high, length), None
+    if name == "yarn":
+        ramp = {"beta_fast": rope.get("beta_fast") or 32.0, "beta_slow": rope.get("beta_slow") or 1}
+        scaling = Yarn(rope["factor"], length, truncate=rope.flag("truncate", True), **ramp)
+        return scaling, _yarn_factor(rope)
+    raise ValueError(f"rope_type: {rope.path} has {name!r}, wanted default, linear, llama3 or yarn")
+
+
+def _yarn_factor(rope: Options) -> float:
+    """Return what YaRN multiplies rotated features by: given, or made of one or two numbers."""
+    if rope.get("attention_factor") is not None:
+        return float(rope["attention_factor"])
+    stretch = math.log(max(rope["factor"], 1.0))
+    over, under = (float(rope.get(name) or 0) for name in ("mscale", "mscale_all_dim"))
+    if over and under:
+        return (0.1 * over * stretch + 1) / (0.1 * under * stretch + 1)
+    return 0.1 * stretch + 1

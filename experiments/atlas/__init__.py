@@ -1,0 +1,1 @@
+"""Today's models, each held against the reference implementation in Hugging Face's library."""

@@ -1,0 +1,64 @@
+"""What decoders of the atlas cost by formula is what their code computes and keeps."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from companion.cost import measure_flops, token_cost
+from companion.models.atlas import AttentionSpec, DecoderModel, LayerSpec, ModelSpec, read_config
+from companion.models.atlas.model import state_numbers
+from experiments.atlas.check import toy_config
+from experiments.atlas.rows import ROWS, Row
+
+BEFORE = 19
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_token_costs_what_the_formulas_say(row: Row) -> None:
+    spec = read_config(toy_config(row).to_dict(), path=row.name)
+    model = DecoderModel(spec).eval()
+    tokens = torch.randint(0, spec.vocab_size, (1, BEFORE + 1))
+    with torch.no_grad():
+        _, states = model(tokens[:, :-1])
+        measured = measure_flops(lambda: model(tokens[:, -1:], states))
+    cost = token_cost(spec, BEFORE, itemsize=4)
+    assert measured + sum(map(uncounted, spec.layers)) == cost.operations
+    assert cost.bytes == 4 * (state_numbers(states) + sum(map(one_input, spec.layers)))
+
+
+def uncounted(layer: LayerSpec) -> int:
+    """Operations that torch does not see as matrix products: a state's writing, a convolution.
+
+    Both are a multiplication and an addition for every number that is kept: of the state, and of
+    the w inputs of every channel.
+    """
+    return sum(2 * part.numbers for part in layer.reads() if part.tokens is None)
+
+
+def one_input(layer: LayerSpec) -> int:
+    """Numbers of the one input that the library keeps of every channel and ours do not need."""
+    return sum(
+        part.numbers // getattr(mixer, "conv_width", 1)
+        for mixer in (layer.mixer, layer.beside)
+        if mixer is not None
+        for part in mixer.keeps()
+        if part.what == "inputs of the convolution"
+    )
+
+
+def test_a_window_bounds_what_is_read_and_kept() -> None:
+    layer = LayerSpec(AttentionSpec(4, 2, 8, window=5), None)
+    spec = ModelSpec(vocab_size=3, embed_dim=16, layers=(layer, layer))
+    short, long = (token_cost(spec, length) for length in (4, 10_000))
+    assert short == long
+    assert token_cost(spec, 3).bytes < short.bytes
+
+
+def test_shared_keys_and_values_are_kept_once_and_read_twice() -> None:
+    mixer = AttentionSpec(4, 2, 8)
+    own, shared = LayerSpec(mixer, None), LayerSpec(mixer, None, shares=0)
+    one = token_cost(ModelSpec(vocab_size=3, embed_dim=16, layers=(own,)), 10)
+    two = token_cost(ModelSpec(vocab_size=3, embed_dim=16, layers=(own, shared)), 10)
+    assert two.bytes == one.bytes
+    assert two.reading == 2 * one.reading

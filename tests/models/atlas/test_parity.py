@@ -1,0 +1,21 @@
+"""Every architecture of the atlas equals its reference, with the same weights."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.atlas.check import check
+from experiments.atlas.rows import ROWS, Row
+
+EQUAL = 1e-5  # largest difference of logits between 0.2 and 7, in float32
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_an_architecture_equals_its_reference(row: Row) -> None:
+    outcome = check(row)
+    assert outcome.size > 0.1, "logits near 0 would hide a difference"
+    assert outcome.difference < EQUAL
+    assert outcome.leak < EQUAL
+    assert outcome.cached < EQUAL
+    assert outcome.bytes == outcome.reference_bytes
+    assert outcome.held_bytes <= outcome.bytes  # our convolutions keep one input fewer

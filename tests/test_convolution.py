@@ -1,0 +1,111 @@
+"""The short convolution against loops and torch's own, on every array library."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from companion.convolution import short_convolution
+from tests.oracle import as_numpy, assert_matches
+
+Float = npt.NDArray[np.float64]
+
+CHANNELS = 3
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def loops(x: Float, weight: Float, bias: Float | None = None, state: Float | None = None) -> Float:
+    """Blend for (n, c), one number at a time."""
+    (n, c), w = x.shape, weight.shape[1]
+    output = np.zeros((n, c))
+    for t in range(n):
+        for channel in range(c):
+            output[t, channel] = 0.0 if bias is None else bias[channel]
+            for back in range(w):
+                if t - back >= 0:
+                    value = x[t - back, channel]
+                elif state is not None:
+                    value = state[w - 1 + t - back, channel]
+                else:
+                    value = 0.0
+                output[t, channel] += weight[channel, w - 1 - back] * value
+    return output
+
+
+@pytest.mark.parametrize("begins", [True, False])
+@pytest.mark.parametrize("has_bias", [True, False])
+@pytest.mark.parametrize("width", [1, 2, 4, 7])
+@pytest.mark.parametrize("n", [0, 1, 5, 7, 63])
+def test_equals_loops(xp: Any, n: int, width: int, has_bias: bool, begins: bool) -> None:
+    x, weight = draw(n, CHANNELS), draw(CHANNELS, width)
+    bias = draw(CHANNELS) if has_bias else None
+    state = None if begins else draw(width - 1, CHANNELS, seed=1)
+    options = {"bias": bias, "state": state}
+    moved = {name: None if array is None else xp.asarray(array) for name, array in options.items()}
+    output, after = short_convolution(xp.asarray(x), xp.asarray(weight), **moved)
+    assert_matches(output, loops(x, weight, bias, state))
+    before = np.zeros((width - 1, CHANNELS)) if state is None else state
+    assert_matches(after, np.concatenate([before, x])[n:])
+
+
+def test_is_torchs_convolution(torch: ModuleType) -> None:
+    x, weight, bias = (torch.tensor(draw(*shape)) for shape in [(2, 11, 5), (5, 4), (5,)])
+    wanted = torch.nn.functional.conv1d(x.mT, weight[:, None], bias, padding=3, groups=5)
+    output, _ = short_convolution(x, weight, bias=bias)
+    torch.testing.assert_close(output, wanted[..., :11].mT)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 13])
+def test_a_sequence_may_be_split_anywhere(xp: Any, width: int) -> None:
+    x, weight = xp.asarray(draw(2, 11, CHANNELS)), xp.asarray(draw(CHANNELS, width))
+    whole, last = short_convolution(x, weight)
+    for cut in range(12):
+        first, state = short_convolution(x[:, :cut, :], weight)
+        second, after = short_convolution(x[:, cut:, :], weight, state=state)
+        assert_matches(xp.concat([first, second], axis=1), as_numpy(whole))
+        assert_matches(after, as_numpy(last))
+    state = None
+    for t in range(11):
+        output, state = short_convolution(x[:, t : t + 1, :], weight, state=state)
+        assert_matches(output, as_numpy(whole[:, t : t + 1, :]))
+
+
+def test_leading_axes_are_free(xp: Any) -> None:
+    x, weight, state = draw(2, 5, 7, CHANNELS), draw(CHANNELS, 4), draw(3, CHANNELS)
+    output, after = short_convolution(*map(xp.asarray, (x, weight)), state=xp.asarray(state))
+    assert_matches(as_numpy(output)[1, 2], loops(x[1, 2], weight, state=state))
+    assert tuple(after.shape) == (2, 5, 3, CHANNELS)
+
+
+def test_half_precision_is_added_in_float32(torch: ModuleType) -> None:
+    x = torch.cat([torch.full((1, 1), 1.0), torch.full((4, 1), 2.0**-8)]).bfloat16()
+    weight = torch.ones(1, 5).bfloat16()
+    output, state = short_convolution(x, weight)
+    assert (output.dtype, state.dtype) == (torch.bfloat16, torch.bfloat16)
+    assert output[-1, 0] == 1 + 2.0**-6  # bfloat16 alone would add 2^-8 to 1 in vain
+
+
+def test_gradients_are_those_of_differences(torch: ModuleType) -> None:
+    shapes = [(2, 5, CHANNELS), (CHANNELS, 4), (CHANNELS,), (2, 3, CHANNELS)]
+    arrays = [torch.tensor(draw(*shape), requires_grad=True) for shape in shapes]
+
+    def call(x: Any, weight: Any, bias: Any, state: Any) -> Any:
+        return short_convolution(x, weight, bias=bias, state=state)
+
+    assert torch.autograd.gradcheck(call, arrays)
+
+
+def test_a_state_of_another_width_is_refused() -> None:
+    x, weight = draw(5, CHANNELS), draw(CHANNELS, 4)
+    message = r"^state: got 4 inputs in shape \(4, 3\), wanted 3, one fewer than the 4 weights"
+    with pytest.raises(ValueError, match=message):
+        short_convolution(x, weight, state=draw(4, CHANNELS))
+    with pytest.raises(ValueError, match=r"^weight: got c = 5 in shape \(5, 4\), wanted 3 as in x"):
+        short_convolution(x, draw(5, 4))

@@ -1,0 +1,415 @@
+"""The indexer, its choice of keys and of blocks, against loops and the layers of its makers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.attention import scaled_dot_product_attention
+from companion.indexed import (
+    block_maxima,
+    complete_blocks,
+    indexer_divergence,
+    indexer_scores,
+    keys_of_blocks,
+    keys_of_top_blocks,
+    pool_blocks,
+    top_keys,
+)
+from companion.masks import causal_mask
+from tests.oracle import Float, as_numpy, assert_matches, softmax
+
+B, H, D = 2, 3, 5
+LENGTHS = [(1, 1), (1, 13), (13, 13), (6, 17), (17, 6)]
+BLOCKS = [(0, 3), (1, 3), (3, 3), (7, 3), (12, 4), (13, 1), (5, 7)]
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_scores_are_the_weighted_sum(
+    xp: Any, q: int, k: int, scale: float | None, weighted: bool
+) -> None:
+    query, key = draw(B, H, q, D), draw(B, k, D)
+    weight = draw(B, H, q) if weighted else np.ones((B, H, q))
+    factor = (H * D) ** -0.5 if scale is None else scale
+    expected = np.zeros((B, q, k))
+    for b, i, j in np.ndindex(B, q, k):
+        products = [math.fsum(query[b, h, i] * key[b, j]) for h in range(H)]
+        expected[b, i, j] = factor * math.fsum(
+            weight[b, h, i] * max(products[h], 0.0) for h in range(H)
+        )
+    given = xp.asarray(weight) if weighted else None
+    assert_matches(indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale), expected)
+
+
+def test_a_number_that_is_none_is_not_hidden(xp: Any) -> None:
+    query, key = draw(H, 2, D), draw(7, D)
+    key[3, 0] = math.nan
+    scores = as_numpy(indexer_scores(xp.asarray(query), xp.asarray(key)))
+    assert np.isnan(scores[:, 3]).all()
+    assert not np.isnan(np.delete(scores, 3, -1)).any()
+
+
+def best_by_loops(scores: Float, count: int, mask: Any) -> Any:
+    """Sort the allowed keys of each row by score, then by position."""
+    chosen = np.zeros(scores.shape, bool)
+    mask = np.broadcast_to(mask, scores.shape)
+    for row in np.ndindex(*scores.shape[:-1]):
+        keys = [j for j in range(scores.shape[-1]) if mask[row][j] and scores[row][j] > -math.inf]
+        for j in sorted(keys, key=lambda j: (-scores[row][j], j))[:count]:
+            chosen[(*row, j)] = True
+    return chosen
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+@pytest.mark.parametrize("count", [1, 2, 5, 12, 17, 99])
+def test_top_keys_are_the_best(xp: Any, q: int, k: int, count: int) -> None:
+    scores = draw(B, q, k)
+    scores[draw(B, q, k, seed=1) > 1] = -math.inf
+    allowed = draw(q, k, seed=2) > -0.5
+    for mask in (np.True_, allowed, draw(B, q, k, seed=3) > 0):
+        given = None if mask is np.True_ else xp.asarray(mask)
+        chosen = as_numpy(top_keys(xp.asarray(scores), count, given))
+        assert chosen.dtype == bool
+        assert np.array_equal(chosen, best_by_loops(scores, count, mask))
+    added = np.where(allowed, 0.0, -math.inf)
+    chosen = as_numpy(top_keys(xp.asarray(scores), count, xp.asarray(added)))
+    assert np.array_equal(chosen, best_by_loops(scores, count, allowed))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_of_equal_scores_the_earlier_key_comes_first(xp: Any, dtype: str) -> None:
+    scores = np.round(draw(B, 31, 97)).clip(0.0)  # most of them are ReLU's zero
+    for count in (1, 7, 50):
+        chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
+        assert np.array_equal(chosen, best_by_loops(scores, count, True))
+        assert (chosen.sum(-1) == count).all()
+
+
+def test_keys_that_follow_change_no_earlier_choice(xp: Any) -> None:
+    """Ties at zero are where they could: with a causal mask a longer text chooses the same."""
+    scores = np.round(draw(11, 11)).clip(0.0)
+    whole = as_numpy(top_keys(xp.asarray(scores), 3, causal_mask(11, like=xp.asarray(scores))))
+    for length in range(1, 11):
+        part = xp.asarray(scores[:length, :length])
+        chosen = as_numpy(top_keys(part, 3, causal_mask(length, like=part)))
+        assert np.array_equal(chosen, whole[:length, :length])
+
+
+@pytest.mark.parametrize("count", [13, 20])
+def test_as_many_keys_as_there_are_is_full_attention(xp: Any, count: int) -> None:
+    query, key, value = (xp.asarray(draw(B, H, 13, D, seed=seed)) for seed in range(3))
+    scores = indexer_scores(query, key[:, 0, :, :])
+    causal = causal_mask(13, like=query)
+    chosen = top_keys(scores, count, causal)
+    assert np.array_equal(as_numpy(chosen), np.broadcast_to(as_numpy(causal), (B, 13, 13)))
+    indexed = scaled_dot_product_attention(query, key, value, chosen[:, None, :, :])
+    full = scaled_dot_product_attention(query, key, value, is_causal=True)
+    assert_matches(indexed, as_numpy(full))
+
+
+def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:
+    heads = weights.shape[1]
+    result = np.zeros(scores.shape[:-1])
+    mask = np.broadcast_to(mask, scores.shape)
+    for b, i in np.ndindex(*result.shape):
+        keys = [j for j in range(scores.shape[-1]) if mask[b, i, j]]
+        sums = [math.fsum(weights[b, h, i, j] for h in range(heads)) for j in keys]
+        shares, _ = softmax([float(scores[b, i, j]) for j in keys]) if keys else ([], 0.0)
+        total = math.fsum(sums)
+        result[b, i] = math.fsum(
+            part / total * math.log(part / total / share)
+            for part, share in zip(sums, shares, strict=True)
+            if part > 0
+        )
+    return result
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+def test_divergence_is_that_of_two_distributions(xp: Any, q: int, k: int) -> None:
+    weights, scores = draw(B, H, q, k) ** 2, draw(B, q, k, seed=1)
+    weights[..., ::3] = 0.0
+    sums = weights.sum(1)
+    for mask in (np.ones((q, k), bool), draw(q, k, seed=2) > 0, draw(B, q, k, seed=3) > 0):
+        expected = divergence_by_loops(weights, scores, mask)
+        arrays = xp.asarray(weights), xp.asarray(scores), xp.asarray(mask)
+        found = as_numpy(indexer_divergence(*arrays))
+        reached = np.where(mask, sums, 0).sum(-1) > 0
+        assert_matches(np.where(reached, found, 0), np.where(reached, expected, 0))
+        assert not found[~reached].any()
+        assert (found >= -1e-12).all()
+
+
+def test_divergence_is_zero_for_a_perfect_indexer_alone(xp: Any) -> None:
+    weights = np.exp(draw(B, 1, 7, 11))
+    weights = weights / weights.sum(-1, keepdims=True)
+    arrays = xp.asarray(weights), xp.asarray(np.log(weights[:, 0]) + draw(B, 7, 1))
+    assert_matches(indexer_divergence(*arrays), np.zeros((B, 7)))
+    assert (as_numpy(indexer_divergence(arrays[0], -arrays[1])) > 0.01).all()
+
+
+def test_the_gradient_of_the_divergence_is_softmax_less_target(torch: Any) -> None:
+    weights, mask = torch.tensor(draw(B, H, 7, 11) ** 2), torch.tensor(draw(7, 11, seed=1) > -0.5)
+    mask[3] = False
+    scores = torch.tensor(draw(B, 7, 11, seed=2), requires_grad=True)
+    indexer_divergence(weights, scores, mask).sum().backward()
+    target = weights.sum(1) * mask
+    share = scores.detach().masked_fill(~mask, -math.inf).softmax(-1)
+    expected = share - target / target.sum(-1, keepdim=True)
+    assert_matches(scores.grad, as_numpy(expected.masked_fill(~mask | ~mask.any(-1)[:, None], 0.0)))
+
+
+@pytest.mark.parametrize(("k", "size"), BLOCKS)
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("gated", [False, True])
+def test_pooled_keys_are_weighted_means(
+    xp: Any, k: int, size: int, overlap: bool, gated: bool
+) -> None:
+    width = 6
+    key, gate = draw(B, k, width), draw(B, k, width, seed=1) * gated
+    half = width // 2 * overlap
+    expected = np.zeros((B, k // size, width - half))
+    for b, block, channel in np.ndindex(*expected.shape):
+        own = range(block * size, (block + 1) * size)
+        pairs = [(j, channel + half) for j in own]
+        if overlap and block:
+            pairs += [(j - size, channel) for j in own]
+        shares, _ = softmax([float(gate[b, j, c]) for j, c in pairs])
+        expected[b, block, channel] = math.fsum(
+            share * key[b, j, c] for share, (j, c) in zip(shares, pairs, strict=True)
+        )
+    given = xp.asarray(gate) if gated else None
+    assert_matches(pool_blocks(xp.asarray(key), given, size=size, overlap=overlap), expected)
+
+
+def test_an_odd_width_has_no_halves() -> None:
+    with pytest.raises(ValueError, match=r"^key: got d = 5, wanted an even one for overlap=True$"):
+        pool_blocks(np.ones((4, 5)), size=2, overlap=True)
+
+
+@pytest.mark.parametrize(("k", "size"), BLOCKS)
+def test_maxima_complete_blocks_and_their_keys(xp: Any, k: int, size: int) -> None:
+    scores, mask = draw(B, 4, k), draw(B, 4, k, seed=1) > -1
+    count = math.ceil(k / size)
+    best, complete = np.zeros((B, 4, count)), np.zeros((B, 4, k // size), bool)
+    for b, i, m in np.ndindex(*best.shape):
+        best[b, i, m] = max(scores[b, i, m * size : (m + 1) * size])
+    for b, i, m in np.ndindex(*complete.shape):
+        complete[b, i, m] = all(mask[b, i, m * size : (m + 1) * size])
+    assert_matches(block_maxima(xp.asarray(scores), size), best)
+    assert np.array_equal(as_numpy(complete_blocks(xp.asarray(mask), size)), complete)
+    keys = as_numpy(keys_of_blocks(xp.asarray(complete), k, size))
+    assert keys.shape == (B, 4, k)
+    for b, i, j in np.ndindex(*keys.shape):
+        assert keys[b, i, j] == (j // size < k // size and complete[b, i, j // size])
+
+
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+@pytest.mark.parametrize(("count", "size"), [(1, 3), (2, 3), (1, 5), (9, 2)])
+def test_keys_of_top_blocks(xp: Any, q: int, k: int, count: int, size: int) -> None:
+    scores, offset = np.round(2 * draw(B, q, k // size)).clip(0.0), max(k - q, 0)
+    mask = causal_mask(q, k, offset=offset, like=xp.asarray(scores))
+    found = as_numpy(keys_of_top_blocks(xp.asarray(scores), count, mask, size))
+    for b, i in np.ndindex(B, q):
+        seen = min(i + offset + 1, k)
+        blocks = sorted(range(seen // size), key=lambda m: (-scores[b, i, m], m))[:count]
+        tail = range(seen // size * size, seen)
+        expected = {j for m in blocks for j in range(m * size, (m + 1) * size)} | set(tail)
+        assert set(np.flatnonzero(found[b, i]).tolist()) == expected
+
+
+def test_scores_for_other_blocks_are_refused() -> None:
+    message = r"^scores: got m = 3, wanted 2, the complete blocks of mask$"
+    with pytest.raises(ValueError, match=message):
+        keys_of_top_blocks(np.ones((4, 3)), 1, np.ones((4, 5), bool), 2)
+
+
+MANY = 11
+"""Heads of a reference's indexer: so many that no key meets ReLU's zero in all, where ties are."""
+
+
+def kept(expected: Any, allowed: Any) -> Any:
+    """Turn the indices that a reference has chosen into a mask of those that are allowed."""
+    chosen = np.zeros(allowed.shape, bool)
+    np.put_along_axis(chosen, as_numpy(expected).astype(np.int64), True, -1)
+    return chosen & allowed
+
+
+def test_deepseeks_indexer_makes_the_same_choice(torch: Any) -> None:
+    pytest.importorskip("transformers")
+    from transformers import DeepseekV32Config
+    from transformers.models.deepseek_v32.modeling_deepseek_v32 import (
+        DeepseekV32Indexer,
+        DeepseekV32RotaryEmbedding,
+    )
+
+    from companion.positions import rotary_frequencies, rotate
+
+    torch.manual_seed(0)
+    config = DeepseekV32Config(
+        hidden_size=10, q_lora_rank=6, index_n_heads=MANY, index_head_dim=7, qk_rope_head_dim=4,
+        index_topk=5,
+    )  # fmt: skip
+    indexer = DeepseekV32Indexer(config, 0)
+    x, compressed = torch.randn(B, 13, 10), torch.randn(B, 13, 6)
+    angles = DeepseekV32RotaryEmbedding(config)(x, torch.arange(13)[None])
+    mask = torch.full((B, 13, 13), -math.inf).triu(1)
+    expected = indexer(x, compressed, angles, mask, None)
+
+    options: dict[str, Any] = {"frequencies": rotary_frequencies(4)}
+    query = indexer.wq_b(compressed).unflatten(-1, (MANY, 7)).transpose(1, 2)
+    query = rotate(query, torch.arange(13), **options)
+    key = rotate(indexer.k_norm(indexer.wk(x)), torch.arange(13), **options)
+    scores = indexer_scores(query, key, indexer.weights_proj(x).mT)
+    causal = causal_mask(13, like=x)
+    chosen = as_numpy(top_keys(scores, 5, causal))
+    assert np.array_equal(chosen, kept(expected, np.broadcast_to(as_numpy(causal), chosen.shape)))
+    assert (chosen.sum(-1) == np.minimum(np.arange(13) + 1, 5)).all()
+
+
+@pytest.mark.parametrize("length", [3, 12, 13])
+def test_deepseeks_compressors_pool_the_same_keys(torch: Any, length: int) -> None:
+    pytest.importorskip("transformers")
+    from transformers import DeepseekV4Config
+    from transformers.models.deepseek_v4.modeling_deepseek_v4 import (
+        DeepseekV4CSACompressor,
+        DeepseekV4HCACompressor,
+    )
+
+    from companion.positions import rotary_frequencies, rotate
+
+    torch.manual_seed(0)
+    size = 3
+    config = DeepseekV4Config(
+        hidden_size=10, head_dim=8, q_lora_rank=6, index_topk=2, index_n_heads=MANY,
+        index_head_dim=8,
+        compress_rates={"compressed_sparse_attention": size, "heavily_compressed_attention": size},
+        num_hidden_layers=2, partial_rotary_factor=0.5,
+    )  # fmt: skip
+    x, compressed = torch.randn(B, length, 10), torch.randn(B, length, 6)
+    positions = torch.arange(length).expand(B, -1)
+    rope = config.rope_parameters["compress"]
+    pairs = int(8 * rope["partial_rotary_factor"]) // 2
+    frequencies = rotary_frequencies(2 * pairs, base=rope["rope_theta"])
+
+    def pooled(compressor: Any, x: Any, overlap: bool) -> Any:
+        gate = (
+            compressor.gate_proj(x)
+            + compressor.position_bias.repeat(length // size + 1, 1)[:length]
+        )
+        keys = pool_blocks(compressor.kv_proj(x), gate, size=size, overlap=overlap)
+        keys, where = compressor.kv_norm(keys), size * torch.arange(length // size)
+        rotated = rotate(keys[..., -2 * pairs :], where, frequencies=frequencies, interleaved=True)
+        return torch.cat([keys[..., : -2 * pairs], rotated], -1)
+
+    complete = complete_blocks(causal_mask(length, like=x), size)
+    for kind, overlap in ((DeepseekV4HCACompressor, False), (DeepseekV4CSACompressor, True)):
+        compressor = kind(config)
+        for weight in compressor.parameters():
+            torch.nn.init.normal_(weight)
+        expected, bias = compressor(x, compressed, positions, None, 0)
+        assert_matches(pooled(compressor, x, overlap), as_numpy(expected[:, 0]), 1e-5)
+        if length < size:
+            continue
+        chosen = complete.expand(B, -1, -1)
+        if overlap:
+            indexer = compressor.indexer
+            query = indexer.q_b_proj(compressed).unflatten(-1, (MANY, 8)).transpose(1, 2)
+            rotated = rotate(
+                query[..., -2 * pairs :], positions, frequencies=frequencies, interleaved=True
+            )
+            query = torch.cat([query[..., : -2 * pairs], rotated], -1)
+            weight = indexer.scorer.weights_proj(x).mT
+            chosen = top_keys(indexer_scores(query, pooled(indexer, x, True), weight), 2, complete)
+        assert torch.equal(chosen, bias[:, 0] == 0)
+
+
+def test_qwens_indexer_makes_the_same_choice(torch: Any) -> None:
+    pytest.importorskip("transformers")
+    from transformers.models.qwen4_exp.configuration_qwen4_exp import Qwen4ExpTextConfig
+    from transformers.models.qwen4_exp.modeling_qwen4_exp import Qwen4ExpTextQSAIndexer
+
+    torch.manual_seed(0)
+    config = Qwen4ExpTextConfig(
+        hidden_size=10, head_dim=8, indexer_n_heads=MANY, indexer_kv_heads=1, indexer_head_dim=8,
+        indexer_budget=9, indexer_compress_ratio=3,
+    )  # fmt: skip
+    indexer = Qwen4ExpTextQSAIndexer(config, 0)
+    torch.nn.init.normal_(indexer.k_layernorm.weight)
+    x, length = torch.randn(B, 23, 10), 23
+    still = torch.ones(B, length, 8), torch.zeros(B, length, 8)  # positions that rotate nothing
+    mask = torch.full((B, 1, length, length), -math.inf).triu(1)
+    expected = indexer(x, still, mask, None)
+
+    query, key = indexer.index_qk_proj(x).split([MANY * 8, 8], -1)
+    query = indexer.q_layernorm(query.unflatten(-1, (MANY, 8))).transpose(1, 2)
+    pooled = indexer.k_layernorm(pool_blocks(key, size=3))
+    causal = causal_mask(length, like=x).expand(B, -1, -1)
+    found = keys_of_top_blocks(indexer_scores(query, pooled), 3, causal, 3)
+    assert torch.equal(found, expected[:, 0] & causal)
+    assert (found.sum(-1) <= 9 + 2).all()
+
+
+def test_glms_indexer_makes_the_same_choice(torch: Any) -> None:
+    pytest.importorskip("transformers")
+    from transformers.models.glm5_next.configuration_glm5_next import Glm5NextTextConfig
+    from transformers.models.glm5_next.modeling_glm5_next import Glm5NextTextIndexer
+
+    torch.manual_seed(0)
+    config = Glm5NextTextConfig(
+        hidden_size=10, q_lora_rank=6, index_n_heads=MANY, index_head_dim=7, index_topk=6,
+        index_kpool=3,
+    )  # fmt: skip
+    indexer, length = Glm5NextTextIndexer(config, 0), 23
+    for weight in indexer.parameters():
+        torch.nn.init.normal_(weight)
+    x, compressed = torch.randn(B, length, 10), torch.randn(B, length, 6)
+    expected = indexer(x, compressed, torch.ones(B, length, dtype=torch.bool), None)
+
+    query = indexer.wq_b(compressed).unflatten(-1, (MANY, 7)).transpose(1, 2)
+    gate = x @ indexer.index_kpool_compress_gate.mT
+    gate = gate + indexer.index_kpool_compress_ape.repeat(8, 1)[:length]
+    pooled = pool_blocks(indexer.k_norm(indexer.wk(x)), gate, size=3)
+    scores = indexer_scores(query, pooled, indexer.weights_proj(x).mT)
+    found = keys_of_top_blocks(scores, 2, causal_mask(length, like=x).expand(B, -1, -1), 3)
+    indices = expected.long() % (length + 1)  # -1, for nothing, becomes a key after the last
+    chosen = torch.zeros(B, length, length + 1, dtype=torch.bool).scatter(-1, indices, True)
+    assert torch.equal(found, chosen[..., :length])
+
+
+def test_minimax_chooses_by_the_best_key_of_a_block(torch: Any) -> None:
+    pytest.importorskip("transformers")
+    from transformers.models.minimax_m3_vl.configuration_minimax_m3_vl import MiniMaxM3VLTextConfig
+    from transformers.models.minimax_m3_vl.modeling_minimax_m3_vl import MiniMaxM3VLIndexer
+
+    from companion.masks import masked
+
+    torch.manual_seed(0)
+    config = MiniMaxM3VLTextConfig(
+        hidden_size=10, num_attention_heads=2 * H, num_key_value_heads=H, index_n_heads=H,
+        index_head_dim=8, index_block_size=3, index_topk_blocks=2, index_local_blocks=1,
+    )  # fmt: skip
+    indexer, length = MiniMaxM3VLIndexer(config, 0), 23
+    x, positions = torch.randn(B, length, 10), torch.arange(length).expand(B, -1)
+    still = torch.ones(B, length, 8), torch.zeros(B, length, 8)
+    chosen = indexer(x, still, None, positions)
+    expected = indexer.build_block_mask(
+        chosen, None, length, torch.float32, torch.device("cpu"), positions
+    )
+
+    query = indexer.q_norm(indexer.q_proj(x).unflatten(-1, (H, 8))).transpose(1, 2)
+    key = indexer.k_norm(indexer.k_proj(x))[:, None]
+    causal = causal_mask(length, like=x)
+    best = block_maxima(masked(query @ key.mT, causal), 3)
+    own = torch.arange(length)[:, None] // 3 == torch.arange(8)
+    blocks = top_keys(best.masked_fill(own, math.inf), 2)
+    found = keys_of_blocks(blocks, length, 3) & causal
+    assert torch.equal(found.repeat_interleave(2, 1), expected == 0)

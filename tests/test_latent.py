@@ -1,0 +1,230 @@
+"""Latent attention, plain and absorbed, against loops in float64 and DeepSeek's layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from companion.latent import absorbed_latent_attention, latent_attention
+from tests.oracle import Attention, Float, as_numpy, assert_matches, softmax
+
+FORMS: list[Callable[..., Any]] = [latent_attention, absorbed_latent_attention]
+B, H, D, R, C, V = 2, 3, 5, 4, 7, 11  # batch, heads, widths: plain, rotary, latent, value
+LENGTHS = [(1, 1), (1, 13), (13, 13), (6, 17), (17, 6)]
+
+form_of = pytest.mark.parametrize("form", FORMS, ids=["plain", "absorbed"])
+
+
+class Arrays(NamedTuple):
+    query: Any
+    query_rotary: Any
+    latent: Any
+    key_rotary: Any
+    key_weight: Any
+    value_weight: Any
+
+
+def draw(q: int, k: int, *, seed: int = 0) -> Arrays:
+    random = np.random.default_rng([seed, q, k])
+    shapes = (B, H, q, D), (B, H, q, R), (B, k, C), (B, k, R), (H, C, D), (H, C, V)
+    return Arrays(*(random.normal(size=shape) for shape in shapes))
+
+
+def of(xp: Any, arrays: Arrays) -> Arrays:
+    return Arrays(*(xp.asarray(x) for x in arrays))
+
+
+def by_loops(
+    arrays: Arrays,
+    mask: Any = True,
+    *,
+    is_causal: bool = False,
+    offset: Any = 0,
+    scale: float | None = None,
+    sinks: Any = None,
+) -> Attention:
+    """Attend one number at a time: a key is unfolded where it is met."""
+    query, query_rotary, latent, key_rotary, key_weight, value_weight = arrays
+    batch, heads, queries, width = query.shape
+    keys, channels = latent.shape[1:]
+    scale = (width + query_rotary.shape[-1]) ** -0.5 if scale is None else scale
+    mask = np.broadcast_to(np.asarray(mask), (batch, heads, queries, keys))
+    offsets = np.broadcast_to(np.asarray(offset), (batch,))
+    output = np.zeros((batch, heads, queries, value_weight.shape[-1]))
+    weights, lse = np.zeros(mask.shape), np.zeros(mask.shape[:-1])
+
+    def unfolded(b: int, j: int, weight: Float, n: int) -> float:
+        return math.fsum(latent[b, j, c] * weight[c, n] for c in range(channels))
+
+    for b, h, i in np.ndindex(batch, heads, queries):
+        logits = []
+        for j in range(keys):
+            parts = [query[b, h, i, n] * unfolded(b, j, key_weight[h], n) for n in range(width)]
+            parts += list(query_rotary[b, h, i] * key_rotary[b, j])
+            logit = scale * math.fsum(parts)
+            if mask.dtype != bool:
+                logit += float(mask[b, h, i, j])
+            elif not mask[b, h, i, j]:
+                logit = -math.inf
+            logits.append(-math.inf if is_causal and j > i + offsets[b] else logit)
+        row, lse[b, h, i] = softmax(logits, -math.inf if sinks is None else float(sinks[h]))
+        weights[b, h, i] = row
+        for n in range(output.shape[-1]):
+            output[b, h, i, n] = math.fsum(
+                row[j] * unfolded(b, j, value_weight[h], n) for j in range(keys)
+            )
+    return Attention(output, weights, lse)
+
+
+@form_of
+@pytest.mark.parametrize(("q", "k"), LENGTHS)
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_both_forms_are_the_loops(
+    xp: Any, form: Callable[..., Any], q: int, k: int, is_causal: bool
+) -> None:
+    arrays = draw(q, k)
+    expected = by_loops(arrays, is_causal=is_causal)
+    output, weights = form(*of(xp, arrays), is_causal=is_causal, need_weights=True)
+    assert_matches(output, expected.output)
+    assert_matches(weights, expected.weights)
+    assert_matches(form(*of(xp, arrays), is_causal=is_causal), expected.output)
+
+
+@form_of
+@pytest.mark.parametrize("offset", [0, 5, -3, [2, 6]])
+def test_offset_sinks_scale_and_masks(xp: Any, form: Callable[..., Any], offset: Any) -> None:
+    arrays, random = draw(6, 11), np.random.default_rng(1)
+    masks = [
+        random.random((6, 11)) < 0.5,
+        random.random((H, 6, 11)) < 0.5,
+        random.random((B, 1, 6, 11)) < 0.5,
+        random.normal(size=(B, H, 6, 11)),
+    ]
+    sinks = random.normal(size=H)
+    for mask in masks:
+        expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
+        where = offset if isinstance(offset, int) else xp.asarray(offset)
+        output, weights = form(
+            *of(xp, arrays), xp.asarray(mask), True,
+            offset=where, scale=0.3, sinks=xp.asarray(sinks), need_weights=True,
+        )  # fmt: skip
+        assert_matches(output, expected.output)
+        assert_matches(weights, expected.weights)
+        assert not np.isnan(as_numpy(output)).any()
+
+
+@form_of
+def test_a_query_without_a_key_gets_zeros(xp: Any, form: Callable[..., Any]) -> None:
+    arrays = of(xp, draw(5, 3))
+    output = as_numpy(form(*arrays, is_causal=True, offset=-2))
+    assert not output[:, :, :2].any()
+    assert output[:, :, 2:].all()
+
+
+@form_of
+def test_without_rotary_part_and_without_batch(xp: Any, form: Callable[..., Any]) -> None:
+    arrays = draw(5, 7)
+    flat = arrays._replace(
+        query=arrays.query[0],
+        latent=arrays.latent[0],
+        query_rotary=arrays.query_rotary[0, :, :, :0],
+        key_rotary=arrays.key_rotary[0, :, :0],
+    )
+    batched = arrays._replace(
+        query_rotary=arrays.query_rotary[..., :0], key_rotary=arrays.key_rotary[..., :0]
+    )
+    assert_matches(form(*of(xp, flat)), by_loops(batched).output[0])
+
+
+@form_of
+def test_one_memory_serves_a_whole_batch(xp: Any, form: Callable[..., Any]) -> None:
+    arrays = draw(5, 7)
+    shared = arrays._replace(latent=arrays.latent[:1], key_rotary=arrays.key_rotary[0])
+    repeated = arrays._replace(
+        latent=np.repeat(arrays.latent[:1], B, 0), key_rotary=np.repeat(arrays.key_rotary[:1], B, 0)
+    )
+    assert_matches(form(*of(xp, shared)), by_loops(repeated).output)
+
+
+@form_of
+def test_half_precision_accumulates_in_float32(torch: Any, form: Callable[..., Any]) -> None:
+    arrays = [torch.tensor(x, dtype=torch.bfloat16) for x in draw(7, 13)]
+    exact = form(*(x.double() for x in arrays))
+    output, weights = form(*arrays, need_weights=True)
+    assert output.dtype == weights.dtype == torch.bfloat16
+    assert_matches(output.double(), as_numpy(exact), 2**-8)
+
+
+def test_both_forms_have_the_same_gradients(torch: Any) -> None:
+    gradients = []
+    for form in FORMS:
+        arrays = [torch.tensor(x, requires_grad=True) for x in draw(7, 13)]
+        sinks = torch.tensor([0.5, -0.3, 0.1], dtype=torch.float64, requires_grad=True)
+        output = form(*arrays, is_causal=True, offset=4, sinks=sinks)
+        output.backward(torch.linspace(-1, 1, output.numel(), dtype=torch.float64).view_as(output))
+        gradients.append([x.grad for x in (*arrays, sinks)])
+    for plain, absorbed in zip(*gradients, strict=True):
+        assert plain.abs().max() > 1e-3
+        assert_matches(absorbed, as_numpy(plain))
+
+
+def test_the_plain_form_passes_gradcheck(torch: Any) -> None:
+    form, arrays = FORMS[0], [torch.tensor(x, requires_grad=True) for x in draw(2, 3)]
+    assert torch.autograd.gradcheck(lambda *x: form(*x, is_causal=True, offset=1), arrays)
+
+
+@form_of
+def test_steps_with_a_cache_are_the_whole(xp: Any, form: Callable[..., Any]) -> None:
+    """What a cache keeps is the latent and the rotary key."""
+    arrays = draw(13, 13)
+    whole = as_numpy(form(*of(xp, arrays), is_causal=True))
+    for split in (1, 6, 12):
+        after = arrays._replace(
+            query=arrays.query[:, :, split:], query_rotary=arrays.query_rotary[:, :, split:]
+        )
+        later = form(*of(xp, after), is_causal=True, offset=split)
+        assert_matches(later, whole[:, :, split:])
+
+
+@pytest.mark.parametrize(("queries", "interleaved"), [(None, True), (6, True), (6, False)])
+def test_deepseeks_layer_is_this_attention(
+    torch: Any, queries: int | None, interleaved: bool
+) -> None:
+    pytest.importorskip("transformers")
+    from transformers import DeepseekV3Config
+    from transformers.models.deepseek_v3.modeling_deepseek_v3 import (
+        DeepseekV3Attention,
+        DeepseekV3RotaryEmbedding,
+    )
+
+    from companion.positions import rotate
+
+    torch.manual_seed(0)
+    config = DeepseekV3Config(
+        hidden_size=10, num_attention_heads=H, num_key_value_heads=H, q_lora_rank=queries,
+        kv_lora_rank=C, qk_nope_head_dim=D, qk_rope_head_dim=R, v_head_dim=V,
+        rope_interleave=interleaved, attn_implementation="eager",
+    )  # fmt: skip
+    layer = DeepseekV3Attention(config, 0).double()
+    x, positions = torch.randn(B, 7, 10, dtype=torch.float64), torch.arange(7)
+    angles = DeepseekV3RotaryEmbedding(config)(x, positions[None])
+    mask = torch.full((7, 7), -math.inf, dtype=torch.float64).triu(1)
+    expected, _ = layer(x, angles, mask)
+
+    query = x if queries is None else layer.q_a_layernorm(layer.q_a_proj(x))
+    query = (layer.q_proj if queries is None else layer.q_b_proj)(query)
+    query = query.unflatten(-1, (H, D + R)).transpose(1, 2)
+    latent, key_rotary = layer.kv_a_proj_with_mqa(x).split([C, R], -1)
+    unfold = layer.kv_b_proj.weight.unflatten(0, (H, D + V)).mT
+    arrays = (
+        query[..., :D], rotate(query[..., D:], positions, interleaved=interleaved),
+        layer.kv_a_layernorm(latent), rotate(key_rotary, positions, interleaved=interleaved),
+        unfold[..., :D], unfold[..., D:],
+    )  # fmt: skip
+    for form in FORMS:
+        output = layer.o_proj(form(*arrays, is_causal=True).transpose(1, 2).flatten(2))
+        assert_matches(output, as_numpy(expected), 1e-6)  # its norm and its angles are float32
