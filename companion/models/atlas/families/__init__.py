@@ -10,6 +10,7 @@ from companion.models.atlas.families import (
     balanced,
     dense,
     early,
+    falcon,
     gated,
     gemma,
     hybrid,
@@ -27,7 +28,7 @@ from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
 _ROOMS = (
-    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, recurrent, latent,
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, falcon, recurrent, latent,
     kimi,
 )  # fmt: skip
 
