@@ -13,7 +13,7 @@ from experiments.atlas.rows import ROWS, Row
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "dense layers among experts": (
         "qwen3_next",
-        {"mlp_only_layers": [1], "norm_topk_prob": False, "attention_bias": True},
+        {"mlp_only_layers": [1], "norm_topk_prob": False},
     ),
     "no positions": (
         "olmo_hybrid",
@@ -56,6 +56,7 @@ def test_a_variant_equals_its_reference(variant: str) -> None:
     ("name", "fields", "message"),
     [
         ("bamba", {"time_step_limit": (0.0, 0.5)}, "time_step_limit: bamba has 0.5, wanted no"),
+        ("qwen3_next", {"attention_bias": True}, "attention_bias: qwen3_next has True, wanted"),
         ("falcon_h1", {"attention_bias": True}, "attention_bias: falcon_h1 has True, wanted False"),
         ("nemotron_h", {"mlp_bias": True}, "mlp_bias: nemotron_h has True, wanted False"),
     ],
