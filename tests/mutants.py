@@ -1806,4 +1806,28 @@ MUTANTS = [
         "test_differential.py",
         "test_it_is_the_difference and numpy",
     ),
+    Mutant(
+        "rotary keys whose positions begin anew at every step",
+        "models/atlas/mixers/latent.py",
+        "shared = self._turned(shared[:, None], positions)[:, 0]",
+        "shared = self._turned(shared[:, None], positions - start)[:, 0]",
+        "models/atlas/test_latent_layers.py",
+        "test_a_text_unfolded and plain",
+    ),
+    Mutant(
+        "one token that reads keys which were not chosen",
+        "models/atlas/mixers/latent.py",
+        "chosen = choice[:, 0]",
+        "chosen = torch.ones_like(choice[:, 0])",
+        "models/atlas/test_latent_layers.py",
+        "test_one_token_reads",
+    ),
+    Mutant(
+        "indexer whose queries stand where the text begins",
+        "models/atlas/mixers/indexed.py",
+        "query = self._turned(heads.transpose(1, 2), k - q)",
+        "query = self._turned(heads.transpose(1, 2), 0)",
+        "models/atlas/test_latent_layers.py",
+        "test_a_text_unfolded and indexer",
+    ),
 ]

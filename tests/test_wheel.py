@@ -15,6 +15,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from companion.pages.studies import recorded_studies
+
 ROOT = Path(__file__).parents[1]
 SOURCES = (
     "pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "benchmarks", "tests",
@@ -113,6 +115,7 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
     names = ZipFile(wheel).namelist()
     assert "companion/py.typed" in names
     assert "companion/data/phrases.tsv" in names
+    assert "companion/data/sentences.txt" in names
     assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
     assert {
         "companion/pages/plot/live/live.css",
@@ -126,9 +129,14 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
 def test_the_wheel_carries_the_licences(wheel: Path) -> None:
     archive = ZipFile(wheel)
     found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
-    assert found.keys() == {"LICENSE", "companion/pages/fonts/OFL.txt"}
+    assert found.keys() == {
+        "LICENSE",
+        "companion/pages/fonts/OFL.txt",
+        "companion/data/CC-BY-4.0.txt",
+    }
     assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
     assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/pages/fonts/OFL.txt"]).decode()
+    assert "Attribution 4.0" in archive.read(found["companion/data/CC-BY-4.0.txt"]).decode()
 
 
 def test_the_source_archive_can_be_built_from(built: Path) -> None:
@@ -164,7 +172,7 @@ def test_pytest_finds_the_kit_in_an_installed_package(wheel: Path, tmp_path: Pat
 
 
 def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
-    records = sorted(path.stem for path in (ROOT / "companion" / "results").glob("*.json"))
+    records = list(recorded_studies())
     program = "from companion.pages.studies import load_result\n" + "".join(
         f"print(load_result({name!r}).study)\n" for name in records
     )

@@ -136,6 +136,11 @@ PARTS = (
         Stop("tradeoffs/cheaper.ipynb", "Exact and cheaper",
              "What can be saved, and what is forgotten then?", 27),
     )),
+    Part("Today", "What attention has become.", (
+        Stop("today/atlas.ipynb", "The atlas: attention today",
+             "What do the models of today have beside plain attention?", 8, True,
+             evidence="today/atlas_evidence.ipynb"),
+    )),
     Part("Appendices", "For browsing and looking things up.", (
         Stop("appendices/founding.ipynb", "The founding notebook, corrected",
              "How do you find a bug that does not crash?", 20),

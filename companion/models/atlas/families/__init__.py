@@ -8,6 +8,8 @@ from typing import Any
 
 from companion.models.atlas.families import (
     balanced,
+    blocks,
+    compressed,
     dense,
     early,
     falcon,
@@ -29,7 +31,7 @@ from companion.models.options import Options
 
 _ROOMS = (
     early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, falcon, recurrent, latent,
-    kimi,
+    kimi, blocks, compressed,
 )  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {
