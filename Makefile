@@ -20,7 +20,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test site-check lighthouse check format notebooks experiments bench variants constraints clean
+.PHONY: help book pdf test site-check lighthouse check format notebooks experiments atlas bench variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,9 @@ variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU inst
 # `real_sentences` takes a file of pairs, whose credit and licence stand in the record: run it by its own command.
 experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
 	@set -e; for study in $(STUDIES); do echo "experiments.$$study"; $(THREADS) $(PY) -m experiments.$$study; done
+
+atlas: $(VENV)/.test ## Hold every architecture of the atlas against its reference, and record it (minutes)
+	$(THREADS) $(PY) -m experiments.atlas
 
 bench: $(VENV)/.bench ## Time it all beside others' code (half an hour on a quiet machine; CASES=... for some; not in CI)
 	$(PY) -m benchmarks $(CASES)

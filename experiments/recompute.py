@@ -20,13 +20,18 @@ from pathlib import Path
 from typing import Any
 
 import companion
-from companion.pages.studies import read_study, verdict_of
+from companion.pages.studies import read_study, recorded_studies, verdict_of
 from experiments.answers import from_entry
 from experiments.experiment import Experiment
 from experiments.outdated import OUTDATED
 from experiments.record import fingerprint, layout, replace_file
 
 RESULTS = Path(companion.__file__).parent / "results"
+
+
+def _paths() -> list[Path]:
+    """Return the files of all studies."""
+    return [RESULTS / f"{name}.json" for name in recorded_studies()]
 
 
 def study_of(record: Mapping[str, Any]) -> Experiment:
@@ -82,7 +87,7 @@ def outdated(record: Mapping[str, Any], now: str) -> str:
 
 def check() -> None:
     """Print the records that today's code did not make, with the reasons why they stand."""
-    for path in sorted(RESULTS.glob("*.json")):
+    for path in _paths():
         record = json.loads(path.read_text(encoding="utf8"))
         if said := outdated(record, study_of(record).code):
             print(f"{said}. {OUTDATED.get(path.stem, '')}".rstrip())
@@ -109,7 +114,7 @@ def retraced(record: Mapping[str, Any], trace: Sequence[float]) -> dict[str, Any
 
 def retrace() -> None:
     """Give every record the trace of today's smoke run, if it begins with the recorded one."""
-    for path in sorted(RESULTS.glob("*.json")):
+    for path in _paths():
         record = json.loads(path.read_text(encoding="utf8"))
         try:
             after = retraced(record, study_of(record).trace())
@@ -139,7 +144,7 @@ def main() -> None:
 
 def rewrite() -> None:
     """Compute every record again, write those that change, and print the verdicts that do."""
-    for path in sorted(RESULTS.glob("*.json")):
+    for path in _paths():
         text = path.read_text(encoding="utf8")
         before = json.loads(text)
         if missing := lacking(before):

@@ -15,6 +15,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from companion.pages.studies import recorded_studies
+
 ROOT = Path(__file__).parents[1]
 SOURCES = (
     "pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "benchmarks", "tests",
@@ -113,6 +115,7 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
     names = ZipFile(wheel).namelist()
     assert "companion/py.typed" in names
     assert "companion/data/phrases.tsv" in names
+    assert "companion/data/sentences.txt" in names
     assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
     assert {
         "companion/pages/plot/live/live.css",
@@ -126,9 +129,14 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
 def test_the_wheel_carries_the_licences(wheel: Path) -> None:
     archive = ZipFile(wheel)
     found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
-    assert found.keys() == {"LICENSE", "companion/pages/fonts/OFL.txt"}
+    assert found.keys() == {
+        "LICENSE",
+        "companion/pages/fonts/OFL.txt",
+        "companion/data/CC-BY-4.0.txt",
+    }
     assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
     assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/pages/fonts/OFL.txt"]).decode()
+    assert "Attribution 4.0" in archive.read(found["companion/data/CC-BY-4.0.txt"]).decode()
 
 
 def test_the_source_archive_can_be_built_from(built: Path) -> None:
@@ -151,8 +159,20 @@ def test_the_installed_package_is_the_one_that_is_used(installed: Path, tmp_path
     assert Path(run(installed, "-c", program, cwd=tmp_path)).is_relative_to(installed.parents[1])
 
 
+def test_pytest_finds_the_kit_in_an_installed_package(wheel: Path, tmp_path: Path) -> None:
+    needs = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "numpy", "array-api-compat")
+    python = bare_environment(tmp_path / "env", *needs)
+    install(python, "--no-deps", str(wheel), cwd=tmp_path)
+    given = "companion:scaled_dot_product_attention"
+    said = run(python, "-m", "pytest", "--attention", given, cwd=tmp_path)
+    assert re.search(r"2[0-9] passed, 2 skipped", said)  # without torch, and without a window
+    (tmp_path / "test_own.py").write_text("def test_own(): pass\n", encoding="utf8")
+    said = run(python, "-m", "pytest", cwd=tmp_path)
+    assert "collected 1 item\n" in said
+
+
 def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
-    records = sorted(path.stem for path in (ROOT / "companion" / "results").glob("*.json"))
+    records = list(recorded_studies())
     program = "from companion.pages.studies import load_result\n" + "".join(
         f"print(load_result({name!r}).study)\n" for name in records
     )

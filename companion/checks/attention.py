@@ -1,4 +1,4 @@
-"""One attention function: its scale, and what it does with a query that may attend to nothing."""
+"""One attention function: its scale, large scores, and a query that may attend to nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from companion.contracts import contract
 
 
 @contract(head_width=">= 2", num_heads=">= 1")
-def check_scale(attention: Function, head_width: int, num_heads: int = 2, *, like: Array) -> None:
+def check_scale(
+    attention: Function, head_width: int, num_heads: int = 2, *, like: Array,
+    scale: float | None = None,
+) -> None:  # fmt: skip
     """Check that dot products are divided by the square root of a head's width.
 
     Args:
@@ -30,6 +33,7 @@ def check_scale(attention: Function, head_width: int, num_heads: int = 2, *, lik
         head_width: width d of a head.
         num_heads: number of heads h.
         like: array that gives the library, the device and the dtype.
+        scale: the factor that the function was asked for; None means 1 / sqrt(d).
 
     Raises:
         AssertionError: another scale; the message says which, and hints at the cause.
@@ -38,23 +42,78 @@ def check_scale(attention: Function, head_width: int, num_heads: int = 2, *, lik
     >>> check_scale(scaled_dot_product_attention, 16, like=np.ones(1))
     """
     root, whole = math.sqrt(head_width), num_heads * head_width
-    heads = np.ones((1, num_heads, 1, 1))
-    rows = np.eye(1, head_width), root * np.eye(2, head_width), np.eye(2)
-    given = (constant_like(like, heads * query_key_value) for query_key_value in rows)
-    weights = plain_numbers(attention(*given))[0, :, 0]
-    scale = float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root  # products: root and 0
-    if math.isclose(scale, 1 / root, rel_tol=1e-3):
+    wanted = 1 / root if scale is None else scale
+    actual = measured_scale(attention, head_width, num_heads, like=like)
+    if math.isclose(actual, wanted, rel_tol=1e-3):
         return
     fail_if(
-        math.isclose(scale, 1.0, rel_tol=1e-3),
+        scale is not None,
+        f"the scale is {actual:.4g}, though {wanted:.4g} was asked for: is the argument used, "
+        f"and used instead of 1 / sqrt({head_width}), not beside it?",
+    )
+    fail_if(
+        math.isclose(actual, 1.0, rel_tol=1e-3),
         f"the scale is 1: divide by sqrt({head_width}), the width of a head",
     )
     fail_if(
-        math.isclose(scale, whole**-0.5, rel_tol=1e-3),
+        math.isclose(actual, whole**-0.5, rel_tol=1e-3),
         f"the scale is 1 / sqrt({whole}), by the width of the model: "
         f"a product has the {head_width} terms of one head",
     )
-    raise AssertionError(f"the scale is {scale:.4g}, wanted {1 / root:.4g}, 1 / sqrt({head_width})")
+    raise AssertionError(f"the scale is {actual:.4g}, wanted {wanted:.4g}, 1 / sqrt({head_width})")
+
+
+def measured_scale(
+    attention: Function, head_width: int, num_heads: int = 2, *, like: Array
+) -> float:
+    """Read the scale off an attention function: the weights of two keys whose products differ.
+
+    >>> from companion.attention import scaled_dot_product_attention
+    >>> round(measured_scale(scaled_dot_product_attention, 16, like=np.ones(1)), 6)
+    0.25
+    """
+    root, heads = math.sqrt(head_width), np.ones((1, num_heads, 1, 1))
+    rows = np.eye(1, head_width), root * np.eye(2, head_width), np.eye(2)
+    given = (constant_like(like, heads * query_key_value) for query_key_value in rows)
+    weights = plain_numbers(attention(*given))[0, :, 0]
+    return float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root  # products: root and 0
+
+
+@contract()
+def check_large_scores(attention: Function, *, like: Array) -> None:
+    """Check that scores of ten thousand, positive and negative, do not overflow.
+
+    Args:
+        attention: `attention(query, key, value)` from (1, 1, q, d), (1, 1, k, d) and (1, 1, k, d)
+            to (1, 1, q, d).
+        like: array that gives the library, the device and the dtype, at least 32 bits wide.
+
+    Raises:
+        AssertionError: NaN, or another blend; the message hints at the cause.
+
+    >>> from companion.attention import scaled_dot_product_attention
+    >>> check_large_scores(scaled_dot_product_attention, like=np.ones(1))
+    """
+    one, values = np.eye(1, 4), np.array([[1.0], [3.0]]) * np.ones(4)
+    query = 200 * np.concatenate([one, -one])  # scores of 200 * 100 / sqrt(4)
+    for name, signs, wanted in (
+        ("one large and one small", [[1.0], [-1.0]], [1.0, 3.0]),
+        ("two equal and large", [[1.0], [1.0]], [2.0, 2.0]),
+    ):
+        key = 100 * np.array(signs) * one
+        given = (constant_like(like, array[None, None]) for array in (query, key, values))
+        outputs = plain_numbers(attention(*given))[0, 0, :, 0]
+        fail_if(
+            not np.isfinite(outputs).all(),
+            f"{name}: scores near 10000 or -10000 give NaN or infinity: "
+            f"subtract the largest score of a row before exp",
+        )
+        fail_if(
+            np.abs(outputs - wanted).max() > 1e-3,
+            f"{name}: scores near 10000 or -10000 blend the values 1 and 3 to "
+            f"{outputs.round(3).tolist()}, wanted {wanted}: what is subtracted before exp has to "
+            f"be the largest score of the row, and every term of the sum has to be shifted by it",
+        )
 
 
 @contract(rule=enough_positions(3))

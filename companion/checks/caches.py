@@ -61,7 +61,8 @@ def check_cached(whole: Function, start: Callable[[], Step], x: Array) -> None:
             first = int(np.argwhere(changed_numbers(wanted, outputs))[:, 1].min())
             raise AssertionError(
                 f"in pieces of {sizes} positions, output {first} is another: does the causal mask "
-                f"begin at the number of cached keys (offset), and do positions, too?"
+                f"begin at the number of cached keys (offset), do positions, too, and does a "
+                f"window of w keep w - 1 keys beside the new one?"
             )
 
 

@@ -19,8 +19,9 @@ class TokenCost(NamedTuple):
     Attributes:
         weights: numbers of all matrices that the token passes through, the scores of the next
             word included.
-        operations: multiplications and additions in matrix products: two for each of these
-            numbers, and those by which the token reads what is kept.
+        operations: multiplications and additions in matrix products, in short convolutions and in
+            the writing of a state: two for each of these numbers, and those by which the token
+            reads what is kept and writes a state.
         reading: of these operations, those by which it reads what is kept.
         bytes: what is kept of all tokens before.
     """
@@ -75,9 +76,11 @@ def layer_weights(embed_dim: int, spec: LayerSpec) -> int:
 
 def _own_weights(module: nn.Module) -> int:
     """Count the numbers of a module's own matrices: of experts, those that a token uses."""
-    own = sum(weight.numel() for weight in module.parameters(recurse=False) if weight.ndim > 1)
+    own = sum(
+        weight.numel()
+        for name, weight in module.named_parameters(recurse=False)
+        if weight.ndim > 1 and not name.endswith("bias")
+    )
     if isinstance(module, Experts):
-        biases = (module.gate_up_bias, module.down_bias)
-        own -= sum(bias.numel() for bias in biases if bias is not None)
         return own // module.spec.num_experts * module.spec.experts_per_token
     return own

@@ -1,4 +1,6 @@
-"""What attention weights explain: replace them, delete words, follow them through a stack.
+"""What attention weights explain: get them, replace them, delete words, follow them upwards.
+
+`weights_of_rows` computes the weights that a fused kernel does not keep.
 
 Weights are replaced by `erased`, `permuted_weights`, `uniform_weights` or `adversarial_weights`;
 what a model then says is a `Read`: a function from weights to distributions. `leave_one_out`
@@ -10,6 +12,7 @@ from companion.interpret.adversary import adversarial_weights
 from companion.interpret.agreement import kendall_tau, top_agreement
 from companion.interpret.deletion import leave_one_out
 from companion.interpret.divergence import flipped, jensen_shannon, total_variation
+from companion.interpret.fused import weights_of_rows
 from companion.interpret.replace import (
     erased,
     other_places,
@@ -24,5 +27,5 @@ __all__ = [
     "Read", "adversarial_weights", "attention_rollout", "classifier_read", "cross_rollout",
     "erased", "flipped", "jensen_shannon", "kendall_tau", "leave_one_out", "other_places",
     "permuted_weights", "top_agreement", "top_places", "total_variation", "translator_read",
-    "uniform_weights",
+    "uniform_weights", "weights_of_rows",
 ]  # fmt: skip

@@ -3,31 +3,39 @@
     python -m experiments.atlas
     python -m experiments.atlas qwen3 gpt_oss
 
-Without names the record `companion/results/atlas.json` is written.
+Without names the record `companion/results/atlas.json` is written, if every check could run.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import traceback
 
-from experiments.atlas.check import check
+from experiments.atlas.check import Outcome, check
+from experiments.atlas.record import write
 from experiments.atlas.rows import ROWS
 
 
-def main() -> None:
-    """Check rows and print what they gave."""
+def main() -> int:
+    """Check rows and print what they gave; return 1 if one could not be checked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="rows; all if none is named")
     names = parser.parse_args().names
-    for row in ROWS:
-        if names and row.name not in names:
-            continue
+    outcomes: dict[str, Outcome] = {}
+    wanted = [row for row in ROWS if not names or row.name in names]
+    for row in wanted:
         try:
-            print(row.name, check(row), flush=True)
+            outcomes[row.name] = check(row)
+            print(row.name, outcomes[row.name], flush=True)
         except Exception:
             print(row.name, "FAILED", traceback.format_exc(limit=-3), flush=True)
+    if len(outcomes) < len(wanted):
+        return 1
+    if not names:
+        print(write(outcomes))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

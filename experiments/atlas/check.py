@@ -66,8 +66,10 @@ def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:
     """Build an architecture twice, with the same random weights: ours, and the reference."""
     torch.manual_seed(seed)
     config = toy_config(row)
-    built_by = getattr(transformers, row.built_by)
-    reference = built_by.from_config(config, attn_implementation="eager")
+    automatic = getattr(transformers, row.auto)
+    reference = automatic.from_config(
+        config, attn_implementation="eager", experts_implementation="eager"
+    )
     reference = reference.eval().float()
     _stir(reference, row.factors)
     fields = config.to_dict()
@@ -90,8 +92,8 @@ def check(row: Row) -> Outcome:
     plain = reference(tokens, use_cache=False).logits
     cache, stepped = None, []
     for token in torch.split(tokens, 1, dim=1):
-        output = reference(token, past_key_values=cache, use_cache=True)
-        cache = output.past_key_values
+        output = reference(token, use_cache=True, **{row.cache: cache})
+        cache = output[row.cache]
         stepped.append(output.logits)
     return Outcome(
         difference=_largest(ours - theirs),
@@ -157,7 +159,7 @@ def _largest(difference: Tensor) -> float:
 def _tensor_bytes(cache: Any) -> Iterator[int]:
     """Count the bytes of the tensors that a cache of the library holds, each once."""
     seen: set[int] = set()
-    waiting: list[Any] = list(cache.layers)
+    waiting: list[Any] = [*cache.layers, *getattr(cache, "linear_cache", ())]
     while waiting:
         thing = waiting.pop()
         if id(thing) in seen:

@@ -58,6 +58,11 @@ def an_open_future_is_noticed(names: Names) -> bool:
     return True
 
 
+def nothing_is_found_in_torchs_function(names: Names) -> bool:
+    verdicts = {finding.verdict for finding in names["found"]}
+    return verdicts == {"passed", "skipped"} and len(names["found"]) in range(25, 30)
+
+
 EXPECTED: dict[str, Callable[[Names], bool]] = {
     "compute attention weights": weights_add_up,
     "train a layer": the_loss_falls,
@@ -65,6 +70,7 @@ EXPECTED: dict[str, Callable[[Names], bool]] = {
     "load a model": a_token_has_a_logit,
     "measure a cost": nothing_is_computed,
     "check my own attention": an_open_future_is_noticed,
+    "check all of it at once": nothing_is_found_in_torchs_function,
 }
 
 

@@ -12,6 +12,7 @@ from companion.models.atlas import ModelSpec, read_config
 from companion.pages.plot import LiveOutput, calculator, cost_of
 from companion.pages.plot.live.calculator import LENGTHS, in_words
 from experiments.atlas.check import default_config, toy_config
+from experiments.atlas.record import stored_spec
 from experiments.atlas.rows import ROWS
 from tests.book import playable
 
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-DEFAULTS = {row.name: default_config(row).to_dict() for row in ROWS}
-SPECS = {name: read_config(fields) for name, fields in DEFAULTS.items()}
-PASTED = [*DEFAULTS.values(), *(toy_config(row).to_dict() for row in ROWS)]
+SPECS = {row.name: stored_spec(row)[0] for row in ROWS}
+WHOLE = [row for row in ROWS if not stored_spec(row)[1]]  # whose class has all sizes by default
+PASTED = [
+    *(default_config(row).to_dict() for row in WHOLE),
+    *(toy_config(row).to_dict() for row in ROWS),
+]
 
 
 def output(**options: Any) -> LiveOutput:
@@ -45,37 +49,56 @@ def counted(spec: ModelSpec, length: int, batch_size: int = 1, itemsize: int = 2
     return cost.bytes, cost.operations, cost.weights
 
 
-TOKENS, TEXTS = range(2)  # the sliders
+# Choose a model, or paste a file, and move the sliders as a reader would; all in one go.
+_ASK = """([given, settings]) => {
+  const one = name => document.querySelector(name);
+  const move = (which, to) => {
+    const range = document.querySelectorAll("input[type=range]")[which];
+    range.value = to;
+    range.dispatchEvent(new Event("input"));
+  };
+  if (typeof given === "number") {
+    one("select").selectedIndex = given;
+    one("select").dispatchEvent(new Event("change"));
+  } else {
+    one("textarea").value = given;
+    one(".am-calculator-paste button").click();
+  }
+  const fault = one(".am-calculator-fault").textContent;
+  return settings.map(([length, texts, precision]) => {
+    move(0, length);
+    move(1, texts);
+    document.querySelectorAll(".am-live-choice button")[precision].click();
+    const token = one(".am-calculator-token").dataset;
+    return [fault, one(".am-calculator-finding").dataset.amValue, token.amValue, token.amWeights];
+  });
+}"""
+SETTINGS = [(0, 0, 1), (8, 3, 0), (len(LENGTHS) - 1, 8, 2)]  # length, texts, precision
 
 
-def slide(page: Page, which: int, place: int) -> None:
-    page.locator("input[type=range]").nth(which).evaluate(
-        "(e, to) => { e.value = to; e.dispatchEvent(new Event('input')); }", str(place)
-    )
+def answers(page: Page, given: int | str) -> list[Any]:
+    said = page.evaluate(_ASK, [given, SETTINGS])
+    assert [fault for fault, *_ in said] == [""] * len(SETTINGS), given
+    return [tuple(map(int, numbers)) for _, *numbers in said]
+
+
+def wanted(spec: ModelSpec) -> list[Any]:
+    return [
+        counted(spec, LENGTHS[length], 2**texts, (4, 2, 1)[precision])
+        for length, texts, precision in SETTINGS
+    ]
 
 
 def test_every_model_is_counted_as_the_package_counts_it(browser: Browser) -> None:
     with playable.alone(browser, output()) as page:
-        for at, spec in enumerate(SPECS.values()):
-            page.locator("select").select_option(index=at)
-            for place, batch, precision in ((0, 0, 1), (8, 3, 0), (len(LENGTHS) - 1, 8, 2)):
-                slide(page, TOKENS, place)
-                slide(page, TEXTS, batch)
-                page.locator(".am-live-choice button").nth(precision).click()
-                wanted = counted(spec, LENGTHS[place], 2**batch, (4, 2, 1)[precision])
-                assert shown(page) == wanted
+        for at, (name, spec) in enumerate(SPECS.items()):
+            assert answers(page, at) == wanted(spec), name
 
 
 def test_every_pasted_file_is_counted_as_the_package_counts_it(browser: Browser) -> None:
     with playable.alone(browser, output()) as page:
-        page.locator("summary").click()
         for fields in PASTED:
-            page.locator("textarea").fill(json.dumps(fields))
-            page.get_by_role("button", name="Read it").click()
-            assert page.locator(".am-calculator-fault").inner_text() == ""
-            for place in (0, 5, len(LENGTHS) - 1):
-                slide(page, TOKENS, place)
-                assert shown(page) == counted(read_config(fields), LENGTHS[place]), fields
+            assert answers(page, json.dumps(fields)) == wanted(read_config(fields)), fields
 
 
 @pytest.mark.parametrize(
@@ -101,7 +124,7 @@ def test_a_file_that_cannot_be_read_says_why_and_changes_nothing(
 def test_the_keyboard_reaches_everything(browser: Browser) -> None:
     with playable.alone(browser, output()) as page:
         before = shown(page)
-        page.locator("input[type=range]").nth(TOKENS).focus()
+        page.locator("input[type=range]").first.focus()
         page.keyboard.press("ArrowRight")
         assert shown(page)[0] == 2 * before[0]
         page.locator("select").focus()

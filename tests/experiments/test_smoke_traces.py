@@ -13,13 +13,14 @@ import torch
 
 import companion
 from companion import training
+from companion.pages.studies import recorded_studies
 from companion.training import TrainingConfig
 from experiments.steps import moved, watched
 
 RESULTS = Path(companion.__file__).parent / "results"
 # The first fits in closed form; the others time updates, or train nothing.
 WITHOUT_TRAINING = {"lookup", "cost", "first_gradients", "numerics", "parallelism"}
-STUDIES = sorted({path.stem for path in RESULTS.glob("*.json")} - WITHOUT_TRAINING)
+STUDIES = sorted(recorded_studies().keys() - WITHOUT_TRAINING)
 
 rate = TrainingConfig.rate
 
@@ -96,6 +97,6 @@ def test_the_rates_of_a_training_are_noted() -> None:
 def test_no_two_studies_have_the_same_trace() -> None:
     traces = {
         path.stem: tuple(json.loads(path.read_text("utf8"))["fingerprint"]["losses"])
-        for path in RESULTS.glob("*.json")
+        for path in (RESULTS / f"{study}.json" for study in recorded_studies())
     }
     assert len(set(traces.values())) == len(traces)

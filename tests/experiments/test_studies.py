@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-import companion
 from companion.data.pairs import Pair
 from companion.pages.notebook import load_result
+from companion.pages.studies import recorded_studies
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     GrammarTask,
@@ -25,8 +25,7 @@ from experiments.translators import (
 )
 from experiments.trials import TUNED, TUNING_SEEDS
 
-RESULTS = sorted((Path(companion.__file__).parent / "results").glob("*.json"))
-STUDIES = [path.stem for path in RESULTS]
+STUDIES = list(recorded_studies())
 FREE = ("steps", "learning_rate")
 """What may differ between an arm and the same arm trained for longer."""
 

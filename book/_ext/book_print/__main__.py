@@ -14,6 +14,7 @@ from book_site.contents import read_contents
 from book_print.browser import NoBrowserError, find_program, laid_out, print_volumes, running
 from book_print.document import assemble
 from book_print.offer import offer
+from book_print.poster import make_poster, offer_poster
 from book_print.sheets import sheet_numbers
 from book_print.volumes import volumes
 
@@ -53,12 +54,16 @@ def _print(site: Path, toc: Path, folder: Path) -> int:
             print("The book does not fit its sheets:", *faults, sep="\n", file=sys.stderr)
             return 1
         printed = print_volumes(laid)
+        poster = make_poster(browser, site, folder)
     folder.mkdir(parents=True, exist_ok=True)
     for volume in both:
         pdf = printed[volume.name]
         (folder / volume.file).write_bytes(pdf)
         number = len(list(sheet_numbers(pdf)))
         print(f"{folder / volume.file}: {number} sheets, {len(pdf) / 1e6:.1f} MB")
+    if poster is not None:
+        offer_poster(poster, site)
+        print(f"{poster}: one sheet, {poster.stat().st_size / 1e6:.1f} MB")
     offer([(volume.title.lower(), folder / volume.file) for volume in both], site)
     print(f"The pages of {site} link them.")
     return 0

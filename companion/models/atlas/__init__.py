@@ -9,6 +9,7 @@ by their names, so that a model here can be held against the library's.
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.families import FAMILIES, read_config, read_weights
 from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.latent import LatentSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.model import DecoderModel
@@ -18,7 +19,7 @@ from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.atlas.token_input import TokenInputSpec
 
 __all__ = [
-    "FAMILIES", "AttentionSpec", "DecoderModel", "ExpertsSpec", "FeedForwardSpec", "LatentSpec",
-    "LayerSpec", "ModelSpec", "NormSpec", "RotarySpec", "TokenInputSpec", "read_config",
-    "read_weights",
+    "FAMILIES", "AttentionSpec", "DecoderModel", "DifferentialSpec", "ExpertsSpec",
+    "FeedForwardSpec", "LatentSpec", "LayerSpec", "ModelSpec", "NormSpec", "RotarySpec",
+    "TokenInputSpec", "read_config", "read_weights",
 ]  # fmt: skip

@@ -27,7 +27,7 @@ Scores = Literal[
 
 @contract(
     num_experts=">= 1", experts_per_token=">= 1", hidden_dim=">= 1", groups=">= 1",
-    groups_per_token=">= 1", group_best=">= 1",
+    groups_per_token=">= 1", group_best=">= 1", sum_eps=">= 0",
 )  # fmt: skip
 @dataclass(frozen=True)
 class ExpertsSpec:
@@ -37,14 +37,17 @@ class ExpertsSpec:
         num_experts: how many experts there are.
         experts_per_token: how many of them a token uses.
         hidden_dim: width between the projections of an expert.
+        gated: multiply by a second projection, in the shared expert, too.
         activation: of an expert.
         scores: how logits become the weights of experts: a softmax or a sigmoid over all of them,
             or over the chosen ones, or the root of a softplus (DeepSeek-V4).
         looked_up: number of ids in a table of experts by token, which replaces their choice
             (DeepSeek-V4); None means that there is none.
         normalised: divide the weights of the chosen experts by their sum.
+        sum_eps: number that is added to that sum.
         scale: factor on the weights, after that.
         softcap: bound on the logits.
+        logit_scale: factor on the logits.
         corrected: add a stored number for each expert to its score before the choice, and not to
             its weight (DeepSeek-V3's balancing without a loss).
         groups: number of equal groups of experts, of which some are chosen first.
@@ -58,6 +61,10 @@ class ExpertsSpec:
         limit: bound on what enters the gate and the product of an expert (gpt-oss).
         shifted: add 1 to what the gate of an expert multiplies (gpt-oss).
         shared_alike: the shared expert has this bound and this shift, too.
+        inner_dim: width of what experts read and give, between two projections; None means that
+            of the model (Muse Spark).
+        inner_norm: norm of what is projected to them.
+        post_norm: norm of what an expert gives.
         weigh_input: multiply the weight to what an expert reads, not to what it gives (Llama 4).
 
     >>> ExpertsSpec(num_experts=4, experts_per_token=2, hidden_dim=8).scores
@@ -68,11 +75,14 @@ class ExpertsSpec:
     experts_per_token: int
     hidden_dim: int
     activation: Activation = "silu"
+    gated: bool = True
     scores: Scores = "softmax"
     looked_up: int | None = None
     normalised: bool = True
+    sum_eps: float = 0.0
     scale: float = 1.0
     softcap: float | None = None
+    logit_scale: float = 1.0
     corrected: bool = False
     groups: int = 1
     groups_per_token: int = 1
@@ -83,6 +93,9 @@ class ExpertsSpec:
     averaged: bool = False
     bias: bool = False
     limit: float | None = None
+    inner_dim: int | None = None
+    inner_norm: NormSpec | None = None
+    post_norm: NormSpec | None = None
     shifted: bool = False
     shared_alike: bool = False
     weigh_input: bool = False
@@ -111,7 +124,7 @@ class Router(nn.Module):
 
     def forward(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
-        spec, logits = self.spec, self.proj(x).float()
+        spec, logits = self.spec, self.proj(x).float() * self.spec.logit_scale
         if spec.softcap is not None:
             logits = spec.softcap * (logits / spec.softcap).tanh()
         weigh = WEIGHTS[spec.scores.removesuffix("_of_chosen")]
@@ -120,7 +133,7 @@ class Router(nn.Module):
         chosen = self._chosen(scores) if self.table is None else self.table[tokens]
         weights = last(scores.gather(-1, chosen))
         if spec.normalised:
-            weights = weights / weights.sum(-1, keepdim=True)
+            weights = weights / (weights.sum(-1, keepdim=True) + spec.sum_eps)
         return weights * spec.scale, chosen
 
     def _chosen(self, scores: Tensor) -> Tensor:
@@ -157,13 +170,18 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        self.gate_up = nn.Parameter(torch.randn(count, 2 * hidden, embed_dim) / embed_dim**0.5)
-        self.down = nn.Parameter(torch.randn(count, embed_dim, hidden) / hidden**0.5)
-        self.gate_up_bias = nn.Parameter(torch.zeros(count, 2 * hidden)) if spec.bias else None
-        self.down_bias = nn.Parameter(torch.zeros(count, embed_dim)) if spec.bias else None
+        inner, rows = spec.inner_dim or embed_dim, 2 * hidden if spec.gated else hidden
+        self.gate_up = nn.Parameter(torch.randn(count, rows, inner) / inner**0.5)
+        self.down = nn.Parameter(torch.randn(count, inner, hidden) / hidden**0.5)
+        self.gate_up_bias = nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
+        self.down_bias = nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
+        self.inner_proj = nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
+        self.outer_proj = nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
+        self.inner_norm = Norm(inner, spec.inner_norm) if spec.inner_norm else None
+        self.post_norm = Norm(inner, spec.post_norm) if spec.post_norm else None
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
-            shared = FeedForwardSpec(spec.shared_dim, spec.activation)
+            shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
             if spec.shared_alike:
                 shared = replace(shared, limit=spec.limit, shifted=spec.shifted)
             self.shared = FeedForward(embed_dim, shared)
@@ -173,7 +191,16 @@ class Experts(nn.Module):
     def forward(self, x: Tensor, ids: Tensor | None = None) -> Tensor:
         """Compute (..., e) from (..., e), with the ids (...) where experts are looked up."""
         tokens = x.flatten(0, -2)
-        weights, chosen = self.router(tokens, None if ids is None else ids.flatten())
+        inner = tokens if self.inner_proj is None else self.inner_proj(tokens)
+        inner = inner if self.inner_norm is None else self.inner_norm(inner)
+        output = self._routed(inner, *self.router(tokens, None if ids is None else ids.flatten()))
+        output = output if self.outer_proj is None else self.outer_proj(output)
+        output = output + self._shared(tokens)
+        output = (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        return output if self.output_norm is None else self.output_norm(output)
+
+    def _routed(self, tokens: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        """Sum what the chosen experts give for tokens (n, e), each times its weight."""
         output = torch.zeros_like(tokens)
         for expert in torch.unique(chosen).tolist():
             rows, places = (chosen == expert).nonzero(as_tuple=True)
@@ -181,20 +208,25 @@ class Experts(nn.Module):
             read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
             given = self._expert(expert, read)
             output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
-        output = output + self._shared(tokens)
-        output = (output / 2 if self.spec.averaged else output).reshape(x.shape)
-        return output if self.output_norm is None else self.output_norm(output)
+        return output
 
     def _expert(self, expert: int, x: Tensor) -> Tensor:
         """Compute what one expert gives for tokens (n, e)."""
         hidden = x @ self.gate_up[expert].T
         if self.gate_up_bias is not None:
             hidden = hidden + self.gate_up_bias[expert]
+        output = self._activated(hidden) @ self.down[expert].T
+        if self.down_bias is not None:
+            output = output + self.down_bias[expert]
+        return output if self.post_norm is None else self.post_norm(output)
+
+    def _activated(self, hidden: Tensor) -> Tensor:
+        """Compute what lies between the projections of an expert."""
+        if not self.spec.gated:
+            return self.activate(hidden)
         gate, up = hidden.chunk(2, -1)
         gate, up = bounded(gate, up, self.spec.limit)
-        hidden = self.activate(gate) * (up + 1 if self.spec.shifted else up)
-        output = hidden @ self.down[expert].T
-        return output if self.down_bias is None else output + self.down_bias[expert]
+        return self.activate(gate) * (up + 1 if self.spec.shifted else up)
 
     def _shared(self, tokens: Tensor) -> Tensor | float:
         """Compute what the shared expert gives, 0 where there is none."""

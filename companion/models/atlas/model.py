@@ -13,7 +13,7 @@ from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
-from companion.models.atlas.mixers.differential import Differential, DifferentialSpec
+from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
 from companion.models.atlas.mixers.latent import Latent, LatentSpec
@@ -22,6 +22,7 @@ from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.atlas.streams import Streams, StreamsSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
@@ -30,7 +31,7 @@ MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
     BlockIndexedSpec: BlockIndexed,
     CompressedSpec: Compressed,
-    DifferentialSpec: Differential,
+    DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
     LatentSpec: Latent,
@@ -63,6 +64,18 @@ class TextStep(NamedTuple):
     weights: None = None
 
 
+class BesideState(NamedTuple):
+    """What a layer with two mixers side by side keeps.
+
+    Attributes:
+        first: the state of the one.
+        second: the state of the other.
+    """
+
+    first: Any
+    second: Any
+
+
 class Layer(nn.Module):
     """Mix tokens, then compute with each of them, both in a residual.
 
@@ -84,11 +97,18 @@ class Layer(nn.Module):
             self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares, **chosen)
             self.mixer_norm = _norm(embed_dim, spec.pre_norm)
             self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
+        self.beside = None
+        if spec.beside is not None:
+            self.beside = MIXERS[type(spec.beside)](embed_dim, spec.beside)
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
                 self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
-            self.feed_forward_post_norm = _norm(embed_dim, spec.post_norm)
+            post_norm = spec.feed_forward_post_norm or spec.post_norm
+            self.feed_forward_post_norm = _norm(embed_dim, post_norm)
+        temperature = spec.residual_gate
+        self.mixer_gate = ResidualGate(embed_dim, temperature) if temperature else None
+        self.feed_forward_gate = ResidualGate(embed_dim, temperature) if temperature else None
         self.mixer_streams = None if spec.mixer is None else _streams(embed_dim, spec.streams)
         self.feed_forward_streams = _streams(embed_dim, spec.streams if spec.feed_forward else None)
         self.token_input = None
@@ -112,23 +132,51 @@ class Layer(nn.Module):
         """
         before = x
         if self.mixer is not None:
-            read, gates, x = _opened(self.mixer_streams, x)
-            shared = {} if self.spec.shares is None else {"memory": memory}
-            chosen = {} if self.spec.chosen_by is None else {"choice": choice}
-            read = _applied(self.mixer_norm, read)
-            mixed, state = self.mixer(read, state, **shared, **chosen)
-            mixed = self.spec.residual_scale * _applied(self.mixer_post_norm, mixed)
-            x = _added(x, mixed, gates)
+            opened, gates, x = _opened(self.mixer_streams, x)
+            read = _applied(self.mixer_norm, opened)
+            mixed, state = self._mix(read, state, memory, choice)
+            x = self._joined(0, x, read, _applied(self.mixer_post_norm, mixed), gates)
         if self.feed_forward is not None:
             source = before if self.spec.parallel else x
-            read, gates, carried = _opened(self.feed_forward_streams, source)
-            x = x if gates is None else carried
-            computed = self._computed(self._read(read), tokens)
-            computed = _applied(self.feed_forward_post_norm, computed)
-            x = _added(x, self.spec.residual_scale * computed, gates)
+            opened, gates, carried = _opened(self.feed_forward_streams, source)
+            read, x = self._read(opened), x if gates is None else carried
+            computed = _applied(self.feed_forward_post_norm, self._computed(read, tokens))
+            x = self._joined(1, x, read, computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
+
+    def _mix(self, read: Tensor, state: Any, memory: Any, choice: Any) -> tuple[Tensor, Any]:
+        """Let tokens reach each other, in one way or in two."""
+        assert self.mixer is not None
+        if self.beside is None:
+            shared = {} if self.spec.shares is None else {"memory": memory}
+            chosen = {} if self.spec.chosen_by is None else {"choice": choice}
+            mixed, state = self.mixer(read, state, **shared, **chosen)
+            return mixed, state
+        first, second = state or (None, None)
+        mixed, first = self.mixer(read, first)
+        other, second = self.beside(read, second)
+        return mixed + other, BesideState(first, second)
+
+    def _joined(
+        self, part: int, x: Tensor, read: Tensor, given: Tensor, gates: Tensor | None = None
+    ) -> Tensor:
+        """Add what the mixer (part 0) or the feed-forward layer (part 1) gives of what it read."""
+        gate = (self.mixer_gate, self.feed_forward_gate)[part]
+        if gate is not None:
+            return gate(x, given)
+        passing, scale = read if self.spec.carries_norm else x, self.spec.residual_scale
+        factor = scale[part] if isinstance(scale, tuple) else scale
+        return _added(self.spec.carry_scale[part] * passing, factor * given, gates)
+
+    def trim(self, state: Any) -> Any:
+        """Forget what no later query can reach."""
+        if isinstance(state, BesideState):
+            return BesideState(
+                _trimmed(self.mixer, state.first), _trimmed(self.beside, state.second)
+            )
+        return _trimmed(self.mixer, state)
 
     def _computed(self, x: Tensor, tokens: Tensor | None) -> Tensor:
         """Compute at every position; some experts are looked up by the token itself."""
@@ -254,15 +302,11 @@ class DecoderModel(nn.Module):
         __call__ = forward
 
 
-def state_numbers(states: States) -> int:
+def state_numbers(states: Any) -> int:
     """Count the numbers that states hold."""
-    return sum(map(_numbers, states))
-
-
-def _numbers(state: Any) -> int:
-    if isinstance(state, Tensor):
-        return state.numel()
-    return sum(map(_numbers, state)) if isinstance(state, tuple) else 0
+    if isinstance(states, Tensor):
+        return states.numel()
+    return sum(map(state_numbers, states)) if isinstance(states, tuple) else 0
 
 
 def _rows(state: Any, indices: Tensor) -> Any:
@@ -278,7 +322,12 @@ def _kept(layer: Any, state: Any) -> Any:
     """Return what a layer keeps: nothing of what it shares, and nothing that no query reaches."""
     if layer.spec.shares is not None or layer.mixer is None:
         return None
-    trim = getattr(layer.mixer, "trim", None)
+    return layer.trim(state)
+
+
+def _trimmed(mixer: Any, state: Any) -> Any:
+    """Let a mixer forget what no later query can reach, if it can."""
+    trim = getattr(mixer, "trim", None)
     return state if trim is None else trim(state)
 
 

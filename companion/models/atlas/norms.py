@@ -23,6 +23,7 @@ class NormSpec:
         centred: subtract the mean first (Ba et al., 2016); without, the norm divides by the root
             mean square alone (Zhang and Sennrich, 2019).
         bias: add a learned number for each feature.
+        gain_first: multiply by the gain before the norm divides, not after (Muse Spark).
 
     >>> NormSpec(eps=1e-5).gain
     'weight'
@@ -32,6 +33,7 @@ class NormSpec:
     gain: Literal["weight", "one_plus_weight", "none"] = "weight"
     centred: bool = False
     bias: bool = False
+    gain_first: bool = False
 
 
 class Norm(nn.Module):
@@ -55,15 +57,23 @@ class Norm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Normalise (..., width)."""
         wide = x if x.dtype == torch.float64 else x.float()
+        if self.spec.gain_first:
+            wide = self._multiplied(wide)
         if self.spec.centred:
             wide = wide - wide.mean(-1, keepdim=True)
         normed = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.spec.eps)
-        if self.weight is not None:
-            gain = self.weight + 1 if self.spec.gain == "one_plus_weight" else self.weight
-            normed = normed * gain.to(normed.dtype)
+        if not self.spec.gain_first:
+            normed = self._multiplied(normed)
         if self.bias is not None:
             normed = normed + self.bias.to(normed.dtype)
         return normed.to(x.dtype)
+
+    def _multiplied(self, x: Tensor) -> Tensor:
+        """Multiply by the gain."""
+        if self.weight is None:
+            return x
+        gain = self.weight + 1 if self.spec.gain == "one_plus_weight" else self.weight
+        return x * gain.to(x.dtype)
 
     if TYPE_CHECKING:
         __call__ = forward

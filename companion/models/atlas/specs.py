@@ -23,22 +23,30 @@ class MixerSpec(Protocol):
         """Return what it keeps of the tokens so far, for the next token."""
 
 
-@contract(shares=">= 0", chosen_by=">= 0")
+@contract(shares=">= 0", chosen_by=">= 0", residual_gate="> 0")
 @dataclass(frozen=True)
 class LayerSpec:
     """One layer: tokens are mixed, then each is computed with by itself.
 
-    Every part f sits in a residual, x + residual_scale * post_norm(f(pre_norm(x))), where a norm
-    that is None is left out.
+    Every part f sits in a residual,
+    carry_scale * x + residual_scale * post_norm(f(pre_norm(x))), where a norm that is None is left
+    out.
 
     Attributes:
         mixer: how tokens reach each other; None means not at all.
+        beside: a second mixer that reads the same; what both give is added (Falcon-H1).
         feed_forward: what is computed at every position; None means nothing.
         pre_norm: norm of what a part reads.
         post_norm: norm of what it gives.
+        feed_forward_post_norm: norm of what the feed-forward layer gives, where it is another.
+        residual_gate: temperature t of learned gates on the residual: x becomes a x + b f(x) with
+            b = sigmoid(gate / t) and a^2 = 1 - b^2, a number for each feature (Muse Spark); None
+            means a = b = 1.
         parallel: both parts read the same normalised x, and both are added to it.
         two_norms: with parallel, each part normalises x by itself (GPT-NeoX).
-        residual_scale: factor on what a part gives.
+        residual_scale: factor on what a part gives, one for both or one for each.
+        carry_scale: factor on what passes a part by, for each part.
+        carries_norm: what passes a part by is the normalised x that it reads (MiniMax-01).
         token_input: vector of the token itself that the layer reads behind its parts; None means
             none. All layers of a model have one, or none has.
         scaled: multiply what the layer gives by a stored number (Gemma 4).
@@ -54,13 +62,18 @@ class LayerSpec:
     feed_forward: FeedForwardSpec | ExpertsSpec | None
     pre_norm: NormSpec | None = _RMS
     post_norm: NormSpec | None = None
+    feed_forward_post_norm: NormSpec | None = None
+    residual_gate: float | None = None
     parallel: bool = False
     two_norms: bool = False
-    residual_scale: float = 1.0
+    residual_scale: float | tuple[float, float] = 1.0
+    carry_scale: tuple[float, float] = (1.0, 1.0)
+    carries_norm: bool = False
     token_input: TokenInputSpec | None = None
     scaled: bool = False
     shares: int | None = None
     chosen_by: int | None = None
+    beside: MixerSpec | None = None
     streams: StreamsSpec | None = None
 
     def keeps(self) -> tuple[Kept, ...]:
@@ -69,7 +82,8 @@ class LayerSpec:
 
     def reads(self) -> tuple[Kept, ...]:
         """Return what the next token reads, kept by this layer or by the one it shares with."""
-        parts = () if self.mixer is None else self.mixer.keeps()
+        mixers = [mixer for mixer in (self.mixer, self.beside) if mixer is not None]
+        parts = tuple(part for mixer in mixers for part in mixer.keeps())
         if self.chosen_by is None:
             return parts
         return tuple(part for part in parts if part.what != INDEXER_KEYS)

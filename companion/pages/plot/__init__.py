@@ -22,6 +22,7 @@ from companion.pages.plot.labels import LineEnd, label_along, label_ends
 from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.arrows import arrow_lookup
+from companion.pages.plot.live.atlas import AtlasDrawing, atlas_census, atlas_drawing, atlas_table
 from companion.pages.plot.live.caching import growing_cache
 from companion.pages.plot.live.calculator import calculator, cost_of
 from companion.pages.plot.live.compounding import compounding
@@ -58,16 +59,16 @@ from companion.pages.plot.written import WrittenText, written_text
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
-    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
-    "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText",
-    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
-    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
-    "finish_story", "glossed_text",
-    "gold_links", "gradient_flow", "growing_cache", "head_viewer", "heads_that_copy", "intervals",
-    "label_along", "label_ends", "letter_color", "live_translator", "local_window",
-    "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask", "prefix_tree",
-    "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
-    "softmax_explorer", "switchboard", "timeline_list", "timeline_steps", "training_limit",
-    "transformer_diagram", "use_style", "weight_key", "width_explorer", "word_order",
-    "written_text",
+    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "AtlasDrawing", "CopierView", "GlossedText",
+    "InlineSVG", "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep",
+    "WrittenText", "arrow_lookup", "atlas_census", "atlas_drawing", "atlas_table",
+    "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
+    "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "finish_story",
+    "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
+    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "live_translator",
+    "local_window", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
+    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
+    "shifted_map", "softmax_explorer", "switchboard", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
+    "word_order", "written_text",
 ]  # fmt: skip

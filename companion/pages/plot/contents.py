@@ -136,11 +136,16 @@ PARTS = (
         Stop("tradeoffs/cheaper.ipynb", "Exact and cheaper",
              "What can be saved, and what is forgotten then?", 27),
     )),
+    Part("Today", "What attention has become.", (
+        Stop("today/atlas.ipynb", "The atlas: attention today",
+             "What do the models of today have beside plain attention?", 8, True,
+             evidence="today/atlas_evidence.ipynb"),
+    )),
     Part("Appendices", "For browsing and looking things up.", (
         Stop("appendices/founding.ipynb", "The founding notebook, corrected",
              "How do you find a bug that does not crash?", 20),
         Stop("appendices/museum.ipynb", "The bug museum",
-             "Which mistakes raise no error, and what gives them away?", 38),
+             "Which mistakes raise no error, and what gives them away?", 69),
         Stop("appendices/api.md", "The package", "Every function, with an example."),
         Stop("appendices/solutions.md", "Solutions", "All exercises on one page."),
         Stop("appendices/glossary.md", "Glossary", "The words of the book."),

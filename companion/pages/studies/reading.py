@@ -50,6 +50,28 @@ _OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
 
 
+NO_STUDIES = frozenset({"atlas"})
+"""Records that are no studies: `companion.pages.atlas` reads the one of today's models."""
+
+
+def recorded_studies(directory: Traversable | None = None) -> dict[str, Traversable]:
+    """Return the records of studies by their names.
+
+    Args:
+        directory: where they lie; by default those that come with the package.
+
+    >>> "bottleneck" in recorded_studies(), "atlas" in recorded_studies()
+    (True, False)
+    """
+    folder = files("companion") / "results" if directory is None else directory
+    found = {
+        entry.name.removesuffix(".json"): entry
+        for entry in (folder.iterdir() if folder.is_dir() else ())
+        if entry.name.endswith(".json")
+    }
+    return {name: found[name] for name in sorted(found.keys() - NO_STUDIES)}
+
+
 def load_result(study: str, *, directory: Traversable | None = None) -> Study:
     """Read a recorded study.
 
@@ -65,12 +87,7 @@ def load_result(study: str, *, directory: Traversable | None = None) -> Study:
     Traceback (most recent call last):
     companion.pages.studies.records.UnknownNameError: study: got 'no such study', wanted ...
     """
-    folder = files("companion") / "results" if directory is None else directory
-    records = {
-        entry.name.removesuffix(".json"): entry
-        for entry in (folder.iterdir() if folder.is_dir() else ())
-        if entry.name.endswith(".json")
-    }
+    records = recorded_studies(directory)
     if study not in records:
         raise UnknownNameError("study", study, records)
     return read_study(json.loads(records[study].read_text(encoding="utf-8")), name=study)

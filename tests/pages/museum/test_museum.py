@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +11,11 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import DeepseekV3Config
 
 from companion.pages.museum import EXHIBITS, Exhibit
+from companion.pages.museum.indexers import CHOSEN, a_text_for_the_indexer
+from companion.pages.museum.states import LATENT, LAYERS, ROTARY
 
 ROOT = Path(__file__).parents[3]
 exhibits = pytest.mark.parametrize("exhibit", EXHIBITS.values(), ids=list(EXHIBITS))
@@ -71,3 +76,23 @@ def test_an_error_is_no_verdict() -> None:
     broken: Callable[..., Any] = fails
     with pytest.raises(RuntimeError, match="no"):
         EXHIBITS["upside down"].verdict(broken)
+
+
+def test_widths_of_the_latent_are_those_of_the_reference() -> None:
+    config = DeepseekV3Config()
+    assert (config.num_hidden_layers, config.kv_lora_rank) == (LAYERS, LATENT)
+    assert config.qk_rope_head_dim == ROTARY
+
+
+def test_the_index_by_symptom_leads_to_every_exhibit() -> None:
+    page = json.loads((ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8"))
+    sources = ("".join(cell["source"]) for cell in page["cells"])
+    (index,) = (source for source in sources if source.startswith("## By what you see"))
+    linked = {name.lower() for name in re.findall(r"\[(.+?)\]\(#", index)}
+    assert linked == set(EXHIBITS)
+
+
+def test_the_other_layout_chooses_other_keys_only_if_some_are_left_out() -> None:
+    query, key = a_text_for_the_indexer(CHOSEN)
+    exhibit = EXHIBITS["the indexer's layout"]
+    assert torch.equal(exhibit.broken(query, key), exhibit.sound(query, key))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from companion.pages.studies import Claim, load_result
+from companion.pages.studies import Claim, load_result, recorded_studies
 from companion.pages.studies.register import (
     PAGES,
     Entry,
@@ -39,9 +38,8 @@ def entry(one: Claim, key: str = "study/claim") -> Entry:
 
 def test_every_claim_of_every_record_is_there_once() -> None:
     recorded = [
-        f"{path.name.removesuffix('.json')}/{key}"
-        for path in (files("companion") / "results").iterdir()
-        if path.name.endswith(".json")
+        f"{study}/{key}"
+        for study, path in recorded_studies().items()
         for key in json.loads(path.read_text(encoding="utf-8"))["claims"]
     ]
     keys = [one.key for one in register()]

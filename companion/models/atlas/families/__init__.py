@@ -11,11 +11,15 @@ from companion.models.atlas.families import (
     blocks,
     compressed,
     dense,
-    differential,
     early,
     gated,
     gemma,
+    hybrid,
+    kimi,
     latent,
+    liquid,
+    mamba,
+    recurrent,
     sparse,
 )
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
@@ -24,7 +28,10 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, latent, differential, blocks, compressed)
+_ROOMS = (
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, recurrent, latent, kimi,
+    blocks, compressed,
+)  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))
@@ -70,7 +77,8 @@ def read_weights(
         ValueError: a model_type that is not covered, or weights that are missing, unknown or of
             another shape.
     """
-    copy_weights(model, _family(config, path), tensors)
+    family = _family(config, path).described(Options(dict(config), path))
+    copy_weights(model, family, tensors)
 
 
 def _family(config: Mapping[str, Any], path: str) -> Family:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from companion.differential import initial_factor
 from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
     ATTENTION,
@@ -24,6 +25,7 @@ from companion.models.atlas.families.shared import (
     rotary_of,
 )
 from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
@@ -193,6 +195,18 @@ def _ernie4_5(options: Options) -> ModelSpec:
     return pre_norm_model(options, mixers, feed_forward=dense, tied=True)
 
 
+def _diffllama(options: Options) -> ModelSpec:
+    """Return Llama with differential attention, whose factor begins higher layer by layer."""
+    mixers = [
+        DifferentialSpec(
+            **vars(attention_of(options, kind)), first_factor=initial_factor(number),
+            eps=options["rms_norm_eps"],
+        )
+        for number, kind in enumerate(kinds(options))
+    ]  # fmt: skip
+    return pre_norm_model(options, mixers)
+
+
 def _nanochat(options: Options) -> ModelSpec:
     """Return nanochat: norms have no weights, and the embeddings have one."""
     norm = norm_of(options, gain="none")
@@ -253,6 +267,32 @@ _APERTUS = {
     "layers.*.feed_forward.activate.negative": "model.layers.*.mlp.act_fn.alpha_n",
     "layers.*.feed_forward.activate.slope": "model.layers.*.mlp.act_fn.beta",
 }
+
+
+def _cohere_compass(options: Options) -> ModelSpec:
+    """Return Cohere Compass, with rotary positions in the kinds of layers that have a base."""
+    norm = norm_of(options, eps="layer_norm_eps", centred=True)
+    width, ropes = head_width(options), options["rope_parameters"]
+    layers = [
+        LayerSpec(
+            attention_of(
+                options, kind,
+                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
+            ),
+            feed_forward_of(options),
+            norm,
+            parallel=True,
+        )
+        for kind in kinds(options)
+    ]  # fmt: skip
+    scale = options.get("logit_scale") or 1.0
+    return model_of(options, layers, norm=norm, logit_scale=scale, tied=True)
+
+
+_DIFFLLAMA = {
+    f"layers.*.mixer.factors.{name}": f"model.layers.*.self_attn.lambda_{name}"
+    for name in ("q1", "k1", "q2", "k2")
+}
 _NANOCHAT: Names = {
     "layers.*.mixer.query_proj": Made("model.layers.*.self_attn.q_proj", _halves_exchanged),
     "layers.*.mixer.key_proj": Made("model.layers.*.self_attn.k_proj", _halves_exchanged),
@@ -289,7 +329,9 @@ FAMILIES = {
     "internlm3": Family(_llama, LLAMA),
     "iquestcoder": Family(_llama, LLAMA),
     "ministral": Family(_llama, LLAMA),
+    "diffllama": Family(_diffllama, {**LLAMA, **_DIFFLLAMA}),
     "nanochat": Family(_nanochat, {**LLAMA, **_NANOCHAT}),
     "hyperclovax": Family(_hyperclovax, {**LLAMA, **_HYPERCLOVAX}),
+    "cohere_compass_text": Family(_cohere_compass, LLAMA),
     "cohere2": Family(_cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
 }

@@ -113,6 +113,21 @@ def _gpt_neox(options: Options) -> ModelSpec:
     return model_of(options, layers, norm=norm)
 
 
+def _phi(options: Options) -> ModelSpec:
+    options.require(qk_layernorm=False)
+    norm = norm_of(options, eps="layer_norm_eps", centred=True, bias=True)
+    layers = [
+        LayerSpec(
+            attention_of(options, kind, bias=True, output_bias=True),
+            feed_forward_of(options, gated=False, bias=True),
+            norm,
+            parallel=True,
+        )
+        for kind in kinds(options)
+    ]
+    return model_of(options, layers, norm=norm, output_bias=True)
+
+
 def _olmo(options: Options) -> ModelSpec:
     """Return the first OLMo, whose norms have neither weights nor biases."""
     mixers = [attention_of(options, kind) for kind in kinds(options)]
@@ -184,6 +199,12 @@ _NEOX: Names = {
     "layers.*.feed_forward.down_proj": "gpt_neox.layers.*.mlp.dense_4h_to_h",
     **fused_names("gpt_neox.layers.*.attention.query_key_value", _third),
 }
+_PHI = {
+    "norm": "model.final_layernorm",
+    "layers.*.mixer.output_proj": "model.layers.*.self_attn.dense",
+    "layers.*.feed_forward.up_proj": "model.layers.*.mlp.fc1",
+    "layers.*.feed_forward.down_proj": "model.layers.*.mlp.fc2",
+}
 _PHI3 = {**fused_names("model.layers.*.self_attn.qkv_proj", part), **_GATE_UP}
 
 FAMILIES = {
@@ -196,6 +217,7 @@ FAMILIES = {
     "jais2": Family(_jais2, LLAMA),
     "stablelm": Family(_stablelm, LLAMA),
     "gpt_neox": Family(_gpt_neox, _NEOX),
+    "phi": Family(_phi, {**LLAMA, **_PHI}),
     "olmo": Family(_olmo, LLAMA),
     "cohere": Family(_cohere, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -16,18 +16,29 @@ from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.options import Options
 
 Tensors = Mapping[str, Tensor]
+Make = Callable[[Tensor, LayerSpec], Tensor]
 
 
 class Made(NamedTuple):
     """A weight that is made of one stored under another form.
 
     Attributes:
-        name: the stored tensor; * is the number of the layer.
-        make: from the stored tensor and the layer's specification to the weight.
+        name: the stored tensor, or several whose rows follow one another; * is the number of the
+            layer.
+        make: from the stored rows and the layer's specification to the weight.
     """
 
-    name: str
-    make: Callable[[Tensor, LayerSpec], Tensor]
+    name: str | tuple[str, ...]
+    make: Make
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All stored tensors."""
+        return (self.name,) if isinstance(self.name, str) else self.name
+
+    def at(self, number: str, ending: str) -> Made:
+        """Return the same for a layer of some number, and a kind of weight such as ".bias"."""
+        return Made(tuple(name.replace("*", number, 1) + ending for name in self.names), self.make)
 
 
 Names = Mapping[str, str | Made]
@@ -43,27 +54,57 @@ class Family:
             the number of a layer.
         ignored: patterns of stored tensors that the model does not need.
         older: parts of names in the files of this family, and what the library calls them since.
+        mixers: names for mixers of a kind, where layers of several kinds differ in them.
+        by_fields: makes more names of the fields of a config.json, where weights are multiplied by
+            what these say.
     """
 
     read: Callable[[Options], ModelSpec]
     names: Names
     ignored: tuple[str, ...] = ("*.rotary_emb.inv_freq",)
     older: Mapping[str, str] = field(default_factory=dict)
+    mixers: Mapping[type, Names] = field(default_factory=dict)
+    by_fields: Callable[[Options], Names] | None = None
 
-    def source(self, own: str) -> str | Made:
+    def described(self, options: Options) -> Family:
+        """Return the family with the names that depend on the fields of a config.json."""
+        if self.by_fields is None:
+            return self
+        return replace(self, names={**self.names, **self.by_fields(options)})
+
+    def source(self, own: str, spec: ModelSpec) -> Made:
         """Return where a weight of the package comes from."""
-        number = re.search(r"(?<=layers\.)\d+", own)
+        number, names = _number(own), self.names
+        if number is not None:
+            mixer = spec.layers[int(number)].mixer
+            names = {**names, **self.mixers.get(type(mixer), {})}
         general = re.sub(r"(?<=layers\.)\d+", "*", own, count=1)
         module, _, kind = general.rpartition(".")
-        if general in self.names:
-            found, ending = self.names[general], ""
-        elif module in self.names:
-            found, ending = self.names[module], f".{kind}"
+        if general in names:
+            found, ending = names[general], ""
+        elif module in names:
+            found, ending = names[module], f".{kind}"
         else:
             raise ValueError(f"names: no stored name is known for {own}")
-        made = found if isinstance(found, Made) else Made(found, _as_it_is)
-        name = made.name.replace("*", number[0] if number else "*", 1) + ending
-        return name if made.make is _as_it_is else made._replace(name=name)
+        made = found if isinstance(found, Made) else Made(found, as_it_is)
+        return made.at(number or "*", ending)
+
+
+def inside(name: str, read: Callable[[Options], ModelSpec]) -> Callable[[Options], ModelSpec]:
+    """Return a reader of the text model whose fields lie under a name, beside an image model's."""
+    return lambda options: read(Options(options[name], f"{name} of {options.path}"))
+
+
+def within(prefix: str, names: Names) -> Names:
+    """Return names of a text model whose weights lie under a prefix, but for the scores."""
+    return {own: _under(prefix, stored) for own, stored in names.items()}
+
+
+def _under(prefix: str, stored: str | Made) -> str | Made:
+    if isinstance(stored, Made):
+        names = tuple(name.replace("model.", prefix, 1) for name in stored.names)
+        return stored._replace(name=names)
+    return stored.replace("model.", prefix, 1)
 
 
 def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
@@ -79,15 +120,17 @@ def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
     """
     stored, faults = _Joined(tensors, family.older), []
     for own, weight in _weights(model):
-        source = family.source(own)
-        name = source if isinstance(source, str) else source.name
-        if name not in stored:
-            faults.append(f"{name} is missing")
+        source = family.source(own, model.spec)
+        missing = [name for name in source.names if name not in stored]
+        if missing:
+            faults += [f"{name} is missing" for name in missing]
             continue
-        value = stored[name]
-        if isinstance(source, Made):
+        rows = [stored[name] for name in source.names]
+        value = rows[0] if len(rows) == 1 else torch.cat(rows)
+        if source.make is not as_it_is:
             value = source.make(value, _layer_of(own, model.spec))
         if value.shape != weight.shape:
+            name = " and ".join(source.names)
             faults.append(f"{name} is {tuple(value.shape)}, wanted {tuple(weight.shape)}")
             continue
         with torch.no_grad():
@@ -102,8 +145,11 @@ def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
         raise ValueError(f"tensors: {'; '.join(faults)}")
 
 
+_EXPERTS = re.compile(r"(.*\.experts)\.(gate_up_proj|up_proj|down_proj)")
+
+
 class _Joined(Mapping[str, Tensor]):
-    """Stored tensors, with experts that lie side by side seen as one tensor."""
+    """Stored tensors, with experts or convolutions that lie side by side seen as one tensor."""
 
     def __init__(self, tensors: Tensors, older: Mapping[str, str]) -> None:
         self.tensors = tensors
@@ -114,13 +160,15 @@ class _Joined(Mapping[str, Tensor]):
         if name in self.names:
             self.used.add(name)
             return self.tensors[self.names[name]]
+        if halves := self._halves(name):
+            return torch.cat([self[half] for half in halves], 1)
         rows = self._parts(name)
         self.used.update(part for row in rows for part in row)
-        parts = [[self.tensors[self.names[part]] for part in row] for row in rows]
-        return torch.stack([torch.cat(row) for row in parts])
+        made = [torch.cat([self.tensors[self.names[part]] for part in row]) for row in rows]
+        return torch.stack(made) if _EXPERTS.fullmatch(name) else made[0]
 
     def __contains__(self, name: object) -> bool:
-        if name in self.names:
+        if name in self.names or self._halves(str(name)):
             return True
         rows = self._parts(str(name))
         return bool(rows) and all(part in self.names for row in rows for part in row)
@@ -131,12 +179,20 @@ class _Joined(Mapping[str, Tensor]):
     def __len__(self) -> int:
         return len(self.names)
 
-    def _parts(self, name: str) -> list[list[str]]:
-        """Return, expert by expert, the names of what a tensor of all experts is made of."""
-        match = re.fullmatch(r"(.*\.experts)\.(gate_up_proj|down_proj)", name)
-        if match is None:
+    def _halves(self, name: str) -> list[str]:
+        """Return the names of the two tensors of all experts that a third is made of."""
+        if not name.endswith("experts.gate_up_proj"):
             return []
-        parts = ["gate_proj", "up_proj"] if match[2] == "gate_up_proj" else ["down_proj"]
+        halves = [name.replace("gate_up_proj", half) for half in ("gate_proj", "up_proj")]
+        return halves if all(half in self.names for half in halves) else []
+
+    def _parts(self, name: str) -> list[list[str]]:
+        """Return the names of what a tensor is made of: expert by expert, or in one row."""
+        match = _EXPERTS.fullmatch(name)
+        if match is None:
+            before, convolution, _ = name.rpartition(".conv1d.weight")
+            return [[f"{before}.{kind}_conv1d.weight" for kind in "qkv"]] if convolution else []
+        parts = ["gate_proj", "up_proj"] if match[2] == "gate_up_proj" else [match[2]]
         pattern = re.compile(re.escape(match[1]) + r"\.(\d+)\.down_proj\.weight")
         experts = sorted(int(found[1]) for key in self.names if (found := pattern.fullmatch(key)))
         return [[f"{match[1]}.{expert}.{part}.weight" for part in parts] for expert in experts]
@@ -149,10 +205,16 @@ def _weights(model: DecoderModel) -> Iterator[tuple[str, Tensor]]:
             yield own, weight
 
 
-def _layer_of(own: str, spec: ModelSpec) -> LayerSpec:
+def _number(own: str) -> str | None:
+    """Return the number of the layer of a weight."""
     number = re.search(r"(?<=layers\.)\d+", own)
+    return None if number is None else number[0]
+
+
+def _layer_of(own: str, spec: ModelSpec) -> LayerSpec:
+    number = _number(own)
     assert number is not None  # only weights of layers are made of others
-    return spec.layers[int(number[0])]
+    return spec.layers[int(number)]
 
 
 def _library_name(name: str, older: Mapping[str, str]) -> str:
@@ -161,5 +223,6 @@ def _library_name(name: str, older: Mapping[str, str]) -> str:
     return name
 
 
-def _as_it_is(stored: Tensor, _: LayerSpec) -> Tensor:
+def as_it_is(stored: Tensor, _: LayerSpec) -> Tensor:
+    """Return what is stored."""
     return stored

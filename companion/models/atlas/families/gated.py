@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.family import Family
+from companion.models.atlas.families.family import Family, inside, within
 from companion.models.atlas.families.shared import (
     BOTH_NORMS,
     LLAMA,
@@ -18,6 +20,7 @@ from companion.models.atlas.families.shared import (
     sparse_layers,
 )
 from companion.models.atlas.families.sparse import mixed_model
+from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.options import Options
 
@@ -60,6 +63,104 @@ def _laguna(options: Options) -> ModelSpec:
     return mixed_model(options, mixers, sparse_layers(options), experts)
 
 
+def _step3p7(options: Options) -> ModelSpec:
+    """Return Step 3.7, whose windows have heads of their own number."""
+    if options.get("swiglu_limits") or options.get("swiglu_limits_shared"):
+        raise ValueError(f"swiglu_limits: {options.path} has some, wanted none")
+    layers_have = {int(key): value for key, value in options["per_layer_config"].items()}
+    norm = norm_of(options, gain="one_plus_weight")
+    mixers = [
+        attention_of(
+            options, kind, qk_norm=norm, gate="head",
+            num_heads=layers_have.get(number, options)["num_attention_heads"],
+            scale=options["query_pre_attn_scalar"] ** -0.5,
+        )
+        for number, kind in enumerate(kinds(options))
+    ]  # fmt: skip
+    experts = balanced_experts_of(
+        options, scale=options["moe_router_scaling_factor"], shared_dim=options["share_expert_dim"]
+    )
+    return mixed_model(options, mixers, sparse_layers(options), experts, pre_norm=norm)
+
+
+def _muse_attention(options: Options, **choices: Any) -> list[AttentionSpec]:
+    """Return attention with norms without weights, and queries that are multiplied."""
+    norm, width = norm_of(options, gain="none"), head_width(options)
+    rotary = rotary_of(options, width)
+    return [
+        attention_of(
+            options, kind, qk_norm=norm, gate="feature",
+            scale=options["qk_scale_factor"] * width**-0.5,
+            rotary=rotary if base else None, **choices,
+        )
+        for kind, base in zip(kinds(options), options["layer_rope_theta"], strict=True)
+    ]  # fmt: skip
+
+
+def _muse_model(options: Options, layers: list[LayerSpec]) -> ModelSpec:
+    return model_of(
+        options, layers, embedding_norm=norm_of(options, gain="none"),
+        logit_scale=options["output_multiplier"],
+        logit_softcap=options["final_logit_softcapping"],
+    )  # fmt: skip
+
+
+def _muse_glimmer(options: Options) -> ModelSpec:
+    norm = norm_of(options, gain="one_plus_weight")
+    post_norm = norm_of(options, eps="post_norm_eps", gain="one_plus_weight")
+    layers = [
+        LayerSpec(mixer, feed_forward_of(options), norm, post_norm)
+        for mixer in _muse_attention(options)
+    ]
+    return _muse_model(options, layers)
+
+
+def _muse_spark(options: Options) -> ModelSpec:
+    norm = norm_of(options, gain="one_plus_weight")
+    post_norm = norm_of(options, eps="post_norm_eps", gain="one_plus_weight", gain_first=True)
+    experts = balanced_experts_of(
+        options, logit_scale=options["output_multiplier"], inner_dim=options["moe_hidden_size"],
+        inner_norm=norm, post_norm=post_norm,
+    )  # fmt: skip
+    mixers = _muse_attention(options, output_norm=norm_of(options, gain="none"))
+    layers = [
+        LayerSpec(
+            mixer,
+            experts if sparse else feed_forward_of(options),
+            norm,
+            post_norm=norm_of(options, eps="post_norm_eps", gain="none"),
+            feed_forward_post_norm=post_norm,
+            residual_gate=options["residual_gate_temperature"],
+        )
+        for mixer, sparse in zip(mixers, sparse_layers(options), strict=True)
+    ]
+    return _muse_model(options, layers)
+
+
+def _beam(options: Options) -> ModelSpec:
+    """Return Beam, which has no positions in full layers.
+
+    Its k-th part joins as sqrt((k - 1) / k) x + part / sqrt(k), which is 1 / sqrt(k) times the
+    plain sum of all; every reader of x normalises it first, so that the plain sum gives the same.
+    """
+    norm, width, ropes = norm_of(options), head_width(options), options["rope_parameters"]
+    experts = balanced_experts_of(options)
+    layers = [
+        LayerSpec(
+            attention_of(
+                options, kind, qk_norm=norm, gate="feature", gate_bias=True,
+                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
+                length_power=None if ropes.get(kind) else (0.1, 2048),
+            ),
+            experts if sparse else feed_forward_of(options),
+            norm,
+            norm,
+        )
+        for kind, sparse in zip(kinds(options), sparse_layers(options), strict=True)
+    ]  # fmt: skip
+    return model_of(options, layers, logit_softcap=options["final_logit_softcapping"])
+
+
 _AFMOE = {
     **BOTH_NORMS,
     "layers.*.feed_forward_norm": "model.layers.*.pre_mlp_layernorm",
@@ -68,7 +169,26 @@ _AFMOE = {
 }
 _LAGUNA = {**expert_names(), "layers.*.mixer.gate_proj": "model.layers.*.self_attn.g_proj"}
 
+_BEAM = {"layers.*.mixer.gate_bias": "model.layers.*.self_attn.gate_bias"}
+_WHOLE = "model.language_model."
+_OTHERS = ("*vision_*", "model.audio_*", "*vit_*", "model.multi_modal_projector*")
+_MUSE = {**LLAMA, **BOTH_NORMS}
+_MUSE_SPARK = {
+    **_MUSE,
+    **expert_names(),
+    "layers.*.feed_forward.inner_proj": "model.layers.*.mlp.pre_expert_proj",
+    "layers.*.feed_forward.inner_norm": "model.layers.*.mlp.pre_expert_norm",
+    "layers.*.feed_forward.outer_proj": "model.layers.*.mlp.post_expert_proj",
+    "layers.*.feed_forward.post_norm": "model.layers.*.mlp.experts.post_expert_norm",
+    "layers.*.mixer_gate": "model.layers.*.post_attention_residual_gate",
+    "layers.*.feed_forward_gate": "model.layers.*.post_feedforward_residual_gate",
+}
+
 FAMILIES = {
+    "beam": Family(_beam, {**LLAMA, **BOTH_NORMS, **expert_names(), **_BEAM}),
+    "step3p7": Family(inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS),
+    "muse_glimmer": Family(inside("text_config", _muse_glimmer), within(_WHOLE, _MUSE), _OTHERS),
+    "muse_spark": Family(inside("text_config", _muse_spark), within(_WHOLE, _MUSE_SPARK), _OTHERS),
     "afmoe": Family(_afmoe, {**LLAMA, **_AFMOE}),
     "laguna": Family(_laguna, {**LLAMA, **_LAGUNA}),
 }

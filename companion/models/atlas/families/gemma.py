@@ -141,6 +141,7 @@ FAMILIES = {
     "gemma": Family(_gemma, LLAMA),
     "vaultgemma": Family(_vaultgemma, {**LLAMA, **_PLAIN}),
     "gemma4_text": Family(_gemma4, {**_NAMES, **_TOKEN_INPUT}),
+    "gemma4_unified_text": Family(_gemma4, {**_NAMES, **_TOKEN_INPUT}),
     "gemma2": Family(_gemma2, _NAMES),
     "gemma3_text": Family(_gemma3, _NAMES),
 }

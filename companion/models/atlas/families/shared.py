@@ -132,9 +132,8 @@ def feed_forward_of(
     options: Options, *, width: int | None = None, **choices: Any
 ) -> FeedForwardSpec:
     """Return the dense feed-forward layer; `choices` say what is different."""
-    name = "hidden_act" if "hidden_act" in options else "hidden_activation"
     given = {
-        "activation": options.one_of(name, _ACTIVATIONS),
+        "activation": choices.get("activation") or _activation(options),
         "bias": options.flag("mlp_bias", False),
     }
     return FeedForwardSpec(width or options["intermediate_size"], **(given | choices))
@@ -148,9 +147,16 @@ def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
         ),
         "experts_per_token": _first(options, "num_experts_per_tok", "moe_topk", "moe_k"),
         "hidden_dim": _first(options, "moe_intermediate_size", "intermediate_size"),
-        "activation": options.one_of("hidden_act", _ACTIVATIONS),
+        "activation": choices.get("activation") or _activation(options),
     }
     return ExpertsSpec(**(given | choices))
+
+
+def _activation(options: Options) -> Any:
+    """Return the activation, which the files call by one of three names."""
+    names = ("hidden_act", "hidden_activation", "mlp_hidden_act")
+    name = next((name for name in names if options.get(name)), names[0])
+    return options.one_of(name, _ACTIVATIONS)
 
 
 def _first(options: Options, *names: str) -> Any:
@@ -216,12 +222,16 @@ def rotary_of(
 
 def within(names: Names, place: str) -> Names:
     """Return the names of a text model that lies within a larger one, in place of "model."."""
-    moved: dict[str, str | Made] = {}
-    for own, stored in names.items():
-        name = stored.name if isinstance(stored, Made) else stored
-        name = place + name.removeprefix("model.") if name.startswith("model.") else name
-        moved[own] = stored._replace(name=name) if isinstance(stored, Made) else name
-    return moved
+
+    def moved(name: str) -> str:
+        return place + name.removeprefix("model.") if name.startswith("model.") else name
+
+    return {
+        own: Made(tuple(map(moved, stored.names)), stored.make)
+        if isinstance(stored, Made)
+        else moved(stored)
+        for own, stored in names.items()
+    }
 
 
 def transposed(stored: Tensor, _: LayerSpec) -> Tensor:

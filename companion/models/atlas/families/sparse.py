@@ -53,7 +53,7 @@ def mixed_model(
         LayerSpec(mixer, experts if routed else dense, **given)
         for mixer, routed in zip(mixers, sparse, strict=True)
     ]
-    return model_of(options, layers, tied=tied, norm=norm)
+    return model_of(options, layers, tied=tied, norm=given["pre_norm"] if norm is None else norm)
 
 
 def _gpt_oss(options: Options) -> ModelSpec:

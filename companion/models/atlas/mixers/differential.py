@@ -1,9 +1,9 @@
-"""Differential attention as a layer: two softmaxes, the second taken away from the first."""
+"""Differential attention: what half of the heads find is taken away from what the others find."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -11,118 +11,73 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.differential import differential_attention, differential_factor, headwise_norm
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.mixers.softmax import Attention, AttentionSpec, KeyValues
 
 
-@contract(
-    num_heads=">= 2 and even", num_kv_heads=">= 2 and even", head_dim=">= 1",
-    initial=">= 0 and <= 1", norm_eps="> 0",
-)  # fmt: skip
+@contract(first_factor="> 0 and < 1", eps="> 0")
 @dataclass(frozen=True)
-class DifferentialSpec:
-    """Differential attention with grouped queries (Ye et al., 2024).
+class DifferentialSpec(AttentionSpec):
+    """Attention whose heads are pairs, one subtracted from the other (Ye et al., 2024).
+
+    Both heads of a pair blend the same values, which are twice as wide: those of key head i and of
+    key head i + g / 2, joined.
 
     Attributes:
-        num_heads: query heads h; the first half belongs to the first softmax.
-        num_kv_heads: key heads g, halved likewise; half as many value heads are twice as wide.
-        head_dim: width d of a query and a key.
-        initial: what the factor of the second softmax begins with, `initial_factor`.
-        rotary: positions; None means none.
-        norm_eps: what the norm of a head adds to its mean square.
-        bias: whether the projections have biases.
-
-    >>> [part.numbers for part in DifferentialSpec(4, 2, 8, initial=0.2).keeps()]
-    [32]
+        first_factor: what the second head is multiplied by where the learned part is 0.
+        eps: number that is added to the mean square when the difference is normalised.
     """
 
-    num_heads: int
-    num_kv_heads: int
-    head_dim: int
-    initial: float
-    rotary: RotarySpec | None = None
-    norm_eps: float = 1e-5
-    bias: bool = False
+    first_factor: float = 0.8
+    eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        """Refuse heads that cannot be paired, and scores that no definition has."""
+        super().__post_init__()
+        if self.num_kv_heads % 2:
+            raise ValueError(f"num_kv_heads: got {self.num_kv_heads}, wanted an even number")
+        if self.sinks or self.softcap is not None:
+            raise ValueError("sinks, softcap: got one with differential attention, wanted neither")
 
     def keeps(self) -> tuple[Kept, ...]:
-        """Return keys and values; the next token blends the values, twice as wide, twice."""
-        numbers = 2 * self.num_kv_heads * self.head_dim
-        return (Kept("keys and values", numbers, read=6 * self.num_heads * self.head_dim),)
+        """Return the keys and values, which both heads of a pair read."""
+        (kept,) = super().keeps()
+        entry = self.head_dim + 2 * self.width_of_value
+        return (replace(kept, read=2 * self.num_heads * entry),)
 
 
-class HalvedKeys(NamedTuple):
-    """What a layer keeps of the tokens so far.
+class DifferentialAttention(Attention):
+    """(softmax(Q1 K1^T) - factor softmax(Q2 K2^T)) V, normalised, for every pair of heads.
 
-    Attributes:
-        key: (b, g, k, d) keys, rotated.
-        value: (b, g / 2, k, 2 d) values.
-    """
-
-    key: Tensor
-    value: Tensor
-
-
-class Differential(nn.Module):
-    """Attend twice, and blend values by the difference.
+    The factor is exp(q1 . k1) - exp(q2 . k2) + first_factor, of four learned vectors.
 
     Args:
         embed_dim: width e of input and output.
-        spec: heads, positions and the rest.
-
-    >>> layer = Differential(7, DifferentialSpec(4, 2, 3, initial=0.2))
-    >>> output, state = layer(torch.ones(1, 11, 7))
-    >>> output.shape, state.value.shape
-    (torch.Size([1, 11, 7]), torch.Size([1, 1, 11, 6]))
+        spec: heads, positions, windows and the rest.
+        shares: keys and values come from another layer.
     """
 
-    def __init__(self, embed_dim: int, spec: DifferentialSpec) -> None:
-        super().__init__()
-        self.spec = spec
-        queries, keys = spec.num_heads * spec.head_dim, spec.num_kv_heads * spec.head_dim
-        self.query_proj = nn.Linear(embed_dim, queries, spec.bias)
-        self.key_proj = nn.Linear(embed_dim, keys, spec.bias)
-        self.value_proj = nn.Linear(embed_dim, keys, spec.bias)
-        self.output_proj = nn.Linear(queries, embed_dim, spec.bias)
-        self.factor_query, self.factor_key, self.other_query, self.other_key = (
-            nn.Parameter(0.1 * torch.randn(spec.head_dim)) for _ in range(4)
-        )
+    spec: DifferentialSpec
 
-    def forward(self, x: Tensor, state: HalvedKeys | None = None) -> tuple[Tensor, HalvedKeys]:
-        """Let every token gather from those before it.
+    def __init__(self, embed_dim: int, spec: DifferentialSpec, *, shares: bool = False) -> None:
+        super().__init__(embed_dim, spec, shares=shares)
+        vectors = {name: 0.1 * torch.randn(spec.head_dim) for name in ("q1", "k1", "q2", "k2")}
+        self.factors = nn.ParameterDict(vectors)
 
-        Args:
-            x: (b, n, e) tokens.
-            state: what was kept of the tokens before; None means that the text begins here.
-
-        Returns:
-            (b, n, e), and the keys and values that were attended to.
-        """
-        start = 0 if state is None else state.key.shape[-2]
-        query, key = self._heads(self.query_proj(x), start), self._heads(self.key_proj(x), start)
-        value = torch.cat(self._cut(self.value_proj(x)).chunk(2, 1), -1)
-        if state is not None:
-            key, value = torch.cat((state.key, key), -2), torch.cat((state.value, value), -2)
+    def attend(
+        self, query: Tensor, memory: KeyValues, positions: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """Gather values (b, h / 2, n, 2 v) for queries (b, h, n, d)."""
+        (q1, q2), (k1, k2) = query.chunk(2, 1), memory.key.chunk(2, 1)
+        vectors, first = self.factors, self.spec.first_factor
         factor = differential_factor(
-            self.factor_query, self.factor_key, self.other_query, self.other_key, self.spec.initial
+            vectors["q1"], vectors["k1"], vectors["q2"], vectors["k2"], first
         )
-        (first, other), (key_first, key_other) = query.chunk(2, 1), key.chunk(2, 1)
-        gathered = differential_attention(
-            first, key_first, other, key_other, value, factor, is_causal=True, enable_gqa=True,
-            offset=start,
+        value = torch.cat(memory.value.chunk(2, 1), -1)
+        found = differential_attention(
+            q1, k1, q2, k2, value, factor, mask, is_causal=True,
+            offset=int(positions[0]) - memory.start, scale=self.spec.scale, enable_gqa=True,
         )  # fmt: skip
-        gathered = headwise_norm(gathered, self.spec.initial, eps=self.spec.norm_eps)
-        return self.output_proj(gathered.transpose(1, 2).flatten(-2)), HalvedKeys(key, value)
-
-    def _heads(self, projected: Tensor, start: int) -> Tensor:
-        """Cut queries or keys into heads (b, h, n, d), and rotate them."""
-        heads = self._cut(projected)
-        if self.spec.rotary is None:
-            return heads
-        positions = torch.arange(start, start + heads.shape[-2], device=heads.device)
-        return self.spec.rotary.turn(heads, positions)
-
-    def _cut(self, projected: Tensor) -> Tensor:
-        """Cut (b, n, h * d) into heads, (b, h, n, d)."""
-        return torch.unflatten(projected, -1, (-1, self.spec.head_dim)).transpose(1, 2)
+        return headwise_norm(found, first, eps=self.spec.eps)
 
     if TYPE_CHECKING:
-        __call__ = forward
+        __call__ = Attention.forward

@@ -72,8 +72,6 @@ class Lightning(nn.Module):
     (torch.Size([1, 11, 7]), torch.Size([1, 2, 3, 3]))
     """
 
-    decay: Tensor
-
     def __init__(self, embed_dim: int, spec: LightningSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
@@ -82,8 +80,6 @@ class Lightning(nn.Module):
         self.gate_proj = nn.Linear(embed_dim, width, bias=False)
         self.norm = Norm(width, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(width, embed_dim, bias=False)
-        decay = fixed_decay(spec.num_heads, scale=spec.slope_scale, like=self.norm.weight)
-        self.register_buffer("decay", decay, persistent=False)
 
     @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
     def forward(
@@ -100,7 +96,8 @@ class Lightning(nn.Module):
         memory = None if state is None else state.memory
         heads = (in_heads(x, self.spec.head_dim) for x in F.silu(self.qkv_proj(x)).chunk(3, -1))
         query, key, value = heads
-        decay = self.decay[:, None].expand(-1, x.shape[1])
+        decay = fixed_decay(self.spec.num_heads, scale=self.spec.slope_scale, like=x)
+        decay = decay[:, None].expand(-1, x.shape[1])
 
         output, memory = attend(query, key, value, decay=decay, state=memory)
 

@@ -44,11 +44,14 @@ class AttentionSpec:
             1 + size * log(1 + floor((i + 1) / step)) (Llama 4), or floor(i / step) where
             `length_scale_from_zero`.
         length_scale_from_zero: count the first position as 0 there.
+        length_power: (power, step): queries at position i are multiplied by
+            (1 + (i + 1) / step) ^ power (Beam).
         softcap: bound on the scores.
         sinks: a learned logit a head that joins the denominator of the softmax.
         output_norm: norm of what a head gathers.
         gate: multiply what is gathered by the sigmoid of a projection of the input, one number for
             each feature ("feature") or each head ("head").
+        gate_bias: add a learned number a head to the gate before that (Beam).
         gate_activation: what the projection passes through, "sigmoid" or "softplus" (Laguna).
         bias: whether the projections to queries, keys and values have biases.
         output_bias: whether the output projection has one.
@@ -74,10 +77,12 @@ read_limit=None),)
     value_scale: float = 1.0
     length_scale: tuple[float, int] | None = None
     length_scale_from_zero: bool = False
+    length_power: tuple[float, int] | None = None
     softcap: float | None = None
     sinks: bool = False
     output_norm: NormSpec | None = None
     gate: Literal["feature", "head"] | None = None
+    gate_bias: bool = False
     gate_activation: Literal["sigmoid", "softplus"] = "sigmoid"
     bias: bool = False
     output_bias: bool = False
@@ -156,6 +161,7 @@ class Attention(nn.Module):
         self.output_norm = Norm(v, spec.output_norm) if spec.output_norm else None
         self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
         gates = {"feature": h * v, "head": h}
+        self.gate_bias = nn.Parameter(torch.zeros(h)) if spec.gate_bias else None
         self.gate_proj = nn.Linear(embed_dim, gates[spec.gate], bias=False) if spec.gate else None
 
     def forward(
@@ -182,14 +188,21 @@ class Attention(nn.Module):
         mask = self._near(positions, memory)
         if choice is not None:
             mask = choice.repeat_interleave(query.shape[-3] // choice.shape[-3], -3)
-        gathered = scaled_dot_product_attention(
+        gathered = self.attend(query, memory, positions, mask)
+        if self.output_norm is not None:
+            gathered = self.output_norm(gathered)
+        return self.output_proj(self._gated(gathered.transpose(-2, -3), x)), memory
+
+    def attend(
+        self, query: Tensor, memory: KeyValues, positions: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """Gather values (b, h, n, v) for queries (b, h, n, d) at positions (n,)."""
+        gathered: Tensor = scaled_dot_product_attention(
             query, memory.key, memory.value, mask, is_causal=True,
             offset=int(positions[0]) - memory.start, scale=self.spec.scale,
             softcap=self.spec.softcap, sinks=self.sinks, enable_gqa=True,
         )  # fmt: skip
-        if self.output_norm is not None:
-            gathered = self.output_norm(gathered)
-        return self.output_proj(self._gated(gathered.transpose(-2, -3), x)), memory
+        return gathered
 
     def remember(self, x: Tensor, state: KeyValues | None = None) -> KeyValues:
         """Make keys and values of tokens (b, n, e), and put them behind those that were kept."""
@@ -252,6 +265,9 @@ class Attention(nn.Module):
 
     def _length_scale(self, positions: Tensor) -> Tensor | float:
         """Return what queries are multiplied by because of how much they have to read."""
+        if self.spec.length_power is not None:
+            power, step = self.spec.length_power
+            return ((1 + (positions + 1) / step) ** power)[:, None]
         if self.spec.length_scale is None:
             return 1.0
         size, step = self.spec.length_scale
@@ -263,10 +279,10 @@ class Attention(nn.Module):
         if self.gate_proj is None:
             return gathered.flatten(-2)
         activate = F.softplus if self.spec.gate_activation == "softplus" else torch.sigmoid
-        gate: Tensor = activate(self.gate_proj(x))
-        if self.spec.gate == "head":
-            return (gathered * gate[..., None]).flatten(-2)
-        return gathered.flatten(-2) * gate
+        gate = torch.unflatten(self.gate_proj(x), -1, (self.spec.num_heads, -1))
+        if self.gate_bias is not None:
+            gate = gate + self.gate_bias[:, None]
+        return (gathered * activate(gate)).flatten(-2)
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -5,6 +5,14 @@ function start(root) {
   const one = (part) => root.querySelector(`.am-calculator-${part}`);
   const controls = controlsOf(root, "Choose a model, the length of the texts, their number and the precision", true);
   const names = Object.keys(given.precisions);
+  const part = ([what, numbers, tokens, read, limit, itemsize, readLimit]) =>
+    ({ what, numbers, tokens, read, limit, itemsize, readLimit });
+  for (const { layers } of given.models) {
+    for (const layer of layers) {
+      layer.keeps = layer.keeps.map(part);
+      layer.reads = layer.reads ? layer.reads.map(part) : layer.keeps;
+    }
+  }
   let model = given.models[given.shown];
   let itemsize = given.precisions.bfloat16;
 
@@ -100,7 +108,8 @@ function start(root) {
   function read() {
     one("fault").textContent = "";
     try {
-      model = readConfig(JSON.parse(text.value));
+      // Python writes Infinity into such files, which is no JSON.
+      model = readConfig(JSON.parse(text.value.replace(/-?\b(Infinity|NaN)\b/g, "null")));
     } catch (error) {
       one("fault").textContent =
         error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message;

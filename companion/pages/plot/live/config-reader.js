@@ -32,17 +32,95 @@ function attention(config, kind, more = {}) {
   return { weights: field(config, "hidden_size") * projections, keeps: [part], reads: [part] };
 }
 
+/* Latent attention: a latent of c numbers a token, and r numbers of a key that all heads share. */
+function latent(config, { indexer = null } = {}) {
+  const [e, h] = [field(config, "hidden_size"), headsOf(config)];
+  const [c, r] = [field(config, "kv_lora_rank"), field(config, "qk_rope_head_dim")];
+  const [d, v] = [field(config, "qk_nope_head_dim"), field(config, "v_head_dim")];
+  const q = config.q_lora_rank;
+  const queries = q ? e * q + q * h * (d + r) : e * h * (d + r);
+  const readLimit = indexer ? indexer.count : null;
+  const parts = [
+    keep("latent", c, { read: 4 * h * c, readLimit }),
+    keep("rotary key", r, { read: 2 * h * r, readLimit }),
+  ];
+  let weights = queries + e * (c + r) + h * c * (d + v) + h * v * e;
+  if (!indexer) return { weights, keeps: parts, reads: parts };
+  if (indexer.own) {
+    parts.push(keep("indexer keys", indexer.width, { read: 2 * indexer.heads * indexer.width }));
+    weights += q * indexer.heads * indexer.width + e * (indexer.width + indexer.heads);
+  }
+  return { weights, keeps: parts, reads: parts };
+}
+
+function indexed(config, own = true) {
+  const [heads, width] = [field(config, "index_n_heads"), field(config, "index_head_dim")];
+  return latent(config, { indexer: { heads, width, own, count: field(config, "index_topk") } });
+}
+
+const whole = (what, numbers, more) => keep(what, numbers, { tokens: null, ...more });
+
+/* Gated DeltaNet: a state of d x v numbers a head, and the inputs of a short convolution. */
+function gatedDelta(config) {
+  const e = field(config, "hidden_size");
+  const [keys, h] = [field(config, "linear_num_key_heads"), field(config, "linear_num_value_heads")];
+  const [d, v] = [field(config, "linear_key_head_dim"), field(config, "linear_value_head_dim")];
+  const w = field(config, "linear_conv_kernel_dim");
+  const channels = 2 * keys * d + h * v;
+  const state = h * d * v;
+  const parts = [
+    whole("state", state, { itemsize: 4, read: 6 * state }),
+    whole("inputs of the convolution", channels * w),
+  ];
+  return { weights: e * (channels + 2 * h + 2 * h * v) + channels * w, keeps: parts, reads: parts };
+}
+
+/* Mamba-2: a state of d x v numbers a head, and the inputs of a short convolution. */
+function mamba2(config, { h, d, groups, n, w }) {
+  const [inner, e] = [h * d, field(config, "hidden_size")];
+  const channels = inner + 2 * groups * n;
+  const state = inner * n;
+  const parts = [
+    whole("state", state, { itemsize: 4, read: 4 * state }),
+    whole("inputs of the convolution", channels * w),
+  ];
+  return { weights: e * (2 * inner + channels + h) + channels * w, keeps: parts, reads: parts };
+}
+
+const mamba = (config) =>
+  mamba2(config, {
+    h: field(config, "mamba_n_heads"), d: field(config, "mamba_d_head"), groups: field(config, "mamba_n_groups"),
+    n: field(config, "mamba_d_state"), w: field(config, "mamba_d_conv"),
+  });
+
+/* Lightning attention: a state of d x d numbers a head, in the model's own precision. */
+function lightning(config) {
+  const [h, d] = [headsOf(config), widthOf(config)];
+  const parts = [whole("state", h * d * d, { read: 4 * h * d * d })];
+  return { weights: 5 * field(config, "hidden_size") * h * d, keeps: parts, reads: parts };
+}
+
+/* LFM's gated short convolution. */
+function shortConvolution(config) {
+  const [e, w] = [field(config, "hidden_size"), field(config, "conv_L_cache")];
+  const parts = [whole("inputs of the convolution", e * w)];
+  return { weights: 4 * e * e + e * w, keeps: parts, reads: parts };
+}
+
 /* A feed-forward layer for all tokens: three matrices with a gate, two without. */
 function dense(config, width = field(config, "intermediate_size"), matrices = 3) {
   return matrices * field(config, "hidden_size") * width;
 }
 
 /* Experts, of which a token uses some, with their router and what all tokens use. */
-function experts(config, { shared = 0, gate = false, width } = {}) {
-  const count = config.num_local_experts || config.num_experts || field(config, "n_routed_experts");
+function experts(config, { shared = 0, gate = false, width, narrow, matrices = 3 } = {}) {
+  const count =
+    config.num_local_experts || config.num_experts || config.moe_num_experts || field(config, "n_routed_experts");
   const inner = width || config.moe_intermediate_size || field(config, "intermediate_size");
-  const used = field(config, "num_experts_per_tok");
-  return field(config, "hidden_size") * (count + 3 * used * inner + 3 * shared + (gate ? 1 : 0));
+  const used = config.moe_topk || config.moe_k || field(config, "num_experts_per_tok");
+  const e = field(config, "hidden_size");
+  const between = narrow ? 2 * e * narrow : 0; // to experts that read fewer features, and back
+  return e * (count + matrices * shared + (gate ? 1 : 0)) + matrices * used * inner * (narrow || e) + between;
 }
 
 /* Put what mixes and what computes together, for every layer. */
@@ -53,47 +131,306 @@ function layersOf(config, mixer, computes) {
   });
 }
 
-const plain = (config) => layersOf(config, (kind) => attention(config, kind), () => dense(config));
+/* A reader of models whose layers are alike but for their windows: `mixer` and `computes` give, for
+   a config and a layer, what is not softmax attention and one dense feed-forward layer. */
+function reader({ mixer = attention, computes = (config) => dense(config) } = {}) {
+  return (config) => layersOf(config, (kind, at) => mixer(config, kind, at), (at) => computes(config, at));
+}
 
-const READERS = {
-  llama: plain,
-  ministral3: plain,
-  qwen2: plain,
-  qwen3: plain,
-  smollm3: plain,
-  olmo2: plain,
-  olmo3: plain,
-  exaone4: plain,
-  granite: plain,
-  cohere2: plain,
-  gemma2: plain,
-  gemma3_text: plain,
-  mistral: (config) => layersOf(config, () => windowed(config), () => dense(config)),
-  mixtral: (config) =>
-    layersOf(config, () => windowed(config), () => experts(config, { width: config.intermediate_size })),
-  qwen3_moe: (config) => layersOf(config, (kind) => attention(config, kind), qwenExperts(config)),
-  gpt_oss: (config) =>
-    layersOf(config, (kind) => attention(config, kind), () => experts(config, { width: config.intermediate_size })),
-};
+const ungated = (config) => dense(config, config.intermediate_size, 2);
 
 /* Attention whose layers all have the window, if there is one. */
 function windowed(config) {
   return attention(config, "full_attention", { limit: config.sliding_window ? config.sliding_window - 1 : null });
 }
 
-function qwenExperts(config) {
-  const step = config.decoder_sparse_step || 1;
-  const plainLayers = config.mlp_only_layers || [];
-  return (at) => (plainLayers.includes(at) || (at + 1) % step ? dense(config) : experts(config));
+/* Experts where a list says so, a dense layer elsewhere. */
+function routed(config, sparse, choices) {
+  return sparse ? experts(config, choices) : dense(config);
 }
 
+/* Attention with a gate for every feature that a head gathers. */
+function gatedByFeature(config, kind) {
+  return attention(config, kind, { gate: headsOf(config) * widthOf(config) });
+}
+
+const named = (config, at) => field(config, "mlp_layer_types")[at] === "sparse";
+const stepped = (config, at) =>
+  !(config.mlp_only_layers || []).includes(at) && (at + 1) % (config.decoder_sparse_step || 1) === 0;
+const behind = (config, at) => at >= field(config, "first_k_dense_replace");
+
+/* What all tokens use, in DeepSeek-V3's way of writing it. */
+const shared = (config) => ({
+  shared: (config.n_shared_experts || config.num_shared_experts || 0) * (config.moe_intermediate_size || 0),
+});
+
+const own = (config) => ({ width: field(config, "intermediate_size") });
+const one = (config, name) => ({ shared: config[name] || 0 });
+const balanced = (where) => ({ computes: (config, at) => routed(config, where(config, at), shared(config)) });
+const everywhere = () => true;
+
+const sparseOrBehind = (config, at) => (config.mlp_layer_types ? named : behind)(config, at);
+const latentModel = (mixer = (config) => latent(config)) => reader({ mixer, ...balanced(sparseOrBehind) });
+
+/* Hunyuan 4: gates on what heads gather, and several residual streams, whose blends are weighed. */
+function hunyuan4(config, kind, at) {
+  const mixed = indexedOrShared(config, kind, at);
+  const gates = config.hidden_size * headsOf(config) * field(config, "v_head_dim");
+  return { ...mixed, weights: mixed.weights + gates + 4 * config.hidden_size * field(config, "hc_mult") ** 2 };
+}
+
+/* MiniMax M3: in some layers every head of keys chooses blocks by keys of another width. */
+function minimaxM3(config, kind) {
+  const mixed = attention(config, "full_attention");
+  if (kind !== "minimax_m3_sparse") return mixed;
+  const [g, width] = [keysOf(config), field(config, "index_head_dim")];
+  const readLimit = field(config, "index_block_size") * field(config, "index_topk_blocks");
+  const parts = [{ ...mixed.keeps[0], readLimit }, keep("indexer keys", width, { read: 2 * g * width })];
+  return { weights: mixed.weights + config.hidden_size * (g + 1) * width, keeps: parts, reads: parts };
+}
+
+/* A layer that takes over the keys which an earlier one has chosen has no indexer of its own. */
+function indexedOrShared(config, kind, at) {
+  return indexed(config, (config.indexer_types || [])[at] !== "shared");
+}
+
+const recurrent = (mixer, attends = attention) => (config, kind, at) =>
+  kind === "linear_attention" || kind === "mamba" ? mixer(config) : attends(config, kind, at);
+
+const convolved = (attends) => (config, kind) => (kind === "conv" ? shortConvolution(config) : attends(config, kind));
+
+/* The width that LFM2 makes of three fields. */
+function liquidWidth(config) {
+  const width = field(config, "intermediate_size");
+  if (config.block_auto_adjust_ff_dim === false) return width;
+  const less = Math.trunc((2 * width) / 3);
+  const factor = config.block_ffn_dim_multiplier;
+  if (factor === undefined || factor === null) return less;
+  const step = field(config, "block_multiple_of");
+  return Math.ceil(Math.trunc(factor * less) / step) * step;
+}
+
+/* Nemotron-H, whose layers have one part each. */
+function nemotron(config) {
+  const mixers = {
+    linear_attention: () =>
+      mamba2(config, {
+        h: config.mamba_num_heads, d: config.mamba_head_dim, groups: config.n_groups, n: config.ssm_state_size,
+        w: config.conv_kernel,
+      }),
+    full_attention: () => attention(config, "full_attention"),
+  };
+  return field(config, "layers_block_type").map((kind) => {
+    if (mixers[kind]) return mixers[kind]();
+    const choices = {
+      shared: config.moe_shared_expert_intermediate_size, narrow: config.moe_latent_size, matrices: 2,
+    };
+    return { weights: kind === "mlp" ? ungated(config) : experts(config, choices), keeps: [], reads: [] };
+  });
+}
+
+function falcon(config) {
+  const [first, second] = [mamba(config), attention(config, "full_attention")];
+  const parts = [...first.keeps, ...second.keeps];
+  const layer = { weights: first.weights + second.weights + dense(config), keeps: parts, reads: parts };
+  return kindsOf(config).map(() => layer);
+}
+
+function gemma4(config) {
+  const all = kindsOf(config);
+  const fresh = all.length - config.num_kv_shared_layers;
+  const p = config.hidden_size_per_layer_input || 0;
+  return all.map((kind, at) => {
+    const layer = (config.per_layer_config || {})[String(at).padStart(2, "0")] || (config.per_layer_config || {})[at] || {};
+    const keyIsValue = kind === "full_attention" && config.attention_k_eq_v;
+    const d = layer.head_dim || config.head_dim;
+    const mixed = attention(config, kind, { d, v: d, g: layer.num_key_value_heads || keysOf(config), keyIsValue });
+    const wide = config.use_double_wide_mlp && at >= fresh ? 2 : 1;
+    const weights = dense(config, wide * config.intermediate_size) + 2 * p * config.hidden_size;
+    if (at < fresh) return { ...mixed, weights: mixed.weights + weights };
+    const g = layer.num_key_value_heads || keysOf(config);
+    const unused = config.hidden_size * (keyIsValue ? 1 : 2) * g * d;
+    return { weights: mixed.weights - unused + weights, keeps: [], reads: mixed.reads };
+  });
+}
+
+const READERS = {
+  ...Object.fromEntries(
+    [
+      "llama", "ministral", "ministral3", "qwen2", "qwen3", "smollm3", "olmo", "olmo2", "olmo3", "exaone4", "granite",
+      "granite_swa", "seed_oss", "hunyuan_v1_dense", "ernie4_5", "cwm", "internlm3", "iquestcoder", "hyperclovax",
+      "cohere", "cohere2", "helium", "glm", "glm4", "stablelm", "gemma", "gemma2", "gemma3_text", "vaultgemma",
+      "cohere_compass_text",
+    ].map((name) => [name, reader()]),
+  ),
+  ...Object.fromEntries(
+    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat", "phi"].map((name) => [
+      name,
+      reader({ computes: ungated }),
+    ]),
+  ),
+  deepseek_v2: latentModel(),
+  deepseek_v3: latentModel(),
+  kimi_k25: latentModel(),
+  mistral4: latentModel(),
+  glm4_moe_lite: latentModel(),
+  axk1: latentModel(),
+  deepseek_v32: latentModel((config) => indexed(config)),
+  glm_moe_dsa: latentModel(indexedOrShared),
+  hy_v4: latentModel(hunyuan4),
+  minimax_m3_vl_text: reader({
+    mixer: minimaxM3,
+    computes: (config, at) =>
+      named(config, at)
+        ? experts(config, { ...own(config), ...one(config, "shared_intermediate_size") })
+        : dense(config, field(config, "dense_intermediate_size")),
+  }),
+  youtu: reader({ mixer: (config) => latent(config) }),
+  minicpm3: reader({ mixer: (config) => latent(config) }),
+  qwen3_next: reader({
+    mixer: recurrent(gatedDelta, gatedByFeature),
+    computes: (config, at) =>
+      routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+  }),
+  qwen3_5_text: reader({ mixer: recurrent(gatedDelta, gatedByFeature) }),
+  qwen3_5_moe_text: reader({
+    mixer: recurrent(gatedDelta, gatedByFeature),
+    computes: (config) => experts(config, { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+  }),
+  olmo_hybrid: reader({ mixer: recurrent(gatedDelta) }),
+  minimax: reader({ mixer: recurrent(lightning, windowed), computes: (config) => experts(config) }),
+  lfm2: reader({ mixer: convolved(attention), computes: (config) => dense(config, liquidWidth(config)) }),
+  lfm2_moe: reader({
+    mixer: convolved(attention),
+    computes: (config, at) => routed(config, at >= field(config, "num_dense_layers")),
+  }),
+  lfm3: reader({
+    mixer: convolved((config, kind) =>
+      attention(config, kind, { gate: config.use_attention_gate === false ? 0 : headsOf(config) }),
+    ),
+  }),
+  nemotron_h: nemotron,
+  granitemoehybrid: reader({
+    mixer: recurrent(mamba),
+    computes: (config) =>
+      config.num_local_experts
+        ? experts(config, one(config, "shared_intermediate_size"))
+        : dense(config, config.shared_intermediate_size),
+  }),
+  bamba: reader({
+    mixer: (config, kind, at) =>
+      (config.attn_layer_indices || []).includes(at) ? attention(config, "full_attention") : mamba(config),
+  }),
+  falcon_h1: falcon,
+  mistral: reader({ mixer: windowed }),
+  phi3: reader({ mixer: windowed }),
+  starcoder2: reader({ mixer: windowed, computes: ungated }),
+  gemma4_text: gemma4,
+  gemma4_unified_text: gemma4,
+  mixtral: reader({ mixer: windowed, computes: (config) => experts(config, own(config)) }),
+  gpt_oss: reader({ computes: (config) => experts(config, own(config)) }),
+  qwen3_moe: reader({ computes: (config, at) => routed(config, stepped(config, at)) }),
+  qwen2_moe: reader({
+    computes: (config, at) =>
+      routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+  }),
+  flint: reader({
+    computes: (config, at) => routed(config, stepped(config, at), one(config, "shared_expert_intermediate_size")),
+  }),
+  mellum: reader({ computes: (config, at) => routed(config, named(config, at)) }),
+  olmoe: reader({ computes: (config) => experts(config) }),
+  flex_olmo: reader({ computes: (config) => experts(config) }),
+  granitemoe: reader({ computes: (config) => experts(config) }),
+  granitemoeshared: reader({ computes: (config) => experts(config, one(config, "shared_intermediate_size")) }),
+  granitemoe_swa: reader({ computes: (config) => experts(config, one(config, "shared_intermediate_size")) }),
+  hunyuan_v1_moe: reader({ computes: (config) => experts(config, one(config, "intermediate_size")) }),
+  kolibri1: reader({ computes: (config) => experts(config, one(config, "shared_expert_intermediate_size")) }),
+  minimax_m2: reader(balanced(everywhere)),
+  solar_open: reader(balanced(everywhere)),
+  dots1: reader(balanced(behind)),
+  glm4_moe: reader(balanced(behind)),
+  hy_v3: reader(balanced(named)),
+  exaone_moe: reader(balanced(named)),
+  afmoe: reader({
+    mixer: gatedByFeature,
+    computes: (config, at) => routed(config, at >= field(config, "num_dense_layers"), shared(config)),
+  }),
+  laguna: reader({
+    mixer: (config, kind, at) => {
+      const h = field(config, "num_attention_heads_per_layer")[at];
+      const byHead = config.gating === true || config.gating === "per-head";
+      return attention(config, kind, { h, gate: byHead ? h : h * widthOf(config) });
+    },
+    computes: (config, at) => routed(config, named(config, at), one(config, "shared_expert_intermediate_size")),
+  }),
+  diffllama: reader({
+    mixer: (config, kind) => {
+      const mixed = attention(config, kind);
+      const read = 2 * headsOf(config) * 3 * widthOf(config);
+      return { ...mixed, reads: [{ ...mixed.reads[0], read }], keeps: [{ ...mixed.keeps[0], read }] };
+    },
+  }),
+  step3p7: reader({
+    mixer: (config, kind, at) => {
+      const layers = field(config, "per_layer_config");
+      const h = (layers[String(at).padStart(2, "0")] || layers[at] || config).num_attention_heads || headsOf(config);
+      return attention(config, kind, { h, gate: h });
+    },
+    computes: (config, at) => routed(config, named(config, at), one(config, "share_expert_dim")),
+  }),
+  muse_glimmer: reader({ mixer: gatedByFeature }),
+  beam: reader({
+    mixer: gatedByFeature,
+    computes: (config, at) => routed(config, named(config, at), shared(config)),
+  }),
+  muse_spark: reader({
+    mixer: gatedByFeature,
+    computes: (config, at) =>
+      routed(config, named(config, at), { ...shared(config), narrow: field(config, "moe_hidden_size") }),
+  }),
+  mimo_v2_flash: reader({
+    mixer: (config, kind) =>
+      attention(config, kind, {
+        v: field(config, "v_head_dim"),
+        g: keysOf(config) * (kind === "sliding_attention" ? 2 : 1),
+      }),
+    computes: (config, at) => routed(config, named(config, at), shared(config)),
+  }),
+  llama4_text: reader({
+    mixer: (config, kind) =>
+      attention(config, kind, {
+        limit: kind === "chunked_attention" ? field(config, "attention_chunk_size") - 1 : null,
+      }),
+    computes: (config, at) =>
+      field(config, "moe_layers").includes(at)
+        ? experts(config, { ...own(config), shared: config.intermediate_size })
+        : dense(config, field(config, "intermediate_size_mlp")),
+  }),
+  cohere2_moe: reader({
+    computes: (config, at) =>
+      named(config, at)
+        ? experts(config, { ...own(config), shared: (config.num_shared_experts || 0) * config.intermediate_size })
+        : dense(config, config.prefix_dense_intermediate_size || config.intermediate_size),
+  }),
+  ernie4_5_moe: reader({
+    computes: (config, at) =>
+      routed(
+        config,
+        (at + 1) % config.moe_layer_interval === 0 && config.moe_layer_start_index <= at && at <= config.moe_layer_end_index,
+        { shared: config.moe_num_shared_experts * config.moe_intermediate_size },
+      ),
+  }),
+};
+
 /* Read the fields of a config.json: {title, outer, layers}, equal layers counted together. */
-function readConfig(config) {
-  const reader = READERS[config.model_type];
+function readConfig(file) {
+  const reader = READERS[file.model_type];
   if (!reader) {
     const known = Object.keys(READERS).sort().join(", ");
-    throw new Error(`model_type is ${JSON.stringify(config.model_type)}, and this reads only ${known}.`);
+    throw new Error(`model_type is ${JSON.stringify(file.model_type)}, and this reads only ${known}.`);
   }
+  const config = file.text_config || file; // a model that reads pictures, too, describes its decoder inside
+  const inputs = (config.hidden_size_per_layer_input || 0) * (config.num_hidden_layers || 0);
   const counted = new Map();
   for (const layer of reader(config)) {
     const key = JSON.stringify(layer);
@@ -101,8 +438,8 @@ function readConfig(config) {
     counted.get(key).count += 1;
   }
   return {
-    title: config.model_type,
-    outer: field(config, "vocab_size") * field(config, "hidden_size"),
+    title: file.model_type,
+    outer: (field(config, "vocab_size") + inputs + (config.hc_mult || 0) ** 2) * field(config, "hidden_size"),
     layers: [...counted.values()],
   };
 }

@@ -127,6 +127,15 @@ def pack(values: Any, bits: Bits = "float32") -> dict[str, Any]:
     return {"shape": list(array.shape), "bits": bits, "base64": said}
 
 
+def style_of(name: str) -> str:
+    """Return the style of a live output, for a drawing that has no script.
+
+    >>> ".am-live {" in style_of("atlas")
+    True
+    """
+    return _style(name)
+
+
 @cache
 def _names() -> frozenset[str]:
     beside = {path.name for path in files(__package__).iterdir()}

@@ -1,0 +1,248 @@
+"""Families that mix a state of fixed size in most layers with attention in a few."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.families.dense import model_of
+from companion.models.atlas.families.family import Family, Made, Names, as_it_is
+from companion.models.atlas.families.shared import (
+    LLAMA,
+    POST_NORMS,
+    attention_of,
+    expert_names,
+    experts_of,
+    feed_forward_of,
+    head_width,
+    kinds,
+    norm_of,
+    rotary_of,
+)
+from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
+from companion.models.atlas.mixers.lightning import LightningSpec
+from companion.models.atlas.mixers.softmax import AttentionSpec
+from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
+from companion.models.options import Options
+
+_OWN, _LINEAR = "layers.*.mixer", "model.layers.*.linear_attn"
+_ATTENTION = "model.layers.*.self_attn"
+
+
+def channels_first(stored: Tensor, _: LayerSpec) -> Tensor:
+    """Return the weights (c, w) of a convolution of torch, (c, 1, w)."""
+    return stored[:, 0]
+
+
+def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
+    """Return Gated DeltaNet; `choices` say what the fields do not."""
+    given = {
+        "num_key_heads": options["linear_num_key_heads"],
+        "num_value_heads": options["linear_num_value_heads"],
+        "key_dim": options["linear_key_head_dim"],
+        "value_dim": options["linear_value_head_dim"],
+        "conv_width": options["linear_conv_kernel_dim"],
+    }
+    return GatedDeltaSpec(**(given | choices))
+
+
+def _qwen_mixers(options: Options) -> list[MixerSpec]:
+    norm, eps = norm_of(options, gain="one_plus_weight"), options["rms_norm_eps"]
+    return [
+        gated_delta_of(options, norm_eps=eps)
+        if kind == "linear_attention"
+        else attention_of(options, kind, qk_norm=norm, gate="feature")
+        for kind in kinds(options)
+    ]
+
+
+def _qwen_experts(options: Options, *, normalised: bool = True) -> ExpertsSpec:
+    return experts_of(
+        options, normalised=normalised, shared_gate=True,
+        shared_dim=options["shared_expert_intermediate_size"],
+    )  # fmt: skip
+
+
+def _qwen_model(options: Options, computing: list[ExpertsSpec | FeedForwardSpec]) -> ModelSpec:
+    norm = norm_of(options, gain="one_plus_weight")
+    layers = [
+        LayerSpec(mixer, computes, norm)
+        for mixer, computes in zip(_qwen_mixers(options), computing, strict=True)
+    ]
+    return model_of(options, layers, norm=norm)
+
+
+def _qwen3_next(options: Options) -> ModelSpec:
+    experts = _qwen_experts(options, normalised=options.flag("norm_topk_prob", True))
+    dense, step = options.get("mlp_only_layers") or [], options.get("decoder_sparse_step", 1)
+    return _qwen_model(options, [
+        feed_forward_of(options) if i in dense or (i + 1) % step else experts
+        for i in range(options["num_hidden_layers"])
+    ])  # fmt: skip
+
+
+def _qwen3_5(options: Options) -> ModelSpec:
+    return _qwen_model(options, [feed_forward_of(options)] * options["num_hidden_layers"])
+
+
+def _qwen3_5_moe(options: Options) -> ModelSpec:
+    return _qwen_model(options, [_qwen_experts(options)] * options["num_hidden_layers"])
+
+
+def _olmo_hybrid(options: Options) -> ModelSpec:
+    """Return OLMo Hybrid: its recurrent layers have norms before their parts, the others behind."""
+    norm = norm_of(options)
+    rope = options.get("rope_parameters") or {}
+    turned = rope.get("rope_theta", 0.0) is not None
+    max_beta = 2.0 if options.flag("linear_allow_neg_eigval", True) else 1.0
+    linear = gated_delta_of(options, norm_eps=1e-5, max_beta=max_beta)
+    attention = attention_of(
+        options, qk_norm=norm, qk_norm_over="all",
+        rotary=rotary_of(options, head_width(options)) if turned else None,
+    )  # fmt: skip
+    dense = feed_forward_of(options)
+    return model_of(options, [
+        LayerSpec(linear, dense, norm)
+        if kind == "linear_attention"
+        else LayerSpec(attention, dense, pre_norm=None, post_norm=norm)
+        for kind in kinds(options)
+    ])  # fmt: skip
+
+
+def _minimax(options: Options) -> ModelSpec:
+    """Return MiniMax-01, whose residual goes on from the normalised x."""
+    last = options["num_hidden_layers"] - 1 + 1e-5
+    layers = []
+    for number, kind in enumerate(kinds(options)):
+        attends = "full" if kind == "full_attention" else "linear"
+        mixer: MixerSpec = attention_of(options, window=options.get("sliding_window"))
+        if kind == "linear_attention":
+            mixer = LightningSpec(
+                options["num_attention_heads"], head_width(options),
+                slope_scale=1 - number / last + 1e-5,
+            )  # fmt: skip
+        layers.append(LayerSpec(
+            mixer, experts_of(options), norm_of(options), carries_norm=True,
+            carry_scale=_pair(options, attends, "alpha"),
+            residual_scale=_pair(options, attends, "beta"),
+        ))  # fmt: skip
+    return model_of(options, layers)
+
+
+def _pair(options: Options, attends: str, name: str) -> tuple[float, float]:
+    """Return the factors of the two parts of a layer of MiniMax-01."""
+    mixer = options.get(f"{attends}_attn_{name}_factor", 1.0)
+    return mixer, options.get(f"mlp_{name}_factor", 1.0)
+
+
+def _by_key_head(stored: Tensor, mixer: MixerSpec | None) -> list[Tensor]:
+    """Cut rows that lie by key head into those of queries, keys, values and gates."""
+    assert isinstance(mixer, GatedDeltaSpec)
+    values = mixer.num_value_heads // mixer.num_key_heads * mixer.value_dim
+    heads = torch.unflatten(stored, 0, (mixer.num_key_heads, -1))
+    parts = torch.split(heads, [mixer.key_dim, mixer.key_dim, values, values], dim=1)
+    return [part.flatten(0, 1) for part in parts]
+
+
+def _queries_keys_values(stored: Tensor, layer: LayerSpec) -> Tensor:
+    return torch.cat(_by_key_head(stored, layer.mixer)[:3])
+
+
+def _gates(stored: Tensor, layer: LayerSpec) -> Tensor:
+    return _by_key_head(stored, layer.mixer)[3]
+
+
+def _betas(stored: Tensor, layer: LayerSpec) -> Tensor:
+    assert isinstance(layer.mixer, GatedDeltaSpec)
+    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[:, 0].flatten(0, 1)
+
+
+def _decays(stored: Tensor, layer: LayerSpec) -> Tensor:
+    assert isinstance(layer.mixer, GatedDeltaSpec)
+    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[:, 1].flatten(0, 1)
+
+
+def _first_half_of_heads(stored: Tensor, layer: LayerSpec) -> Tensor:
+    assert isinstance(layer.mixer, AttentionSpec)
+    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[:, 0].flatten(0, 1)
+
+
+def _second_half_of_heads(stored: Tensor, layer: LayerSpec) -> Tensor:
+    assert isinstance(layer.mixer, AttentionSpec)
+    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[:, 1].flatten(0, 1)
+
+
+def _by_kind(stored: Tensor, layer: LayerSpec) -> Tensor:
+    """Put the rows of all queries first, then all keys and all values: they lie by head."""
+    assert isinstance(layer.mixer, LightningSpec)
+    heads = torch.unflatten(stored, 0, (layer.mixer.num_heads, 3, -1))
+    return heads.transpose(0, 1).flatten(0, 2)
+
+
+_GATED: Names = {
+    f"{_OWN}.query_proj": Made(f"{_ATTENTION}.q_proj", _first_half_of_heads),
+    f"{_OWN}.gate_proj": Made(f"{_ATTENTION}.q_proj", _second_half_of_heads),
+}
+_DELTA: Names = {
+    f"{_OWN}.conv_weight": Made(f"{_LINEAR}.conv1d.weight", channels_first),
+    f"{_OWN}.decay_rate": f"{_LINEAR}.A_log",
+    f"{_OWN}.decay_bias": f"{_LINEAR}.dt_bias",
+    f"{_OWN}.norm": f"{_LINEAR}.norm",
+    f"{_OWN}.output_proj": f"{_LINEAR}.out_proj",
+}
+_QWEN3_NEXT: Names = {
+    **_DELTA,
+    f"{_OWN}.qkv_proj": Made(f"{_LINEAR}.in_proj_qkvz", _queries_keys_values),
+    f"{_OWN}.gate_proj": Made(f"{_LINEAR}.in_proj_qkvz", _gates),
+    f"{_OWN}.beta_proj": Made(f"{_LINEAR}.in_proj_ba", _betas),
+    f"{_OWN}.decay_proj": Made(f"{_LINEAR}.in_proj_ba", _decays),
+}
+_QWEN3_5: Names = {
+    **_DELTA,
+    f"{_OWN}.qkv_proj": f"{_LINEAR}.in_proj_qkv",
+    f"{_OWN}.gate_proj": f"{_LINEAR}.in_proj_z",
+    f"{_OWN}.beta_proj": f"{_LINEAR}.in_proj_b",
+    f"{_OWN}.decay_proj": f"{_LINEAR}.in_proj_a",
+}
+_OLMO: Names = {
+    **_DELTA,
+    f"{_OWN}.qkv_proj": Made(tuple(f"{_LINEAR}.{part}_proj" for part in "qkv"), as_it_is),
+    f"{_OWN}.gate_proj": f"{_LINEAR}.g_proj",
+    f"{_OWN}.beta_proj": f"{_LINEAR}.b_proj",
+    f"{_OWN}.decay_proj": f"{_LINEAR}.a_proj",
+    f"{_OWN}.norm": f"{_LINEAR}.o_norm",
+    f"{_OWN}.output_proj": f"{_LINEAR}.o_proj",
+}
+_LIGHTNING: Names = {
+    f"{_OWN}.qkv_proj": Made(f"{_ATTENTION}.qkv_proj", _by_kind),
+    f"{_OWN}.gate_proj": f"{_ATTENTION}.output_gate",
+    f"{_OWN}.norm": f"{_ATTENTION}.norm",
+    f"{_OWN}.output_proj": f"{_ATTENTION}.out_proj",
+}
+
+_QWEN: Names = {**LLAMA, **expert_names(shared="shared_expert")}
+
+FAMILIES = {
+    "qwen3_next": Family(
+        _qwen3_next, _QWEN, mixers={GatedDeltaSpec: _QWEN3_NEXT, AttentionSpec: _GATED}
+    ),
+    "qwen3_5_text": Family(
+        _qwen3_5, _QWEN, mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED}
+    ),
+    "qwen3_5_moe_text": Family(
+        _qwen3_5_moe, _QWEN, mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED}
+    ),
+    "olmo_hybrid": Family(
+        _olmo_hybrid,
+        {**LLAMA, **POST_NORMS},
+        mixers={GatedDeltaSpec: _OLMO},
+    ),
+    "minimax": Family(
+        _minimax,
+        {**LLAMA, **expert_names()},
+        mixers={LightningSpec: _LIGHTNING},
+        ignored=("*.slope_rate", "*.query_decay", "*.key_decay", "*.diagonal_decay"),
+    ),
+}

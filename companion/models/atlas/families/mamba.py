@@ -1,0 +1,268 @@
+"""Families with layers of Mamba-2: beside attention in other layers, or in the same one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.families.dense import model_of
+from companion.models.atlas.families.early import half
+from companion.models.atlas.families.family import Family, Made, Make, Names, as_it_is
+from companion.models.atlas.families.hybrid import channels_first
+from companion.models.atlas.families.shared import (
+    LLAMA,
+    TEXT,
+    attention_of,
+    balanced_experts_of,
+    expert_names,
+    experts_of,
+    feed_forward_names,
+    feed_forward_of,
+    head_width,
+    kinds,
+    norm_of,
+    rotary_of,
+)
+from companion.models.atlas.feed_forward import FeedForwardSpec
+from companion.models.atlas.mixers.mamba2 import Mamba2Spec
+from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.options import Options
+
+_OWN = "layers.*.mixer"
+
+
+def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
+    """Return Mamba-2 as most files describe it; `choices` say what is different."""
+    least, most = options.get("time_step_limit") or (0.0, None)
+    if isinstance(most, float) and math.isfinite(most):  # files write infinity as an object
+        raise ValueError(f"time_step_limit: {options.path} has {most}, wanted no upper limit")
+    given = {
+        "num_heads": options["mamba_n_heads"],
+        "head_dim": options["mamba_d_head"],
+        "num_groups": options["mamba_n_groups"],
+        "state_dim": options["mamba_d_state"],
+        "conv_width": options["mamba_d_conv"],
+        "conv_bias": options.flag("mamba_conv_bias", True),
+        "bias": options.flag("mamba_proj_bias", False),
+        "least_step": least,
+        "norm_eps": options.get("rms_norm_eps"),
+    }
+    return Mamba2Spec(**(given | choices))
+
+
+def _nemotron_h(options: Options) -> ModelSpec:
+    """Return Nemotron-H, whose layers have one part each."""
+    norm = norm_of(options, eps="layer_norm_epsilon")
+    mamba = Mamba2Spec(
+        options["mamba_num_heads"], options["mamba_head_dim"], options["n_groups"],
+        options["ssm_state_size"], options["conv_kernel"], options.flag("use_conv_bias", True),
+        options.flag("use_bias", False), options["time_step_min"],
+        norm_eps=options["layer_norm_epsilon"],
+    )  # fmt: skip
+    dense = feed_forward_of(options, gated=False)
+    layers = {
+        "linear_attention": LayerSpec(mamba, None, norm),
+        "full_attention": LayerSpec(attention_of(options, rotary=None), None, norm),
+        "mlp": LayerSpec(None, dense, norm),
+        "moe": LayerSpec(None, _nemotron_experts(options), norm),
+    }
+    return model_of(options, [layers[kind] for kind in options["layers_block_type"]], norm=norm)
+
+
+def _nemotron_experts(options: Options) -> ExpertsSpec:
+    options.require(mlp_bias=False)
+    return balanced_experts_of(
+        options, gated=False, inner_dim=options.get("moe_latent_size"),
+        shared_dim=options["moe_shared_expert_intermediate_size"],
+    )  # fmt: skip
+
+
+def _granitemoehybrid(options: Options) -> ModelSpec:
+    turned = options.get("position_embedding_type") == "rope"
+    attention = attention_of(
+        options, scale=options["attention_multiplier"],
+        rotary=rotary_of(options, head_width(options)) if turned else None,
+    )  # fmt: skip
+    computing: FeedForwardSpec | ExpertsSpec
+    shared, mamba = options["shared_intermediate_size"], _mamba_of(options)
+    computing = feed_forward_of(options, width=shared, bias=False)
+    if options["num_local_experts"]:
+        computing = experts_of(options, scores="softmax_of_chosen", shared_dim=shared)
+    layers = [
+        LayerSpec(
+            mamba if kind in ("linear_attention", "mamba") else attention,
+            computing,
+            norm_of(options),
+            residual_scale=options["residual_multiplier"],
+        )
+        for kind in kinds(options)
+    ]
+    return model_of(
+        options, layers, embedding_scale=options["embedding_multiplier"],
+        logit_scale=1 / options["logits_scaling"],
+    )  # fmt: skip
+
+
+def _bamba(options: Options) -> ModelSpec:
+    norm, dense, mamba = norm_of(options), feed_forward_of(options), _mamba_of(options)
+    attending = options.get("attn_layer_indices") or []
+    return model_of(options, [
+        LayerSpec(attention_of(options) if number in attending else mamba, dense, norm)
+        for number in range(options["num_hidden_layers"])
+    ])  # fmt: skip
+
+
+def _falcon_h1(options: Options) -> ModelSpec:
+    """Return Falcon-H1: Mamba-2 and attention side by side in every layer.
+
+    Its factors on what enters and leaves the parts are multiplied to the weights.
+    """
+    options.require(attention_bias=False, mlp_bias=False, mamba_proj_bias=False)
+    before = options.flag("mamba_norm_before_gate", True)
+    normed = options.flag("mamba_rms_norm", False)
+    mamba = _mamba_of(
+        options, norm=("before_gate" if before else "after_gate") if normed else "none"
+    )
+    layer = LayerSpec(
+        mamba, feed_forward_of(options), norm_of(options), beside=attention_of(options)
+    )
+    return model_of(
+        options, [layer] * options["num_hidden_layers"],
+        embedding_scale=options["embedding_multiplier"], logit_scale=options["lm_head_multiplier"],
+    )  # fmt: skip
+
+
+def _cut(part: int) -> Make:
+    """Return what takes gates, values with keys and queries, or steps of the rows of all."""
+
+    def make(stored: Tensor, layer: LayerSpec) -> Tensor:
+        assert isinstance(layer.mixer, Mamba2Spec)
+        spec = layer.mixer
+        parts = torch.split(stored, [spec.inner_dim, spec.channels, spec.num_heads])
+        return parts[part]
+
+    return make
+
+
+def mamba_names(block: str) -> Names:
+    """Return the names of a layer of Mamba-2 that the files call `block`."""
+    theirs = f"model.layers.*.{block}"
+    return {
+        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", _cut(0)),
+        f"{_OWN}.value_key_query_proj": Made(f"{theirs}.in_proj", _cut(1)),
+        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", _cut(2)),
+        f"{_OWN}.conv_weight": Made(f"{theirs}.conv1d.weight", channels_first),
+        f"{_OWN}.conv_bias": f"{theirs}.conv1d.bias",
+        f"{_OWN}.step_bias": f"{theirs}.dt_bias",
+        f"{_OWN}.decay_rate": f"{theirs}.A_log",
+        f"{_OWN}.skip": f"{theirs}.D",
+        f"{_OWN}.norm": f"{theirs}.norm",
+        f"{_OWN}.output_proj": f"{theirs}.out_proj",
+    }
+
+
+_BLOCK = "model.layers.*.mixer"
+_COMPUTING = "layers.*.feed_forward"
+_NEMOTRON: Names = {
+    **TEXT,
+    "embedding": "model.embeddings",
+    "norm": "model.norm_f",
+    "layers.*.mixer_norm": "model.layers.*.norm",
+    "layers.*.feed_forward_norm": "model.layers.*.norm",
+    f"{_OWN}.query_proj": f"{_BLOCK}.q_proj",
+    f"{_OWN}.key_proj": f"{_BLOCK}.k_proj",
+    f"{_OWN}.value_proj": f"{_BLOCK}.v_proj",
+    f"{_OWN}.output_proj": f"{_BLOCK}.o_proj",
+    f"{_COMPUTING}.up_proj": f"{_BLOCK}.up_proj",
+    f"{_COMPUTING}.down_proj": f"{_BLOCK}.down_proj",
+    f"{_COMPUTING}.router.proj": f"{_BLOCK}.gate",
+    f"{_COMPUTING}.router.correction": f"{_BLOCK}.gate.e_score_correction_bias",
+    f"{_COMPUTING}.inner_proj": f"{_BLOCK}.fc1_latent_proj",
+    f"{_COMPUTING}.outer_proj": f"{_BLOCK}.fc2_latent_proj",
+    f"{_COMPUTING}.gate_up": f"{_BLOCK}.experts.up_proj",
+    f"{_COMPUTING}.down": f"{_BLOCK}.experts.down_proj",
+    f"{_COMPUTING}.shared.up_proj": f"{_BLOCK}.shared_experts.up_proj",
+    f"{_COMPUTING}.shared.down_proj": f"{_BLOCK}.shared_experts.down_proj",
+}
+_INPUT, _OUTPUT = (f"model.layers.*.shared_mlp.{name}_linear" for name in ("input", "output"))
+_SHARED: Names = {
+    "gate_proj": Made(_INPUT, half(0)),
+    "up_proj": Made(_INPUT, half(1)),
+    "down_proj": _OUTPUT,
+}
+_GRANITE: Names = {
+    **LLAMA,
+    **expert_names("block_sparse_moe", router="router"),
+    **{
+        f"{ours}.{name}": stored
+        for ours in (_COMPUTING, f"{_COMPUTING}.shared")
+        for name, stored in _SHARED.items()
+    },
+}
+_BAMBA: Names = {
+    **LLAMA,
+    **feed_forward_names("feed_forward"),
+    "norm": "model.final_layernorm",
+    "layers.*.feed_forward_norm": "model.layers.*.pre_ff_layernorm",
+}
+
+
+def _times(factor: float, make: Make = as_it_is) -> Make:
+    """Return what multiplies a weight by a factor."""
+    return lambda stored, layer: make(stored, layer) * factor
+
+
+def _values_keys_queries(factors: Sequence[float]) -> Make:
+    """Return what takes the rows of values, keys and queries, each times a factor."""
+
+    def make(stored: Tensor, layer: LayerSpec) -> Tensor:
+        assert isinstance(layer.mixer, Mamba2Spec)
+        shared = layer.mixer.num_groups * layer.mixer.state_dim
+        parts = torch.split(_cut(1)(stored, layer), [layer.mixer.inner_dim, shared, shared])
+        return torch.cat([part * factor for part, factor in zip(parts, factors, strict=True)])
+
+    return make
+
+
+def _falcon_names(options: Options) -> Names:
+    """Return the names of Falcon-H1's weights, times the factors of its fields."""
+    attention, mamba = "model.layers.*.self_attn", "model.layers.*.mamba"
+    before, between = options["attention_in_multiplier"], options["key_multiplier"]
+    gates, *mixed, steps = (options["ssm_in_multiplier"] * x for x in options["ssm_multipliers"])
+    gate, down = options["mlp_multipliers"]
+    made = {
+        "beside.query_proj": Made(f"{attention}.q_proj", _times(before)),
+        "beside.key_proj": Made(f"{attention}.k_proj", _times(before * between)),
+        "beside.value_proj": Made(f"{attention}.v_proj", _times(before)),
+        "beside.output_proj": Made(
+            f"{attention}.o_proj", _times(options["attention_out_multiplier"])
+        ),
+        "mixer.gate_proj": Made(f"{mamba}.in_proj", _times(gates, _cut(0))),
+        "mixer.value_key_query_proj": Made(f"{mamba}.in_proj", _values_keys_queries(mixed)),
+        "mixer.step_proj": Made(f"{mamba}.in_proj", _times(steps, _cut(2))),
+        "mixer.output_proj": Made(f"{mamba}.out_proj", _times(options["ssm_out_multiplier"])),
+        "feed_forward.gate_proj": Made("model.layers.*.feed_forward.gate_proj", _times(gate)),
+        "feed_forward.down_proj": Made("model.layers.*.feed_forward.down_proj", _times(down)),
+    }
+    return {f"layers.*.{own}": source for own, source in made.items()}
+
+
+FAMILIES = {
+    "nemotron_h": Family(
+        _nemotron_h,
+        _NEMOTRON,
+        mixers={Mamba2Spec: mamba_names("mixer")},
+    ),
+    "granitemoehybrid": Family(
+        _granitemoehybrid,
+        _GRANITE,
+        mixers={Mamba2Spec: mamba_names("mamba")},
+    ),
+    "bamba": Family(_bamba, _BAMBA, mixers={Mamba2Spec: mamba_names("mamba")}),
+    "falcon_h1": Family(_falcon_h1, {**_BAMBA, **mamba_names("mamba")}, by_fields=_falcon_names),
+}

@@ -1,0 +1,123 @@
+"""Shapes of a drawing, which Python writes as SVG and a script draws from their plain form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+_ATTRIBUTES = {
+    "r": ("rect", ("x", "y", "width", "height", "rx")),
+    "c": ("circle", ("cx", "cy", "r")),
+    "l": ("line", ("x1", "y1", "x2", "y2")),
+    "p": ("path", ("d",)),
+    "d": ("path", ("d", "stroke-width", "stroke-dasharray")),
+    "t": ("text", ("x", "y")),
+}
+"""By the letter of a shape, its element of SVG and the attributes that follow its class."""
+
+Plain = list[str | float]
+"""A letter, a class, the attributes in their order, and of a text its words."""
+
+
+@dataclass
+class Drawing:
+    """A drawing that grows shape by shape.
+
+    Attributes:
+        width: of the drawing, in its own units.
+        height: of the drawing.
+        shapes: in the order in which they are drawn.
+    """
+
+    width: float
+    height: float = 0.0
+    shapes: list[Plain] = field(default_factory=list)
+
+    def rect(self, look: str, x: float, y: float, width: float, height: float) -> None:
+        """Draw a box with rounded corners."""
+        self._add("r", look, x, y, width, height, 3)
+
+    def circle(self, look: str, x: float, y: float, radius: float) -> None:
+        """Draw a circle around a point."""
+        self._add("c", look, x, y, radius)
+
+    def line(self, look: str, x: float, y: float, to_x: float, to_y: float) -> None:
+        """Draw a line."""
+        self._add("l", look, x, y, to_x, to_y)
+
+    def path(self, look: str, d: str) -> None:
+        """Draw what SVG's path language says."""
+        self._add("p", look, d)
+
+    def bars(self, look: str, x: float, y: float, width: float, height: float, number: int) -> None:
+        """Draw bars of one size side by side, as a thick line with gaps."""
+        each = width / number
+        gap = min(2.0, each / 3)
+        dash = f"{each - gap:.2f} {gap:.2f}"
+        self._add("d", look, f"M{_short(x)} {_short(y + height / 2)}h{width:.1f}", height, dash)
+
+    def text(self, look: str, x: float, y: float, words: str) -> None:
+        """Write a line of words."""
+        self.shapes.append(["t", look, _round(x), _round(y), words])
+
+    def place(self, other: Drawing, x: float, y: float) -> None:
+        """Add another drawing, moved to a place; it may have no paths."""
+        for letter, look, *rest in other.shapes:
+            names = _ATTRIBUTES[str(letter)][1]
+            moved: list[Any] = [
+                value + (x if "x" in name[:2] else y if "y" in name[:2] else 0)
+                if isinstance(value, int | float) and name != "rx"
+                else value
+                for name, value in zip(names, rest, strict=False)
+            ]
+            self.shapes.append([letter, look, *moved, *rest[len(names) :]])
+
+    def svg(self, label: str, *, prefix: str = "am-atlas-") -> str:
+        """Return the drawing as an element of SVG.
+
+        Args:
+            label: what it shows, for screen readers.
+            prefix: what the names of classes begin with.
+        """
+        return (
+            f'<svg viewBox="0 0 {self.width:g} {self.height:g}" role="img"'
+            f' aria-label="{escape(label)}">{elements(self.shapes, prefix)}</svg>'
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Return what a script needs to draw it."""
+        return {"size": [self.width, self.height], "shapes": self.shapes}
+
+    def _add(self, letter: str, look: str, *attributes: str | float) -> None:
+        rounded = [one if isinstance(one, str) else _round(one) for one in attributes]
+        self.shapes.append([letter, look, *rounded])
+
+
+def elements(shapes: Iterable[Sequence[str | float]], prefix: str) -> str:
+    """Return shapes as elements of SVG.
+
+    >>> elements([["c", "sink", 1, 2, 3]], "am-")
+    '<circle class="am-sink" cx="1" cy="2" r="3"/>'
+    """
+    return "".join(_element(shape, prefix) for shape in shapes)
+
+
+def _element(shape: Sequence[str | float], prefix: str) -> str:
+    letter, look, *rest = shape
+    tag, names = _ATTRIBUTES[str(letter)]
+    given = "".join(f' {name}="{value}"' for name, value in zip(names, rest, strict=False))
+    looks = " ".join(f"{prefix}{one}" for one in str(look).split())
+    start = f'<{tag} class="{looks}"{given}'
+    return f"{start}>{escape(str(rest[-1]))}</text>" if letter == "t" else f"{start}/>"
+
+
+def _round(number: float) -> float:
+    """Round to a tenth, whole numbers without a point."""
+    rounded = round(number, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _short(number: float) -> str:
+    return f"{_round(number)}"

@@ -1,0 +1,115 @@
+"""The record of the atlas: every architecture, its default specification, and what it gave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import date
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import companion
+from companion.models.atlas import ModelSpec, read_config
+from companion.models.atlas.plain import to_fields
+from companion.pages.atlas.rows import NAME, read_atlas
+from experiments.atlas import library
+from experiments.atlas.check import BATCH, LENGTH, Outcome, check, default_config, toy_config
+from experiments.atlas.missing import REASONS
+from experiments.atlas.rows import ROWS, Row
+from experiments.record import layout, processor, replace_file, versions
+from experiments.source import code_digest
+
+SEED = 0
+RECORD = Path(companion.__file__).parent / "results" / f"{NAME}.json"
+
+
+def stored_spec(row: Row) -> tuple[ModelSpec, bool]:
+    """Return the specification of an architecture's default configuration.
+
+    The defaults of a few classes make no model, because a number is missing or two do not fit. Of
+    these it is the toy's, which the second value says.
+    """
+    try:
+        return read_config(default_config(row).to_dict(), path=row.name), False
+    except (KeyError, TypeError, ValueError):  # what a number that is not there leads to
+        return read_config(toy_config(row).to_dict(), path=row.name), True
+
+
+def write(outcomes: Mapping[str, Outcome]) -> Path:
+    """Write the record.
+
+    Args:
+        outcomes: of every row, by its name.
+
+    Raises:
+        KeyError: a row has no outcome.
+    """
+    record = {
+        "atlas": "Attention in today's models, each held against its reference",
+        "command": "make atlas",
+        "seed": SEED,
+        "length": LENGTH,
+        "batch_size": BATCH,
+        "date": date.today().isoformat(),
+        "processor": processor(),
+        "versions": versions() | {"transformers": version("transformers")},
+        "code": code_digest(check, *ROWS),
+        "rows": {row.name: _entry(row, outcomes[row.name]) for row in ROWS},
+        "missing": dict(_missing()),
+    }
+    read_atlas(record)
+    return replace_file(layout(record) + "\n", RECORD)
+
+
+def rounded(number: float, *, up: bool = True) -> float:
+    """Round to one digit: what is a bound stays one on a processor that sums in another order.
+
+    >>> rounded(4.65e-06), rounded(3.67, up=False), rounded(0.0)
+    (5e-06, 3.0, 0.0)
+    """
+    if number == 0 or not math.isfinite(number):
+        return number
+    exact = Decimal(repr(number))
+    digit = Decimal((0, (1,), exact.adjusted()))
+    return float(exact.quantize(digit, ROUND_UP if up else ROUND_DOWN))
+
+
+def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
+    file, year = library.modeling_file(row.name), library.year_of(row.name)
+    if year is None:
+        raise ValueError(f"{row.name}: no source file of it in the library names a year")
+    spec, toy_size = stored_spec(row)
+    gave = {
+        name: rounded(value, up=name != "size") if isinstance(value, float) else value
+        for name, value in asdict(outcome).items()
+    }
+    return {
+        "name": library.name_of(row.name),
+        "checkpoint": library.checkpoint_of(row.name),
+        "year": year,
+        "path": library.path_of(file),
+        "sha256": library.sha256(file),
+        "spec": to_fields(spec),
+        "toy_size": toy_size,
+        "toy": row.fields,
+        "outcome": gave,
+    }
+
+
+def _missing() -> Any:
+    """Yield the architectures of the library that are no rows, each with what is known of it."""
+    there = {row.name for row in ROWS}
+    classes = {library.class_name(name): name for name in there if name in _KNOWN}
+    for name in sorted(_KNOWN - there):
+        same = classes.get(library.class_name(name))
+        reason = REASONS.get(name, "" if same is None else f"It is built by the class of {same}.")
+        yield (
+            name,
+            {"name": library.name_of(name), "year": library.year_of(name), "reason": reason},
+        )
+
+
+_KNOWN = frozenset(library.causal_language_models())

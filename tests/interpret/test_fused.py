@@ -1,0 +1,101 @@
+"""Weights from a log-sum-exp: those that the definition gives, and of torch's fused kernel, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from companion.attention import scaled_dot_product_attention
+from companion.interpret import weights_of_rows
+from companion.masks import causal_mask, sliding_window_mask
+from companion.tiled import tiled_attention
+
+DRAW = torch.Generator().manual_seed(8)
+QUERY, KEY, VALUE = (
+    torch.randn(2, 6, n, 5, generator=DRAW, dtype=torch.float64) for n in (7, 11, 11)
+)
+SINKS = torch.randn(6, generator=DRAW, dtype=torch.float64)
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "scale": {"scale": 0.7},
+    "softcap": {"softcap": 1.5},
+    "sinks": {"sinks": SINKS},
+    "mask": {"attn_mask": causal_mask(7, 11, offset=4, like=QUERY)},
+    "bias": {"attn_mask": torch.randn(7, 11, generator=DRAW, dtype=torch.float64)},
+    "all": {
+        "attn_mask": causal_mask(7, 11, like=QUERY),
+        "softcap": 2.0,
+        "sinks": SINKS,
+        "scale": 1.3,
+    },
+}
+
+
+def own(options: dict[str, Any]) -> dict[str, Any]:
+    """What the function is told: the mask by another name, and no sinks, which the lse has."""
+    kept = {name: value for name, value in options.items() if name not in ("sinks", "attn_mask")}
+    return kept | {"mask": options.get("attn_mask")}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_weights_are_those_of_the_definition(name: str) -> None:
+    options = OPTIONS[name]
+    _, wanted = scaled_dot_product_attention(QUERY, KEY, VALUE, need_weights=True, **options)
+    _, lse = tiled_attention(QUERY, KEY, VALUE, need_lse=True, **options)
+    assert_close(weights_of_rows(QUERY, KEY, lse, **own(options)), wanted)
+
+
+def test_one_row_needs_its_own_query_alone() -> None:
+    mask = sliding_window_mask(7, 11, left=3, offset=4, like=QUERY)
+    _, wanted = scaled_dot_product_attention(QUERY, KEY, VALUE, mask, need_weights=True)
+    _, lse = tiled_attention(QUERY, KEY, VALUE, mask, need_lse=True)
+    for row in range(7):
+        one = slice(row, row + 1)
+        got = weights_of_rows(QUERY[:, :, one], KEY, lse[:, :, one], mask[one])
+        assert_close(got, wanted[:, :, one])
+
+
+def test_grouped_heads_share_keys() -> None:
+    key, value = KEY[:, :2], VALUE[:, :2]
+    _, wanted = scaled_dot_product_attention(QUERY, key, value, enable_gqa=True, need_weights=True)
+    _, lse = tiled_attention(QUERY, key, value, enable_gqa=True, need_lse=True)
+    assert_close(weights_of_rows(QUERY, key, lse, enable_gqa=True), wanted)
+
+
+def test_a_row_with_nothing_allowed_is_zeros() -> None:
+    mask = torch.zeros(7, 11, dtype=torch.bool)
+    _, lse = tiled_attention(QUERY, KEY, VALUE, mask, need_lse=True)
+    assert (weights_of_rows(QUERY, KEY, lse, mask) == 0).all()
+
+
+def test_numpy_and_half_precision() -> None:
+    query, key, value = (x.numpy() for x in (QUERY, KEY, VALUE))
+    lse = tiled_attention(query, key, value, need_lse=True)[1]
+    wanted = scaled_dot_product_attention(query, key, value, need_weights=True)[1]
+    np.testing.assert_allclose(weights_of_rows(query, key, lse), wanted, rtol=1e-12)
+    half = [x.to(torch.bfloat16) for x in (QUERY, KEY, VALUE)]
+    half_lse = tiled_attention(half[0], half[1], half[2], need_lse=True)[1]
+    got = weights_of_rows(half[0], half[1], half_lse)
+    assert got.dtype == torch.bfloat16
+    assert_close(got.double(), QUERY.new_tensor(wanted), rtol=0.05, atol=0.02)
+
+
+def test_the_kernel_of_torch_gives_such_a_log_sum_exp() -> None:
+    # no public name of torch 2.8 to 2.13 gives it on the CPU but flex_attention's
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    query, key, value = (x[:, :, :7] for x in (QUERY, KEY, VALUE))
+    output, lse = kernel(query, key, value, 0.0, True)
+    mask = causal_mask(7, like=query)
+    weights = weights_of_rows(query, key, lse, mask)
+    assert_close(weights @ value, output)
+    assert_close(weights.sum(-1), torch.ones(2, 6, 7, dtype=torch.float64))
+
+
+def test_shapes_are_checked() -> None:
+    with pytest.raises(ValueError, match="lse"):
+        weights_of_rows(QUERY[:, :, :1], KEY, torch.zeros(2, 6, 2))

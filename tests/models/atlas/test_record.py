@@ -1,0 +1,65 @@
+"""The record of the atlas: whole, within its bounds, and what the library gives today."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+
+import pytest
+
+from companion.models.atlas.plain import to_fields
+from companion.pages.atlas.rows import AtlasRow, load_atlas
+from experiments.atlas import library
+from experiments.atlas.record import RECORD, rounded, stored_spec
+from experiments.atlas.rows import ROWS, Row
+from tests.models.atlas.test_parity import EQUAL
+
+ATLAS = load_atlas()
+BY_NAME = {row.name: row for row in ROWS}
+
+
+def test_every_row_is_in_the_record_and_no_other() -> None:
+    assert {row.model_type for row in ATLAS.rows} == set(BY_NAME)
+    assert len(ATLAS.rows) == len(ROWS) >= 30
+
+
+def test_what_is_missing_is_named() -> None:
+    known = set(library.causal_language_models())
+    assert {one.model_type for one in ATLAS.missing} == known - set(BY_NAME)
+    assert version("transformers") == ATLAS.versions["transformers"], "run make atlas"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_specification_is_what_the_defaults_give_today(row: Row) -> None:
+    spec, toy_size = stored_spec(row)
+    stored = ATLAS.row(row.name)
+    assert (stored.spec, stored.toy_size) == (spec, toy_size)
+    # What JSON has made a list of is a tuple again in the specification.
+    record = json.loads(RECORD.read_text(encoding="utf8"))["rows"][row.name]
+    assert record["spec"] == json.loads(json.dumps(to_fields(spec)))
+    assert record["toy"] == json.loads(json.dumps(row.fields))
+
+
+@pytest.mark.parametrize("row", ATLAS.rows, ids=lambda row: row.model_type)
+def test_an_outcome_is_within_the_bounds(row: AtlasRow) -> None:
+    gave = row.parity
+    assert gave.size >= 0.1
+    assert max(gave.difference, gave.leak, gave.cached) <= EQUAL
+    assert gave.bytes == gave.held_bytes == gave.reference_bytes
+
+
+@pytest.mark.parametrize("row", ATLAS.rows, ids=lambda row: row.model_type)
+def test_a_row_names_the_file_that_it_was_checked_against(row: AtlasRow) -> None:
+    file = library.modeling_file(row.model_type)
+    assert library.path_of(file) == row.path
+    assert library.sha256(file) == row.sha256
+    assert library.year_of(row.model_type) == row.year
+    assert library.name_of(row.model_type) == row.name
+
+
+@pytest.mark.parametrize(
+    ("number", "up", "digit"),
+    [(4.65e-6, True, 5e-6), (5e-6, True, 5e-6), (3.67, False, 3.0), (0.0, True, 0.0)],
+)
+def test_numbers_are_rounded_to_one_digit(number: float, up: bool, digit: float) -> None:
+    assert rounded(number, up=up) == digit
