@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from companion.models.atlas import AttentionSpec, RotarySpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec, turned_last
-from companion.models.atlas.mixers.differential import Differential, DifferentialSpec
+from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.model import state_numbers
 from companion.models.atlas.streams import Streams, StreamsSpec
 
@@ -122,8 +122,8 @@ def test_each_key_head_reads_its_own_block_and_the_best_others(count: int) -> No
 @torch.no_grad()
 def test_a_second_softmax_is_subtracted_at_every_split() -> None:
     torch.manual_seed(2)
-    spec = DifferentialSpec(4, 2, 6, initial=0.2, rotary=RotarySpec(6))
-    layer, x = stirred(Differential(WIDTH, spec)), text()
+    spec = DifferentialSpec(4, 2, 6, first_factor=0.2, rotary=RotarySpec(6))
+    layer, x = stirred(DifferentialAttention(WIDTH, spec)), text()
     whole, _ = layer(x)
     for split in (1, 8, 19):
         first, state = layer(x[:, :split])

@@ -58,7 +58,7 @@ class AttentionSpec:
 
     >>> AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
     (Kept(what='keys and values', numbers=64, tokens=1, limit=4, itemsize=None, read=512, \
-read_limit=None),)
+read_limit=None, beyond=None),)
     """
 
     num_heads: int
