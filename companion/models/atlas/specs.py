@@ -138,6 +138,14 @@ class ModelSpec:
                     f"layers: layer {number} has shares={source}, wanted an earlier layer that "
                     f"makes its own keys and values"
                 )
+            chooser = layer.chosen_by
+            if chooser is not None and (
+                chooser >= number or self.layers[chooser].chosen_by is not None
+            ):
+                raise ValueError(
+                    f"layers: layer {number} has chosen_by={chooser}, wanted an earlier layer that "
+                    f"chooses by itself"
+                )
 
     @property
     def streams(self) -> StreamsSpec | None:
