@@ -1830,4 +1830,20 @@ MUTANTS = [
         "models/atlas/test_latent_layers.py",
         "test_a_text_unfolded and indexer",
     ),
+    Mutant(
+        "pooled keys whose positions begin anew at every step",
+        "models/atlas/mixers/compressed.py",
+        "numbers = torch.arange(first, first + keys.shape[1], device=keys.device)",
+        "numbers = torch.arange(keys.shape[1], device=keys.device)",
+        "models/atlas/test_compressed_layers.py",
+        "test_a_text_in_pieces and pooled",
+    ),
+    Mutant(
+        "overlapping block without the block before it",
+        "models/atlas/mixers/compressed.py",
+        "return torch.cat((earlier, torch.zeros_like(earlier)), -1)",
+        "return torch.cat((0 * earlier, torch.zeros_like(earlier)), -1)",
+        "models/atlas/test_compressed_layers.py",
+        "test_a_text_in_pieces and overlap",
+    ),
 ]

@@ -14,7 +14,7 @@ from experiments.trials import TUNED
 
 FILES = sorted(TUNED.glob("*.json"))
 
-AT_AN_EDGE = {
+AT_AN_EDGE: dict[tuple[str, str, str], str] = {
     **{
         ("explanation", arm, "learning_rate"): "Larger rates were tried after the report: seven of "
         "twelve would take one. The reported seeds have not been run with them."

@@ -76,6 +76,13 @@ class LayerSpec:
     beside: MixerSpec | None = None
     streams: StreamsSpec | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what nothing computes."""
+        if self.beside is not None and (self.mixer is None or self.shares is not None):
+            raise ValueError("beside: got a second mixer, wanted a first one that shares nothing")
+        if self.residual_gate is not None and (self.carries_norm or self.carry_scale != (1, 1)):
+            raise ValueError("residual_gate: got one, wanted None with carries_norm or carry_scale")
+
     def keeps(self) -> tuple[Kept, ...]:
         """Return what the layer itself keeps of the tokens so far."""
         return () if self.shares is not None else self.reads()
@@ -130,6 +137,14 @@ class ModelSpec:
                 raise ValueError(
                     f"layers: layer {number} has shares={source}, wanted an earlier layer that "
                     f"makes its own keys and values"
+                )
+            chooser = layer.chosen_by
+            if chooser is not None and (
+                chooser >= number or self.layers[chooser].chosen_by is not None
+            ):
+                raise ValueError(
+                    f"layers: layer {number} has chosen_by={chooser}, wanted an earlier layer that "
+                    f"chooses by itself"
                 )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from html import escape
 from itertools import groupby
 from typing import Any
 
@@ -11,8 +12,8 @@ from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.kept import INDEXER_KEYS
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.pages.atlas.kinds import REACHES, LayerKind, Reach, alike, kind_of, mixers_of
-from companion.pages.atlas.shapes import Drawing
+from companion.pages.atlas.kinds import REACHES, LayerKind, alike, kind_of, mixers_of
+from companion.pages.atlas.shapes import STRIPES, Drawing
 from companion.pages.atlas.words import details, position_words
 
 WIDTH = 360.0
@@ -22,8 +23,7 @@ LETTERS = 12.0
 """Size of its letters, in the same units."""
 
 _STRIP, _LEAST = 34.0, 300.0  # width of the strip of layers, and least height
-_FULL: dict[Reach, float] = {"full": 1, "indexed": 1, "latent": 0.8, "window": 0.55, "state": 0.3,
-                             "short": 0.15, "none": 0.05}  # fmt: skip
+_PART = dict(STRIPES.values())
 _AXIS, _MIDDLE, _BOX = 58.0, 114.0, 92.0  # the residual stream, and what branches off from it
 _PANEL, _INSIDE = 186.0, 172.0  # where a mixer is drawn, and how wide
 _LINE = 16.0
@@ -64,31 +64,32 @@ def depth(
 
     A layer is the longer the more it lets a token reach.
     """
-    number = len(spec.layers)
-    step = height / number
-    by_reach: dict[Reach, list[str]] = {}
-    for place, layer in enumerate(spec.layers):
-        reach = kind_of(layer).reach
-        line = f"M{x:g} {y + height - (place + 0.5) * step:.1f}h{width * _FULL[reach]:.1f}"
-        by_reach.setdefault(reach, []).append(line)
-    thick = max(1.0, step - min(2.0, step / 3))
-    for reach, lines in by_reach.items():
-        drawing.shapes.append(["d", f"reach {reach}", "".join(lines), round(thick, 1), "none"])
+    drawing.strip(x, y, width, height, "".join(_letter(layer) for layer in spec.layers))
 
 
-def layer_line(spec: ModelSpec, *, width: float = 120.0, height: float = 18.0) -> Drawing:
-    """Draw the kinds of layers from the first, on the left, to the last: small, for a table."""
-    drawing, number = Drawing(width, height), len(spec.layers)
-    step = width / number
-    by_reach: dict[Reach, list[str]] = {}
+def _letter(layer: LayerSpec) -> str:
+    return next(letter for letter, reach in STRIPES.items() if reach[0] == kind_of(layer).reach)
+
+
+def layer_line(spec: ModelSpec, label: str) -> str:
+    """Return the kinds of layers from the first, on the left, to the last: small, for a table.
+
+    Args:
+        spec: of the model.
+        label: what it shows, for screen readers.
+    """
+    by_reach: dict[str, list[str]] = {}
     for place, layer in enumerate(spec.layers):
-        reach = kind_of(layer).reach
-        line = f"M{(place + 0.5) * step:.1f} {height:g}v{-height * _FULL[reach]:.1f}"
-        by_reach.setdefault(reach, []).append(line)
-    thick = max(1.0, step - min(1.5, step / 3))
-    for reach, lines in by_reach.items():
-        drawing.shapes.append(["d", f"reach {reach}", "".join(lines), round(thick, 1), "none"])
-    return drawing
+        reach, part = STRIPES[_letter(layer)]
+        by_reach.setdefault(reach, []).append(f"M{place} 20v-{20 * part:.0f}")
+    paths = "".join(
+        f'<path class="am-atlas-reach am-atlas-{reach}" d="{"".join(lines)}"/>'
+        for reach, lines in by_reach.items()
+    )
+    return (
+        f'<svg class="am-atlas-line" viewBox="-.5 0 {len(spec.layers)} 20" role="img"'
+        f' preserveAspectRatio="none" aria-label="{escape(label)}">{paths}</svg>'
+    )
 
 
 # The mixers
@@ -122,7 +123,7 @@ def _counted(layers: list[LayerSpec]) -> dict[LayerKind, int]:
 def _title(drawing: Drawing, kind: LayerKind, number: int, y: float) -> float:
     for place, words in enumerate(_lines(kind.counted(number), _LETTERS_A_LINE - 3)):
         if place == 0:
-            length = 12 * _FULL[kind.reach]
+            length = 12 * _PART[kind.reach]
             look = f"reach {kind.reach}"
             drawing.shapes.append(["d", look, f"M{_PANEL:g} {y:g}h{length:.1f}", 9, "none"])
         drawing.text("bold", _PANEL + 18, y + 4, words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -16,6 +16,17 @@ _ATTRIBUTES = {
     "t": ("text", ("x", "y")),
 }
 """By the letter of a shape, its element of SVG and the attributes that follow its class."""
+
+STRIPES = {
+    "f": ("full", 1.0),
+    "i": ("indexed", 1.0),
+    "l": ("latent", 0.8),
+    "w": ("window", 0.55),
+    "s": ("state", 0.3),
+    "c": ("short", 0.15),
+    "n": ("none", 0.05),
+}
+"""By the letter of a layer in a strip, what it reaches, and how long its bar is."""
 
 Plain = list[str | float]
 """A letter, a class, the attributes in their order, and of a text its words."""
@@ -62,17 +73,9 @@ class Drawing:
         """Write a line of words."""
         self.shapes.append(["t", look, _round(x), _round(y), words])
 
-    def place(self, other: Drawing, x: float, y: float) -> None:
-        """Add another drawing, moved to a place; it may have no paths."""
-        for letter, look, *rest in other.shapes:
-            names = _ATTRIBUTES[str(letter)][1]
-            moved: list[Any] = [
-                value + (x if "x" in name[:2] else y if "y" in name[:2] else 0)
-                if isinstance(value, int | float) and name != "rx"
-                else value
-                for name, value in zip(names, rest, strict=False)
-            ]
-            self.shapes.append([letter, look, *moved, *rest[len(names) :]])
+    def strip(self, x: float, y: float, width: float, height: float, layers: str) -> None:
+        """Draw a bar for every layer, the first below, each as long as `STRIPES` says."""
+        self._add("s", "reach", x, y, width, height, layers)
 
     def svg(self, label: str, *, prefix: str = "am-atlas-") -> str:
         """Return the drawing as an element of SVG.
@@ -101,7 +104,27 @@ def elements(shapes: Iterable[Sequence[str | float]], prefix: str) -> str:
     >>> elements([["c", "sink", 1, 2, 3]], "am-")
     '<circle class="am-sink" cx="1" cy="2" r="3"/>'
     """
-    return "".join(_element(shape, prefix) for shape in shapes)
+    return "".join(_element(one, prefix) for shape in shapes for one in _expanded(shape))
+
+
+def _expanded(shape: Sequence[str | float]) -> Iterator[Sequence[str | float]]:
+    """Yield the paths of a strip; any other shape as it is."""
+    letter, look, *rest = shape
+    if letter != "s":
+        yield shape
+        return
+    x, y, width, height = map(float, rest[:4])
+    layers = str(rest[4])
+    step = height / len(layers)
+    thick = round(max(1.0, step - min(2.0, step / 3)), 1)
+    for kind in dict.fromkeys(layers):
+        reach, part = STRIPES[kind]
+        bars = (
+            f"M{x:g} {y + height - (place + 0.5) * step:.1f}h{width * part:.1f}"
+            for place, layer in enumerate(layers)
+            if layer == kind
+        )
+        yield ["d", f"{look} {reach}", "".join(bars), thick, "none"]
 
 
 def _element(shape: Sequence[str | float], prefix: str) -> str:

@@ -124,3 +124,11 @@ def test_a_layer_takes_over_the_choice_of_another() -> None:
     rest, _ = model(tokens[:, 6:], before)
     torch.testing.assert_close(torch.cat((first, rest), 1), whole, rtol=0, atol=1e-5)
     assert state_numbers(states) == 2 * TEXT * (11 + 17)
+
+
+@pytest.mark.parametrize("chooser", [1, 2])
+def test_a_choice_comes_from_an_earlier_layer_that_chooses(chooser: int) -> None:
+    spec = replace(PLAIN, indexer=INDEXER)
+    layers = (LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0))
+    with pytest.raises(ValueError, match=f"layer 2 has chosen_by={chooser}, wanted an earlier"):
+        ModelSpec(9, WIDTH, (*layers, LayerSpec(spec, None, chosen_by=chooser)))

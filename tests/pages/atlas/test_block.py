@@ -34,9 +34,12 @@ def test_a_drawing_stays_in_its_frame(row: AtlasRow) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.model_type)
 def test_every_layer_has_a_bar(row: AtlasRow) -> None:
-    line = layer_line(row.spec)
-    bars = sum(str(shape[2]).count("M") for shape in line.shapes)
-    assert bars == len(row.spec.layers)
+    paths = re.findall(r' d="([^"]*)"', layer_line(row.spec, "layers"))
+    assert sum(path.count("M") for path in paths) == len(row.spec.layers)
+    (strip,) = [shape for shape in draw_block(row.spec).shapes if shape[0] == "s"]
+    assert len(str(strip[-1])) == len(row.spec.layers)
+    drawn = draw_block(row.spec).svg("layers")
+    assert len(re.findall(r"M0 [\d.]+h", drawn)) == len(row.spec.layers)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.model_type)

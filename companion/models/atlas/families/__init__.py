@@ -12,6 +12,7 @@ from companion.models.atlas.families import (
     compressed,
     dense,
     early,
+    falcon,
     gated,
     gemma,
     hybrid,
@@ -29,8 +30,8 @@ from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
 _ROOMS = (
-    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, recurrent, latent, kimi,
-    blocks, compressed,
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, falcon, recurrent, latent,
+    kimi, blocks, compressed,
 )  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {

@@ -56,9 +56,9 @@ class AttentionSpec:
         bias: whether the projections to queries, keys and values have biases.
         output_bias: whether the output projection has one.
 
-    >>> AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
-    (Kept(what='keys and values', numbers=64, tokens=1, limit=4, itemsize=None, read=512, \
-read_limit=None),)
+    >>> (kept,) = AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
+    >>> kept.what, kept.numbers, kept.limit
+    ('keys and values', 64, 4)
     """
 
     num_heads: int

@@ -8,7 +8,31 @@ const SHAPES = {
   d: ["path", "d", "stroke-width", "stroke-dasharray"],
   t: ["text", "x", "y"],
 };
+const STRIPES = {
+  f: ["full", 1],
+  i: ["indexed", 1],
+  l: ["latent", 0.8],
+  w: ["window", 0.55],
+  s: ["state", 0.3],
+  c: ["short", 0.15],
+  n: ["none", 0.05],
+};
 const ORDERS = ["year", "name", "bytes kept, most first", "bytes kept, least first"];
+
+/* The paths of a strip, a bar for every layer; any other shape as it is. */
+function expanded([letter, look, ...rest]) {
+  if (letter !== "s") return [[letter, look, ...rest]];
+  const [x, y, width, height, layers] = rest;
+  const step = height / layers.length;
+  const thick = Math.max(1, step - Math.min(2, step / 3));
+  return [...new Set(layers)].map((kind) => {
+    const [reach, part] = STRIPES[kind];
+    const bars = [...layers].map((layer, place) => {
+      return layer === kind ? `M${x} ${y + height - (place + 0.5) * step}h${width * part}` : "";
+    });
+    return ["d", `${look} ${reach}`, bars.join(""), thick, "none"];
+  });
+}
 
 /* Draw what companion/pages/atlas/shapes.py has packed. */
 function drawn({ size, shapes, alt }) {
@@ -18,7 +42,7 @@ function drawn({ size, shapes, alt }) {
     "aria-label": alt,
     class: "am-atlas-drawing",
   });
-  for (const [letter, look, ...rest] of shapes) {
+  for (const [letter, look, ...rest] of shapes.flatMap(expanded)) {
     const [tag, ...names] = SHAPES[letter];
     const classes = look.split(" ").map((word) => "am-atlas-" + word).join(" ");
     const part = make(`svg:${tag}`, { class: classes });

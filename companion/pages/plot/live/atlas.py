@@ -63,7 +63,7 @@ def _chip(row: AtlasRow, facts: Facts) -> str:
     marks = ",".join(facts.marks) or PLAIN
     return (
         f'<li class="am-census-name" data-am-marks="{escape(marks)}">{escape(row.name)}'
-        f"{layer_line(row.spec, width=44, height=9).svg(facts.pattern)}</li>"
+        f"{layer_line(row.spec, facts.pattern)}</li>"
     )
 
 
@@ -150,7 +150,7 @@ def atlas_drawing(model_type: str, *, caption: str = "") -> AtlasDrawing:
 
 def _row(row: AtlasRow, facts: Facts) -> str:
     marks = ", ".join(facts.marks) or PLAIN
-    line = layer_line(row.spec).svg(f"{facts.layers} layers: {facts.pattern}")
+    line = layer_line(row.spec, f"{facts.layers} layers: {facts.pattern}")
     cells = (
         ("layers", f"{line}<span>{escape(facts.pattern)}</span>"),
         ("heads", escape(facts.heads)),

@@ -182,6 +182,8 @@ def _why(part: Kept) -> str:
         how = f"{numbers} a token"
     else:
         how = f"{numbers} for {part.tokens} tokens"
+    if part.beyond is not None:
+        how += f" behind the last {part.beyond} that are complete"
     if part.limit is not None:
         how += f", at most {part.limit:,} times"
     return how if part.itemsize is None else f"{how}, {part.itemsize} bytes each"
@@ -208,4 +210,5 @@ def _part(part: Kept) -> list[Any]:
     """Return a part as a row, which the script reads by the places of its numbers."""
     return [
         part.what, part.numbers, part.tokens, part.read, part.limit, part.itemsize, part.read_limit,
+        part.beyond,
     ]  # fmt: skip

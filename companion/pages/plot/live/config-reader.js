@@ -18,7 +18,7 @@ function kindsOf(config) {
 }
 
 function keep(what, numbers, more = {}) {
-  return { what, numbers, tokens: 1, limit: null, itemsize: null, read: 0, readLimit: null, ...more };
+  return { what, numbers, tokens: 1, limit: null, itemsize: null, read: 0, readLimit: null, beyond: null, ...more };
 }
 
 /* Softmax attention: heads h, heads of keys g, their widths, and how many tokens it keeps. */
@@ -73,6 +73,19 @@ function gatedDelta(config) {
     whole("inputs of the convolution", channels * w),
   ];
   return { weights: e * (channels + 2 * h + 2 * h * v) + channels * w, keeps: parts, reads: parts };
+}
+
+/* Kimi Delta Attention: a state of d x d numbers a head; decays and gates may pass through few numbers. */
+function kimiDelta(config, rank) {
+  const e = field(config, "hidden_size");
+  const [h, d] = [field(config, "linear_num_heads"), field(config, "linear_head_dim")];
+  const [w, all] = [field(config, "linear_conv_kernel_dim"), h * d];
+  const narrow = rank ? rank * (e + all) : e * all;
+  const parts = [
+    whole("state", all * d, { itemsize: 4, read: 6 * all * d }),
+    whole("inputs of the convolution", 3 * all * w),
+  ];
+  return { weights: e * (3 * all + h + all) + 2 * narrow + 3 * all * w, keeps: parts, reads: parts };
 }
 
 /* Mamba-2: a state of d x v numbers a head, and the inputs of a short convolution. */
@@ -189,6 +202,61 @@ function minimaxM3(config, kind) {
   return { weights: mixed.weights + config.hidden_size * (g + 1) * width, keeps: parts, reads: parts };
 }
 
+/* DeepSeek-V4: keys that are values, near ones in a window and far ones pooled in blocks. */
+function compressed(config, kind) {
+  const [e, h, d] = [field(config, "hidden_size"), headsOf(config), field(config, "head_dim")];
+  const [q, groups, inner] = [field(config, "q_lora_rank"), field(config, "o_groups"), field(config, "o_lora_rank")];
+  const read = 4 * h * d;
+  const parts = [keep("keys that are values", d, { limit: field(config, "sliding_window") - 1, read })];
+  const n = field(config, "hc_mult");
+  let weights = e * q + q * h * d + e * d + h * d * inner + groups * inner * e + 2 * n * e * (2 * n + n * n);
+  if (kind === "sliding_attention") return { weights, keeps: parts, reads: parts };
+  const size = field(config, "compress_rates")[kind];
+  const overlap = kind === "compressed_sparse_attention";
+  const times = overlap ? 2 : 1;
+  const unpooled = (width) => [
+    keep("tokens of an unfinished block", 2 * times * width, { beyond: size }),
+    ...(overlap ? [keep("latest block", 2 * width * size, { tokens: size, limit: 1 })] : []),
+  ];
+  const readLimit = overlap ? field(config, "index_topk") : null;
+  parts.push(keep("pooled keys", d, { tokens: size, read, readLimit }), ...unpooled(d));
+  weights += 2 * times * e * d;
+  if (overlap) {
+    const [heads, width] = [field(config, "index_n_heads"), field(config, "index_head_dim")];
+    parts.push(keep("indexer keys", width, { tokens: size, read: 2 * heads * width }), ...unpooled(width));
+    weights += 2 * times * e * width + q * heads * width + e * heads;
+  }
+  return { weights, keeps: parts, reads: parts };
+}
+
+/* The fields of Kimi Linear and Ling under the names that most files have for them. */
+const known = (config) => ({
+  ...config,
+  num_experts_per_tok: config.num_experts_per_tok || config.num_experts_per_token,
+  n_shared_experts: config.n_shared_experts || config.num_shared_experts,
+});
+
+function kimiLinear(config) {
+  const given = known(config);
+  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given, field(given, "linear_head_dim")) : latent(given));
+  return layersOf(given, mixer, (at) => routed(given, named(given, at), shared(given)));
+}
+
+function ling(config) {
+  const given = known(config);
+  const gated = () => {
+    const mixed = latent({ ...given, q_lora_rank: null });
+    return { ...mixed, weights: mixed.weights + given.hidden_size * headsOf(given) };
+  };
+  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given) : gated());
+  return layersOf(given, mixer, (at) => routed(given, named(given, at), shared(given)));
+}
+
+function mambaAlone(config) {
+  const sizes = { h: config.num_heads, d: config.head_dim, groups: config.n_groups, n: config.state_size, w: config.conv_kernel };
+  return Array.from({ length: field(config, "num_hidden_layers") }, () => mamba2(config, sizes));
+}
+
 /* A layer that takes over the keys which an earlier one has chosen has no indexer of its own. */
 function indexedOrShared(config, kind, at) {
   return indexed(config, (config.indexer_types || [])[at] !== "shared");
@@ -278,6 +346,13 @@ const READERS = {
   deepseek_v32: latentModel((config) => indexed(config)),
   glm_moe_dsa: latentModel(indexedOrShared),
   hy_v4: latentModel(hunyuan4),
+  deepseek_v4: reader({
+    mixer: compressed,
+    computes: (config) => experts(config, { shared: field(config, "moe_intermediate_size") }),
+  }),
+  kimi_linear: kimiLinear,
+  bailing_hybrid: ling,
+  mamba2: mambaAlone,
   minimax_m3_vl_text: reader({
     mixer: minimaxM3,
     computes: (config, at) =>
@@ -292,11 +367,18 @@ const READERS = {
     computes: (config, at) =>
       routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
   }),
-  qwen3_5_text: reader({ mixer: recurrent(gatedDelta, gatedByFeature) }),
-  qwen3_5_moe_text: reader({
-    mixer: recurrent(gatedDelta, gatedByFeature),
-    computes: (config) => experts(config, { ...one(config, "shared_expert_intermediate_size"), gate: true }),
-  }),
+  ...Object.fromEntries(
+    ["qwen3_5", "qwen3_5_text"].map((name) => [name, reader({ mixer: recurrent(gatedDelta, gatedByFeature) })]),
+  ),
+  ...Object.fromEntries(
+    ["qwen3_5_moe", "qwen3_5_moe_text"].map((name) => [
+      name,
+      reader({
+        mixer: recurrent(gatedDelta, gatedByFeature),
+        computes: (config) => experts(config, { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+      }),
+    ]),
+  ),
   olmo_hybrid: reader({ mixer: recurrent(gatedDelta) }),
   minimax: reader({ mixer: recurrent(lightning, windowed), computes: (config) => experts(config) }),
   lfm2: reader({ mixer: convolved(attention), computes: (config) => dense(config, liquidWidth(config)) }),
