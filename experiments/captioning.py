@@ -27,14 +27,15 @@ from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, R
 from companion.models.vision.captioner import Attention
 from experiments.claims import Claim, Quantity
 from experiments.descent import config_of, train_new
-from experiments.experiment import Experiment, on
+from experiments.experiment import Answers, Experiment, by_item, numbers, on
 from experiments.findings import with_findings
 from experiments.findings.captioning import FINDINGS
 from experiments.kinds import NumberKind, number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(11, 16))
-LEARNING_RATES = (0.005, 0.008)
+LEARNING_RATES = (0.002, 0.005, 0.008, 0.0125, 0.02, 0.032, 0.05)
+"""The first edition tried 0.005 and 0.008 alone, and every kind of attention took the larger."""
 REPORT_STEPS = 700
 """Updates of a reported training; tuning takes `Setting.steps`, fewer."""
 VOCAB = scene_vocabulary()
@@ -117,9 +118,9 @@ def captions(model: Captioner, images: Tensor, vocab: Vocabulary) -> list[tuple[
 
 
 @torch.no_grad()
-def evaluate(model: Captioner, task: Task) -> dict[str, float]:
+def evaluate(model: Captioner, task: Task) -> dict[str, float | Answers]:
     """Return all measures of a captioner, in %, and the mean loss of the right captions."""
-    measures: dict[str, float] = {}
+    measures: dict[str, float | Answers] = {}
     for name, held_out in (("seen", False), ("held_out", True)):
         pictures, batch = drawn(task.test, task.test_seed + held_out, held_out)
         said = captions(model, batch.images, VOCAB)
@@ -133,6 +134,7 @@ def evaluate(model: Captioner, task: Task) -> dict[str, float]:
         for kind, percent in words_right(looks, batch, asked).items():
             measures[f"words/{name}/{kind}"] = percent
         if held_out:
+            measures[by_item("words/held_out/shape")] = shapes_right(looks, batch, asked)
             measures |= wrong_words(looks, batch, asked, model.config.side, task.margin)
             measures |= with_other_colours(model, batch, asked)
     measures["loss"] = float(model.loss(drawn(task.test, task.test_seed)[1]))
@@ -158,19 +160,35 @@ def held_out_only(scene: Scene) -> Scene:
     return replace(scene, classes=classes)
 
 
+def right_words(
+    looks: CaptionOutput, batch: CaptionBatch, pictures: Sequence[Scene]
+) -> list[list[tuple[str, bool]]]:
+    """Return, by scene, every word's class and whether it is the most probable one.
+
+    The words before it are given.
+    """
+    right = (looks.logits.argmax(-1) == batch.target_out).tolist()
+    return [
+        [*zip(scene.classes, row, strict=False)] for scene, row in zip(pictures, right, strict=True)
+    ]
+
+
 def words_right(
     looks: CaptionOutput, batch: CaptionBatch, pictures: Sequence[Scene]
 ) -> dict[str, float]:
-    """Return, by class, how often the most probable word is the right one, the words before given.
-
-    In %.
-    """
-    right = (looks.logits.argmax(-1) == batch.target_out).tolist()
+    """Return, by class, how often the most probable word is the right one, in %."""
     by_class: dict[str, list[bool]] = {}
-    for row, scene in zip(right, pictures, strict=True):
-        for hit, kind in zip(row, scene.classes, strict=False):
+    for words in right_words(looks, batch, pictures):
+        for kind, hit in words:
             by_class.setdefault(kind, []).append(hit)
     return {kind: 100.0 * fmean(hits) for kind, hits in by_class.items()}
+
+
+def shapes_right(looks: CaptionOutput, batch: CaptionBatch, pictures: Sequence[Scene]) -> Answers:
+    """Return, by scene, how many of its shapes are right, and how many there are."""
+    words = right_words(looks, batch, pictures)
+    hits = [[hit for kind, hit in scene if kind == "shape"] for scene in words]
+    return [(float(sum(scene)), float(len(scene))) for scene in hits]
 
 
 def wrong_words(
@@ -199,11 +217,11 @@ def wrong_words(
 
 def with_other_colours(
     model: Captioner, batch: CaptionBatch, pictures: Sequence[Scene]
-) -> dict[str, float]:
+) -> dict[str, float | Answers]:
     """Say another colour before the shape of a held-out combination, and see which shape follows.
 
     The colour is the next one, in the order of `COLOURS`, that training has seen with the shape.
-    The picture and the words before stay as they are. In %.
+    The picture and the words before stay as they are. In %, and by scene.
     """
     names = list(COLOURS)
     tokens, columns = batch.target_in.clone(), []
@@ -217,10 +235,13 @@ def with_other_colours(
     rows = torch.arange(len(pictures))
     said = model(batch.images, tokens).logits.argmax(-1)[rows, columns]
     right = said == batch.target_out[rows, columns]
-    return {"other_colour/shape": 100.0 * float(right.double().mean())}
+    return {
+        "other_colour/shape": 100.0 * float(right.double().mean()),
+        by_item("other_colour/shape"): [(float(hit), 1.0) for hit in right.tolist()],
+    }
 
 
-def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
+def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float | Answers]:
     """Train one captioner and measure it."""
     return evaluate(fit(setting, task, seed)[0], task)
 
@@ -236,7 +257,7 @@ def smoke() -> list[float]:
         setting = replace(arm, learning_rate=0.01, steps=4, batch_size=16, channels=8)
         model, losses = fit(setting, task, seed=7)
         trace += losses
-        measures = evaluate(model, task)
+        measures = numbers(evaluate(model, task))
         trace += [measures["loss"], fmean(measures.values()) / 1000]
     return trace
 

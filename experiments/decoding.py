@@ -27,7 +27,7 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig
 from experiments.claims import Claim, Runs
 from experiments.descent import train_new
-from experiments.experiment import Experiment
+from experiments.experiment import Answers, Experiment, by_item, numbers
 from experiments.findings import with_findings
 from experiments.findings.decoding import FINDINGS
 from experiments.kinds import number, share
@@ -183,7 +183,7 @@ def spelled(decoded: Decoded, vocab: Vocabulary) -> list[tuple[str, ...]]:
 # Searching
 
 
-def searched(written: Written, task: Task) -> dict[str, float]:
+def searched(written: Written, task: Task) -> dict[str, float | Answers]:
     """Go on from every beginning by greedy decoding, beams and exact search."""
     model, vocab = written.model, written.vocab
     begins = dict.fromkeys(pair.source[: task.begin_with] for pair in unread(task))
@@ -199,13 +199,14 @@ def searched(written: Written, task: Task) -> dict[str, float]:
     ]
     searches["exact"] = Continuations([words for words, _ in best], [total for _, total in best])
     greedily = searches["beam/1"].log_probs
-    measures: dict[str, float] = {}
+    measures: dict[str, float | Answers] = {}
     for name, (ids, totals) in searches.items():
         sentences = [
             tuple(vocab.tokens[i] for i in (*prompt[1:], *more))
             for prompt, more in zip(prompts, ids, strict=True)
         ]
         pairs = list(zip(totals, greedily, strict=True))
+        sound = [float(read(words) is not None) for words in sentences]
         lost = [top - total for (_, top), total in zip(best, totals, strict=True)]
         measures |= {
             f"{name}/log_prob": fmean(totals),
@@ -213,7 +214,8 @@ def searched(written: Written, task: Task) -> dict[str, float]:
             f"{name}/below_greedy": 100 * fmean(total < first - SAME for total, first in pairs),
             f"{name}/is_best": 100 * fmean(loss < SAME for loss in lost),
             f"{name}/words": fmean(len(more) for more in ids),
-            f"{name}/grammatical": 100 * fmean(read(words) is not None for words in sentences),
+            f"{name}/grammatical": 100 * fmean(sound),
+            by_item(f"{name}/grammatical"): [(hit, 1.0) for hit in sound],
         }
     return measures
 
@@ -289,10 +291,12 @@ def most_probable(
 # The record
 
 
-def outcome(seed: int, setting: Setting = Setting(), task: Task = TASK) -> dict[str, float]:
+def outcome(
+    seed: int, setting: Setting = Setting(), task: Task = TASK
+) -> dict[str, float | Answers]:
     """Train one model, and measure what it writes and what searches find in it."""
     written = fit(setting, task, seed)
-    measures = {"final_loss": fmean(written.losses[-20:])}
+    measures: dict[str, float | Answers] = {"final_loss": fmean(written.losses[-20:])}
     for name, choice in choices().items():
         shares = drawn(written, choice, task, seed)
         measures |= {f"{name}/{what}": value for what, value in shares.items()}
@@ -303,7 +307,7 @@ def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates, then all that is measured."""
     task = Task(sentences=150, max_length=6, samples=12, beginnings=3, limit=8)
     setting = Setting(steps=8, batch_size=16, embed_dim=16)
-    measures = outcome(7, setting, task)
+    measures = numbers(outcome(7, setting, task))
     # A model that has hardly begun may never end a sentence, whose log-probability is then -inf.
     ended = [value for value in measures.values() if math.isfinite(value)]
     return [*fit(setting, task, seed=7).losses, *ended]

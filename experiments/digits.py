@@ -28,7 +28,8 @@ from experiments.kinds import number, share
 from experiments.trials import Trials, tuned
 
 SEEDS = tuple(range(11, 16))
-LEARNING_RATES = (0.002, 0.004)
+LEARNING_RATES = (0.0005, 0.001, 0.002, 0.004, 0.008)
+"""The first edition tried 0.002 and 0.004 alone, so that each model took an edge of its grid."""
 REPORT_STEPS = 800
 """Updates of a reported training; tuning takes `Setting.steps`, fewer."""
 WIPED = 4

@@ -19,7 +19,5 @@ OUTDATED: Mapping[str, str] = {
     "positions": "Its task, models, training and accuracy moved to the package, where the lesson's "
     "models are trained with them, too. All that was recorded of seed 1 after 2,000 updates, with "
     "each of the six encodings, comes out the same, digit for digit, and so does the smoke run.",
-    "translator_race": "It ran while the forward pass of a block was divided into two functions, "
-    "which compute the same numbers in the same order.",
 }
 """By study, the reason why its record was not made again."""

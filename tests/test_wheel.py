@@ -115,6 +115,7 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
     names = ZipFile(wheel).namelist()
     assert "companion/py.typed" in names
     assert "companion/data/phrases.tsv" in names
+    assert "companion/data/sentences.txt" in names
     assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
     assert {
         "companion/pages/plot/live/live.css",
@@ -128,9 +129,14 @@ def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> N
 def test_the_wheel_carries_the_licences(wheel: Path) -> None:
     archive = ZipFile(wheel)
     found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
-    assert found.keys() == {"LICENSE", "companion/pages/fonts/OFL.txt"}
+    assert found.keys() == {
+        "LICENSE",
+        "companion/pages/fonts/OFL.txt",
+        "companion/data/CC-BY-4.0.txt",
+    }
     assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
     assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/pages/fonts/OFL.txt"]).decode()
+    assert "Attribution 4.0" in archive.read(found["companion/data/CC-BY-4.0.txt"]).decode()
 
 
 def test_the_source_archive_can_be_built_from(built: Path) -> None:

@@ -59,10 +59,12 @@ def token_cost(
 def outer_weights(spec: ModelSpec) -> int:
     """Count the numbers of the matrices outside the layers that one token passes through.
 
-    They score the next token, and project what layers read of each token by itself.
+    They score the next token, project what layers read of each token by itself, and blend the
+    residual streams where there are several.
     """
+    streams = 0 if spec.streams is None else spec.streams.count**2
     inputs = sum(layer.token_input.dim for layer in spec.layers if layer.token_input is not None)
-    return (spec.vocab_size + inputs) * spec.embed_dim
+    return (spec.vocab_size + inputs + streams) * spec.embed_dim
 
 
 def layer_weights(embed_dim: int, spec: LayerSpec) -> int:

@@ -29,6 +29,9 @@ _SMALL = {
     "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1,
     "layer_types": ["full_attention"],
 }  # fmt: skip
+_EYES = {
+    "depth": 1, "hidden_size": 8, "num_heads": 2, "intermediate_size": 8, "out_hidden_size": 48,
+}  # fmt: skip
 _MUSE = {
     "sliding_window": 7, "layer_types": ["full_attention", "sliding_attention"] * 2,
     "layer_rope_theta": [0, 1e4, 0, 1e4], "qk_scale_factor": 1.3, "output_multiplier": 0.7,
@@ -83,6 +86,7 @@ class Row:
         toy: fields of the configuration at toy size.
         base: fields that most rows share; a row that has none of them gives its own.
         auto: the library's class that builds it with a layer of scores.
+        cache: what the library calls its cache.
         factors: by pattern of their names, what stored tensors are multiplied by where random ones
             make scores so large that rounding shows.
         ties: its indexer chooses among equal scores as torch.topk happens to, so that the
@@ -91,15 +95,20 @@ class Row:
             how large the difference is without that.
         rounding: why rounding would show with the fields of the other rows, where this one has
             others to keep it out of sight.
+        held_twice: bytes of the reference's cache that repeat others of it, and that
+            `reference_bytes` leaves out: its layers with a window alone keep keys and values apart
+            where both are the same.
     """
 
     name: str
     toy: Mapping[str, Any] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=lambda: _BASE)
     auto: str = "AutoModelForCausalLM"
+    cache: str = "past_key_values"
     factors: Mapping[str, float] = field(default_factory=dict)
     ties: bool = False
     rounding: str = ""
+    held_twice: int = 0
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -258,6 +267,10 @@ ROWS = (
     Row("glm_moe_dsa", {
         **_LATENT, **_GROUPS, **_INDEX, "indexer_types": ["full", "shared", "full", "shared"]},
         ties=True),
+    Row("hy_v4", {
+        **_LATENT, **_GROUPS, **_INDEX, "n_group": 1, "topk_group": 1, "hc_mult": 3,
+        "swiglu_limit": 0.7, "initializer_range": 0.1,
+        "indexer_types": ["full", "full", "shared", "shared"]}, ties=True),
     Row("glm4_moe_lite", {**_LATENT, **_GROUPS}),
     Row("axk1", {**_LATENT, **_GROUPS}),
     Row("youtu", {**_LATENT, "initializer_range": 0.1}),
@@ -291,5 +304,37 @@ ROWS = (
         "mlp_multipliers": [1.3, 0.6], "key_multiplier": 1.2, "attention_out_multiplier": 0.8,
         "attention_in_multiplier": 1.4, "ssm_multipliers": [0.8, 1.2, 0.7, 1.3, 0.9],
         "ssm_in_multiplier": 1.3, "ssm_out_multiplier": 0.7, "mamba_rms_norm": True}),
+    Row("minimax_m3_vl_text", {
+        **_LOCAL, "rope_parameters": _HALF, "layer_types": [
+            "full_attention", "minimax_m3_sparse", "minimax_m3_sparse", "full_attention"],
+        "mlp_layer_types": _SPARSE, "dense_intermediate_size": 40, "swiglu_limit": 0.7,
+        "shared_intermediate_size": 20, "index_n_heads": 2, "index_head_dim": 12,
+        "index_block_size": 4, "index_topk_blocks": 2, "index_local_blocks": 1}),
+    Row("deepseek_v4", {
+        **_GROUPS, **_INDEX, "num_key_value_heads": 1, "partial_rotary_factor": 0.5,
+        "q_lora_rank": 28, "sliding_window": 7, "o_groups": 2, "o_lora_rank": 10, "hc_mult": 3,
+        "hc_sinkhorn_iters": 4, "swiglu_limit": 0.7, "n_shared_experts": 1, "index_topk": 3,
+        "layer_types": ["sliding_attention", "compressed_sparse_attention",
+                        "heavily_compressed_attention", "compressed_sparse_attention"],
+        "compress_rates": {"compressed_sparse_attention": 3, "heavily_compressed_attention": 6},
+        "initializer_range": 0.1, "mlp_layer_types": ["hash_moe", "moe", "moe", "moe"]},
+        ties=True, held_twice=768),
+    Row("kimi_linear", {
+        **_LATENT, **_GROUPS, "q_lora_rank": None, "num_local_experts": 6, "layer_types": _HYBRID,
+        "linear_num_heads": 3, "linear_head_dim": 6, "linear_conv_kernel_dim": 4,
+        "rms_norm_eps": 1e-3}, rounding=_SMALL_HEADS),
+    Row("bailing_hybrid", {
+        **_LATENT, **_GROUPS, "head_dim": 6, "num_local_experts": 6, "layer_group_size": 2,
+        "short_conv_kernel_size": 4, "rms_norm_eps": 1e-3}, rounding=_SMALL_HEADS),
+    Row("mamba2", {
+        "num_heads": 6, "head_dim": 16, "state_size": 6, "n_groups": 2, "chunk_size": 8},
+        cache="cache_params"),
+    Row("qwen3_5", {
+        "text_config": {**_BASE, **_DELTA, "layer_types": _HYBRID}, "vision_config": _EYES},
+        base={}, auto=_IMAGES, rounding=_SMALL_HEADS),
+    Row("qwen3_5_moe", {
+        "text_config": {**_BASE, **_EXPERTS, **_DELTA, "layer_types": _HYBRID,
+                        "shared_expert_intermediate_size": 20}, "vision_config": _EYES},
+        base={}, auto=_IMAGES, rounding=_SMALL_HEADS),
 )  # fmt: skip
 """The architectures, each of which the check builds twice."""

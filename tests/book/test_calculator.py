@@ -12,6 +12,7 @@ from companion.models.atlas import ModelSpec, read_config
 from companion.pages.plot import LiveOutput, calculator, cost_of
 from companion.pages.plot.live.calculator import LENGTHS, in_words
 from experiments.atlas.check import default_config, toy_config
+from experiments.atlas.record import stored_spec
 from experiments.atlas.rows import ROWS
 from tests.book import playable
 
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-UNSAID = ("dots1", "glm4_moe")  # the library's class leaves sizes open, or sets ones that are odd
-DEFAULTS = {row.name: default_config(row).to_dict() for row in ROWS if row.name not in UNSAID}
-SPECS = {name: read_config(fields) for name, fields in DEFAULTS.items()}
-PASTED = [*DEFAULTS.values(), *(toy_config(row).to_dict() for row in ROWS)]
+SPECS = {row.name: stored_spec(row)[0] for row in ROWS}
+WHOLE = [row for row in ROWS if not stored_spec(row)[1]]  # whose class has all sizes by default
+PASTED = [
+    *(default_config(row).to_dict() for row in WHOLE),
+    *(toy_config(row).to_dict() for row in ROWS),
+]
 
 
 def output(**options: Any) -> LiveOutput:

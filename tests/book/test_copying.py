@@ -99,3 +99,14 @@ def test_nothing_jumps(browser: Browser, screen: str) -> None:
         page.get_by_label("first head").click()
         page.get_by_role("button", name="letter 9, i").click()
         playable.nothing_has_shifted(page)
+
+
+@pytest.mark.parametrize("width", [375, 390])
+def test_a_phone_shows_the_whole_strip(browser: Browser, width: int) -> None:
+    view = {"viewport": {"width": width, "height": 844}}
+    with playable.alone(browser, output(), **view) as page:
+        page.add_style_tag(content="main{padding:0 17.6px}body{margin:0}")
+        table = playable.box_of(page.locator(".am-copying-table"))
+        drawing = playable.box_of(page.locator(".am-live-drawing"))
+        assert table["x"] >= drawing["x"]
+        assert table["x"] + table["width"] < drawing["x"] + drawing["width"]

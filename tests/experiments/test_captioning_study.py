@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -15,6 +15,7 @@ from companion.data.scenes import HELD_OUT, Scene, scenes
 from companion.models.vision import CaptionOutput
 from companion.pages.notebook import load_result
 from experiments import captioning
+from experiments.experiment import Answers, by_item, numbers
 from experiments.trials import TUNED
 
 SCENES = scenes(12, seed=9, combinations="held_out")
@@ -48,6 +49,8 @@ def test_words_are_counted_by_class() -> None:
     found = captioning.words_right(looking(wrong, 0, 0), BATCH, SCENES)
     assert found.pop("shape") == pytest.approx(100 * 21 / 24)
     assert set(found.values()) == {100.0}
+    scenes = captioning.shapes_right(looking(wrong, 0, 0), BATCH, SCENES)
+    assert scenes == [(1.0, 2.0)] * 3 + [(2.0, 2.0)] * 9
 
 
 def test_wrong_words_are_told_by_where_attention_points() -> None:
@@ -86,7 +89,10 @@ def test_another_colour_is_one_that_training_saw_with_the_shape() -> None:
     found = captioning.words_right(model(BATCH.images, BATCH.target_in), BATCH, asked)
     assert found["shape"] == 0
     changed = captioning.with_other_colours(model, BATCH, asked)
-    assert changed == {"other_colour/shape": 100.0}
+    assert changed == {
+        "other_colour/shape": 100.0,
+        by_item("other_colour/shape"): [(1.0, 1.0)] * 12,
+    }
 
 
 def test_arms_see_the_same_and_differ_in_their_attention_alone() -> None:
@@ -112,9 +118,13 @@ def test_captions_are_read_off_a_model() -> None:
     )
     said = captioning.captions(model, BATCH.images, captioning.VOCAB)
     assert len(said) == 12
-    found = captioning.evaluate(model, task)
+    told = captioning.evaluate(model, task)
+    found = numbers(told)
     assert {"exact/seen", "exact/held_out", "pointing/held_out/shape", "loss"} <= set(found)
     assert all(0 <= value <= 100 for value in found.values())
+    for name in ("words/held_out/shape", "other_colour/shape"):
+        points = cast("Answers", told[by_item(name)])
+        assert found[name] == pytest.approx(100 * sum(right for right, _ in points) / task.test)
 
 
 def test_tests_of_tuning_are_no_tests_of_the_report() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from statistics import fmean
+from typing import Any, cast
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from torch import Generator, Tensor
 from companion.data.pairs import Pair
 from companion.pages.notebook import load_result
 from experiments import explanation, explanation_seeds
+from experiments.experiment import Answers, by_item
 from experiments.trials import TUNED
 
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
@@ -101,12 +103,22 @@ def test_training_leaves_the_random_numbers_alone() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_every_classifier_was_tried_with_both_rates() -> None:
+def test_every_classifier_was_tried_with_every_rate() -> None:
     trials = json.loads((TUNED / "explanation.json").read_text(encoding="utf8"))["trials"]
     for name, setting in explanation.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == explanation.LEARNING_RATES
         assert setting == replace(explanation.reported()[name], learning_rate=0.0)
+
+
+def test_answers_are_told_by_sentence() -> None:
+    arm = explanation.arms()["majority/gru/uniform"]
+    setting = replace(arm, steps=3, warmup_steps=1, learning_rate=0.01, embed_dim=6)
+    found = explanation.classified(setting, None, seed=3)
+    points = cast("Answers", found[by_item("accuracy")])
+    assert {of for _, of in points} == {1.0}
+    assert len(points) == explanation.TESTS.examples
+    assert 100 * fmean(hit for hit, _ in points) == found["accuracy"]
 
 
 def test_the_recorded_settings_are_the_tuned_ones() -> None:

@@ -27,12 +27,10 @@ def test_the_chosen_rates_lie_inside_the_grid() -> None:
 def test_an_arm_differs_from_its_twin_in_its_updates_alone() -> None:
     arms = race.arms()
     for name, steps in {
-        "transformer_short": 800,
-        "transformer_long": 1600,
-        "recurrent_short": 800,
-        "recurrent_long": 1600,
-        "recurrent_short_time": 1120,
-        "recurrent_long_time": 2240,
+        "transformer_short": 1600,
+        "transformer_long": 3200,
+        "recurrent_short": 1600,
+        "recurrent_long": 3200,
     }.items():
         twin = arms[f"{name.partition('_')[0]}_long"]
         assert arms[name].steps == steps

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
@@ -14,10 +16,13 @@ from companion.models.atlas.feed_forward import (
     Activation,
     FeedForward,
     FeedForwardSpec,
+    bounded,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
-Scores = Literal["softmax", "sigmoid", "softmax_of_chosen", "sigmoid_of_chosen"]
+Scores = Literal[
+    "softmax", "sigmoid", "sqrt_softplus", "softmax_of_chosen", "sigmoid_of_chosen"
+]  # fmt: skip
 
 
 @contract(
@@ -35,7 +40,9 @@ class ExpertsSpec:
         gated: multiply by a second projection, in the shared expert, too.
         activation: of an expert.
         scores: how logits become the weights of experts: a softmax or a sigmoid over all of them,
-            or over the chosen ones.
+            or over the chosen ones, or the root of a softplus (DeepSeek-V4).
+        looked_up: number of ids in a table of experts by token, which replaces their choice
+            (DeepSeek-V4); None means that there is none.
         normalised: divide the weights of the chosen experts by their sum.
         sum_eps: number that is added to that sum.
         scale: factor on the weights, after that.
@@ -51,8 +58,9 @@ class ExpertsSpec:
         output_norm: norm of what the chosen experts and the shared one give together.
         averaged: halve the sum of what the chosen experts and the shared one give.
         bias: whether the router and the experts have biases.
-        limit: bound on what enters the gate and the product of an expert (gpt-oss); its gate is
-            then x * sigmoid(1.702 x), and 1 is added to what it multiplies.
+        limit: bound on what enters the gate and the product of an expert (gpt-oss).
+        shifted: add 1 to what the gate of an expert multiplies (gpt-oss).
+        shared_alike: the shared expert has this bound and this shift, too.
         inner_dim: width of what experts read and give, between two projections; None means that
             of the model (Muse Spark).
         inner_norm: norm of what is projected to them.
@@ -69,6 +77,7 @@ class ExpertsSpec:
     activation: Activation = "silu"
     gated: bool = True
     scores: Scores = "softmax"
+    looked_up: int | None = None
     normalised: bool = True
     sum_eps: float = 0.0
     scale: float = 1.0
@@ -87,6 +96,8 @@ class ExpertsSpec:
     inner_dim: int | None = None
     inner_norm: NormSpec | None = None
     post_norm: NormSpec | None = None
+    shifted: bool = False
+    shared_alike: bool = False
     weigh_input: bool = False
 
 
@@ -99,6 +110,7 @@ class Router(nn.Module):
     """
 
     correction: Tensor | None
+    table: Tensor | None
 
     def __init__(self, embed_dim: int, spec: ExpertsSpec) -> None:
         super().__init__()
@@ -106,21 +118,28 @@ class Router(nn.Module):
         self.proj = nn.Linear(embed_dim, spec.num_experts, spec.bias)
         correction = torch.zeros(spec.num_experts) if spec.corrected else None
         self.register_buffer("correction", correction)
+        rows = spec.looked_up
+        table = None if rows is None else torch.zeros(rows, spec.experts_per_token).long()
+        self.register_buffer("table", table)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
         spec, logits = self.spec, self.proj(x).float() * self.spec.logit_scale
         if spec.softcap is not None:
             logits = spec.softcap * (logits / spec.softcap).tanh()
-        weigh = torch.sigmoid if spec.scores.startswith("sigmoid") else _softmax
+        weigh = WEIGHTS[spec.scores.removesuffix("_of_chosen")]
         first, last = (_same, weigh) if spec.scores.endswith("_of_chosen") else (weigh, _same)
         scores = first(logits)
-        preferred = scores if self.correction is None else scores + self.correction
-        chosen = self._within_groups(preferred).topk(spec.experts_per_token).indices
+        chosen = self._chosen(scores) if self.table is None else self.table[tokens]
         weights = last(scores.gather(-1, chosen))
         if spec.normalised:
             weights = weights / (weights.sum(-1, keepdim=True) + spec.sum_eps)
         return weights * spec.scale, chosen
+
+    def _chosen(self, scores: Tensor) -> Tensor:
+        """Choose experts by their scores (n, experts)."""
+        preferred = scores if self.correction is None else scores + self.correction
+        return self._within_groups(preferred).topk(self.spec.experts_per_token).indices
 
     def _within_groups(self, scores: Tensor) -> Tensor:
         """Give the experts of groups that are not chosen a score below all others."""
@@ -163,16 +182,18 @@ class Experts(nn.Module):
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
             shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
+            if spec.shared_alike:
+                shared = replace(shared, limit=spec.limit, shifted=spec.shifted)
             self.shared = FeedForward(embed_dim, shared)
             self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
         self.output_norm = Norm(embed_dim, spec.output_norm) if spec.output_norm else None
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Compute (..., e) from (..., e)."""
+    def forward(self, x: Tensor, ids: Tensor | None = None) -> Tensor:
+        """Compute (..., e) from (..., e), with the ids (...) where experts are looked up."""
         tokens = x.flatten(0, -2)
         inner = tokens if self.inner_proj is None else self.inner_proj(tokens)
         inner = inner if self.inner_norm is None else self.inner_norm(inner)
-        output = self._routed(inner, *self.router(tokens))
+        output = self._routed(inner, *self.router(tokens, None if ids is None else ids.flatten()))
         output = output if self.outer_proj is None else self.outer_proj(output)
         output = output + self._shared(tokens)
         output = (output / 2 if self.spec.averaged else output).reshape(x.shape)
@@ -204,10 +225,8 @@ class Experts(nn.Module):
         if not self.spec.gated:
             return self.activate(hidden)
         gate, up = hidden.chunk(2, -1)
-        if self.spec.limit is None:
-            return self.activate(gate) * up
-        gate, up = gate.clamp(max=self.spec.limit), up.clamp(-self.spec.limit, self.spec.limit)
-        return gate * torch.sigmoid(1.702 * gate) * (up + 1)
+        gate, up = bounded(gate, up, self.spec.limit)
+        return self.activate(gate) * (up + 1 if self.spec.shifted else up)
 
     def _shared(self, tokens: Tensor) -> Tensor | float:
         """Compute what the shared expert gives, 0 where there is none."""
@@ -226,3 +245,15 @@ def _softmax(logits: Tensor) -> Tensor:
 
 def _same(logits: Tensor) -> Tensor:
     return logits
+
+
+def _sqrt_softplus(logits: Tensor) -> Tensor:
+    return F.softplus(logits).sqrt()
+
+
+WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "softmax": _softmax,
+    "sigmoid": torch.sigmoid,
+    "sqrt_softplus": _sqrt_softplus,
+}
+"""What makes weights of logits, by name."""

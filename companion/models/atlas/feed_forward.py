@@ -13,13 +13,16 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 
-Activation = Literal["relu", "relu_squared", "gelu", "gelu_tanh", "silu", "sigmoid", "xielu"]
+Activation = Literal[
+    "relu", "relu_squared", "gelu", "gelu_tanh", "gelu_quick", "silu", "sigmoid", "xielu"
+]  # fmt: skip
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "relu_squared": lambda x: F.relu(x).square(),
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "gelu_quick": lambda x: x * torch.sigmoid(1.702 * x),
     "silu": F.silu,
     "sigmoid": F.sigmoid,
 }
@@ -33,9 +36,12 @@ class FeedForwardSpec:
 
     Attributes:
         hidden_dim: width between the projections.
-        activation: "relu", "relu_squared", "gelu", "gelu_tanh", "silu", or "xielu", which learns.
+        activation: "relu", "relu_squared", "gelu", "gelu_tanh", "gelu_quick", "silu", or "xielu",
+            which learns.
         gated: multiply by a second projection (Shazeer, 2020).
         bias: whether the projections have biases.
+        limit: bound on what enters the gate and the product, from above on the gate (gpt-oss).
+        shifted: add 1 to what the gate multiplies (gpt-oss).
 
     >>> FeedForwardSpec(hidden_dim=8).gated
     True
@@ -45,6 +51,8 @@ class FeedForwardSpec:
     activation: Activation = "silu"
     gated: bool = True
     bias: bool = False
+    limit: float | None = None
+    shifted: bool = False
 
 
 class XIELU(nn.Module):
@@ -81,6 +89,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, embed_dim: int, spec: FeedForwardSpec) -> None:
         super().__init__()
+        self.spec = spec
         self.activate = XIELU() if spec.activation == "xielu" else ACTIVATIONS[spec.activation]
         self.gate_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias) if spec.gated else None
         self.up_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias)
@@ -91,9 +100,19 @@ class FeedForward(nn.Module):
         if self.gate_proj is None:
             hidden = self.activate(self.up_proj(x))
         else:
-            hidden = self.activate(self.gate_proj(x)) * self.up_proj(x)
+            gate, up = bounded(self.gate_proj(x), self.up_proj(x), self.spec.limit)
+            hidden = self.activate(gate) * (up + 1 if self.spec.shifted else up)
         output: Tensor = self.down_proj(hidden)
         return output
 
     if TYPE_CHECKING:
         __call__ = forward
+
+
+def bounded(gate: Tensor, up: Tensor, limit: float | None) -> tuple[Tensor, Tensor]:
+    """Bound the gate from above, and what it multiplies from both sides.
+
+    >>> bounded(torch.tensor([-9.0, 9.0]), torch.tensor([-9.0, 9.0]), 7.0)
+    (tensor([-9.,  7.]), tensor([-7.,  7.]))
+    """
+    return (gate, up) if limit is None else (gate.clamp(max=limit), up.clamp(-limit, limit))

@@ -12,7 +12,13 @@ INDEXER_KEYS = "indexer keys"
 
 
 @contract(
-    numbers=">= 1", tokens=">= 1", limit=">= 0", itemsize=">= 1", read=">= 0", read_limit=">= 0"
+    numbers=">= 1",
+    tokens=">= 1",
+    limit=">= 0",
+    itemsize=">= 1",
+    read=">= 0",
+    read_limit=">= 0",
+    beyond=">= 1",
 )
 @dataclass(frozen=True)
 class Kept:
@@ -23,6 +29,7 @@ class Kept:
         numbers: how many numbers an entry has.
         tokens: how many tokens share an entry; None means that the whole text has one entry,
             however long it is.
+        beyond: entries are those of the tokens behind the last so many that are complete.
         limit: most entries that are kept; None means all.
         itemsize: bytes of a number, where it is not stored in the model's own precision.
         read: operations by which the next token reads an entry: those of matrix products, where a
@@ -40,9 +47,11 @@ class Kept:
     itemsize: int | None = None
     read: int = 0
     read_limit: int | None = None
+    beyond: int | None = None
 
     def entries(self, length: int) -> int:
         """Return how many entries a text of so many tokens has."""
+        length = length if self.beyond is None else length % self.beyond
         entries = min(length, 1) if self.tokens is None else length // self.tokens
         return entries if self.limit is None else min(entries, self.limit)
 

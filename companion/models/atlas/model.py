@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
+from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
@@ -22,10 +24,13 @@ from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, NormSpec
 from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.streams import Streams, StreamsSpec
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
     AttentionSpec: Attention,
+    BlockIndexedSpec: BlockIndexed,
+    CompressedSpec: Compressed,
     DifferentialSpec: DifferentialAttention,
     GatedDeltaSpec: GatedDelta,
     KimiDeltaSpec: KimiDelta,
@@ -104,33 +109,39 @@ class Layer(nn.Module):
         temperature = spec.residual_gate
         self.mixer_gate = ResidualGate(embed_dim, temperature) if temperature else None
         self.feed_forward_gate = ResidualGate(embed_dim, temperature) if temperature else None
+        self.mixer_streams = None if spec.mixer is None else _streams(embed_dim, spec.streams)
+        self.feed_forward_streams = _streams(embed_dim, spec.streams if spec.feed_forward else None)
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
         self.register_buffer("scalar", torch.ones(1) if spec.scaled else None)
 
     def forward(
-        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None, choice: Any = None
-    ) -> tuple[Tensor, Any]:
+        self, x: Tensor, state: Any = None, memory: Any = None, own: Any = None,
+        choice: Any = None, tokens: Any = None,
+    ) -> tuple[Tensor, Any]:  # fmt: skip
         """Compute (b, n, e) from (b, n, e), and the state that the next tokens need.
 
         Args:
-            x: tokens.
+            x: tokens, or (b, n, N, e) where there are several streams.
             state: what the layer kept of the tokens before; None means that the text begins here.
             memory: keys and values of the layer that this one shares with.
             own: (b, n, p) vectors of the tokens for this layer, where it reads them.
             choice: (b, n, k) the keys that another layer has chosen for this one.
+            tokens: (b, n) ids, where experts are looked up by them.
         """
         before = x
         if self.mixer is not None:
-            read = _applied(self.mixer_norm, x)
+            opened, gates, x = _opened(self.mixer_streams, x)
+            read = _applied(self.mixer_norm, opened)
             mixed, state = self._mix(read, state, memory, choice)
-            mixed = _applied(self.mixer_post_norm, mixed)
-            x = self._joined(0, x, read, mixed)
+            x = self._joined(0, x, read, _applied(self.mixer_post_norm, mixed), gates)
         if self.feed_forward is not None:
-            read = self._read(before if self.spec.parallel else x)
-            computed = _applied(self.feed_forward_post_norm, self.feed_forward(read))
-            x = self._joined(1, x, read, computed)
+            source = before if self.spec.parallel else x
+            opened, gates, carried = _opened(self.feed_forward_streams, source)
+            read, x = self._read(opened), x if gates is None else carried
+            computed = _applied(self.feed_forward_post_norm, self._computed(read, tokens))
+            x = self._joined(1, x, read, computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
@@ -148,14 +159,16 @@ class Layer(nn.Module):
         other, second = self.beside(read, second)
         return mixed + other, BesideState(first, second)
 
-    def _joined(self, part: int, x: Tensor, read: Tensor, given: Tensor) -> Tensor:
+    def _joined(
+        self, part: int, x: Tensor, read: Tensor, given: Tensor, gates: Tensor | None = None
+    ) -> Tensor:
         """Add what the mixer (part 0) or the feed-forward layer (part 1) gives of what it read."""
         gate = (self.mixer_gate, self.feed_forward_gate)[part]
         if gate is not None:
             return gate(x, given)
         passing, scale = read if self.spec.carries_norm else x, self.spec.residual_scale
         factor = scale[part] if isinstance(scale, tuple) else scale
-        return self.spec.carry_scale[part] * passing + factor * given
+        return _added(self.spec.carry_scale[part] * passing, factor * given, gates)
 
     def trim(self, state: Any) -> Any:
         """Forget what no later query can reach."""
@@ -164,6 +177,14 @@ class Layer(nn.Module):
                 _trimmed(self.mixer, state.first), _trimmed(self.beside, state.second)
             )
         return _trimmed(self.mixer, state)
+
+    def _computed(self, x: Tensor, tokens: Tensor | None) -> Tensor:
+        """Compute at every position; some experts are looked up by the token itself."""
+        assert self.feed_forward is not None
+        spec = self.spec.feed_forward
+        looked_up = isinstance(spec, ExpertsSpec) and spec.looked_up is not None
+        computed: Tensor = self.feed_forward(x, tokens) if looked_up else self.feed_forward(x)
+        return computed
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""
@@ -201,6 +222,9 @@ class DecoderModel(nn.Module):
                 spec.vocab_size, spec.embed_dim, len(spec.layers), token_input
             )
         self.layers = nn.ModuleList(Layer(spec.embed_dim, layer) for layer in spec.layers)
+        self.streams = None
+        if spec.streams is not None:
+            self.streams = Streams(spec.embed_dim, spec.streams, reads_only=True)
         self.norm = _norm(spec.embed_dim, spec.norm)
         self.output = nn.Linear(spec.embed_dim, spec.vocab_size, spec.output_bias)
         if spec.tied:
@@ -220,6 +244,8 @@ class DecoderModel(nn.Module):
         before = [None] * len(self.layers) if states is None else states
         x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
         owns = None if self.token_inputs is None else self.token_inputs(tokens, x)
+        if self.spec.streams is not None:
+            x = x[..., None, :].expand(-1, -1, self.spec.streams.count, -1)
         after: list[Any] = []
         layers: Iterable[Any] = self.layers
         for number, (layer, state) in enumerate(zip(layers, before, strict=True)):
@@ -227,8 +253,9 @@ class DecoderModel(nn.Module):
             memory = None if source is None else after[source]
             choice = None if chooser is None else after[chooser].choice
             own = None if owns is None else owns[number]
-            x, state = layer(x, state, memory, own, choice)
+            x, state = layer(x, state, memory, own, choice, tokens)
             after.append(state)
+        x = _opened(self.streams, x)[0]
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:
             logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
@@ -309,6 +336,20 @@ def _computing(embed_dim: int, spec: FeedForwardSpec | ExpertsSpec) -> nn.Module
     if isinstance(spec, ExpertsSpec):
         return Experts(embed_dim, spec)
     return FeedForward(embed_dim, spec)
+
+
+def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
+    return None if spec is None else Streams(embed_dim, spec)
+
+
+def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Return what a part reads, gates of what it gives if streams are several, and what stays."""
+    return (x, None, x) if streams is None else streams(x)
+
+
+def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:
+    """Add what a part gives to the residual stream, or to all of them."""
+    return x + given if gates is None else x + gates[..., None] * given[..., None, :]
 
 
 def _norm(width: int, spec: NormSpec | None) -> Norm | None:

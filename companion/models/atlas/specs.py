@@ -10,6 +10,7 @@ from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.kept import INDEXER_KEYS, Kept, bytes_of
 from companion.models.atlas.norms import NormSpec
+from companion.models.atlas.streams import StreamsSpec
 from companion.models.atlas.token_input import TokenInputSpec
 
 _RMS = NormSpec()
@@ -53,6 +54,8 @@ class LayerSpec:
             its own.
         chosen_by: number of an earlier layer whose choice of keys this one takes over; None means
             that it chooses by itself, or not at all.
+        streams: residual streams; None means that there is one. All layers of a model have the
+            same.
     """
 
     mixer: MixerSpec | None
@@ -71,6 +74,14 @@ class LayerSpec:
     shares: int | None = None
     chosen_by: int | None = None
     beside: MixerSpec | None = None
+    streams: StreamsSpec | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing computes."""
+        if self.beside is not None and (self.mixer is None or self.shares is not None):
+            raise ValueError("beside: got a second mixer, wanted a first one that shares nothing")
+        if self.residual_gate is not None and (self.carries_norm or self.carry_scale != (1, 1)):
+            raise ValueError("residual_gate: got one, wanted None with carries_norm or carry_scale")
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return what the layer itself keeps of the tokens so far."""
@@ -115,7 +126,9 @@ class ModelSpec:
     output_bias: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a layer that shares with one that is not there, or that shares itself."""
+        """Refuse layers that do not fit each other, or share with one that is not there."""
+        if len({layer.streams for layer in self.layers}) > 1:
+            raise ValueError("layers: got streams in some, wanted the same in all of them")
         if len({layer.token_input for layer in self.layers}) > 1:
             raise ValueError("layers: got token_input in some, wanted the same in all of them")
         for number, layer in enumerate(self.layers):
@@ -125,6 +138,19 @@ class ModelSpec:
                     f"layers: layer {number} has shares={source}, wanted an earlier layer that "
                     f"makes its own keys and values"
                 )
+            chooser = layer.chosen_by
+            if chooser is not None and (
+                chooser >= number or self.layers[chooser].chosen_by is not None
+            ):
+                raise ValueError(
+                    f"layers: layer {number} has chosen_by={chooser}, wanted an earlier layer that "
+                    f"chooses by itself"
+                )
+
+    @property
+    def streams(self) -> StreamsSpec | None:
+        """The residual streams of all layers; None means that there is one."""
+        return self.layers[0].streams if self.layers else None
 
     def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
         """Return the bytes of cache and state that all layers keep of texts of so many tokens.

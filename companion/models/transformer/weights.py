@@ -179,12 +179,17 @@ def read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"folder: got no file {path}; only local folders are read")
     try:
-        content = json.loads(path.read_text(encoding="utf8"))
+        content = json.loads(path.read_text(encoding="utf8"), object_hook=_with_infinity)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"folder: {path} is no JSON: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(f"folder: {path} holds a {type(content).__name__}, wanted a JSON object")
     return content
+
+
+def _with_infinity(found: dict[str, Any]) -> Any:
+    """Return the number that {"__float__": "Infinity"} stands for, which JSON has not."""
+    return float(found["__float__"]) if found.keys() == {"__float__"} else found
 
 
 def _to_json(config: TransformerConfig) -> dict[str, Any]:

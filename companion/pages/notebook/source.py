@@ -58,7 +58,9 @@ class Source:
         ]
 
 
-def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) -> Source:
+def show_source(
+    obj: Any, *more: Any, doc: bool = True, contract: bool = False, hints: bool = True
+) -> Source:
     """Show the source of functions, classes, methods or modules, as it is installed.
 
     Lines that are longer than a page is wide are broken again; nothing else changes.
@@ -69,21 +71,22 @@ def show_source(obj: Any, *more: Any, doc: bool = True, contract: bool = False) 
         doc: False leaves the docstrings out.
         contract: also show what checks the arguments, where kernels are asked, and what is there
             for type checkers alone.
+        hints: False leaves out which types arguments and variables have.
 
     Raises:
         TypeError: an object has no Python source, as a number or a built-in function.
 
-    >>> print(show_source(show_source, doc=False))
+    >>> print(show_source(show_source, doc=False, hints=False))
     # companion.pages.notebook.source
-    def show_source(
-        obj: Any, *more: Any, doc: bool = True, contract: bool = False
-    ) -> Source:
-        return Source(tuple(_piece(one, doc, contract) for one in (obj, *more)))
+    def show_source(obj, *more, doc=True, contract=False, hints=True):
+        shown = (_piece(one, doc, contract, hints) for one in (obj, *more))
+        return Source(tuple(shown))
     """
-    return Source(tuple(_piece(one, doc, contract) for one in (obj, *more)))
+    shown = (_piece(one, doc, contract, hints) for one in (obj, *more))
+    return Source(tuple(shown))
 
 
-def _piece(obj: Any, doc: bool, contract: bool) -> tuple[str, str]:
+def _piece(obj: Any, doc: bool, contract: bool, hints: bool) -> tuple[str, str]:
     if isinstance(obj, property):
         obj = obj.fget
     obj = inspect.unwrap(obj) if callable(obj) else obj
@@ -95,7 +98,8 @@ def _piece(obj: Any, doc: bool, contract: bool) -> tuple[str, str]:
         ) from None
     module = obj.__name__ if isinstance(obj, ModuleType) else obj.__module__
     code = code if contract else _without_contracts(code)
-    return module, narrow(code if doc else _without_docstrings(code))
+    code = code if doc else _without_docstrings(code)
+    return module, narrow(code if hints else _without_hints(code))
 
 
 def _without_contracts(code: str) -> str:
@@ -148,3 +152,31 @@ def _without_docstrings(code: str) -> str:
         if stop < len(lines) and not lines[stop].strip() and not only:
             lines[stop] = ""
     return "".join(lines)
+
+
+def _without_hints(code: str) -> str:
+    """Leave out the types of arguments, of what is returned, and of variables with a value."""
+    lines = re.sub(r"(?m)  # type: ignore.*$", "", code).splitlines(keepends=True)
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            at, stop = node.target.end_col_offset, node.value.col_offset
+            if node.lineno == node.value.lineno:
+                line = lines[node.lineno - 1]
+                lines[node.lineno - 1] = f"{line[:at]} = {line[stop:]}"
+        if isinstance(node, ast.FunctionDef):
+            _leave_out_hints(lines, node)
+    return "".join(lines)
+
+
+def _leave_out_hints(lines: list[str], node: ast.FunctionDef) -> None:
+    """Write the head of a function without types, in one line."""
+    for one in ast.walk(node.args):
+        if isinstance(one, ast.arg):
+            one.annotation = None
+    start = stop = node.lineno - 1
+    while not re.search(r":\s*(?:#.*)?$", lines[stop]):
+        stop += 1
+    if stop >= node.body[0].lineno - 1:
+        return  # the body begins in the line of the head
+    head = f"{' ' * node.col_offset}def {node.name}({ast.unparse(node.args)}):\n"
+    lines[start : stop + 1] = [head, *[""] * (stop - start)]

@@ -31,7 +31,7 @@ def test_a_folder_of_the_library_is_read(row: Row, tmp_path: Path) -> None:
         torch.testing.assert_close(logits, reference(PROMPT).logits, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["olmo3", "gpt_oss", "cohere2"])
+@pytest.mark.parametrize("name", ["olmo3", "gpt_oss", "cohere2", "qwen3_next", "falcon_h1"])
 def test_greedy_writes_what_the_library_writes(name: str) -> None:
     model, reference = build(next(row for row in ROWS if row.name == name))
     state = model.start(PROMPT)

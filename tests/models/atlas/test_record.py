@@ -45,7 +45,7 @@ def test_an_outcome_is_within_the_bounds(row: AtlasRow) -> None:
     gave = row.parity
     assert gave.size >= 0.1
     assert max(gave.difference, gave.leak, gave.cached) <= EQUAL
-    assert gave.bytes == gave.held_bytes == gave.reference_bytes
+    assert gave.held_bytes <= gave.bytes == gave.reference_bytes  # convolutions keep less
 
 
 @pytest.mark.parametrize("row", ATLAS.rows, ids=lambda row: row.model_type)

@@ -25,7 +25,7 @@ def soup(thing: Any) -> BeautifulSoup:
     return BeautifulSoup(thing._repr_html_(), "html.parser")
 
 
-def changed(**parity: float) -> Atlas:
+def changed(**parity: Any) -> Atlas:
     """Return an atlas whose first row gave something else."""
     first = ATLAS.rows[0]
     row = replace(first, parity=replace(first.parity, **parity))

@@ -107,6 +107,37 @@ def test_properties_and_decorated_functions_show_what_they_wrap(sample: ModuleTy
     assert show_source(sample.decorated).code.startswith("@decorate\ndef decorated(x):")
 
 
+@pytest.mark.parametrize("obj", [Block, alignment.IBMModel1, alignment, MeasuredBox._repr_html_])
+def test_without_hints_the_code_is_the_same_but_for_types(obj: Callable[..., Any]) -> None:
+    whole = ast.parse(show_source(obj, contract=True).code)
+    shown = ast.parse(show_source(obj, contract=True, hints=False).code)
+    for node in ast.walk(whole):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+            for one in ast.walk(node.args):
+                if isinstance(one, ast.arg):
+                    one.annotation = None
+    assert _plain(whole) == _plain(shown)
+
+
+def _plain(tree: ast.AST) -> str:
+    """Return a tree as code, in which variables with a value have no type."""
+
+    class Untyped(ast.NodeTransformer):
+        def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+            if node.value is None or node.lineno != node.value.lineno:
+                return node
+            return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+    return ast.unparse(Untyped().visit(tree))
+
+
+def test_hints_leave_no_gap_in_a_head() -> None:
+    shown = show_source(Block.forward, doc=False, hints=False).code
+    assert shown.startswith("def forward(\n    self, x, memory=None, *, attn_mask=None,")
+    assert "Tensor" not in shown
+
+
 def test_without_docstrings_the_code_is_the_same(sample: ModuleType) -> None:
     shown = show_source(sample, doc=False).code
     assert shown == textwrap.dedent('''\

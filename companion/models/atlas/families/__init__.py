@@ -8,14 +8,19 @@ from typing import Any
 
 from companion.models.atlas.families import (
     balanced,
+    blocks,
+    compressed,
     dense,
     early,
+    falcon,
     gated,
     gemma,
     hybrid,
+    kimi,
     latent,
     liquid,
     mamba,
+    recurrent,
     sparse,
 )
 from companion.models.atlas.families.family import Family, Tensors, copy_weights
@@ -24,7 +29,10 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, latent)
+_ROOMS = (
+    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, falcon, recurrent, latent,
+    kimi, blocks, compressed,
+)  # fmt: skip
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))

@@ -277,7 +277,7 @@ def _cohere_compass(options: Options) -> ModelSpec:
         LayerSpec(
             attention_of(
                 options, kind,
-                rotary=rotary_of(options, width, kind=kind) if ropes[kind] else None,
+                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
             ),
             feed_forward_of(options),
             norm,

@@ -149,8 +149,8 @@ def _beam(options: Options) -> ModelSpec:
         LayerSpec(
             attention_of(
                 options, kind, qk_norm=norm, gate="feature", gate_bias=True,
-                rotary=rotary_of(options, width, kind=kind) if ropes[kind] else None,
-                length_power=None if ropes[kind] else (0.1, 2048),
+                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
+                length_power=None if ropes.get(kind) else (0.1, 2048),
             ),
             experts if sparse else feed_forward_of(options),
             norm,

@@ -23,6 +23,7 @@ from companion.models.atlas.families.sparse import mixed_model
 from companion.models.atlas.mixers.indexed import IndexerSpec
 from companion.models.atlas.mixers.latent import LatentSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.streams import StreamsSpec
 from companion.models.options import Options
 
 
@@ -160,6 +161,26 @@ def _glm_moe_dsa(options: Options) -> ModelSpec:
     indexer = indexer_of(options, rotary=rotary)
     mixers = [latent_of(options, indexer=indexer) for _ in range(_depth(options))]
     model = mixed_model(options, mixers, _sparse(options), balanced_experts_of(options))
+    return _sharing_choices(model, options)
+
+
+def _hy_v4(options: Options) -> ModelSpec:
+    """Return Hunyuan 4, with several residual streams, sinks, and gates."""
+    rotary = rotary_of(options, options["qk_rope_head_dim"])
+    indexer = indexer_of(options, rotary_last=True, key_norm=norm_of(options, **_CENTRED))
+    mixer = latent_of(options, rotary=rotary, indexer=indexer, sinks=True, gate="feature")
+    streams = StreamsSpec(
+        options["hc_mult"], options["hc_magnitude"], options["hc_eps"], gate_eps_on_given=True,
+        norm_eps=options["rms_norm_eps"],
+    )  # fmt: skip
+    mixers = [mixer] * _depth(options)
+    experts = balanced_experts_of(options, limit=options["swiglu_limit"])
+    model = mixed_model(options, mixers, _sparse(options), experts, streams=streams)
+    return _sharing_choices(model, options)
+
+
+def _sharing_choices(model: ModelSpec, options: Options) -> ModelSpec:
+    """Let layers take over the choice of keys that an earlier one has made."""
     layers = zip(model.layers, choosers(options), strict=True)
     return replace(
         model, layers=tuple(replace(layer, chosen_by=chooser) for layer, chooser in layers)
@@ -190,13 +211,25 @@ def _kimi_k25(options: Options) -> ModelSpec:
     return _deepseek_v3(Options(options["text_config"], f"text_config of {options.path}"))
 
 
+_CENTRED: dict[str, Any] = {"centred": True, "bias": True}
+STREAMS = {
+    **{
+        f"layers.*.{ours}_streams.{part}": f"model.layers.*.{theirs}_hc.{stored}"
+        for ours, theirs in (("mixer", "attn"), ("feed_forward", "ffn"))
+        for part, stored in (("proj.weight", "fn"), ("base", "base"), ("scale", "scale"))
+    },
+    "streams.proj.weight": "model.hc_head.hc_fn",
+    "streams.base": "model.hc_head.hc_base",
+    "streams.scale": "model.hc_head.hc_scale",
+}
 LATENT: Names = {**LLAMA, **latent_names()}
 _BALANCED: Names = {**LATENT, **expert_names()}
 _AXK1: Names = {
     **_BALANCED,
     "layers.*.feed_forward.output_norm": "model.layers.*.post_mlp_layernorm",
 }
-_NOT_OF_TEXT = ("model.vision_tower.*", "model.mm_projector.*")
+_HY_V4: Names = {**_BALANCED, **STREAMS}
+_NOT_OF_TEXT = ("*vision_tower.*", "*mm_projector.*")
 
 FAMILIES = {
     "deepseek_v2": Family(_deepseek_v2, _BALANCED),
@@ -205,6 +238,7 @@ FAMILIES = {
     "mistral4": Family(_mistral4, _BALANCED),
     "deepseek_v32": Family(_deepseek_v32, _BALANCED),
     "glm_moe_dsa": Family(_glm_moe_dsa, _BALANCED),
+    "hy_v4": Family(_hy_v4, _HY_V4),
     "glm4_moe_lite": Family(_deepseek_v3, _BALANCED),
     "axk1": Family(_axk1, _AXK1, ("*.post_mlp_layernorm.weight",)),
     "youtu": Family(_youtu, LATENT),

@@ -1,8 +1,8 @@
-"""Families with layers of Mamba-2: beside attention in other layers, or in the same one."""
+"""Families with layers of Mamba-2, and attention in other layers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.early import half
-from companion.models.atlas.families.family import Family, Made, Make, Names, as_it_is
+from companion.models.atlas.families.family import Family, Made, Make, Names
 from companion.models.atlas.families.hybrid import channels_first
 from companion.models.atlas.families.shared import (
     LLAMA,
@@ -35,11 +35,11 @@ from companion.models.options import Options
 _OWN = "layers.*.mixer"
 
 
-def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
+def mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
     """Return Mamba-2 as most files describe it; `choices` say what is different."""
-    limit = tuple(options.get("time_step_limit") or (0.0, float("inf")))
-    if limit[1] != float("inf"):
-        raise ValueError(f"time_step_limit: {options.path} has {limit}, wanted no upper limit")
+    least, most = options.get("time_step_limit") or (0.0, None)
+    if isinstance(most, float) and math.isfinite(most):  # files write infinity as an object
+        raise ValueError(f"time_step_limit: {options.path} has {most}, wanted no upper limit")
     given = {
         "num_heads": options["mamba_n_heads"],
         "head_dim": options["mamba_d_head"],
@@ -48,7 +48,7 @@ def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
         "conv_width": options["mamba_d_conv"],
         "conv_bias": options.flag("mamba_conv_bias", True),
         "bias": options.flag("mamba_proj_bias", False),
-        "least_step": limit[0],
+        "least_step": least,
         "norm_eps": options.get("rms_norm_eps"),
     }
     return Mamba2Spec(**(given | choices))
@@ -88,7 +88,7 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
         rotary=rotary_of(options, head_width(options)) if turned else None,
     )  # fmt: skip
     computing: FeedForwardSpec | ExpertsSpec
-    shared, mamba = options["shared_intermediate_size"], _mamba_of(options)
+    shared, mamba = options["shared_intermediate_size"], mamba_of(options)
     computing = feed_forward_of(options, width=shared, bias=False)
     if options["num_local_experts"]:
         computing = experts_of(options, scores="softmax_of_chosen", shared_dim=shared)
@@ -108,7 +108,7 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
 
 
 def _bamba(options: Options) -> ModelSpec:
-    norm, dense, mamba = norm_of(options), feed_forward_of(options), _mamba_of(options)
+    norm, dense, mamba = norm_of(options), feed_forward_of(options), mamba_of(options)
     attending = options.get("attn_layer_indices") or []
     return model_of(options, [
         LayerSpec(attention_of(options) if number in attending else mamba, dense, norm)
@@ -116,27 +116,7 @@ def _bamba(options: Options) -> ModelSpec:
     ])  # fmt: skip
 
 
-def _falcon_h1(options: Options) -> ModelSpec:
-    """Return Falcon-H1: Mamba-2 and attention side by side in every layer.
-
-    Its factors on what enters and leaves the parts are multiplied to the weights.
-    """
-    options.require(attention_bias=False, mlp_bias=False, mamba_proj_bias=False)
-    before = options.flag("mamba_norm_before_gate", True)
-    normed = options.flag("mamba_rms_norm", False)
-    mamba = _mamba_of(
-        options, norm=("before_gate" if before else "after_gate") if normed else "none"
-    )
-    layer = LayerSpec(
-        mamba, feed_forward_of(options), norm_of(options), beside=attention_of(options)
-    )
-    return model_of(
-        options, [layer] * options["num_hidden_layers"],
-        embedding_scale=options["embedding_multiplier"], logit_scale=options["lm_head_multiplier"],
-    )  # fmt: skip
-
-
-def _cut(part: int) -> Make:
+def cut(part: int) -> Make:
     """Return what takes gates, values with keys and queries, or steps of the rows of all."""
 
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
@@ -148,13 +128,13 @@ def _cut(part: int) -> Make:
     return make
 
 
-def _mamba_names(block: str) -> Names:
+def mamba_names(block: str) -> Names:
     """Return the names of a layer of Mamba-2 that the files call `block`."""
     theirs = f"model.layers.*.{block}"
     return {
-        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", _cut(0)),
-        f"{_OWN}.value_key_query_proj": Made(f"{theirs}.in_proj", _cut(1)),
-        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", _cut(2)),
+        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", cut(0)),
+        f"{_OWN}.value_key_query_proj": Made(f"{theirs}.in_proj", cut(1)),
+        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", cut(2)),
         f"{_OWN}.conv_weight": Made(f"{theirs}.conv1d.weight", channels_first),
         f"{_OWN}.conv_bias": f"{theirs}.conv1d.bias",
         f"{_OWN}.step_bias": f"{theirs}.dt_bias",
@@ -203,65 +183,23 @@ _GRANITE: Names = {
         for name, stored in _SHARED.items()
     },
 }
-_BAMBA: Names = {
+BAMBA: Names = {
     **LLAMA,
     **feed_forward_names("feed_forward"),
     "norm": "model.final_layernorm",
     "layers.*.feed_forward_norm": "model.layers.*.pre_ff_layernorm",
 }
 
-
-def _times(factor: float, make: Make = as_it_is) -> Make:
-    """Return what multiplies a weight by a factor."""
-    return lambda stored, layer: make(stored, layer) * factor
-
-
-def _values_keys_queries(factors: Sequence[float]) -> Make:
-    """Return what takes the rows of values, keys and queries, each times a factor."""
-
-    def make(stored: Tensor, layer: LayerSpec) -> Tensor:
-        assert isinstance(layer.mixer, Mamba2Spec)
-        shared = layer.mixer.num_groups * layer.mixer.state_dim
-        parts = torch.split(_cut(1)(stored, layer), [layer.mixer.inner_dim, shared, shared])
-        return torch.cat([part * factor for part, factor in zip(parts, factors, strict=True)])
-
-    return make
-
-
-def _falcon_names(options: Options) -> Names:
-    """Return the names of Falcon-H1's weights, times the factors of its fields."""
-    attention, mamba = "model.layers.*.self_attn", "model.layers.*.mamba"
-    before, between = options["attention_in_multiplier"], options["key_multiplier"]
-    gates, *mixed, steps = (options["ssm_in_multiplier"] * x for x in options["ssm_multipliers"])
-    gate, down = options["mlp_multipliers"]
-    made = {
-        "beside.query_proj": Made(f"{attention}.q_proj", _times(before)),
-        "beside.key_proj": Made(f"{attention}.k_proj", _times(before * between)),
-        "beside.value_proj": Made(f"{attention}.v_proj", _times(before)),
-        "beside.output_proj": Made(
-            f"{attention}.o_proj", _times(options["attention_out_multiplier"])
-        ),
-        "mixer.gate_proj": Made(f"{mamba}.in_proj", _times(gates, _cut(0))),
-        "mixer.value_key_query_proj": Made(f"{mamba}.in_proj", _values_keys_queries(mixed)),
-        "mixer.step_proj": Made(f"{mamba}.in_proj", _times(steps, _cut(2))),
-        "mixer.output_proj": Made(f"{mamba}.out_proj", _times(options["ssm_out_multiplier"])),
-        "feed_forward.gate_proj": Made("model.layers.*.feed_forward.gate_proj", _times(gate)),
-        "feed_forward.down_proj": Made("model.layers.*.feed_forward.down_proj", _times(down)),
-    }
-    return {f"layers.*.{own}": source for own, source in made.items()}
-
-
 FAMILIES = {
     "nemotron_h": Family(
         _nemotron_h,
         _NEMOTRON,
-        mixers={Mamba2Spec: _mamba_names("mixer")},
+        mixers={Mamba2Spec: mamba_names("mixer")},
     ),
     "granitemoehybrid": Family(
         _granitemoehybrid,
         _GRANITE,
-        mixers={Mamba2Spec: _mamba_names("mamba")},
+        mixers={Mamba2Spec: mamba_names("mamba")},
     ),
-    "bamba": Family(_bamba, _BAMBA, mixers={Mamba2Spec: _mamba_names("mamba")}),
-    "falcon_h1": Family(_falcon_h1, {**_BAMBA, **_mamba_names("mamba")}, by_fields=_falcon_names),
+    "bamba": Family(_bamba, BAMBA, mixers={Mamba2Spec: mamba_names("mamba")}),
 }

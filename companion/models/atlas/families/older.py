@@ -15,14 +15,54 @@ _GRANITE = {
     ".block_sparse_moe.output_linear.weight": ".block_sparse_moe.experts.down_proj",
     ".block_sparse_moe.router.layer.weight": ".block_sparse_moe.router.weight",
 }
+_DEEPSEEK_V4 = {
+    "lm_head.": "head.",
+    ".attn_norm.": ".input_layernorm.",
+    ".ffn_norm.": ".post_attention_layernorm.",
+    ".attn.attn_sink": ".self_attn.sinks",
+    ".attn.indexer.compressor.": ".self_attn.compressor.indexer.",
+    ".attn.indexer.weights_proj.": ".self_attn.compressor.indexer.scorer.weights_proj.",
+    ".attn.indexer.wq_b.": ".self_attn.compressor.indexer.q_b_proj.",
+    ".attn.norm.": ".attn.kv_norm.",
+    ".attn.q_norm.": ".attn.q_a_norm.",
+    ".attn.": ".self_attn.",
+    ".compressor.norm.": ".compressor.kv_norm.",
+    ".indexer.norm.": ".indexer.kv_norm.",
+    ".ape": ".position_bias",
+    ".wq_a.": ".q_a_proj.",
+    ".wq_b.": ".q_b_proj.",
+    ".wkv.": ".kv_proj.",
+    ".wgate.": ".gate_proj.",
+    ".wo_a.": ".o_a_proj.",
+    ".wo_b.": ".o_b_proj.",
+    ".ffn.": ".mlp.",
+    ".gate.bias": ".gate.e_score_correction_bias",
+    ".w1.": ".gate_proj.",
+    ".w2.": ".down_proj.",
+    ".w3.": ".up_proj.",
+    ".hc_attn_": ".attn_hc.",
+    ".hc_ffn_": ".ffn_hc.",
+}
 _PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}  # they unfold from no latent
 _LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
+_FORGET = {
+    f".self_attn.{name}": f".self_attn.forget_gate.{name}"
+    for name in ("f_proj.", "f_a_proj.", "f_b_proj.", "dt_bias", "A_log")
+}
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
 OLDER: Mapping[str, Mapping[str, str]] = {
     "axk1": {".mlp.post_mlp_layernorm": ".post_mlp_layernorm"},
+    "bailing_hybrid": {
+        "model.word_embeddings.": "model.embed_tokens.",
+        ".attention.": ".self_attn.",
+        ".self_attn.dense.": ".self_attn.o_proj.",
+        ".mlp.gate.expert_bias": ".mlp.gate.e_score_correction_bias",
+        **_FORGET,
+    },
     "deepseek_v2": _PLAIN_QUERIES,
     "deepseek_v3": _PLAIN_QUERIES,
+    "deepseek_v4": _DEEPSEEK_V4,
     "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
     "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
     "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
@@ -37,7 +77,21 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.expert_bias": "mlp.e_score_correction_bias",
         "mlp.shared_mlp.": "mlp.shared_experts.",
     },
-    "kimi_k25": _PLAIN_QUERIES,
+    "hy_v4": {
+        ".hc_pre.": ".",
+        ".hc_attn_layer.hc_": ".attn_hc.",
+        ".hc_mlp_layer.hc_": ".ffn_hc.",
+        ".hc_head_": ".hc_",
+        ".learnable_sink_param": ".sinks",
+        ".linear_gate": ".gate_proj",
+    },
+    "kimi_k25": {
+        **_PLAIN_QUERIES,
+        "language_model.model.": "model.language_model.",
+        "language_model.lm_head.": "lm_head.",
+        ".language_model.blocks.": ".language_model.layers.",  # as the library itself writes them
+    },
+    "kimi_linear": {**_MIXTRAL, **_FORGET},
     "kolibri1": {
         "moe.router.expert_bias": _CORRECTION,
         "post_attn_norm": "post_self_attn_layernorm",

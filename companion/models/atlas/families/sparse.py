@@ -27,7 +27,9 @@ from companion.models.atlas.families.shared import (
     sparse_layers,
     transposed,
 )
+from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
+from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
@@ -41,15 +43,17 @@ def sparse_model(
 
 def mixed_model(
     options: Options, mixers: Sequence[MixerSpec], sparse: list[bool], experts: ExpertsSpec,
-    tied: bool = False, **layer: Any,
+    tied: bool = False, dense: FeedForwardSpec | None = None, norm: NormSpec | None = None,
+    **layer: Any,
 ) -> ModelSpec:  # fmt: skip
     """Return a model with the given experts in some layers; `layer` says where norms stand."""
     given = {"pre_norm": norm_of(options)} | layer
+    dense = feed_forward_of(options) if dense is None else dense
     layers = [
-        LayerSpec(mixer, experts if routed else feed_forward_of(options), **given)
+        LayerSpec(mixer, experts if routed else dense, **given)
         for mixer, routed in zip(mixers, sparse, strict=True)
     ]
-    return model_of(options, layers, norm=given["pre_norm"], tied=tied)
+    return model_of(options, layers, tied=tied, norm=given["pre_norm"] if norm is None else norm)
 
 
 def _gpt_oss(options: Options) -> ModelSpec:
@@ -57,6 +61,7 @@ def _gpt_oss(options: Options) -> ModelSpec:
     return sparse_model(
         options, mixers, [True] * len(mixers),
         scores="softmax_of_chosen", bias=True, limit=options["swiglu_limit"],
+        activation="gelu_quick", shifted=True,
     )  # fmt: skip
 
 

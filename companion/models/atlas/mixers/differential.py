@@ -63,7 +63,9 @@ class DifferentialAttention(Attention):
         vectors = {name: 0.1 * torch.randn(spec.head_dim) for name in ("q1", "k1", "q2", "k2")}
         self.factors = nn.ParameterDict(vectors)
 
-    def attend(self, query: Tensor, memory: KeyValues, positions: Tensor) -> Tensor:
+    def attend(
+        self, query: Tensor, memory: KeyValues, positions: Tensor, mask: Tensor | None
+    ) -> Tensor:
         """Gather values (b, h / 2, n, 2 v) for queries (b, h, n, d)."""
         (q1, q2), (k1, k2) = query.chunk(2, 1), memory.key.chunk(2, 1)
         vectors, first = self.factors, self.spec.first_factor
@@ -72,7 +74,7 @@ class DifferentialAttention(Attention):
         )
         value = torch.cat(memory.value.chunk(2, 1), -1)
         found = differential_attention(
-            q1, k1, q2, k2, value, factor, self._near(positions, memory), is_causal=True,
+            q1, k1, q2, k2, value, factor, mask, is_causal=True,
             offset=int(positions[0]) - memory.start, scale=self.spec.scale, enable_gqa=True,
         )  # fmt: skip
         return headwise_norm(found, first, eps=self.spec.eps)

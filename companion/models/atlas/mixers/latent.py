@@ -210,9 +210,8 @@ class Latent(nn.Module):
 
     def _queries(self, read: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         """Return what meets the unfolded and the shared part of keys, (b, h, n, d) and (..., r)."""
-        heads = torch.unflatten(self.query_proj(read), -1, (self.spec.num_heads, -1)).transpose(
-            1, 2
-        )
+        projected = torch.unflatten(self.query_proj(read), -1, (self.spec.num_heads, -1))
+        heads = projected.transpose(1, 2)
         if self.spec.length_scale is not None:
             size, step = self.spec.length_scale
             heads = heads * (1 + size * torch.log1p(positions // step))[:, None]

@@ -56,9 +56,9 @@ class AttentionSpec:
         bias: whether the projections to queries, keys and values have biases.
         output_bias: whether the output projection has one.
 
-    >>> AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
-    (Kept(what='keys and values', numbers=64, tokens=1, limit=4, itemsize=None, read=512, \
-read_limit=None),)
+    >>> (kept,) = AttentionSpec(num_heads=8, num_kv_heads=2, head_dim=16, window=5).keeps()
+    >>> kept.what, kept.numbers, kept.limit
+    ('keys and values', 64, 4)
     """
 
     num_heads: int
@@ -122,11 +122,13 @@ class KeyValues(NamedTuple):
         key: (b, g, k, d) keys of the latest tokens, rotated.
         value: (b, g, k, v) values.
         length: number of tokens so far, those that a window has left behind included.
+        indexed: (b, k, d) keys by which blocks are chosen, where they are.
     """
 
     key: Tensor
     value: Tensor
     length: int
+    indexed: Tensor | None = None
 
     @property
     def start(self) -> int:
@@ -163,8 +165,9 @@ class Attention(nn.Module):
         self.gate_proj = nn.Linear(embed_dim, gates[spec.gate], bias=False) if spec.gate else None
 
     def forward(
-        self, x: Tensor, state: KeyValues | None = None, memory: KeyValues | None = None
-    ) -> tuple[Tensor, KeyValues]:
+        self, x: Tensor, state: KeyValues | None = None, memory: KeyValues | None = None,
+        choice: Tensor | None = None,
+    ) -> tuple[Tensor, KeyValues]:  # fmt: skip
         """Let every token gather from those before it.
 
         Args:
@@ -172,6 +175,8 @@ class Attention(nn.Module):
             state: what was kept of the tokens before; None means that the text begins here.
             memory: keys and values that another layer has made of the same tokens and those
                 before; None means that this layer makes its own.
+            choice: (b, g, q, k) which keys the queries of every key head may attend to; None means
+                those that the window allows.
 
         Returns:
             (b, n, e), and the keys and values that were attended to.
@@ -180,15 +185,20 @@ class Attention(nn.Module):
         positions = torch.arange(memory.length - x.shape[-2], memory.length, device=x.device)
         query = self._placed(self.query_proj(x), self.spec.num_heads, self.query_norm, positions)
         query = query * self._length_scale(positions)
-        gathered = self.attend(query, memory, positions)
+        mask = self._near(positions, memory)
+        if choice is not None:
+            mask = choice.repeat_interleave(query.shape[-3] // choice.shape[-3], -3)
+        gathered = self.attend(query, memory, positions, mask)
         if self.output_norm is not None:
             gathered = self.output_norm(gathered)
         return self.output_proj(self._gated(gathered.transpose(-2, -3), x)), memory
 
-    def attend(self, query: Tensor, memory: KeyValues, positions: Tensor) -> Tensor:
+    def attend(
+        self, query: Tensor, memory: KeyValues, positions: Tensor, mask: Tensor | None
+    ) -> Tensor:
         """Gather values (b, h, n, v) for queries (b, h, n, d) at positions (n,)."""
         gathered: Tensor = scaled_dot_product_attention(
-            query, memory.key, memory.value, self._near(positions, memory), is_causal=True,
+            query, memory.key, memory.value, mask, is_causal=True,
             offset=int(positions[0]) - memory.start, scale=self.spec.scale,
             softcap=self.spec.softcap, sinks=self.sinks, enable_gqa=True,
         )  # fmt: skip

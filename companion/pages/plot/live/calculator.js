@@ -5,10 +5,19 @@ function start(root) {
   const one = (part) => root.querySelector(`.am-calculator-${part}`);
   const controls = controlsOf(root, "Choose a model, the length of the texts, their number and the precision", true);
   const names = Object.keys(given.precisions);
+  const part = ([what, numbers, tokens, read, limit, itemsize, readLimit, beyond]) =>
+    ({ what, numbers, tokens, read, limit, itemsize, readLimit, beyond });
+  for (const { layers } of given.models) {
+    for (const layer of layers) {
+      layer.keeps = layer.keeps.map(part);
+      layer.reads = layer.reads ? layer.reads.map(part) : layer.keeps;
+    }
+  }
   let model = given.models[given.shown];
   let itemsize = given.precisions.bfloat16;
 
-  const entries = (part, length) => {
+  const entries = (part, whole) => {
+    const length = part.beyond === null ? whole : whole % part.beyond;
     const all = part.tokens === null ? 1 : Math.floor(length / part.tokens);
     return part.limit === null ? all : Math.min(all, part.limit);
   };
@@ -43,8 +52,9 @@ function start(root) {
     const numbers = `${whole(part.numbers)} numbers`;
     const often =
       part.tokens === null ? ", however long the text is" : part.tokens === 1 ? " a token" : ` for ${part.tokens} tokens`;
+    const behind = part.beyond === null ? "" : ` behind the last ${part.beyond} that are complete`;
     const most = part.limit === null ? "" : `, at most ${whole(part.limit)} times`;
-    return numbers + often + most + (part.itemsize ? `, ${part.itemsize} bytes each` : "");
+    return numbers + often + behind + most + (part.itemsize ? `, ${part.itemsize} bytes each` : "");
   }
 
   function finding() {
@@ -100,7 +110,8 @@ function start(root) {
   function read() {
     one("fault").textContent = "";
     try {
-      model = readConfig(JSON.parse(text.value));
+      // Python writes Infinity into such files, which is no JSON.
+      model = readConfig(JSON.parse(text.value.replace(/-?\b(Infinity|NaN)\b/g, "null")));
     } catch (error) {
       one("fault").textContent =
         error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message;

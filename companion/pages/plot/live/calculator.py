@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -182,6 +182,8 @@ def _why(part: Kept) -> str:
         how = f"{numbers} a token"
     else:
         how = f"{numbers} for {part.tokens} tokens"
+    if part.beyond is not None:
+        how += f" behind the last {part.beyond} that are complete"
     if part.limit is not None:
         how += f", at most {part.limit:,} times"
     return how if part.itemsize is None else f"{how}, {part.itemsize} bytes each"
@@ -197,20 +199,16 @@ def _plain(model: ModelCost) -> dict[str, Any]:
                 "count": count,
                 "weights": layer.weights,
                 "keeps": [_part(part) for part in layer.keeps],
-                "reads": [_part(part) for part in layer.reads],
             }
+            | ({} if layer.reads == layer.keeps else {"reads": [*map(_part, layer.reads)]})
             for count, layer in model.layers
         ],
     }
 
 
-def _part(part: Kept) -> Mapping[str, Any]:
-    return {
-        "what": part.what,
-        "numbers": part.numbers,
-        "tokens": part.tokens,
-        "limit": part.limit,
-        "itemsize": part.itemsize,
-        "read": part.read,
-        "readLimit": part.read_limit,
-    }
+def _part(part: Kept) -> list[Any]:
+    """Return a part as a row, which the script reads by the places of its numbers."""
+    return [
+        part.what, part.numbers, part.tokens, part.read, part.limit, part.itemsize, part.read_limit,
+        part.beyond,
+    ]  # fmt: skip

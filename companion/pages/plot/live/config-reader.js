@@ -18,7 +18,7 @@ function kindsOf(config) {
 }
 
 function keep(what, numbers, more = {}) {
-  return { what, numbers, tokens: 1, limit: null, itemsize: null, read: 0, readLimit: null, ...more };
+  return { what, numbers, tokens: 1, limit: null, itemsize: null, read: 0, readLimit: null, beyond: null, ...more };
 }
 
 /* Softmax attention: heads h, heads of keys g, their widths, and how many tokens it keeps. */
@@ -32,20 +32,108 @@ function attention(config, kind, more = {}) {
   return { weights: field(config, "hidden_size") * projections, keeps: [part], reads: [part] };
 }
 
+/* Latent attention: a latent of c numbers a token, and r numbers of a key that all heads share. */
+function latent(config, { indexer = null } = {}) {
+  const [e, h] = [field(config, "hidden_size"), headsOf(config)];
+  const [c, r] = [field(config, "kv_lora_rank"), field(config, "qk_rope_head_dim")];
+  const [d, v] = [field(config, "qk_nope_head_dim"), field(config, "v_head_dim")];
+  const q = config.q_lora_rank;
+  const queries = q ? e * q + q * h * (d + r) : e * h * (d + r);
+  const readLimit = indexer ? indexer.count : null;
+  const parts = [
+    keep("latent", c, { read: 4 * h * c, readLimit }),
+    keep("rotary key", r, { read: 2 * h * r, readLimit }),
+  ];
+  let weights = queries + e * (c + r) + h * c * (d + v) + h * v * e;
+  if (!indexer) return { weights, keeps: parts, reads: parts };
+  if (indexer.own) {
+    parts.push(keep("indexer keys", indexer.width, { read: 2 * indexer.heads * indexer.width }));
+    weights += q * indexer.heads * indexer.width + e * (indexer.width + indexer.heads);
+  }
+  return { weights, keeps: parts, reads: parts };
+}
+
+function indexed(config, own = true) {
+  const [heads, width] = [field(config, "index_n_heads"), field(config, "index_head_dim")];
+  return latent(config, { indexer: { heads, width, own, count: field(config, "index_topk") } });
+}
+
+const whole = (what, numbers, more) => keep(what, numbers, { tokens: null, ...more });
+
+/* Gated DeltaNet: a state of d x v numbers a head, and the inputs of a short convolution. */
+function gatedDelta(config) {
+  const e = field(config, "hidden_size");
+  const [keys, h] = [field(config, "linear_num_key_heads"), field(config, "linear_num_value_heads")];
+  const [d, v] = [field(config, "linear_key_head_dim"), field(config, "linear_value_head_dim")];
+  const w = field(config, "linear_conv_kernel_dim");
+  const channels = 2 * keys * d + h * v;
+  const state = h * d * v;
+  const parts = [
+    whole("state", state, { itemsize: 4, read: 6 * state }),
+    whole("inputs of the convolution", channels * w),
+  ];
+  return { weights: e * (channels + 2 * h + 2 * h * v) + channels * w, keeps: parts, reads: parts };
+}
+
+/* Kimi Delta Attention: a state of d x d numbers a head; decays and gates may pass through few numbers. */
+function kimiDelta(config, rank) {
+  const e = field(config, "hidden_size");
+  const [h, d] = [field(config, "linear_num_heads"), field(config, "linear_head_dim")];
+  const [w, all] = [field(config, "linear_conv_kernel_dim"), h * d];
+  const narrow = rank ? rank * (e + all) : e * all;
+  const parts = [
+    whole("state", all * d, { itemsize: 4, read: 6 * all * d }),
+    whole("inputs of the convolution", 3 * all * w),
+  ];
+  return { weights: e * (3 * all + h + all) + 2 * narrow + 3 * all * w, keeps: parts, reads: parts };
+}
+
+/* Mamba-2: a state of d x v numbers a head, and the inputs of a short convolution. */
+function mamba2(config, { h, d, groups, n, w }) {
+  const [inner, e] = [h * d, field(config, "hidden_size")];
+  const channels = inner + 2 * groups * n;
+  const state = inner * n;
+  const parts = [
+    whole("state", state, { itemsize: 4, read: 4 * state }),
+    whole("inputs of the convolution", channels * w),
+  ];
+  return { weights: e * (2 * inner + channels + h) + channels * w, keeps: parts, reads: parts };
+}
+
+const mamba = (config) =>
+  mamba2(config, {
+    h: field(config, "mamba_n_heads"), d: field(config, "mamba_d_head"), groups: field(config, "mamba_n_groups"),
+    n: field(config, "mamba_d_state"), w: field(config, "mamba_d_conv"),
+  });
+
+/* Lightning attention: a state of d x d numbers a head, in the model's own precision. */
+function lightning(config) {
+  const [h, d] = [headsOf(config), widthOf(config)];
+  const parts = [whole("state", h * d * d, { read: 4 * h * d * d })];
+  return { weights: 5 * field(config, "hidden_size") * h * d, keeps: parts, reads: parts };
+}
+
+/* LFM's gated short convolution. */
+function shortConvolution(config) {
+  const [e, w] = [field(config, "hidden_size"), field(config, "conv_L_cache")];
+  const parts = [whole("inputs of the convolution", e * w)];
+  return { weights: 4 * e * e + e * w, keeps: parts, reads: parts };
+}
+
 /* A feed-forward layer for all tokens: three matrices with a gate, two without. */
 function dense(config, width = field(config, "intermediate_size"), matrices = 3) {
   return matrices * field(config, "hidden_size") * width;
 }
 
 /* Experts, of which a token uses some, with their router and what all tokens use. */
-function experts(config, { shared = 0, gate = false, width, narrow } = {}) {
+function experts(config, { shared = 0, gate = false, width, narrow, matrices = 3 } = {}) {
   const count =
     config.num_local_experts || config.num_experts || config.moe_num_experts || field(config, "n_routed_experts");
   const inner = width || config.moe_intermediate_size || field(config, "intermediate_size");
   const used = config.moe_topk || config.moe_k || field(config, "num_experts_per_tok");
   const e = field(config, "hidden_size");
   const between = narrow ? 2 * e * narrow : 0; // to experts that read fewer features, and back
-  return e * (count + 3 * shared + (gate ? 1 : 0)) + 3 * used * inner * (narrow || e) + between;
+  return e * (count + matrices * shared + (gate ? 1 : 0)) + matrices * used * inner * (narrow || e) + between;
 }
 
 /* Put what mixes and what computes together, for every layer. */
@@ -94,6 +182,128 @@ const one = (config, name) => ({ shared: config[name] || 0 });
 const balanced = (where) => ({ computes: (config, at) => routed(config, where(config, at), shared(config)) });
 const everywhere = () => true;
 
+const sparseOrBehind = (config, at) => (config.mlp_layer_types ? named : behind)(config, at);
+const latentModel = (mixer = (config) => latent(config)) => reader({ mixer, ...balanced(sparseOrBehind) });
+
+/* Hunyuan 4: gates on what heads gather, and several residual streams, whose blends are weighed. */
+function hunyuan4(config, kind, at) {
+  const mixed = indexedOrShared(config, kind, at);
+  const gates = config.hidden_size * headsOf(config) * field(config, "v_head_dim");
+  return { ...mixed, weights: mixed.weights + gates + 4 * config.hidden_size * field(config, "hc_mult") ** 2 };
+}
+
+/* MiniMax M3: in some layers every head of keys chooses blocks by keys of another width. */
+function minimaxM3(config, kind) {
+  const mixed = attention(config, "full_attention");
+  if (kind !== "minimax_m3_sparse") return mixed;
+  const [g, width] = [keysOf(config), field(config, "index_head_dim")];
+  const readLimit = field(config, "index_block_size") * field(config, "index_topk_blocks");
+  const parts = [{ ...mixed.keeps[0], readLimit }, keep("indexer keys", width, { read: 2 * g * width })];
+  return { weights: mixed.weights + config.hidden_size * (g + 1) * width, keeps: parts, reads: parts };
+}
+
+/* DeepSeek-V4: keys that are values, near ones in a window and far ones pooled in blocks. */
+function compressed(config, kind) {
+  const [e, h, d] = [field(config, "hidden_size"), headsOf(config), field(config, "head_dim")];
+  const [q, groups, inner] = [field(config, "q_lora_rank"), field(config, "o_groups"), field(config, "o_lora_rank")];
+  const read = 4 * h * d;
+  const parts = [keep("keys that are values", d, { limit: field(config, "sliding_window") - 1, read })];
+  const n = field(config, "hc_mult");
+  let weights = e * q + q * h * d + e * d + h * d * inner + groups * inner * e + 2 * n * e * (2 * n + n * n);
+  if (kind === "sliding_attention") return { weights, keeps: parts, reads: parts };
+  const size = field(config, "compress_rates")[kind];
+  const overlap = kind === "compressed_sparse_attention";
+  const times = overlap ? 2 : 1;
+  const unpooled = (width) => [
+    keep("tokens of an unfinished block", 2 * times * width, { beyond: size }),
+    ...(overlap ? [keep("latest block", 2 * width * size, { tokens: size, limit: 1 })] : []),
+  ];
+  const readLimit = overlap ? field(config, "index_topk") : null;
+  parts.push(keep("pooled keys", d, { tokens: size, read, readLimit }), ...unpooled(d));
+  weights += 2 * times * e * d;
+  if (overlap) {
+    const [heads, width] = [field(config, "index_n_heads"), field(config, "index_head_dim")];
+    parts.push(keep("indexer keys", width, { tokens: size, read: 2 * heads * width }), ...unpooled(width));
+    weights += 2 * times * e * width + q * heads * width + e * heads;
+  }
+  return { weights, keeps: parts, reads: parts };
+}
+
+/* The fields of Kimi Linear and Ling under the names that most files have for them. */
+const known = (config) => ({
+  ...config,
+  num_experts_per_tok: config.num_experts_per_tok || config.num_experts_per_token,
+  n_shared_experts: config.n_shared_experts || config.num_shared_experts,
+});
+
+function kimiLinear(config) {
+  const given = known(config);
+  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given, field(given, "linear_head_dim")) : latent(given));
+  return layersOf(given, mixer, (at) => routed(given, named(given, at), shared(given)));
+}
+
+function ling(config) {
+  const given = known(config);
+  const gated = () => {
+    const mixed = latent({ ...given, q_lora_rank: null });
+    return { ...mixed, weights: mixed.weights + given.hidden_size * headsOf(given) };
+  };
+  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given) : gated());
+  return layersOf(given, mixer, (at) => routed(given, named(given, at), shared(given)));
+}
+
+function mambaAlone(config) {
+  const sizes = { h: config.num_heads, d: config.head_dim, groups: config.n_groups, n: config.state_size, w: config.conv_kernel };
+  return Array.from({ length: field(config, "num_hidden_layers") }, () => mamba2(config, sizes));
+}
+
+/* A layer that takes over the keys which an earlier one has chosen has no indexer of its own. */
+function indexedOrShared(config, kind, at) {
+  return indexed(config, (config.indexer_types || [])[at] !== "shared");
+}
+
+const recurrent = (mixer, attends = attention) => (config, kind, at) =>
+  kind === "linear_attention" || kind === "mamba" ? mixer(config) : attends(config, kind, at);
+
+const convolved = (attends) => (config, kind) => (kind === "conv" ? shortConvolution(config) : attends(config, kind));
+
+/* The width that LFM2 makes of three fields. */
+function liquidWidth(config) {
+  const width = field(config, "intermediate_size");
+  if (config.block_auto_adjust_ff_dim === false) return width;
+  const less = Math.trunc((2 * width) / 3);
+  const factor = config.block_ffn_dim_multiplier;
+  if (factor === undefined || factor === null) return less;
+  const step = field(config, "block_multiple_of");
+  return Math.ceil(Math.trunc(factor * less) / step) * step;
+}
+
+/* Nemotron-H, whose layers have one part each. */
+function nemotron(config) {
+  const mixers = {
+    linear_attention: () =>
+      mamba2(config, {
+        h: config.mamba_num_heads, d: config.mamba_head_dim, groups: config.n_groups, n: config.ssm_state_size,
+        w: config.conv_kernel,
+      }),
+    full_attention: () => attention(config, "full_attention"),
+  };
+  return field(config, "layers_block_type").map((kind) => {
+    if (mixers[kind]) return mixers[kind]();
+    const choices = {
+      shared: config.moe_shared_expert_intermediate_size, narrow: config.moe_latent_size, matrices: 2,
+    };
+    return { weights: kind === "mlp" ? ungated(config) : experts(config, choices), keeps: [], reads: [] };
+  });
+}
+
+function falcon(config) {
+  const [first, second] = [mamba(config), attention(config, "full_attention")];
+  const parts = [...first.keeps, ...second.keeps];
+  const layer = { weights: first.weights + second.weights + dense(config), keeps: parts, reads: parts };
+  return kindsOf(config).map(() => layer);
+}
+
 function gemma4(config) {
   const all = kindsOf(config);
   const fresh = all.length - config.num_kv_shared_layers;
@@ -118,15 +328,87 @@ const READERS = {
       "llama", "ministral", "ministral3", "qwen2", "qwen3", "smollm3", "olmo", "olmo2", "olmo3", "exaone4", "granite",
       "granite_swa", "seed_oss", "hunyuan_v1_dense", "ernie4_5", "cwm", "internlm3", "iquestcoder", "hyperclovax",
       "cohere", "cohere2", "helium", "glm", "glm4", "stablelm", "gemma", "gemma2", "gemma3_text", "vaultgemma",
+      "cohere_compass_text",
     ].map((name) => [name, reader()]),
   ),
   ...Object.fromEntries(
-    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat"].map((name) => [name, reader({ computes: ungated })]),
+    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat", "phi"].map((name) => [
+      name,
+      reader({ computes: ungated }),
+    ]),
   ),
+  deepseek_v2: latentModel(),
+  deepseek_v3: latentModel(),
+  kimi_k25: latentModel(),
+  mistral4: latentModel(),
+  glm4_moe_lite: latentModel(),
+  axk1: latentModel(),
+  deepseek_v32: latentModel((config) => indexed(config)),
+  glm_moe_dsa: latentModel(indexedOrShared),
+  hy_v4: latentModel(hunyuan4),
+  deepseek_v4: reader({
+    mixer: compressed,
+    computes: (config) => experts(config, { shared: field(config, "moe_intermediate_size") }),
+  }),
+  kimi_linear: kimiLinear,
+  bailing_hybrid: ling,
+  mamba2: mambaAlone,
+  minimax_m3_vl_text: reader({
+    mixer: minimaxM3,
+    computes: (config, at) =>
+      named(config, at)
+        ? experts(config, { ...own(config), ...one(config, "shared_intermediate_size") })
+        : dense(config, field(config, "dense_intermediate_size")),
+  }),
+  youtu: reader({ mixer: (config) => latent(config) }),
+  minicpm3: reader({ mixer: (config) => latent(config) }),
+  qwen3_next: reader({
+    mixer: recurrent(gatedDelta, gatedByFeature),
+    computes: (config, at) =>
+      routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+  }),
+  ...Object.fromEntries(
+    ["qwen3_5", "qwen3_5_text"].map((name) => [name, reader({ mixer: recurrent(gatedDelta, gatedByFeature) })]),
+  ),
+  ...Object.fromEntries(
+    ["qwen3_5_moe", "qwen3_5_moe_text"].map((name) => [
+      name,
+      reader({
+        mixer: recurrent(gatedDelta, gatedByFeature),
+        computes: (config) => experts(config, { ...one(config, "shared_expert_intermediate_size"), gate: true }),
+      }),
+    ]),
+  ),
+  olmo_hybrid: reader({ mixer: recurrent(gatedDelta) }),
+  minimax: reader({ mixer: recurrent(lightning, windowed), computes: (config) => experts(config) }),
+  lfm2: reader({ mixer: convolved(attention), computes: (config) => dense(config, liquidWidth(config)) }),
+  lfm2_moe: reader({
+    mixer: convolved(attention),
+    computes: (config, at) => routed(config, at >= field(config, "num_dense_layers")),
+  }),
+  lfm3: reader({
+    mixer: convolved((config, kind) =>
+      attention(config, kind, { gate: config.use_attention_gate === false ? 0 : headsOf(config) }),
+    ),
+  }),
+  nemotron_h: nemotron,
+  granitemoehybrid: reader({
+    mixer: recurrent(mamba),
+    computes: (config) =>
+      config.num_local_experts
+        ? experts(config, one(config, "shared_intermediate_size"))
+        : dense(config, config.shared_intermediate_size),
+  }),
+  bamba: reader({
+    mixer: (config, kind, at) =>
+      (config.attn_layer_indices || []).includes(at) ? attention(config, "full_attention") : mamba(config),
+  }),
+  falcon_h1: falcon,
   mistral: reader({ mixer: windowed }),
   phi3: reader({ mixer: windowed }),
   starcoder2: reader({ mixer: windowed, computes: ungated }),
   gemma4_text: gemma4,
+  gemma4_unified_text: gemma4,
   mixtral: reader({ mixer: windowed, computes: (config) => experts(config, own(config)) }),
   gpt_oss: reader({ computes: (config) => experts(config, own(config)) }),
   qwen3_moe: reader({ computes: (config, at) => routed(config, stepped(config, at)) }),
@@ -179,6 +461,10 @@ const READERS = {
     computes: (config, at) => routed(config, named(config, at), one(config, "share_expert_dim")),
   }),
   muse_glimmer: reader({ mixer: gatedByFeature }),
+  beam: reader({
+    mixer: gatedByFeature,
+    computes: (config, at) => routed(config, named(config, at), shared(config)),
+  }),
   muse_spark: reader({
     mixer: gatedByFeature,
     computes: (config, at) =>
@@ -219,14 +505,14 @@ const READERS = {
 };
 
 /* Read the fields of a config.json: {title, outer, layers}, equal layers counted together. */
-function readConfig(whole) {
-  const reader = READERS[whole.model_type];
+function readConfig(file) {
+  const reader = READERS[file.model_type];
   if (!reader) {
     const known = Object.keys(READERS).sort().join(", ");
-    throw new Error(`model_type is ${JSON.stringify(whole.model_type)}, and this reads only ${known}.`);
+    throw new Error(`model_type is ${JSON.stringify(file.model_type)}, and this reads only ${known}.`);
   }
-  const config = whole.text_config || whole; // a model that reads pictures, too, describes its decoder inside
-  const inputs = (config.hidden_size_per_layer_input || 0) * kindsOf(config).length;
+  const config = file.text_config || file; // a model that reads pictures, too, describes its decoder inside
+  const inputs = (config.hidden_size_per_layer_input || 0) * (config.num_hidden_layers || 0);
   const counted = new Map();
   for (const layer of reader(config)) {
     const key = JSON.stringify(layer);
@@ -234,8 +520,8 @@ function readConfig(whole) {
     counted.get(key).count += 1;
   }
   return {
-    title: whole.model_type,
-    outer: (field(config, "vocab_size") + inputs) * field(config, "hidden_size"),
+    title: file.model_type,
+    outer: (field(config, "vocab_size") + inputs + (config.hc_mult || 0) ** 2) * field(config, "hidden_size"),
     layers: [...counted.values()],
   };
 }

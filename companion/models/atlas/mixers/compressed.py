@@ -1,0 +1,301 @@
+"""Compressed attention: near keys one by one, far ones pooled, a block of tokens into one key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from companion.attention import scaled_dot_product_attention
+from companion.contracts import contract
+from companion.indexed import indexer_scores, pool_blocks, top_keys
+from companion.masks import sliding_window_mask
+from companion.models.atlas.kept import INDEXER_KEYS, Kept
+from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.rotation import RotarySpec
+
+_RMS = NormSpec()
+
+
+@contract(
+    num_heads=">= 1", head_dim=">= 2", query_dim=">= 1", window=">= 1", groups=">= 1",
+    group_dim=">= 1", size=">= 1", index_heads=">= 1", index_dim=">= 2", count=">= 1",
+)  # fmt: skip
+@dataclass(frozen=True)
+class CompressedSpec:
+    """Attention with a single head of keys that are values, too (DeepSeek-AI, 2026).
+
+    Attributes:
+        num_heads: query heads h.
+        head_dim: width d of a query, and of a key, which is also the value.
+        query_dim: width of the latent from which queries unfold.
+        window: number of keys that are seen one by one, a query's own the last.
+        rotary: positions, of the last features of a head; what is gathered is rotated back.
+        groups: number of groups of heads, each with an output projection of its own.
+        group_dim: width of what a group gives to the second output projection.
+        size: tokens that are pooled into one key, which is seen once all are past; None means that
+            nothing is seen outside the window.
+        overlap: a pooled key comes from its own block and the one before.
+        count: how many pooled keys a query sees, chosen by an indexer; None means all.
+        index_heads: heads of the indexer.
+        index_dim: their width.
+        norm: of the latent, the keys and the pooled keys.
+
+    >>> spec = CompressedSpec(
+    ...     4, 8, 6, window=5, rotary=RotarySpec(4), groups=2, group_dim=3, size=3
+    ... )
+    >>> [part.bytes(length=11) for part in spec.keeps()]
+    [64, 48, 64]
+    """
+
+    num_heads: int
+    head_dim: int
+    query_dim: int
+    window: int
+    rotary: RotarySpec
+    groups: int
+    group_dim: int
+    size: int | None = None
+    overlap: bool = False
+    count: int | None = None
+    index_heads: int = 1
+    index_dim: int = 2
+    norm: NormSpec = _RMS
+
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return near keys, pooled keys, what is not pooled yet, and the same of the indexer."""
+        d, reads = self.head_dim, 4 * self.num_heads * self.head_dim
+        near = Kept("keys that are values", d, limit=self.window - 1, read=reads)
+        if self.size is None:
+            return (near,)
+        far = Kept("pooled keys", d, self.size, read=reads, read_limit=self.count)
+        parts = (near, far, *self._unpooled(d))
+        if self.count is None:
+            return parts
+        reads = 2 * self.index_heads * self.index_dim
+        index = Kept(INDEXER_KEYS, self.index_dim, self.size, read=reads)
+        return (*parts, index, *self._unpooled(self.index_dim))
+
+    def _unpooled(self, width: int) -> tuple[Kept, ...]:
+        """Return what waits for the end of its block, and what the block after it needs."""
+        assert self.size is not None
+        rest = Kept("tokens of an unfinished block", 2 * width, beyond=self.size)
+        if not self.overlap:
+            return (rest,)
+        rest = replace(rest, numbers=4 * width)
+        return (rest, Kept("latest block", 2 * width * self.size, self.size, limit=1))
+
+
+class Pooled(NamedTuple):
+    """Pooled keys, and what is left of the tokens behind the last complete block.
+
+    Attributes:
+        keys: (b, m, d) pooled keys, rotated.
+        rest: (b, r, w) what the tokens of an unfinished block give, before it is pooled.
+        gate: (b, r, w) their logits.
+        earlier: (b, size, d) what the latest block gives to the next one, if blocks overlap.
+        earlier_gate: (b, size, d) their logits.
+    """
+
+    keys: Tensor
+    rest: Tensor
+    gate: Tensor
+    earlier: Tensor | None = None
+    earlier_gate: Tensor | None = None
+
+
+class CompressedState(NamedTuple):
+    """What a layer keeps of the tokens so far.
+
+    Attributes:
+        near: (b, k, d) the latest keys, rotated.
+        length: number of tokens so far.
+        far: pooled keys.
+        indexed: pooled keys of the indexer.
+    """
+
+    near: Tensor
+    length: int
+    far: Pooled | None = None
+    indexed: Pooled | None = None
+
+
+class Pool(nn.Module):
+    """Pool tokens, block by block, as `companion.indexed.pool_blocks` does.
+
+    Args:
+        embed_dim: width e of a token.
+        width: width d of a pooled key.
+        spec: size of a block, overlap, positions and norm.
+    """
+
+    def __init__(self, embed_dim: int, width: int, spec: CompressedSpec, size: int) -> None:
+        super().__init__()
+        self.spec, self.size, self.width = spec, size, width
+        given = 2 * width if spec.overlap else width
+        self.proj = nn.Linear(embed_dim, given, bias=False)
+        self.gate_proj = nn.Linear(embed_dim, given, bias=False)
+        self.bias = nn.Parameter(torch.zeros(size * given))  # a vector: no matrix product
+        self.norm = Norm(width, spec.norm)
+
+    def forward(self, x: Tensor, state: Pooled | None) -> Pooled:
+        """Pool the blocks that tokens (b, n, e) complete, and keep the rest."""
+        rest, gate = self.proj(x), self.gate_proj(x)
+        if state is not None:
+            rest, gate = torch.cat((state.rest, rest), 1), torch.cat((state.gate, gate), 1)
+        whole = rest.shape[1] // self.size * self.size
+        first = 0 if state is None else state.keys.shape[1]
+        if whole == 0:
+            keys = rest.new_zeros(len(x), 0, self.width) if state is None else state.keys
+            before = (None, None) if state is None else (state.earlier, state.earlier_gate)
+            return Pooled(keys, rest, gate, *before)
+        keys = self._pooled(rest[:, :whole], gate[:, :whole], state, first)
+        if state is not None:
+            keys = torch.cat((state.keys, keys), 1)
+        made = Pooled(keys, rest[:, whole:], gate[:, whole:])
+        if not self.spec.overlap:
+            return made
+        latest = slice(whole - self.size, whole)
+        earlier, earlier_gate = (part[:, latest, : self.width] for part in (rest, gate))
+        return made._replace(earlier=earlier, earlier_gate=earlier_gate)
+
+    def _pooled(self, given: Tensor, gate: Tensor, state: Pooled | None, first: int) -> Tensor:
+        """Pool whole blocks, the first of which has the number `first`."""
+        bias = torch.unflatten(self.bias, 0, (self.size, -1))
+        earlier = None if state is None else state.earlier
+        if state is not None and earlier is not None and state.earlier_gate is not None:
+            given = torch.cat((_widened(earlier), given), 1)
+            gate = torch.cat((_widened(state.earlier_gate), gate), 1)
+        gate = gate + bias.repeat(gate.shape[1] // self.size, 1)
+        keys = pool_blocks(given, gate, size=self.size, overlap=self.spec.overlap)
+        keys = self.norm(keys if earlier is None else keys[:, 1:])
+        numbers = torch.arange(first, first + keys.shape[1], device=keys.device)
+        return turned_last(keys[:, None], self.size * numbers, self.spec.rotary)[:, 0]
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+class Compressed(nn.Module):
+    """Attend to near keys and pooled ones in one softmax, with sinks.
+
+    Args:
+        embed_dim: width e of input and output.
+        spec: heads, window, blocks and the rest.
+    """
+
+    def __init__(self, embed_dim: int, spec: CompressedSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        h, d, size = spec.num_heads, spec.head_dim, spec.size
+        self.query_down = nn.Linear(embed_dim, spec.query_dim, bias=False)
+        self.query_norm = Norm(spec.query_dim, spec.norm)
+        self.query_proj = nn.Linear(spec.query_dim, h * d, bias=False)
+        self.head_norm = Norm(d, replace(spec.norm, gain="none"))
+        self.key_proj = nn.Linear(embed_dim, d, bias=False)
+        self.key_norm = Norm(d, spec.norm)
+        self.sinks = nn.Parameter(torch.zeros(h))
+        width = h * d // spec.groups
+        self.group_weight = nn.Parameter(
+            torch.randn(spec.groups, width, spec.group_dim) / width**0.5
+        )
+        self.output_proj = nn.Linear(spec.groups * spec.group_dim, embed_dim, bias=False)
+        self.far = None if size is None else Pool(embed_dim, d, spec, size)
+        self.index = self.index_query_proj = self.index_weight_proj = None
+        if size is not None and spec.count is not None:
+            self.index = Pool(embed_dim, spec.index_dim, spec, size)
+            queries = spec.index_heads * spec.index_dim
+            self.index_query_proj = nn.Linear(spec.query_dim, queries, bias=False)
+            self.index_weight_proj = nn.Linear(embed_dim, spec.index_heads, bias=False)
+
+    def forward(
+        self, x: Tensor, state: CompressedState | None = None
+    ) -> tuple[Tensor, CompressedState]:
+        """Let every token gather from those before it.
+
+        Args:
+            x: (b, n, e) tokens.
+            state: what was kept of the tokens before; None means that the text begins here.
+
+        Returns:
+            (b, n, e), and what was attended to.
+        """
+        memory = self.remember(x, state)
+        positions = torch.arange(memory.length - x.shape[-2], memory.length, device=x.device)
+        read = self.query_norm(self.query_down(x))
+        heads = torch.unflatten(self.query_proj(read), -1, (self.spec.num_heads, -1))
+        query = turned_last(self.head_norm(heads).transpose(1, 2), positions, self.spec.rotary)
+        keys, mask = self._seen(x, read, memory, positions)
+        gathered = scaled_dot_product_attention(
+            query, keys[:, None], keys[:, None], mask, sinks=self.sinks, enable_gqa=True
+        )
+        gathered = turned_last(gathered, -positions, self.spec.rotary).transpose(1, 2)
+        grouped = torch.unflatten(gathered.flatten(-2), -1, (self.spec.groups, 1, -1))
+        return self.output_proj((grouped @ self.group_weight).flatten(-3)), memory
+
+    def remember(self, x: Tensor, state: CompressedState | None) -> CompressedState:
+        """Make keys of tokens (b, n, e), and pool those that complete a block."""
+        start = 0 if state is None else state.length
+        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        near = self.key_norm(self.key_proj(x))[:, None]
+        near = turned_last(near, positions, self.spec.rotary)[:, 0]
+        if state is not None:
+            near = torch.cat((state.near, near), 1)
+        far = None if self.far is None else self.far(x, None if state is None else state.far)
+        index = (
+            None if self.index is None else self.index(x, None if state is None else state.indexed)
+        )
+        return CompressedState(near, start + x.shape[-2], far, index)
+
+    def trim(self, state: CompressedState) -> CompressedState:
+        """Forget the near keys that no later query sees."""
+        first = max(0, state.near.shape[1] - self.spec.window + 1)
+        return state._replace(near=state.near[:, first:])
+
+    def _seen(
+        self, x: Tensor, read: Tensor, memory: CompressedState, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return near and pooled keys together, and which of them every query sees."""
+        q, k = x.shape[-2], memory.near.shape[1]
+        near: Tensor = sliding_window_mask(
+            q, k, left=self.spec.window - 1, right=0, offset=k - q, like=positions
+        )
+        near = near.expand(len(x), 1, -1, -1)
+        if memory.far is None or self.spec.size is None:
+            return memory.near, near
+        pooled = memory.far.keys
+        numbers = torch.arange(pooled.shape[1], device=x.device)
+        past = numbers < ((positions + 1) // self.spec.size)[:, None]
+        choice = self._choice(x, read, memory, positions, past)[:, None]
+        if q == 1:
+            pooled = torch.unflatten(pooled[choice[:, 0, 0]], 0, (len(x), -1))
+            choice = choice.new_ones(len(x), 1, 1, pooled.shape[1])
+        return torch.cat((memory.near, pooled), 1), torch.cat((near, choice), -1)
+
+    def _choice(
+        self, x: Tensor, read: Tensor, memory: CompressedState, positions: Tensor, past: Tensor
+    ) -> Tensor:
+        """Return which pooled keys every query sees, (b, q, m)."""
+        if self.index_query_proj is None or self.index_weight_proj is None or not memory.indexed:
+            return past.expand(len(x), -1, -1)
+        heads = torch.unflatten(self.index_query_proj(read), -1, (self.spec.index_heads, -1))
+        query = turned_last(heads.transpose(1, 2), positions, self.spec.rotary)
+        scores = indexer_scores(query, memory.indexed.keys, self.index_weight_proj(x).mT)
+        chosen: Tensor = top_keys(scores, self.spec.count or 1, past)
+        return chosen
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+def turned_last(heads: Tensor, positions: Tensor, rotary: RotarySpec) -> Tensor:
+    """Rotate the last features of heads (b, h, n, d) by positions (n,)."""
+    still = heads.shape[-1] - rotary.width
+    return torch.cat((heads[..., :still], rotary.turn(heads[..., still:], positions)), -1)
+
+
+def _widened(earlier: Tensor) -> Tensor:
+    """Put zeros where the other half of the channels was, which its own block has used."""
+    return torch.cat((earlier, torch.zeros_like(earlier)), -1)

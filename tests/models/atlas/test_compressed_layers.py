@@ -1,0 +1,132 @@
+"""Layers that pool far tokens or choose blocks of keys, and several residual streams."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from companion.models.atlas import AttentionSpec, RotarySpec
+from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
+from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec, turned_last
+from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
+from companion.models.atlas.model import state_numbers
+from companion.models.atlas.streams import Streams, StreamsSpec
+
+TEXT, WIDTH = 20, 14
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+NEAR = CompressedSpec(4, 8, 6, window=5, rotary=RotarySpec(4), groups=2, group_dim=3)
+KINDS = {
+    "window": NEAR,
+    "pooled": replace(NEAR, size=3),
+    "overlap": replace(NEAR, size=3, overlap=True),
+    "chosen": replace(NEAR, size=3, overlap=True, count=2, index_heads=3, index_dim=6),
+}
+
+
+def stirred(layer: AnyModule) -> AnyModule:
+    """Make every weight random, in float64: zeros hide what is done with them."""
+    layer = layer.double().eval()
+    with torch.no_grad():
+        for weight in layer.parameters():
+            weight.copy_(torch.randn_like(weight) * (0.5 if weight.ndim > 1 else 1.0))
+    return layer
+
+
+def text() -> Tensor:
+    return torch.randn(2, TEXT, WIDTH, generator=torch.manual_seed(1), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.no_grad()
+def test_a_text_in_pieces_is_the_text_at_once_and_keeps_what_the_formula_says(kind: str) -> None:
+    torch.manual_seed(2)
+    layer, x = stirred(Compressed(WIDTH, KINDS[kind])), text()
+    whole, _ = layer(x)
+    for pieces in ([1] * TEXT, [7, 1, 5, 7], [2, 18]):
+        state, outputs, length = None, [], 0
+        for piece in torch.split(x, pieces, 1):
+            output, state = layer(piece, state)
+            state, length = layer.trim(state), length + piece.shape[1]
+            outputs.append(output)
+            kept = sum(part.bytes(length, 2, itemsize=1) for part in KINDS[kind].keeps())
+            assert state_numbers((state,)) == kept
+        torch.testing.assert_close(torch.cat(outputs, 1), whole, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.no_grad()
+def test_nothing_is_pooled_from_the_future(kind: str) -> None:
+    torch.manual_seed(2)
+    layer, x = stirred(Compressed(WIDTH, KINDS[kind])), text()
+    changed = torch.cat((x[:, :13], torch.randn_like(x[:, 13:])), 1)
+    torch.testing.assert_close(layer(changed)[0][:, :13], layer(x)[0][:, :13], rtol=0, atol=1e-10)
+
+
+@torch.no_grad()
+def test_far_tokens_are_seen_through_pools_alone() -> None:
+    torch.manual_seed(2)
+    x = text()
+    changed = torch.cat((torch.randn_like(x[:, :1]), x[:, 1:]), 1)
+    for kind, seen in (("window", False), ("pooled", True), ("overlap", True)):
+        layer = stirred(Compressed(WIDTH, KINDS[kind]))
+        moved = (layer(changed)[0] - layer(x)[0])[:, -1].abs().max()
+        assert (moved > 1e-6) == seen
+
+
+@torch.no_grad()
+def test_what_is_gathered_knows_distances_and_no_positions() -> None:
+    torch.manual_seed(2)
+    heads, rotary = torch.randn(1, 2, 3, 8).double(), RotarySpec(4)
+    positions = torch.arange(5, 8)
+    turned = turned_last(turned_last(heads, positions, rotary), -positions, rotary)
+    torch.testing.assert_close(turned, heads, rtol=1e-9, atol=1e-9)
+
+
+@torch.no_grad()
+def test_streams_mix_by_rows_and_columns_that_sum_to_one() -> None:
+    torch.manual_seed(2)
+    spec = StreamsSpec(count=3, mixing=2000, gate_eps=1e-9)
+    streams = stirred(Streams(5, spec))
+    x = torch.randn(2, 4, 3, 5).double()
+    same = x.mean(-2, keepdim=True).expand_as(x)
+    torch.testing.assert_close(streams(same)[2], same, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(streams(x)[2].sum(-2), x.sum(-2), rtol=1e-5, atol=1e-5)
+    assert (streams(x)[2] - x).abs().max() > 0.1
+    unmixed = Streams(5, replace(spec, mixing=0)).double()
+    assert torch.equal(unmixed(x)[2], x)
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+@torch.no_grad()
+def test_each_key_head_reads_its_own_block_and_the_best_others(count: int) -> None:
+    torch.manual_seed(2)
+    attention = AttentionSpec(4, 2, 8, rotary=RotarySpec(4))
+    spec = BlockIndexedSpec(attention, head_dim=6, size=4, count=count)
+    layer, x = stirred(BlockIndexed(WIDTH, spec)), text()
+    whole, _ = layer(x)
+    state, outputs = None, []
+    for token in torch.split(x, 1, 1):
+        output, state = layer(token, state)
+        outputs.append(output)
+    torch.testing.assert_close(torch.cat(outputs, 1), whole, rtol=1e-9, atol=1e-9)
+    changed = torch.cat((x[:, :13], torch.randn_like(x[:, 13:])), 1)
+    torch.testing.assert_close(layer(changed)[0][:, :13], whole[:, :13], rtol=0, atol=1e-10)
+    plain = layer.attention(x)[0]
+    assert bool((whole - plain).abs().max() > 1e-3) == (count < 5)
+
+
+@torch.no_grad()
+def test_a_second_softmax_is_subtracted_at_every_split() -> None:
+    torch.manual_seed(2)
+    spec = DifferentialSpec(4, 2, 6, first_factor=0.2, rotary=RotarySpec(6))
+    layer, x = stirred(DifferentialAttention(WIDTH, spec)), text()
+    whole, _ = layer(x)
+    for split in (1, 8, 19):
+        first, state = layer(x[:, :split])
+        second, state = layer(x[:, split:], state)
+        torch.testing.assert_close(torch.cat((first, second), 1), whole, rtol=1e-9, atol=1e-9)
+    assert state_numbers((state,)) == 2 * TEXT * spec.keeps()[0].numbers

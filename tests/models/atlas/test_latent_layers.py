@@ -1,0 +1,134 @@
+"""Layers of latent attention: both forms, what is kept, and what an indexer lets a query see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from companion.models.atlas import DecoderModel, LatentSpec, LayerSpec, ModelSpec, RotarySpec
+from companion.models.atlas.mixers.indexed import Indexer, IndexerSpec
+from companion.models.atlas.mixers.latent import Latent
+from companion.models.atlas.model import state_numbers
+
+TEXT, WIDTH = 11, 14
+INDEXER = IndexerSpec(num_heads=3, head_dim=6, count=4, rotary=RotarySpec(4))
+PLAIN = LatentSpec(
+    num_heads=3, latent_dim=7, head_dim=5, rotary_dim=4, value_dim=6, rotary=RotarySpec(4)
+)
+KINDS = {
+    "plain": PLAIN,
+    "query latent": replace(PLAIN, query_dim=9),
+    "no positions": replace(PLAIN, rotary=None),
+    "no rotary part": replace(PLAIN, rotary=None, rotary_dim=0),
+    "scaled": replace(PLAIN, latent_scale=1.7, scale=0.9, length_scale=(0.6, 4)),
+    "sinks and gates": replace(PLAIN, sinks=True, gate="feature"),
+    "gates of heads": replace(PLAIN, gate="head"),
+    "indexer": replace(PLAIN, query_dim=9, indexer=INDEXER),
+}
+
+
+def layer_of(spec: LatentSpec, **options: Any) -> Latent:
+    """Return a layer whose every weight is random: zeros hide what is done with them."""
+    torch.manual_seed(3)
+    layer = Latent(WIDTH, spec, **options).double().eval()
+    with torch.no_grad():
+        for weight in layer.parameters():
+            weight.copy_(torch.randn_like(weight) * (0.6 if weight.ndim > 1 else 1.0))
+    return layer
+
+
+def text(seed: int = 0) -> Tensor:
+    return torch.randn(2, TEXT, WIDTH, generator=torch.manual_seed(seed), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.no_grad()
+def test_a_text_unfolded_at_once_is_a_text_absorbed_token_by_token(kind: str) -> None:
+    layer, x, state, steps = layer_of(KINDS[kind]), text(), None, []
+    whole, _ = layer(x)
+    for token in torch.split(x, 1, 1):
+        output, state = layer(token, state)
+        state = layer.trim(state)
+        steps.append(output)
+    torch.testing.assert_close(torch.cat(steps, 1), whole, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.no_grad()
+def test_what_is_kept_of_a_token_is_its_latent_and_what_heads_share(kind: str) -> None:
+    spec = KINDS[kind]
+    layer = layer_of(spec)
+    state = layer.trim(layer(text())[1])
+    numbers = spec.latent_dim + spec.rotary_dim + (0 if spec.indexer is None else 6)
+    assert state_numbers((state,)) == 2 * TEXT * numbers
+    assert sum(part.numbers for part in spec.keeps()) == numbers
+    assert not any(part.numbers == 0 for part in spec.keeps())
+
+
+@torch.no_grad()
+def test_more_heads_keep_no_more() -> None:
+    assert sum(part.bytes(9) for part in replace(PLAIN, num_heads=30).keeps()) == sum(
+        part.bytes(9) for part in PLAIN.keeps()
+    )
+
+
+@pytest.mark.parametrize("count", [1, 4, TEXT, TEXT + 5])
+@torch.no_grad()
+def test_an_indexer_lets_a_query_see_its_best_keys_and_no_later_one(count: int) -> None:
+    torch.manual_seed(0)
+    indexer, x = Indexer(WIDTH, WIDTH, replace(INDEXER, count=count)).double(), text()
+    choice = indexer(x, x, indexer.remember(x, 0))
+    wanted = torch.arange(1, TEXT + 1).clamp(max=count).expand(2, -1)
+    assert torch.equal(choice.sum(-1), wanted)
+    assert not choice.triu(1).any()
+
+
+@torch.no_grad()
+def test_an_indexer_that_may_choose_all_keys_changes_nothing() -> None:
+    every = layer_of(replace(PLAIN, indexer=replace(INDEXER, count=TEXT)))
+    few = layer_of(replace(PLAIN, indexer=replace(INDEXER, count=2)))
+    none = Latent(WIDTH, PLAIN).double().eval()
+    none.load_state_dict(every.state_dict(), strict=False)
+    torch.testing.assert_close(every(text())[0], none(text())[0], rtol=1e-10, atol=1e-10)
+    assert (few(text())[0] - none(text())[0]).abs().max() > 0.01
+
+
+@torch.no_grad()
+def test_one_token_reads_the_chosen_latents_alone() -> None:
+    layer = layer_of(KINDS["indexer"])
+    _, state = layer(text()[:, :-1])
+    before = layer.trim(state)
+    output, after = layer(text()[:, -1:], before)
+    assert after.choice is not None
+    unseen = ~after.choice[:, 0, :-1]
+    assert unseen.sum() == 2 * (TEXT - 4)
+    spoilt = before._replace(latent=torch.where(unseen[..., None], 99.0, before.latent))
+    assert torch.equal(layer(text()[:, -1:], spoilt)[0], output)
+
+
+@torch.no_grad()
+def test_a_layer_takes_over_the_choice_of_another() -> None:
+    spec = replace(PLAIN, indexer=INDEXER)
+    own, other = LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0)
+    model = DecoderModel(ModelSpec(vocab_size=9, embed_dim=WIDTH, layers=(own, other))).eval()
+    assert not any("layers.1.mixer.indexer" in name for name in model.state_dict())
+    assert [part.what for part in other.keeps()] == ["latent", "rotary key"]
+    assert [part.read_limit for part in other.reads()] == [4, 4]
+    tokens = torch.randint(0, 9, (2, TEXT))
+    whole, states = model(tokens)
+    first, before = model(tokens[:, :6])
+    rest, _ = model(tokens[:, 6:], before)
+    torch.testing.assert_close(torch.cat((first, rest), 1), whole, rtol=0, atol=1e-5)
+    assert state_numbers(states) == 2 * TEXT * (11 + 17)
+
+
+@pytest.mark.parametrize("chooser", [1, 2])
+def test_a_choice_comes_from_an_earlier_layer_that_chooses(chooser: int) -> None:
+    spec = replace(PLAIN, indexer=INDEXER)
+    layers = (LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0))
+    with pytest.raises(ValueError, match=f"layer 2 has chosen_by={chooser}, wanted an earlier"):
+        ModelSpec(9, WIDTH, (*layers, LayerSpec(spec, None, chosen_by=chooser)))
