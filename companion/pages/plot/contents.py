@@ -138,7 +138,7 @@ PARTS = (
     )),
     Part("Today", "What attention has become.", (
         Stop("today/atlas.ipynb", "The atlas: attention today",
-             "What do the models of today have beside plain attention?", 6, True,
+             "What do the models of today have beside plain attention?", 8, True,
              evidence="today/atlas_evidence.ipynb"),
     )),
     Part("Appendices", "For browsing and looking things up.", (
