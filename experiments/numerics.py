@@ -22,7 +22,7 @@ from experiments.findings import with_findings
 from experiments.findings.numerics import FINDINGS
 from experiments.kinds import number, share
 
-SEEDS = tuple(range(1, 11))
+SEEDS = tuple(range(1, 21))
 
 
 # Precision

@@ -37,7 +37,7 @@ FINDINGS = {
         number=DIFFERENCE,
     ),
     "textbook_fails": Finding(
-        holds="In float16, a model without the subtraction breaks before it has learned its task.",
+        holds="Trained in float16 without the subtraction, a model does not learn its task.",
         fails="In float16, a model without the subtraction learns nearly as well as in float32.",
         undecided="We cannot tell how much a model in float16 loses without the subtraction.",
         number=FEWER,
@@ -69,7 +69,7 @@ FINDINGS = {
     ),
     "running_sum_fails": Finding(
         holds="In bfloat16, a sum that grows key by key keeps a model from learning in time.",
-        fails="In bfloat16, a model learns nearly as well with a sum that grows key by key.",
+        fails="A sum that grows key by key in bfloat16 costs little at a learning rate of its own.",
         undecided="We cannot tell how much a sum that grows key by key costs a model in bfloat16.",
         number=FEWER,
     ),
@@ -80,12 +80,12 @@ FINDINGS = {
         number=FEWER,
     ),
     "running_sum_fails_at_the_usual_rate": Finding(
-        holds="In bfloat16, a sum that grows key by key keeps models from learning at the rate "
-        "that is best in float32.",
-        fails="In bfloat16, a model with a sum that grows key by key learns nearly as well at the "
-        "rate that is best in float32.",
-        undecided="We cannot tell how much a sum that grows key by key costs at the rate that is "
-        "best in float32.",
+        holds="At the rate that is best in float32, few models learn with a sum that grows key by "
+        "key.",
+        fails="At the rate best in float32, models learn nearly as well with a sum that grows key "
+        "by key.",
+        undecided="We cannot tell how much a sum that grows key by key costs at the rate best in "
+        "float32.",
         number=FEWER,
     ),
 }

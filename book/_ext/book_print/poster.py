@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PAGE = "today/atlas.html"
 FILE = "attention-measured-atlas.pdf"
 
-_SHEET = (841, 594)  # millimetres of A1, on its side
+_SHEET = (1189, 841)  # millimetres of A0, on its side
 _PIXELS = 96 / 25.4
 _STYLE = Path(__file__).with_name("poster.css")
 _DRAWN = ("pages", "plot", "live", "atlas.css")  # the style of the same drawings on the page
@@ -172,7 +172,7 @@ def offer_poster(pdf: Path, site: Path) -> None:
     size = max(0.1, pdf.stat().st_size / 1e6)
     link = (
         '<div class="book-poster"><p>To print: <a href="' + address + '">all architectures on one'
-        f" sheet</a> (A1, PDF, {size:.1f} MB).</p></div>"
+        f" sheet</a> (A0, PDF, {size:.1f} MB).</p></div>"
     )
     before, mark, after = text.partition('<div class="book-poster">')
     if mark:

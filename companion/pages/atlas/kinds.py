@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
+from companion.models.atlas.mixers.compressed import CompressedSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 
@@ -99,6 +100,8 @@ def _own_kind(mixer: Any) -> LayerKind:
     if chosen := top_k(mixer):
         latent = "latent, " if "Latent" in name else ""
         return LayerKind("indexed", *[f"{latent}best {chosen:,} by an index"] * 2)
+    if isinstance(mixer, CompressedSpec):
+        return _compressed(mixer)
     if "Latent" in name:
         return LayerKind("latent", "latent", "latent")
     if name in _STATES:
@@ -108,6 +111,16 @@ def _own_kind(mixer: Any) -> LayerKind:
         return LayerKind("full", words, words)
     short = "Conv" in name
     return LayerKind("short" if short else "state", words, f"{words}s" if short else words)
+
+
+def _compressed(mixer: CompressedSpec) -> LayerKind:
+    """Say whether keys out of the window are pooled, and whether an index chooses among them."""
+    if mixer.size is None:
+        return _plural("window", "window", f" of {mixer.window:,}")
+    pooled = f"pooled by {mixer.size}"
+    if mixer.count is None:
+        return LayerKind("full", pooled, pooled)
+    return LayerKind("indexed", *[f"{pooled}, best {mixer.count:,} by an index"] * 2)
 
 
 def _plural(reach: Reach, noun: str, rest: str) -> LayerKind:
@@ -213,7 +226,8 @@ def alike(layer: LayerSpec) -> tuple[Any, ...]:
 
 
 def _without_reach(mixer: Any) -> Any:
-    found = {part.name for part in fields(mixer)} & _BY_LAYER.keys()
+    optional = {part.name for part in fields(mixer) if part.default is not MISSING}
+    found = optional & _BY_LAYER.keys()
     return replace(mixer, **{name: _BY_LAYER[name] for name in found})
 
 

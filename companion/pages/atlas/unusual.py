@@ -250,6 +250,34 @@ UNUSUAL: Mapping[str, str] = {
     " side, and half of each head is rotated.",
     "beam": "Windows are rotated. Full layers are told no positions, and their queries are"
     " multiplied by a slowly growing power of the position.",
+    "hy_v4": "The residual stream is four streams side by side. Each part reads a blend of"
+    " them that"
+    " the token itself weighs, and adds what it gives to each of them under a gate. Its attention"
+    " has the short vectors of DeepSeek with an indexer that only some layers run, a learned"
+    " sink in"
+    " every head and a gate on every feature.",
+    "minimax_m3_vl_text": "In its sparse layers every head of keys chooses whole blocks of tokens,"
+    " by the best product that its queries find in a block, and the block of the query itself"
+    " always counts. The scores rank blocks and do nothing else. What enters the products of its"
+    " feed-forward layers is bounded as in gpt-oss.",
+    "deepseek_v4": "It has a single head of keys, and the keys are the values, too. Near tokens are"
+    " read one by one in a window of {window:,}, and far ones pooled in blocks, of which an indexer"
+    " chooses some; all share one softmax, with sinks. Several residual streams are mixed by a"
+    " matrix whose rows and columns each sum to one.",
+    "kimi_linear": "In {states} of its {layers} layers a state forgets channel by channel,"
+    " each at a"
+    " rate that the token sets, and is corrected by the delta rule. The others attend to short"
+    " vectors and have no positions at all.",
+    "bailing_hybrid": "It is built as Kimi Linear is, with {latents} layers of latent attention to"
+    " {states} recurrent ones. Its decays cannot fall below a floor, its latent attention has"
+    " rotary positions, and every head of it has a gate.",
+    "mamba2": "Nothing attends: every layer is Mamba-2 alone, without a feed-forward layer, so what"
+    " it keeps of a text never grows. One number a head decides at each token how much is forgotten"
+    " and how much is added.",
+    "qwen3_5": "It is the text model of Qwen3.5 as the released files hold it, inside a model that"
+    " also reads pictures. A text needs nothing of that part.",
+    "qwen3_5_moe": "It is the text model of Qwen3.5 with experts, as the released files hold it,"
+    " inside a model that also reads pictures. A text needs nothing of that part.",
 }
 """By model_type, up to three sentences; a number in braces is one of `numbers_of`."""
 

@@ -84,7 +84,7 @@ def describe(spec: ModelSpec) -> Facts:
     ('4 full', '8 : 2 of 16', 'rotary on 8 of 16', 256)
     """
     parts = [part for layer in spec.layers for part in layer.keeps()]
-    growing = [one for one in parts if one.tokens is not None and one.limit is None]
+    growing = [one for one in parts if one.tokens and one.limit is None and one.beyond is None]
     return Facts(
         layers=len(spec.layers),
         pattern=pattern(spec),

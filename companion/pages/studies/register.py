@@ -23,6 +23,7 @@ PAGES: Mapping[str, str] = {
     "masks": "mathematics/masks_evidence.ipynb",
     "positions": "mathematics/position_evidence.ipynb",
     "numerics": "mathematics/floating_point_evidence.ipynb",
+    "narrow_training": "mathematics/floating_point_evidence.ipynb",
     "from_scratch": "implementation/from_scratch_evidence.ipynb",
     "translator_race": "implementation/transformer_evidence.ipynb",
     "parallelism": "implementation/transformer_evidence.ipynb",
