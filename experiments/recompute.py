@@ -31,7 +31,7 @@ RESULTS = Path(companion.__file__).parent / "results"
 
 def _paths() -> list[Path]:
     """Return the files of all studies."""
-    return [RESULTS / f"{name}.json" for name in recorded_studies()]
+    return [RESULTS / f"{name}.json" for name in recorded_studies(RESULTS)]
 
 
 def study_of(record: Mapping[str, Any]) -> Experiment:

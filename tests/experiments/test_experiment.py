@@ -17,7 +17,7 @@ import torch
 
 import companion
 from companion.pages.notebook import load_result
-from companion.pages.studies import Finding
+from companion.pages.studies import Finding, recorded_studies
 from experiments import experiment
 from experiments.claims import Claim, Runs
 from experiments.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached
@@ -27,7 +27,7 @@ from experiments.recompute import recomputed
 from experiments.trials import Trials
 
 RESULTS = Path(companion.__file__).parent / "results"
-STUDIES = sorted(path.stem for path in RESULTS.glob("*.json"))
+STUDIES = sorted(recorded_studies())
 ON_A_FILE = "real_sentences"
 """The study whose sentences, and with them its configuration, come from the command line."""
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from companion.pages.studies import recorded_studies
 from experiments.history import HISTORIES, histories
-from experiments.recompute import RESULTS
 
-STUDIES = sorted(path.stem for path in RESULTS.glob("*.json"))
+STUDIES = sorted(recorded_studies())
 BIBLIOGRAPHY = Path(__file__).parents[2] / "book" / "references.bib"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from companion.pages.studies import recorded_studies
 from experiments import recompute
 from experiments.claims import Claim
 from experiments.experiment import Experiment
@@ -18,7 +19,7 @@ from experiments.outdated import OUTDATED
 from experiments.recompute import RESULTS, changed, outdated, recomputed, study_of
 from experiments.record import layout
 
-STUDIES = sorted(path.stem for path in RESULTS.glob("*.json"))
+STUDIES = sorted(recorded_studies())
 
 
 def text_of(name: str) -> str:
