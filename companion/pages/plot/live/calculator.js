@@ -38,14 +38,14 @@ function start(root) {
   const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
   function inWords(size) {
-    if (size < 1024) return `${size} bytes`;
+    if (size < 1000) return `${size} bytes`;
     let unit = -1;
     do {
-      size /= 1024;
+      size /= 1000;
       unit += 1;
     } while (size >= 999.5 && unit < 3);
     const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    return `${size.toFixed(digits)} ${["KiB", "MiB", "GiB", "TiB"][unit]}`;
+    return `${size.toFixed(digits)} ${["kB", "MB", "GB", "TB"][unit]}`;
   }
 
   function why(part) {

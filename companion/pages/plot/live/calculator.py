@@ -132,14 +132,14 @@ def kept_bytes(model: ModelCost, length: int, batch_size: int, itemsize: int) ->
 def in_words(size: float) -> str:
     """Say a number of bytes with three digits.
 
-    >>> in_words(512), in_words(3 * 2**20), in_words(1234 * 2**20)
-    ('512 bytes', '3.00 MiB', '1.21 GiB')
+    >>> in_words(512), in_words(3_000_000), in_words(1_234_000_000)
+    ('512 bytes', '3.00 MB', '1.23 GB')
     """
-    if size < 1024:
+    if size < 1000:
         return f"{size:.0f} bytes"
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        size /= 1024
-        if size < 999.5 or unit == "TiB":
+    for unit in ("kB", "MB", "GB", "TB"):
+        size /= 1000
+        if size < 999.5 or unit == "TB":
             break
     digits = 0 if size >= 99.95 else 1 if size >= 9.995 else 2
     return f"{size:.{digits}f} {unit}"
