@@ -30,22 +30,29 @@ def main() -> int:
     parser.add_argument("program", type=Path, help="the folder in which npm installed lighthouse")
     parser.add_argument("site", type=Path, help="the built book, as _build/html")
     parser.add_argument("--record", type=Path, default=RECORD, help="the file to write")
+    parser.add_argument(
+        "--pages", nargs="+", help="measure these alone, and keep what is recorded of the others"
+    )
     options = parser.parse_args()
     browser = find_browser()
     if browser is None:
         parser.error(f"none of {', '.join(BROWSERS)} is installed")
-    pages: dict[str, Any] = {}
+    chosen = options.pages or dict.fromkeys([*heaviest(options.site), *lessons(options.site)])
+    kept = json.loads(options.record.read_text("utf-8"))["pages"] if options.pages else {}
+    pages: dict[str, Any] = dict(kept)
     last: dict[str, Any] = {}
+    today = datetime.now(UTC).date().isoformat()
     with serve(options.site) as address:
-        for page in dict.fromkeys([*heaviest(options.site), *lessons(options.site)]):
+        for page in chosen:
             reports = [run(options.program, browser, address + page) for _ in range(RUNS)]
             runs = [summarize(report) for report in reports]
             last = reports[-1]
-            pages[page] = {"median": middle(runs), "runs": runs, "missing": missing(last)}
+            found = {"date": today, "median": middle(runs), "runs": runs, "missing": missing(last)}
+            pages[page] = found
             print(page, json.dumps(pages[page]["median"]), *pages[page]["missing"], flush=True)
     record = {
         "command": "make lighthouse",
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": today,
         "machine": {
             "processor": processor(),
             "cores": os.cpu_count(),
