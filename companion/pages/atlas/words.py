@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.kept import INDEXER_KEYS
+from companion.models.atlas.mixers.compressed import CompressedSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
@@ -18,7 +20,6 @@ from companion.pages.atlas.kinds import (
     mixers_of,
     parts_of,
     pattern,
-    top_k,
 )
 
 LENGTH = 32_768
@@ -30,6 +31,7 @@ MARKS: Mapping[str, str] = {
     "window": "a window or chunks: most tokens are out of reach in some layers",
     "latent": "a short vector of a token is kept, not its keys and values",
     "index": "an index chooses what a query reads",
+    "pooled": "far tokens are pooled, several of them to one key",
     "state": "a state of fixed size in place of keys and values",
     "convolution": "some layers see only the last few tokens, through a convolution",
     "sink": "a learned score that belongs to no token",
@@ -127,12 +129,13 @@ def _marks_of_mixer(mixer: Any, reach: Reach) -> Iterator[str]:
         "convolution": reach == "short",
         "latent": "Latent" in name,
         "difference": "Differential" in name,
-        "index": top_k(mixer) is not None,
+        "index": any(part.what == INDEXER_KEYS for part in mixer.keeps()),
+        "pooled": isinstance(mixer, CompressedSpec) and mixer.size is not None,
         "no positions": reach not in ("state", "short") and not has_positions(mixer),
     }
     yield from (mark for mark, there in found.items() if there)
     given = {part for part, value in parts_of(mixer) if value not in (None, False)}
-    if "sinks" in given:
+    if "sinks" in given or isinstance(mixer, CompressedSpec):
         yield "sink"
     if "gate" in given:
         yield "gate"

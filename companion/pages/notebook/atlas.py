@@ -56,7 +56,7 @@ def parity_table(atlas: Atlas | None = None) -> AtlasList:
 
 def _parity(row: AtlasRow) -> tuple[str, ...]:
     gave = row.parity
-    alike = gave.bytes == gave.held_bytes == gave.reference_bytes
+    alike = gave.bytes == gave.reference_bytes
     return (
         f"{row.name} ({row.model_type})",
         f"{gave.size:g}",
