@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -165,7 +166,7 @@ def read_atlas(record: Mapping[str, Any]) -> Atlas:
     Raises:
         KeyError: a part is missing, or a specification has a part of a kind that there is not.
     """
-    rows = [_row(model_type, one) for model_type, one in record["rows"].items()]
+    rows = _told_apart(_row(model_type, one) for model_type, one in record["rows"].items())
     absent = [Missing(model_type, **one) for model_type, one in record["missing"].items()]
     # Rows of one year stand as the library's names do, without regard to capitals.
     rows.sort(key=lambda row: (row.year, row.name.lower(), row.model_type))
@@ -176,6 +177,16 @@ def read_atlas(record: Mapping[str, Any]) -> Atlas:
         if part.name not in ("rows", "missing")
     }
     return Atlas(tuple(rows), tuple(absent), **kept)
+
+
+def _told_apart(rows: Iterable[AtlasRow]) -> list[AtlasRow]:
+    """Put the model_type behind a name that several rows have: a text model, and a larger one."""
+    rows = list(rows)
+    counts = Counter(row.name for row in rows)
+    return [
+        row if counts[row.name] == 1 else replace(row, name=f"{row.name} ({row.model_type})")
+        for row in rows
+    ]
 
 
 def _row(model_type: str, entry: Mapping[str, Any]) -> AtlasRow:
