@@ -71,6 +71,6 @@ class Kept:
         return self.read * (entries if self.read_limit is None else min(entries, self.read_limit))
 
 
-def bytes_of(parts: Iterable[Kept], length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+def bytes_kept(parts: Iterable[Kept], length: int, batch_size: int = 1, itemsize: int = 2) -> int:
     """Return the bytes of several parts together."""
     return sum(part.bytes(length, batch_size, itemsize) for part in parts)

@@ -8,7 +8,7 @@ from typing import Protocol
 from companion.contracts import contract
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec
-from companion.models.atlas.kept import INDEXER_KEYS, Kept, bytes_of
+from companion.models.atlas.kept import INDEXER_KEYS, Kept, bytes_kept
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.streams import StreamsSpec
 from companion.models.atlas.token_input import TokenInputSpec
@@ -161,4 +161,4 @@ class ModelSpec:
             itemsize: bytes of a number in the model's own precision.
         """
         parts = (part for layer in self.layers for part in layer.keeps())
-        return bytes_of(parts, length, batch_size, itemsize)
+        return bytes_kept(parts, length, batch_size, itemsize)

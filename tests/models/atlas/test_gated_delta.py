@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import bytes_of
+from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
 from tests.models.atlas.references import (
     check_causal,
@@ -118,10 +118,10 @@ def test_keeps_what_the_reference_caches(name: str, length: int) -> None:
         kept = cache.layers[0]
         assert difference(state.memory, kept.recurrent_states[0]) < 1e-5
         assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_of(made.spec.keeps(), length, batch_size=2, itemsize=4)
+        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
         step = layer(x[:, length:], cache_params=cache)
         assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_of(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -129,8 +129,8 @@ def test_counts_the_bytes_of_a_cache_in_half_precision(name: str) -> None:
     config, layer = reference(name)
     cache = dynamic_cache(config)
     layer.bfloat16()(tokens(5, WIDTH).bfloat16(), cache_params=cache)
-    assert count_bytes(cache) == bytes_of(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_of(spec_of(name).keeps(), 0) == 0
+    assert count_bytes(cache) == bytes_kept(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
+    assert bytes_kept(spec_of(name).keeps(), 0) == 0
 
 
 def layer_of(name: str = "olmo_hybrid") -> GatedDelta:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import bytes_of
+from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
 from tests.models.atlas.references import (
     check_causal,
@@ -77,17 +77,17 @@ def test_keeps_what_the_reference_caches(length: int) -> None:
         _, state = made(x[:, :length])
         kept = cache.get_linear_cache(1)
         assert difference(state.memory, kept) < 1e-5 * kept.abs().max()
-        assert count_bytes(cache) == bytes_of(made.spec.keeps(), length, batch_size=2, itemsize=4)
+        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
         step = run(layer, x[:, length:], cache)
         assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_of(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
 
 
 def test_counts_the_bytes_of_a_cache_in_half_precision() -> None:
     cache = minimax.MiniMaxCache()
     run(reference().bfloat16(), tokens(5, WIDTH).bfloat16(), cache)
-    assert count_bytes(cache) == bytes_of(spec_of().keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_of(spec_of().keeps(), 0) == 0
+    assert count_bytes(cache) == bytes_kept(spec_of().keeps(), 5, batch_size=2, itemsize=2)
+    assert bytes_kept(spec_of().keeps(), 0) == 0
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])

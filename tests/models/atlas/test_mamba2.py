@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from companion.models.atlas.kept import bytes_of
+from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from tests.models.atlas.references import (
     check_causal,
@@ -150,11 +150,11 @@ def test_keeps_what_the_reference_caches(name: str, length: int) -> None:
         kept = cache.layers[0]
         assert difference(state.memory, kept.recurrent_states[0].mT) < 1e-5
         assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_of(made.spec.keeps(), length, batch_size=2, itemsize=4)
+        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
         step = layer(x[:, length:], cache_params=cache)
         if name not in CLAMPED:  # whose step of one token has no bound
             assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_of(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
 
 
 @pytest.mark.parametrize("name", CLAMPED)
@@ -172,8 +172,8 @@ def test_counts_the_bytes_of_a_cache_in_half_precision(name: str) -> None:
     config, layer = reference(name)
     cache = dynamic_cache(config)
     layer.bfloat16()(tokens(5, WIDTH).bfloat16(), cache_params=cache)
-    assert count_bytes(cache) == bytes_of(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_of(spec_of(name).keeps(), 0) == 0
+    assert count_bytes(cache) == bytes_kept(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
+    assert bytes_kept(spec_of(name).keeps(), 0) == 0
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])

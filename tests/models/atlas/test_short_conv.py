@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import bytes_of
+from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from tests.models.atlas.references import (
     check_causal,
@@ -68,18 +68,20 @@ def test_keeps_what_the_reference_caches(length: int) -> None:
         layer(x[:, :length], past_key_values=cache)
         _, state = made(x[:, :length])
         assert difference(state.inputs.mT, cache.layers[0].conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_of(made.spec.keeps(), length, batch_size=2, itemsize=4)
+        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
         step = layer(x[:, length:], past_key_values=cache)
         assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_of(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
 
 
 def test_counts_the_bytes_of_a_cache_in_half_precision() -> None:
     config, layer = reference()
     cache = dynamic_cache(config)
     layer.bfloat16()(tokens(5, WIDTH).bfloat16(), past_key_values=cache)
-    assert count_bytes(cache) == bytes_of(ShortConvSpec(WIDTH).keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_of(ShortConvSpec(WIDTH).keeps(), 0) == 0
+    assert count_bytes(cache) == bytes_kept(
+        ShortConvSpec(WIDTH).keeps(), 5, batch_size=2, itemsize=2
+    )
+    assert bytes_kept(ShortConvSpec(WIDTH).keeps(), 0) == 0
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])

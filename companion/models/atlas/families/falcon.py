@@ -9,7 +9,7 @@ from torch import Tensor
 
 from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import Family, Made, Make, Names, as_it_is
-from companion.models.atlas.families.mamba import BAMBA, cut, mamba_names, mamba_of
+from companion.models.atlas.families.mamba import BAMBA, cut_rows, mamba_names, mamba_of
 from companion.models.atlas.families.shared import attention_of, feed_forward_of, norm_of
 from companion.models.atlas.mixers.mamba2 import Mamba2Spec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
@@ -47,7 +47,7 @@ def _values_keys_queries(factors: Sequence[float]) -> Make:
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
         assert isinstance(layer.mixer, Mamba2Spec)
         shared = layer.mixer.num_groups * layer.mixer.state_dim
-        parts = torch.split(cut(1)(stored, layer), [layer.mixer.inner_dim, shared, shared])
+        parts = torch.split(cut_rows(1)(stored, layer), [layer.mixer.inner_dim, shared, shared])
         return torch.cat([part * factor for part, factor in zip(parts, factors, strict=True)])
 
     return make
@@ -66,9 +66,9 @@ def _falcon_names(options: Options) -> Names:
         "beside.output_proj": Made(
             f"{attention}.o_proj", _times(options["attention_out_multiplier"])
         ),
-        "mixer.gate_proj": Made(f"{mamba}.in_proj", _times(gates, cut(0))),
+        "mixer.gate_proj": Made(f"{mamba}.in_proj", _times(gates, cut_rows(0))),
         "mixer.value_key_query_proj": Made(f"{mamba}.in_proj", _values_keys_queries(mixed)),
-        "mixer.step_proj": Made(f"{mamba}.in_proj", _times(steps, cut(2))),
+        "mixer.step_proj": Made(f"{mamba}.in_proj", _times(steps, cut_rows(2))),
         "mixer.output_proj": Made(f"{mamba}.out_proj", _times(options["ssm_out_multiplier"])),
         "feed_forward.gate_proj": Made("model.layers.*.feed_forward.gate_proj", _times(gate)),
         "feed_forward.down_proj": Made("model.layers.*.feed_forward.down_proj", _times(down)),

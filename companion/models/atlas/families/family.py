@@ -90,7 +90,7 @@ class Family:
         return made.at(number or "*", ending)
 
 
-def inside(name: str, read: Callable[[Options], ModelSpec]) -> Callable[[Options], ModelSpec]:
+def field_inside(name: str, read: Callable[[Options], ModelSpec]) -> Callable[[Options], ModelSpec]:
     """Return a reader of the text model whose fields lie under a name, beside an image model's."""
     return lambda options: read(Options(options[name], f"{name} of {options.path}"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.family import Family, inside, within
+from companion.models.atlas.families.family import Family, field_inside, within
 from companion.models.atlas.families.shared import (
     BOTH_NORMS,
     LLAMA,
@@ -186,9 +186,13 @@ _MUSE_SPARK = {
 
 FAMILIES = {
     "beam": Family(_beam, {**LLAMA, **BOTH_NORMS, **expert_names(), **_BEAM}),
-    "step3p7": Family(inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS),
-    "muse_glimmer": Family(inside("text_config", _muse_glimmer), within(_WHOLE, _MUSE), _OTHERS),
-    "muse_spark": Family(inside("text_config", _muse_spark), within(_WHOLE, _MUSE_SPARK), _OTHERS),
+    "step3p7": Family(field_inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS),
+    "muse_glimmer": Family(
+        field_inside("text_config", _muse_glimmer), within(_WHOLE, _MUSE), _OTHERS
+    ),
+    "muse_spark": Family(
+        field_inside("text_config", _muse_spark), within(_WHOLE, _MUSE_SPARK), _OTHERS
+    ),
     "afmoe": Family(_afmoe, {**LLAMA, **_AFMOE}),
     "laguna": Family(_laguna, {**LLAMA, **_LAGUNA}),
 }

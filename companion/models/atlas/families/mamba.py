@@ -116,7 +116,7 @@ def _bamba(options: Options) -> ModelSpec:
     ])  # fmt: skip
 
 
-def cut(part: int) -> Make:
+def cut_rows(part: int) -> Make:
     """Return what takes gates, values with keys and queries, or steps of the rows of all."""
 
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
@@ -132,9 +132,9 @@ def mamba_names(block: str) -> Names:
     """Return the names of a layer of Mamba-2 that the files call `block`."""
     theirs = f"model.layers.*.{block}"
     return {
-        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", cut(0)),
-        f"{_OWN}.value_key_query_proj": Made(f"{theirs}.in_proj", cut(1)),
-        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", cut(2)),
+        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", cut_rows(0)),
+        f"{_OWN}.value_key_query_proj": Made(f"{theirs}.in_proj", cut_rows(1)),
+        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", cut_rows(2)),
         f"{_OWN}.conv_weight": Made(f"{theirs}.conv1d.weight", channels_first),
         f"{_OWN}.conv_bias": f"{theirs}.conv1d.bias",
         f"{_OWN}.step_bias": f"{theirs}.dt_bias",

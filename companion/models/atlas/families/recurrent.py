@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from companion.models.atlas.families import hybrid
 from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.family import Family, Names, inside, within
+from companion.models.atlas.families.family import Family, Names, field_inside, within
 from companion.models.atlas.families.mamba import mamba_names
 from companion.models.atlas.families.shared import TEXT, norm_of
 from companion.models.atlas.mixers.mamba2 import Mamba2Spec
@@ -36,7 +36,7 @@ def _beside_pictures(family: Family) -> Family:
     """Return the family of a text model whose fields and weights lie inside a larger one's."""
     prefix = "model.language_model."
     return Family(
-        inside("text_config", family.read),
+        field_inside("text_config", family.read),
         within(prefix, family.names),
         ignored=("model.visual.*", "mtp.*"),
         mixers={kind: within(prefix, names) for kind, names in family.mixers.items()},

@@ -23,7 +23,7 @@ from companion.models.atlas.mixers.recurrent import (
     initial_bias,
     initial_conv,
     initial_rate,
-    joined,
+    join_heads,
     same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
@@ -148,7 +148,7 @@ class GatedDelta(nn.Module):
         output, memory = attend(query, key, value, decay=decay.mT, beta=beta.mT, state=memory)
 
         gate = GATES[self.spec.gate](in_heads(self.gate_proj(x), self.spec.value_dim))
-        output = self.output_proj(joined(gated(output, self.norm, gate)))
+        output = self.output_proj(join_heads(gated(output, self.norm, gate)))
         return output, RecurrentState(inputs, memory)
 
     if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from companion.models.atlas.mixers.recurrent import (
     initial_bias,
     initial_conv,
     initial_rate,
-    joined,
+    join_heads,
     same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
@@ -132,7 +132,7 @@ class KimiDelta(nn.Module):
         )  # fmt: skip
 
         gate = torch.sigmoid(in_heads(self.gate_proj(x), self.spec.head_dim))
-        output = self.output_proj(joined(gated(output, self.norm, gate)))
+        output = self.output_proj(join_heads(gated(output, self.norm, gate)))
         return output, RecurrentState(inputs, memory)
 
     if TYPE_CHECKING:

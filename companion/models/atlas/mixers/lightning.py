@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.gates import fixed_decay
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.mixers.recurrent import attend, gated, in_heads, joined, same_batch
+from companion.models.atlas.mixers.recurrent import attend, gated, in_heads, join_heads, same_batch
 from companion.models.atlas.norms import Norm, NormSpec
 
 
@@ -102,7 +102,7 @@ class Lightning(nn.Module):
         output, memory = attend(query, key, value, decay=decay, state=memory)
 
         gate = torch.sigmoid(self.gate_proj(x))
-        output = self.output_proj(gated(joined(output), self.norm, gate))
+        output = self.output_proj(gated(join_heads(output), self.norm, gate))
         return output, LightningState(memory)
 
     if TYPE_CHECKING:

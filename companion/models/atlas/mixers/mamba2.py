@@ -20,7 +20,7 @@ from companion.models.atlas.mixers.recurrent import (
     initial_bias,
     initial_conv,
     initial_rate,
-    joined,
+    join_heads,
     same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
@@ -150,7 +150,7 @@ class Mamba2(nn.Module):
 
         output, memory = attend(query, step[..., None] * key, value, decay=decay, state=memory)
 
-        output = joined(output + self.skip[:, None, None] * value)
+        output = join_heads(output + self.skip[:, None, None] * value)
         output = self._gated(output, F.silu(self.gate_proj(x)))
         output = self.output_proj(output.to(x.dtype))
         return output, RecurrentState(inputs, memory)

@@ -39,7 +39,7 @@ def in_heads(x: Tensor, head_dim: int) -> Tensor:
     return torch.unflatten(x, -1, (-1, head_dim)).transpose(1, 2)
 
 
-def joined(heads: Tensor) -> Tensor:
+def join_heads(heads: Tensor) -> Tensor:
     """Join heads (b, h, n, v) to (b, n, h v)."""
     return heads.transpose(1, 2).flatten(-2)
 
