@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from companion.contracts import contract
-from companion.models.atlas.kept import Kept
-from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.pages.plot.live.output import LiveOutput
+
+if TYPE_CHECKING:
+    from companion.models.atlas.kept import Kept
+    from companion.models.atlas.specs import LayerSpec, ModelSpec
 
 LENGTHS = tuple(2**power for power in range(7, 21))
 """The lengths that the slider offers, in tokens."""
