@@ -101,7 +101,7 @@ def test_without_the_option_nothing_is_added_or_loaded(folder: Path) -> None:
         "    heavy = {'numpy', 'torch', 'companion.checks', 'companion.conformance.kit'}\n"
         "    print('loaded:', sorted(heavy & sys.modules.keys()))\n"
     )
-    said = run(folder, "-s")
+    said = run(folder, "-s", "--no-header")
     assert "collected 1 item\n" in said
     assert "loaded: []" in said
     assert "1 passed" in said

@@ -88,7 +88,7 @@ def layer_line(spec: ModelSpec, label: str) -> str:
     )
     return (
         f'<svg class="am-atlas-line" viewBox="-.5 0 {len(spec.layers)} 20" role="img"'
-        f' preserveAspectRatio="none" aria-label="{escape(label)}">{paths}</svg>'
+        f' preserveAspectRatio="none" aria-label="The layers: {escape(label)}">{paths}</svg>'
     )
 
 

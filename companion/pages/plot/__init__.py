@@ -1,5 +1,10 @@
 """Figures in the book's own style: weights as ink, gold for what people or instruments say."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from companion.pages.plot.architecture import residual_diagram, transformer_diagram
 from companion.pages.plot.colours import (
     GOLD,
@@ -22,7 +27,6 @@ from companion.pages.plot.labels import LineEnd, label_along, label_ends
 from companion.pages.plot.links import gold_links, weight_key
 from companion.pages.plot.live.angles import rotary_angles
 from companion.pages.plot.live.arrows import arrow_lookup
-from companion.pages.plot.live.atlas import AtlasDrawing, atlas_census, atlas_drawing, atlas_table
 from companion.pages.plot.live.caching import growing_cache
 from companion.pages.plot.live.calculator import calculator, cost_of
 from companion.pages.plot.live.compounding import compounding
@@ -57,6 +61,14 @@ from companion.pages.plot.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from companion.pages.plot.trees import prefix_tree
 from companion.pages.plot.written import WrittenText, written_text
 
+if TYPE_CHECKING:
+    from companion.pages.plot.live.atlas import (
+        AtlasDrawing,
+        atlas_census,
+        atlas_drawing,
+        atlas_table,
+    )
+
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "AtlasDrawing", "CopierView", "GlossedText",
@@ -72,3 +84,12 @@ __all__ = [
     "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
     "word_order", "written_text",
 ]  # fmt: skip
+
+# The drawings of the atlas describe models, which need torch: they are loaded when asked for.
+_OF_THE_ATLAS = frozenset({"AtlasDrawing", "atlas_census", "atlas_drawing", "atlas_table"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_THE_ATLAS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("companion.pages.plot.live.atlas"), name)

@@ -205,8 +205,8 @@ def parity_words(parity: Parity) -> Iterable[str]:
 
     >>> from companion.pages.atlas.rows import load_atlas
     >>> sentences = list(parity_words(load_atlas().row("llama").parity))
-    >>> sentences[0]
-    'At toy size its logits equal those of the reference to 1 part in 600,000.'
+    >>> sentences[0].partition(" to 1 part in ")[0]
+    'At toy size its logits equal those of the reference'
     """
     yield (
         "At toy size its logits equal those of the reference"

@@ -132,7 +132,8 @@ function experts(config, { shared = 0, gate = false, width, narrow, matrices = 3
   const inner = width || config.moe_intermediate_size || field(config, "intermediate_size");
   const used = config.moe_topk || config.moe_k || field(config, "num_experts_per_tok");
   const e = field(config, "hidden_size");
-  const between = narrow ? 2 * e * narrow : 0; // to experts that read fewer features, and back
+  // To experts that read fewer features, and back.
+  const between = narrow ? 2 * e * narrow : 0;
   return e * (count + matrices * shared + (gate ? 1 : 0)) + matrices * used * inner * (narrow || e) + between;
 }
 
@@ -511,7 +512,8 @@ function readConfig(file) {
     const known = Object.keys(READERS).sort().join(", ");
     throw new Error(`model_type is ${JSON.stringify(file.model_type)}, and this reads only ${known}.`);
   }
-  const config = file.text_config || file; // a model that reads pictures, too, describes its decoder inside
+  // A model that reads pictures, too, describes its decoder inside.
+  const config = file.text_config || file;
   const inputs = (config.hidden_size_per_layer_input || 0) * (config.num_hidden_layers || 0);
   const counted = new Map();
   for (const layer of reader(config)) {
