@@ -9,7 +9,7 @@ import pytest
 
 from companion.pages.atlas.rows import load_atlas
 from companion.pages.atlas.words import describe
-from companion.pages.plot import atlas_census, atlas_table
+from companion.pages.plot.live.atlas import atlas_census, atlas_table
 from tests.book import playable
 
 if TYPE_CHECKING:

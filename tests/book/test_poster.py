@@ -11,7 +11,7 @@ from book_print.sheets import sheet_numbers
 from bs4 import BeautifulSoup
 
 from companion.pages.atlas.rows import load_atlas
-from companion.pages.plot import atlas_table
+from companion.pages.plot.live.atlas import atlas_table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -1,10 +1,5 @@
 """Figures in the book's own style: weights as ink, gold for what people or instruments say."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from companion.pages.plot.architecture import residual_diagram, transformer_diagram
 from companion.pages.plot.colours import (
     GOLD,
@@ -61,22 +56,13 @@ from companion.pages.plot.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from companion.pages.plot.trees import prefix_tree
 from companion.pages.plot.written import WrittenText, written_text
 
-if TYPE_CHECKING:
-    from companion.pages.plot.live.atlas import (
-        AtlasDrawing,
-        atlas_census,
-        atlas_drawing,
-        atlas_table,
-    )
-
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
-    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "AtlasDrawing", "CopierView", "GlossedText",
-    "InlineSVG", "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep",
-    "WrittenText", "arrow_lookup", "atlas_census", "atlas_drawing", "atlas_table",
-    "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
-    "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "finish_story",
-    "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
+    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
+    "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText",
+    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
+    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
+    "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "live_translator",
     "local_window", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
     "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
@@ -84,12 +70,3 @@ __all__ = [
     "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
     "word_order", "written_text",
 ]  # fmt: skip
-
-# The drawings of the atlas describe models, which need torch: they are loaded when asked for.
-_OF_THE_ATLAS = frozenset({"AtlasDrawing", "atlas_census", "atlas_drawing", "atlas_table"})
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_THE_ATLAS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("companion.pages.plot.live.atlas"), name)

@@ -10,8 +10,14 @@ from bs4 import BeautifulSoup, Tag
 
 from companion.pages.atlas.rows import load_atlas
 from companion.pages.atlas.words import describe
-from companion.pages.plot import LiveOutput, atlas_census, atlas_drawing, atlas_table
-from companion.pages.plot.live.atlas import one_part_in, parity_words
+from companion.pages.plot import LiveOutput
+from companion.pages.plot.live.atlas import (
+    atlas_census,
+    atlas_drawing,
+    atlas_table,
+    one_part_in,
+    parity_words,
+)
 
 ATLAS = load_atlas()
 SMALL = replace(ATLAS, rows=tuple(ATLAS.row(name) for name in ("llama", "gpt_oss", "cohere2")))
