@@ -9,14 +9,13 @@ from bs4 import BeautifulSoup
 
 from companion.models.atlas.model import MIXERS
 from companion.pages.atlas.rows import Atlas, load_atlas
-from companion.pages.notebook import mixer_code
 from companion.pages.notebook.atlas import (
     census_table,
     disagreements,
     missing_list,
     parity_table,
 )
-from companion.pages.notebook.mixers import DEFINITIONS
+from companion.pages.notebook.mixers import DEFINITIONS, mixer_code
 
 ATLAS = load_atlas()
 
