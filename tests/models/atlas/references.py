@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from companion.models.atlas.kept import Kept, bytes_kept
+
 torch: Any = pytest.importorskip("torch")
 transformers: Any = pytest.importorskip("transformers")
+
+Read = Callable[[Any, Any], Any]
+"""How a reference reads tokens and keeps what they leave in its cache: read(x, cache)."""
 
 
 def randomised(layer: Any, seed: int = 0) -> Any:
@@ -83,6 +89,71 @@ def check_pieces(layer: Any, x: Any) -> None:
         output, state = layer(x[:, t : t + 1], state)
         steps.append(output)
     torch.testing.assert_close(torch.cat(steps, 1), whole)
+
+
+def check_pieces_beyond_a_chunk(layer: Any, x: Any) -> None:
+    """Assert the same of 131 tokens in two pieces, cut beside the ends of chunks of 64."""
+    layer, x = layer.double(), x.double()
+    whole, last = layer(x)
+    for cut in (1, 63, 64, 65, 130):
+        first, state = layer(x[:, :cut])
+        second, after = layer(x[:, cut:], state)
+        torch.testing.assert_close(torch.cat([first, second], 1), whole)
+        torch.testing.assert_close(after.memory, last.memory)
+
+
+def check_cache(
+    read: Read, cache: Any, layer: Any, x: Any, same: Callable[[Any, Any], None], *,
+    steps_alike: bool = True,
+) -> None:  # fmt: skip
+    """Assert that a layer keeps what the cache of its reference holds, and as many bytes.
+
+    Args:
+        read: how the reference reads.
+        cache: of the reference, empty.
+        layer: ours, with the weights of the reference.
+        x: tokens, of which the last one is a step after the others.
+        same: asserts that a state of ours and the cache hold the same.
+        steps_alike: whether the reference gives a token alone what it gives it in a text.
+    """
+    length = x.shape[1] - 1
+    with torch.no_grad():
+        read(x[:, :length], cache)
+        _, state = layer(x[:, :length])
+        same(state, cache)
+        assert count_bytes(cache) == _bytes(layer, length)
+        step = read(x[:, length:], cache)
+        if steps_alike:
+            assert difference(layer(x[:, length:], state)[0], step) < 1e-5
+    assert count_bytes(cache) == _bytes(layer, length + 1)
+
+
+def _bytes(layer: Any, length: int) -> int:
+    return bytes_kept(layer.spec.keeps(), length, batch_size=2, itemsize=4)
+
+
+def check_bytes_in_half_precision(
+    read: Read, cache: Any, keeps: tuple[Kept, ...], width: int
+) -> None:
+    """Assert that a cache in bfloat16 has the bytes of our formula, and that no text has none."""
+    read(tokens(5, width).bfloat16(), cache)
+    assert count_bytes(cache) == bytes_kept(keeps, 5, batch_size=2, itemsize=2)
+    assert bytes_kept(keeps, 0) == 0
+
+
+def check_wrong_calls(layer: Any, width: int) -> None:
+    """Assert that tokens of another width, and the state of another batch, are refused."""
+    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
+        layer(tokens(5, 11))
+    _, state = layer(tokens(5, width))
+    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
+        layer(tokens(5, width, batch=3), state)
+
+
+def check_code_on_show(layer_class: Any) -> None:
+    """Assert that the arithmetic of a layer fits a screen."""
+    source = inspect.getsource(inspect.unwrap(layer_class.forward))
+    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
 
 
 def check_forgetting(layer: Any, x: Any) -> None:

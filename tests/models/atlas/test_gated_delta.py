@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib
-import inspect
+from functools import partial
 from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
+from companion.models.atlas.mixers.recurrent import RecurrentState
 from tests.models.atlas.references import (
+    check_bytes_in_half_precision,
+    check_cache,
     check_causal,
+    check_code_on_show,
     check_forgetting,
     check_gradients,
     check_pieces,
-    count_bytes,
+    check_pieces_beyond_a_chunk,
+    check_wrong_calls,
     difference,
     dynamic_cache,
     quiet,
@@ -107,30 +111,32 @@ def test_equals_the_reference(name: str, length: int) -> None:
     assert difference(actual, wanted) < 1e-5
 
 
+def read(layer: Any, x: Any, cache: Any) -> Any:
+    return layer(x, cache_params=cache)
+
+
+def same(state: RecurrentState, cache: Any) -> None:
+    kept = cache.layers[0]
+    assert difference(state.memory, kept.recurrent_states[0]) < 1e-5
+    assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
+
+
 @pytest.mark.parametrize("name", REFERENCES)
 @pytest.mark.parametrize("length", [1, 2, 5, 63])
 def test_keeps_what_the_reference_caches(name: str, length: int) -> None:
     config, layer = reference(name)
-    cache, x, made = dynamic_cache(config), tokens(length + 1, WIDTH), ours(name, layer)
-    with torch.no_grad():
-        layer(x[:, :length], cache_params=cache)
-        _, state = made(x[:, :length])
-        kept = cache.layers[0]
-        assert difference(state.memory, kept.recurrent_states[0]) < 1e-5
-        assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
-        step = layer(x[:, length:], cache_params=cache)
-        assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    check_cache(
+        partial(read, layer), dynamic_cache(config), ours(name, layer), tokens(length + 1, WIDTH),
+        same,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_counts_the_bytes_of_a_cache_in_half_precision(name: str) -> None:
     config, layer = reference(name)
-    cache = dynamic_cache(config)
-    layer.bfloat16()(tokens(5, WIDTH).bfloat16(), cache_params=cache)
-    assert count_bytes(cache) == bytes_kept(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_kept(spec_of(name).keeps(), 0) == 0
+    check_bytes_in_half_precision(
+        partial(read, layer.bfloat16()), dynamic_cache(config), spec_of(name).keeps(), WIDTH
+    )
 
 
 def layer_of(name: str = "olmo_hybrid") -> GatedDelta:
@@ -143,13 +149,7 @@ def test_pieces_equal_the_whole(length: int) -> None:
 
 
 def test_pieces_equal_the_whole_beyond_a_chunk() -> None:
-    x, layer = tokens(131, WIDTH).double(), layer_of().double()
-    whole, last = layer(x)
-    for cut in (1, 63, 64, 65, 130):
-        first, state = layer(x[:, :cut])
-        second, after = layer(x[:, cut:], state)
-        torch.testing.assert_close(torch.cat([first, second], 1), whole)
-        torch.testing.assert_close(after.memory, last.memory)
+    check_pieces_beyond_a_chunk(layer_of(), tokens(131, WIDTH))
 
 
 def test_the_future_changes_no_past() -> None:
@@ -174,8 +174,7 @@ def test_half_precision_keeps_its_dtype_and_a_wide_memory() -> None:
 
 
 def test_the_code_on_show_fits_a_screen() -> None:
-    source = inspect.getsource(inspect.unwrap(GatedDelta.forward))
-    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
+    check_code_on_show(GatedDelta)
 
 
 def test_wrong_calls_are_refused() -> None:
@@ -183,9 +182,4 @@ def test_wrong_calls_are_refused() -> None:
         GatedDeltaSpec(4, 6, 5, 7)
     with pytest.raises(ValueError, match=r"^max_beta: got 3"):
         GatedDeltaSpec(3, 6, 5, 7, max_beta=3.0)
-    layer = GatedDelta(WIDTH, spec_of("qwen3_next"))
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-        layer(tokens(5, 11))
-    _, state = layer(tokens(5, WIDTH))
-    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
-        layer(tokens(5, WIDTH, batch=3), state)
+    check_wrong_calls(GatedDelta(WIDTH, spec_of("qwen3_next")), WIDTH)

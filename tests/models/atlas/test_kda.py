@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib
-import inspect
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 
-from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
+from companion.models.atlas.mixers.recurrent import RecurrentState
 from tests.models.atlas.references import (
+    check_bytes_in_half_precision,
+    check_cache,
     check_causal,
+    check_code_on_show,
     check_forgetting,
     check_gradients,
     check_pieces,
-    count_bytes,
+    check_pieces_beyond_a_chunk,
+    check_wrong_calls,
     difference,
     dynamic_cache,
     quiet,
@@ -122,30 +126,32 @@ def test_beyond_a_chunk_the_reference_rounds_more(name: str) -> None:
     assert difference(output, exact) < difference(theirs, exact) < 5e-5
 
 
+def read(layer: Any, x: Any, cache: Any) -> Any:
+    return layer(x, cache_params=cache)
+
+
+def same(state: RecurrentState, cache: Any) -> None:
+    kept = cache.layers[0]
+    assert difference(state.memory, kept.recurrent_states[0]) < 1e-5
+    assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
+
+
 @pytest.mark.parametrize("name", REFERENCES)
 @pytest.mark.parametrize("length", [1, 2, 5, 63])
 def test_keeps_what_the_reference_caches(name: str, length: int) -> None:
     config, layer = reference(name)
-    cache, x, made = dynamic_cache(config), tokens(length + 1, WIDTH), ours(name, layer)
-    with torch.no_grad():
-        layer(x[:, :length], cache_params=cache)
-        _, state = made(x[:, :length])
-        kept = cache.layers[0]
-        assert difference(state.memory, kept.recurrent_states[0]) < 1e-5
-        assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
-        step = layer(x[:, length:], cache_params=cache)
-        assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    check_cache(
+        partial(read, layer), dynamic_cache(config), ours(name, layer), tokens(length + 1, WIDTH),
+        same,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_counts_the_bytes_of_a_cache_in_half_precision(name: str) -> None:
     config, layer = reference(name)
-    cache = dynamic_cache(config)
-    layer.bfloat16()(tokens(5, WIDTH).bfloat16(), cache_params=cache)
-    assert count_bytes(cache) == bytes_kept(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_kept(spec_of(name).keeps(), 0) == 0
+    check_bytes_in_half_precision(
+        partial(read, layer.bfloat16()), dynamic_cache(config), spec_of(name).keeps(), WIDTH
+    )
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])
@@ -155,13 +161,7 @@ def test_pieces_equal_the_whole(name: str, length: int) -> None:
 
 
 def test_pieces_equal_the_whole_beyond_a_chunk() -> None:
-    x, layer = tokens(131, WIDTH).double(), KimiDelta(WIDTH, spec_of("kimi_linear")).double()
-    whole, last = layer(x)
-    for cut in (1, 63, 64, 65, 130):
-        first, state = layer(x[:, :cut])
-        second, after = layer(x[:, cut:], state)
-        torch.testing.assert_close(torch.cat([first, second], 1), whole)
-        torch.testing.assert_close(after.memory, last.memory)
+    check_pieces_beyond_a_chunk(KimiDelta(WIDTH, spec_of("kimi_linear")), tokens(131, WIDTH))
 
 
 def test_the_future_changes_no_past() -> None:
@@ -188,16 +188,10 @@ def test_every_channel_forgets_by_itself() -> None:
 
 
 def test_the_code_on_show_fits_a_screen() -> None:
-    source = inspect.getsource(inspect.unwrap(KimiDelta.forward))
-    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
+    check_code_on_show(KimiDelta)
 
 
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^decay_floor: got 1"):
         KimiDeltaSpec(3, 5, decay_floor=1.0)
-    layer = KimiDelta(WIDTH, spec_of("kimi_linear"))
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-        layer(tokens(5, 11))
-    _, state = layer(tokens(5, WIDTH))
-    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
-        layer(tokens(5, WIDTH, batch=3), state)
+    check_wrong_calls(KimiDelta(WIDTH, spec_of("kimi_linear")), WIDTH)

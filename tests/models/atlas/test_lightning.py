@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
+from functools import partial
 from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
 from tests.models.atlas.references import (
+    check_bytes_in_half_precision,
+    check_cache,
     check_causal,
+    check_code_on_show,
     check_gradients,
     check_pieces,
-    count_bytes,
+    check_wrong_calls,
     difference,
     quiet,
     randomised,
@@ -68,26 +70,23 @@ def test_equals_the_reference(number: int, length: int) -> None:
     assert difference(actual, wanted) < 1e-5
 
 
+def same(state: Any, cache: Any) -> None:
+    kept = cache.get_linear_cache(1)
+    assert difference(state.memory, kept) < 1e-5 * kept.abs().max()
+
+
 @pytest.mark.parametrize("length", [1, 2, 5, 63])
 def test_keeps_what_the_reference_caches(length: int) -> None:
     layer = reference()
-    cache, x, made = minimax.MiniMaxCache(), tokens(length + 1, WIDTH), ours(layer)
-    with torch.no_grad():
-        run(layer, x[:, :length], cache)
-        _, state = made(x[:, :length])
-        kept = cache.get_linear_cache(1)
-        assert difference(state.memory, kept) < 1e-5 * kept.abs().max()
-        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
-        step = run(layer, x[:, length:], cache)
-        assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    check_cache(
+        partial(run, layer), minimax.MiniMaxCache(), ours(layer), tokens(length + 1, WIDTH), same
+    )
 
 
 def test_counts_the_bytes_of_a_cache_in_half_precision() -> None:
-    cache = minimax.MiniMaxCache()
-    run(reference().bfloat16(), tokens(5, WIDTH).bfloat16(), cache)
-    assert count_bytes(cache) == bytes_kept(spec_of().keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_kept(spec_of().keeps(), 0) == 0
+    check_bytes_in_half_precision(
+        partial(run, reference().bfloat16()), minimax.MiniMaxCache(), spec_of().keeps(), WIDTH
+    )
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])
@@ -112,16 +111,10 @@ def test_half_precision_keeps_its_dtype_and_a_wide_memory() -> None:
 
 
 def test_the_code_on_show_fits_a_screen() -> None:
-    source = inspect.getsource(inspect.unwrap(Lightning.forward))
-    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
+    check_code_on_show(Lightning)
 
 
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^slope_scale: got -1"):
         LightningSpec(3, 5, slope_scale=-1.0)
-    layer = Lightning(WIDTH, spec_of())
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-        layer(tokens(5, 11))
-    _, state = layer(tokens(5, WIDTH))
-    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
-        layer(tokens(5, WIDTH, batch=3), state)
+    check_wrong_calls(Lightning(WIDTH, spec_of()), WIDTH)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import importlib
-import inspect
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 
-from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
+from companion.models.atlas.mixers.recurrent import RecurrentState
 from tests.models.atlas.references import (
+    check_bytes_in_half_precision,
+    check_cache,
     check_causal,
+    check_code_on_show,
     check_gradients,
     check_pieces,
-    count_bytes,
+    check_wrong_calls,
     difference,
     dynamic_cache,
     quiet,
@@ -139,22 +142,24 @@ def test_equals_the_reference(name: str, length: int) -> None:
     assert difference(actual, wanted) < 1e-5 * max(1, wanted.abs().max())
 
 
+def read(layer: Any, x: Any, cache: Any) -> Any:
+    return layer(x, cache_params=cache)
+
+
+def same(state: RecurrentState, cache: Any) -> None:
+    kept = cache.layers[0]
+    assert difference(state.memory, kept.recurrent_states[0].mT) < 1e-5
+    assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
+
+
 @pytest.mark.parametrize("name", REFERENCES)
 @pytest.mark.parametrize("length", [1, 2, 5, 63])
 def test_keeps_what_the_reference_caches(name: str, length: int) -> None:
     config, layer = reference(name)
-    cache, x, made = dynamic_cache(config), tokens(length + 1, WIDTH), ours(name, layer)
-    with torch.no_grad():
-        layer(x[:, :length], cache_params=cache)
-        _, state = made(x[:, :length])
-        kept = cache.layers[0]
-        assert difference(state.memory, kept.recurrent_states[0].mT) < 1e-5
-        assert difference(state.inputs.mT, kept.conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
-        step = layer(x[:, length:], cache_params=cache)
-        if name not in CLAMPED:  # whose step of one token has no bound
-            assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    check_cache(
+        partial(read, layer), dynamic_cache(config), ours(name, layer), tokens(length + 1, WIDTH),
+        same, steps_alike=name not in CLAMPED,  # whose step of one token has no bound
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CLAMPED)
@@ -170,10 +175,9 @@ def test_a_reference_forgets_its_least_step_when_it_goes_token_by_token(name: st
 @pytest.mark.parametrize("name", REFERENCES)
 def test_counts_the_bytes_of_a_cache_in_half_precision(name: str) -> None:
     config, layer = reference(name)
-    cache = dynamic_cache(config)
-    layer.bfloat16()(tokens(5, WIDTH).bfloat16(), cache_params=cache)
-    assert count_bytes(cache) == bytes_kept(spec_of(name).keeps(), 5, batch_size=2, itemsize=2)
-    assert bytes_kept(spec_of(name).keeps(), 0) == 0
+    check_bytes_in_half_precision(
+        partial(read, layer.bfloat16()), dynamic_cache(config), spec_of(name).keeps(), WIDTH
+    )
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])
@@ -200,16 +204,10 @@ def test_half_precision_keeps_its_dtype_and_a_wide_memory() -> None:
 
 
 def test_the_code_on_show_fits_a_screen() -> None:
-    source = inspect.getsource(inspect.unwrap(Mamba2.forward))
-    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
+    check_code_on_show(Mamba2)
 
 
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^num_groups: got 4, wanted a divisor of num_heads, 6"):
         Mamba2Spec(6, 5, 4, 7)
-    layer = Mamba2(WIDTH, spec_of("mamba2"))
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-        layer(tokens(5, 11))
-    _, state = layer(tokens(5, WIDTH))
-    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
-        layer(tokens(5, WIDTH, batch=3), state)
+    check_wrong_calls(Mamba2(WIDTH, spec_of("mamba2")), WIDTH)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
+from functools import partial
 from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import bytes_kept
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from tests.models.atlas.references import (
+    check_bytes_in_half_precision,
+    check_cache,
     check_causal,
+    check_code_on_show,
     check_gradients,
     check_pieces,
-    count_bytes,
+    check_wrong_calls,
     difference,
     dynamic_cache,
     quiet,
@@ -60,28 +62,27 @@ def test_equals_the_reference(length: int, kernel: int, bias: bool) -> None:
     assert difference(actual, wanted) < 1e-5
 
 
+def read(layer: Any, x: Any, cache: Any) -> Any:
+    return layer(x, past_key_values=cache)
+
+
+def same(state: Any, cache: Any) -> None:
+    assert difference(state.inputs.mT, cache.layers[0].conv_states[0][..., 1:]) < 1e-5
+
+
 @pytest.mark.parametrize("length", [1, 2, 5, 63])
 def test_keeps_what_the_reference_caches(length: int) -> None:
     config, layer = reference()
-    cache, x, made = dynamic_cache(config), tokens(length + 1, WIDTH), ours(layer)
-    with torch.no_grad():
-        layer(x[:, :length], past_key_values=cache)
-        _, state = made(x[:, :length])
-        assert difference(state.inputs.mT, cache.layers[0].conv_states[0][..., 1:]) < 1e-5
-        assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length, batch_size=2, itemsize=4)
-        step = layer(x[:, length:], past_key_values=cache)
-        assert difference(made(x[:, length:], state)[0], step) < 1e-5
-    assert count_bytes(cache) == bytes_kept(made.spec.keeps(), length + 1, batch_size=2, itemsize=4)
+    check_cache(
+        partial(read, layer), dynamic_cache(config), ours(layer), tokens(length + 1, WIDTH), same
+    )
 
 
 def test_counts_the_bytes_of_a_cache_in_half_precision() -> None:
     config, layer = reference()
-    cache = dynamic_cache(config)
-    layer.bfloat16()(tokens(5, WIDTH).bfloat16(), past_key_values=cache)
-    assert count_bytes(cache) == bytes_kept(
-        ShortConvSpec(WIDTH).keeps(), 5, batch_size=2, itemsize=2
+    check_bytes_in_half_precision(
+        partial(read, layer.bfloat16()), dynamic_cache(config), ShortConvSpec(WIDTH).keeps(), WIDTH
     )
-    assert bytes_kept(ShortConvSpec(WIDTH).keeps(), 0) == 0
 
 
 @pytest.mark.parametrize("length", [1, 5, 7])
@@ -99,16 +100,10 @@ def test_gradients_are_finite() -> None:
 
 
 def test_the_code_on_show_fits_a_screen() -> None:
-    source = inspect.getsource(inspect.unwrap(ShortConv.forward))
-    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
+    check_code_on_show(ShortConv)
 
 
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^conv_width: got 0"):
         ShortConvSpec(3, 0)
-    layer = ShortConv(WIDTH, ShortConvSpec(WIDTH))
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-        layer(tokens(5, 11))
-    _, state = layer(tokens(5, WIDTH))
-    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
-        layer(tokens(5, WIDTH, batch=3), state)
+    check_wrong_calls(ShortConv(WIDTH, ShortConvSpec(WIDTH)), WIDTH)
