@@ -24,7 +24,7 @@ from experiments.findings import with_findings
 from experiments.findings.lookup import FINDINGS
 from experiments.kinds import number
 
-SEEDS = tuple(range(1, 11))
+SEEDS = tuple(range(1, 21))
 
 Vector = NDArray[np.float64]
 

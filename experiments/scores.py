@@ -34,7 +34,7 @@ Scale = Literal["none", "root", "width"]
 Size = Literal["plain", "small"]
 Optimizer = Literal["adam", "momentum"]
 
-SEEDS = tuple(range(1, 11))
+SEEDS = tuple(range(1, 21))
 SCALES: dict[Scale, Callable[[int], float]] = {
     "none": lambda width: 1.0,
     "root": lambda width: 1 / math.sqrt(width),

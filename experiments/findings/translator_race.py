@@ -40,4 +40,28 @@ FINDINGS = {
         undecided="We cannot tell whether the recurrent translator has settled.",
         number="{} more right sentences in 100 after twice the updates",
     ),
+    "equal_updates_longest": Finding(
+        holds="After 6,400 updates each, the Transformer translates better.",
+        fails="After 6,400 updates each, the recurrent translator is better.",
+        undecided="After 6,400 updates each, neither translator is clearly better.",
+        number=MORE,
+    ),
+    "new_combinations_longest": Finding(
+        holds="After 6,400 updates, the Transformer is better with new combinations of words.",
+        fails="After 6,400 updates, the recurrent translator is better with new combinations.",
+        undecided="After 6,400 updates, neither is clearly better with new combinations of words.",
+        number=MORE,
+    ),
+    "transformer_settled_longer": Finding(
+        holds="After 3,200 updates the Transformer has settled.",
+        fails="After 3,200 updates the Transformer has not settled.",
+        undecided="We cannot tell whether the Transformer has settled after 3,200 updates.",
+        number="{} more right sentences in 100 after twice the updates",
+    ),
+    "recurrent_settled_longer": Finding(
+        holds="After 3,200 updates the recurrent translator has settled.",
+        fails="After 3,200 updates the recurrent translator has not settled.",
+        undecided="We cannot tell whether the recurrent one has settled after 3,200 updates.",
+        number="{} more right sentences in 100 after twice the updates",
+    ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -26,15 +27,11 @@ def test_the_chosen_rates_lie_inside_the_grid() -> None:
 
 def test_an_arm_differs_from_its_twin_in_its_updates_alone() -> None:
     arms = race.arms()
-    for name, steps in {
-        "transformer_short": 1600,
-        "transformer_long": 3200,
-        "recurrent_short": 1600,
-        "recurrent_long": 3200,
-    }.items():
-        twin = arms[f"{name.partition('_')[0]}_long"]
-        assert arms[name].steps == steps
-        assert vars(arms[name]) | {"steps": 0} == vars(twin) | {"steps": 0}
+    assert len(arms) == 6
+    for name in ("transformer", "recurrent"):
+        budgets = [arms[f"{name}_{budget}"] for budget in ("short", "long", "longest")]
+        assert [one.steps for one in budgets] == [1600, 3200, 6400]
+        assert len({replace(one, steps=0) for one in budgets}) == 1
 
 
 def test_no_validation_sentence_is_reported() -> None:
