@@ -11,7 +11,7 @@ from companion.scores import scaled_dot_score
 
 # fmt: off
 @contract(
-    query="...h q d", key="...g k d", lse="... h q", mask="mask: ~... ~q k", softcap="> 0",
+    query="...h q d", key="...g k d", lse="... q", mask="mask: ~... ~q k", softcap="> 0",
     enable_gqa="g divides h",
 )
 def weights_of_rows(
