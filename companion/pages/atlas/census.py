@@ -33,7 +33,7 @@ class Census:
 
 
 def census(atlas: Atlas | None = None) -> Census:
-    """Count the rows of the atlas, which are no sample of the world's models.
+    """Count the rows of the atlas, which are not a random sample of the world's models.
 
     Args:
         atlas: the record; by default the package's.

@@ -24,6 +24,7 @@ from companion.models.atlas.mixers.recurrent import (
     initial_conv,
     initial_rate,
     join_heads,
+    kept_of_state,
     same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
@@ -79,15 +80,9 @@ class GatedDeltaSpec:
         return 2 * self.num_key_heads * self.key_dim + self.num_value_heads * self.value_dim
 
     def keeps(self) -> tuple[Kept, ...]:
-        """Return the state (h, d, v), in float32, and the latest inputs of the convolution.
-
-        Of these transformers keeps w, one more than the next token needs.
-        """
+        """Return the state (h, d, v), in float32, and the latest inputs of the convolution."""
         state = self.num_value_heads * self.key_dim * self.value_dim
-        return (
-            Kept("state", state, tokens=None, itemsize=4, read=6 * state),
-            Kept("inputs of the convolution", self.channels * self.conv_width, tokens=None),
-        )
+        return kept_of_state(state, self.channels, self.conv_width, reads=6)
 
 
 @contract(embed_dim=">= 1")

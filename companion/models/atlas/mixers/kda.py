@@ -22,6 +22,7 @@ from companion.models.atlas.mixers.recurrent import (
     initial_conv,
     initial_rate,
     join_heads,
+    kept_of_state,
     same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
@@ -63,15 +64,9 @@ class KimiDeltaSpec:
         return 3 * self.num_heads * self.head_dim
 
     def keeps(self) -> tuple[Kept, ...]:
-        """Return the state (h, d, d), in float32, and the latest inputs of the convolution.
-
-        Of these transformers keeps w, one more than the next token needs.
-        """
+        """Return the state (h, d, d), in float32, and the latest inputs of the convolution."""
         state = self.num_heads * self.head_dim**2
-        return (
-            Kept("state", state, tokens=None, itemsize=4, read=6 * state),
-            Kept("inputs of the convolution", self.channels * self.conv_width, tokens=None),
-        )
+        return kept_of_state(state, self.channels, self.conv_width, reads=6)
 
 
 @contract(embed_dim=">= 1")

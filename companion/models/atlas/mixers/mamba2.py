@@ -21,6 +21,7 @@ from companion.models.atlas.mixers.recurrent import (
     initial_conv,
     initial_rate,
     join_heads,
+    kept_of_state,
     same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
@@ -83,15 +84,9 @@ class Mamba2Spec:
         return self.inner_dim + 2 * self.num_groups * self.state_dim
 
     def keeps(self) -> tuple[Kept, ...]:
-        """Return the state (h, d, v), in float32, and the latest inputs of the convolution.
-
-        Of these transformers keeps w, one more than the next token needs.
-        """
+        """Return the state (h, d, v), in float32, and the latest inputs of the convolution."""
         state = self.inner_dim * self.state_dim
-        return (
-            Kept("state", state, tokens=None, itemsize=4, read=4 * state),
-            Kept("inputs of the convolution", self.channels * self.conv_width, tokens=None),
-        )
+        return kept_of_state(state, self.channels, self.conv_width, reads=4)
 
 
 @contract(embed_dim=">= 1")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.linear import chunked_linear_attention, recurrent_linear_attention
+from companion.models.atlas.kept import Kept
 from companion.models.atlas.norms import Norm
 
 SLOWEST, FASTEST = 1e-3, 0.1
@@ -26,6 +27,23 @@ class RecurrentState(NamedTuple):
 
     inputs: Tensor
     memory: Tensor
+
+
+def kept_of_state(state: int, channels: int, conv_width: int, *, reads: int) -> tuple[Kept, ...]:
+    """Return what such a layer keeps: its state, in float32, and the latest inputs.
+
+    Of the inputs transformers keeps w, one more than the next token needs.
+
+    Args:
+        state: numbers of the memory, h * d * v.
+        channels: that the convolution blends.
+        conv_width: tokens `w` that it blends.
+        reads: operations of the next token for every number of the state, as `Kept.read` counts.
+    """
+    return (
+        Kept("state", state, tokens=None, itemsize=4, read=reads * state),
+        Kept("inputs of the convolution", channels * conv_width, tokens=None),
+    )
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> tuple[Tensor, Tensor]:
