@@ -34,7 +34,7 @@ from experiments.trials import Trials, tuned
 SEEDS = tuple(range(1, 6))
 ARMS: tuple[Kind, ...] = ("additive", "none")
 STEPS = 300
-LEARNING_RATES = (1e-3, 2e-3, 4e-3, 8e-3, 16e-3)
+LEARNING_RATES = (1e-3, 2e-3, 4e-3, 8e-3, 16e-3, 32e-3, 64e-3)
 MAX_LEN = 30
 """Most characters a translation may have; the longest of the book has 24."""
 
