@@ -127,13 +127,15 @@ CONCAT: When = (
 )
 MORE_SEEDS: When = (
     "extended later",
-    "Planned and recorded with five seeds; with two verdicts undecided, five more were added.",
+    "Planned and recorded with five seeds; with two verdicts undecided, five more were added. "
+    "Then run again, with no claim changed, on twenty seeds of which none had been seen.",
 )
 FINER: When = (
     "changed later",
     "First held against temperatures 0.25 apart, by each run alone. Both this and the top-k claim "
     "were then held against temperatures 0.05 apart, by the mean over the runs, and five seeds "
-    "became ten.",
+    "became ten. Then run again, with no claim changed, on twenty seeds of which none had been "
+    "seen.",
 )
 TIMED_AGAIN: When = (
     "extended later",
@@ -446,7 +448,11 @@ HISTORIES: dict[str, dict[str, History]] = {
         },
     ),
     "founding": histories(
-        ("extended later", f"{FIRST_ALONE[1]} It was {WIDER_RATES}"),
+        (
+            "extended later",
+            f"{FIRST_ALONE[1]} It had five seeds. It was {WIDER_RATES[:-1]}, and the twenty seeds "
+            "had not been seen.",
+        ),
         {
             "attention_gain": "ours",
             "beats_lookup": "ours",
