@@ -383,7 +383,8 @@ def rolled_out(trained: Trained, pairs: Sequence[Pair]) -> dict[str, float]:
     batch = collate(pairs, translator.source_vocab, translator.target_vocab)
     maps = cast(Transformer, translator.model).attention(batch)
     encoder, decoder, cross = (
-        [weights.mean(1) for weights in kind] for kind in (maps.encoder, maps.decoder, maps.cross)
+        [weights.mean(1) for weights in maps_of]
+        for maps_of in (maps.encoder, maps.decoder, maps.cross)
     )
     scores = {f"block_{number}": block for number, block in enumerate(cross, 1)} | {
         "mean": torch.stack(cross).mean(0),

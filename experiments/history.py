@@ -84,8 +84,8 @@ TEN_MORE: When = (
     "seen; no claim was changed.",
 )
 WIDER_RATES = (
-    "run again when its grid of learning rates had been widened, because every model had chosen a "
-    "rate at its edge; no claim was changed."
+    "run again when its grid of learning rates had been widened, because every model that it tunes "
+    "had chosen a rate at its edge; no claim was changed."
 )
 SPLIT: When = (
     "extended later",

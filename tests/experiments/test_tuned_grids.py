@@ -9,22 +9,11 @@ from typing import Any
 
 import pytest
 
-from experiments import explanation, founding
 from experiments.trials import TUNED
 
 FILES = sorted(TUNED.glob("*.json"))
 
 AT_AN_EDGE: dict[tuple[str, str, str], str] = {
-    **{
-        ("explanation", arm, "learning_rate"): "Larger rates were tried after the report: seven of "
-        "twelve would take one. The reported seeds have not been run with them."
-        for arm in explanation.arms()
-    },
-    **{
-        ("founding", kind, "learning_rate"): "Tried after the report, rates from 0.001 to 0.016 "
-        "differ by less than two tuning seeds do. The reported seeds have not been run with others."
-        for kind in founding.ARMS
-    },
     ("hops", "one/1", "learning_rate"): "At the largest rate its loss is 0, the least there is.",
     ("grammar", "additive", "dropout_p"): "Without dropout it does as well: 98.2 % either way.",
 }
