@@ -653,7 +653,7 @@ STUDY = Experiment(
     trials=Trials(arms, LEARNING_RATES, None, metric="loss of the last 50 updates"),
     config=lambda: {
         "arms": reported() | longer(), "tasks": TASKS, "tests": TESTS, "sentences": SENTENCES,
-        "translators": {kind: translator(kind) for kind in TRANSLATORS},
+        "translators": dict(zip(TRANSLATORS, map(translator, TRANSLATORS), strict=True)),
         "transformer": transformer(),
     },
     kinds=KINDS,
