@@ -98,7 +98,7 @@ def test_without_a_script_the_cache_is_drawn(browser: Browser) -> None:
         assert page.locator("button, input").count() == 0
         shows(page, "causal", 4)
         state = page.locator(".am-live-state:visible").inner_text()
-        assert state.startswith("Reading the, causal: this step computes 1 word, and 4 without")
+        assert state.startswith("Reading “the”, causal: this step computes 1 word, and 4 without")
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -119,7 +119,7 @@ def test_keyboard_words_and_reset(browser: Browser) -> None:
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         shows(page, "causal", 6)
-        begin = "Reading house, causal: this step computes 1 word, and 6 without a cache"
+        begin = "Reading “house”, causal: this step computes 1 word, and 6 without a cache"
         assert playable.said(page).startswith(begin)
         assert "Out of date" not in playable.said(page)
         press(page, "both ways")

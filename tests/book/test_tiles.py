@@ -143,7 +143,7 @@ def test_every_block_size_and_order_at_every_step(
             page.get_by_label("forget to rescale").check()
         following = page.get_by_role("button", name="Next")
         for size in (1, 2, 3, 4, 6):
-            page.get_by_label("words a block").select_option(str(size))
+            page.get_by_label("words per block").select_option(str(size))
             blocks = math.ceil(6 / size)
             for position in range(blocks):
                 shows_step(page, size, position, forgets=forgets)

@@ -168,11 +168,11 @@ def _check_merged(
     answers.compare_parts(got, parts, PAIR, otherwise=otherwise, atol=1e-9)
 
 
-def check_needs_the_order(needs_the_order: Answer) -> None:
+def check_depends_on_blocks(depends_on_blocks: Answer) -> None:
     """Check a function that finds out whether attention in blocks forgets to rescale.
 
     Args:
-        needs_the_order: `needs_the_order(attention)`, from a function that blends values by
+        depends_on_blocks: `depends_on_blocks(attention)`, from a function that blends values by
             `attention(scores, values, size)` to True if its answer depends on the order or the
             size of the blocks, and else False.
     """
@@ -189,7 +189,7 @@ def check_needs_the_order(needs_the_order: Answer) -> None:
          "larger ones as well"),
     )  # fmt: skip
     for attention, wanted, hint in cases:
-        got = answers.called(needs_the_order, attention)
+        got = answers.called(depends_on_blocks, attention)
         if not isinstance(got, bool | np.bool_):
             answers.refuse(got, "True or False")
         if bool(got) is not wanted:

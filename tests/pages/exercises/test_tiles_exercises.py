@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from companion.pages.exercises.tiles import (
+    check_depends_on_blocks,
     check_halves,
     check_merge,
-    check_needs_the_order,
     check_rescales,
 )
 
@@ -67,12 +67,12 @@ def looks(
     """Compare the answers in blocks with the one at once; `last` is the largest score."""
     scores, values = np.array([0.0, 0.5, 1.0, last]), np.array([early, early, 0.0, 2.0])
 
-    def needs_the_order(attention: Any) -> bool:
+    def depends_on_blocks(attention: Any) -> bool:
         whole = attention(scores, values, 4)
         found = [attention(scores, values, size) for size in sizes]
         return any(abs(one - whole) > 1e-9 if near else one != whole for one in found)
 
-    return needs_the_order
+    return depends_on_blocks
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def looks(
         (check_rescales, (rescales,)),
         (check_halves, HALVES),
         (check_merge, (merge,)),
-        (check_needs_the_order, (looks(),)),
+        (check_depends_on_blocks, (looks(),)),
     ],
 )
 def test_the_right_answer_passes(
@@ -159,7 +159,7 @@ ORDER: list[tuple[Answer, str]] = [
         *((check_rescales, (answer,), hint) for answer, hint in RESCALES),
         *((check_halves, answer, hint) for answer, hint in WRONG_HALVES),
         *((check_merge, (answer,), hint) for answer, hint in MERGE),
-        *((check_needs_the_order, (answer,), hint) for answer, hint in ORDER),
+        *((check_depends_on_blocks, (answer,), hint) for answer, hint in ORDER),
     ],
 )
 def test_a_wrong_answer_gets_the_hint_at_its_cause(

@@ -101,7 +101,7 @@ def test_with_the_cache_one_row_is_computed_and_without_it_all_are() -> None:
 def test_what_it_says_in_words() -> None:
     output = made(caption="Step.", rule="both ways")
     assert output.state.startswith(
-        "Reading the, both ways: this step computes 1 word, and 4 without a cache."
+        "Reading “the”, both ways: this step computes 1 word, and 4 without a cache."
     )
     assert output.state.endswith("Out of date in layer 2: 3 of the vectors that were kept.")
     assert "Out of date" not in made().state

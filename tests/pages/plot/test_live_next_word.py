@@ -57,6 +57,12 @@ def test_the_readings_and_the_crosses() -> None:
     assert crossed == [int(not POSSIBLE[0, place]) for place in order]
 
 
+def test_the_bar_of_all_others_says_neither_right_nor_wrong() -> None:
+    kinds = [set(row["class"]) - {"am-next-word-row"} for row in drawn().select("g")]
+    assert kinds.pop() == {"am-next-word-others"}
+    assert all(kind <= {"am-next-word-wrong"} for kind in kinds)
+
+
 def test_what_it_says_in_words() -> None:
     output = made(caption="Slide.")
     assert repr(output).startswith(

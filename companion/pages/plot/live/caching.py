@@ -60,8 +60,8 @@ def growing_cache(
         ValueError: words and vectors disagree, or a setting is none of the controls'.
 
     >>> growing_cache(["the", "new", "house"], [[0, 1], [1, 1], [2, 0]], prompt=1, step=2)
-    A cache that grows. Reading house, causal: this step computes 1 word, and 3 without a cache. \
-So far it is 3, and 6 without. The output for house is (1.66, 0.26) with the cache and \
+    A cache that grows. Reading “house”, causal: this step computes 1 word, and 3 without a cache. \
+So far it is 3, and 6 without. The output for “house” is (1.66, 0.26) with the cache and \
 (1.66, 0.26) from scratch.
     """
     matrix = as_matrix(vectors, "vectors").astype(np.float64)
@@ -207,9 +207,9 @@ def _finding(reader: _Reader, view: _View) -> str:
     stale = sum(_stale(view, LAYERS - 1)[: view.new])
     late = f" Out of date in layer {LAYERS}: {stale} of the vectors that were kept."
     return (
-        f"Reading {said}, {name}: this step computes {here} {'word' if here == 1 else 'words'}, and"
-        f" {anew} without a cache. So far it is {kept}, and {again} without. The output for"
-        f" {reader.words[n - 1]} is {_point(mine)} with the cache and {_point(theirs)} from"
+        f"Reading “{said}”, {name}: this step computes {here} {'word' if here == 1 else 'words'},"
+        f" and {anew} without a cache. So far it is {kept}, and {again} without. The output for"
+        f" “{reader.words[n - 1]}” is {_point(mine)} with the cache and {_point(theirs)} from"
         f" scratch.{late if stale else ''}"
     )
 
@@ -283,5 +283,5 @@ def _readings(reader: _Reader, view: _View) -> str:
     return (
         '<table class="am-growing-readings"><thead><tr><td></td><th scope="col">with the cache</th>'
         f'<th scope="col">without</th></tr></thead><tbody>{lines}<tr><th scope="row">output for '
-        f'<span class="am-growing-last">{escape(last)}</span></th>{outputs}</tr></tbody></table>'
+        f'“<span class="am-growing-last">{escape(last)}</span>”</th>{outputs}</tr></tbody></table>'
     )

@@ -141,8 +141,8 @@ function start(root) {
     const [here, anew, kept, again] = worked(seen);
     const late = mine.kept[LAYERS - 1].slice(0, first).filter((_, at) => isStale(seen, LAYERS - 1, at)).length;
     return (
-      `Reading ${words.slice(first, n).join(" ")}, ${names[rule]}: this step computes ${here} ${here === 1 ? "word" : "words"}, and ` +
-      `${anew} without a cache. So far it is ${kept}, and ${again} without. The output for ${words[n - 1]} is ` +
+      `Reading \u201c${words.slice(first, n).join(" ")}\u201d, ${names[rule]}: this step computes ${here} ${here === 1 ? "word" : "words"}, and ` +
+      `${anew} without a cache. So far it is ${kept}, and ${again} without. The output for \u201c${words[n - 1]}\u201d is ` +
       `${point(mine.output[n - 1])} with the cache and ${point(scratch.output[n - 1])} from scratch.` +
       (late ? ` Out of date in layer ${LAYERS}: ${late} of the vectors that were kept.` : "")
     );

@@ -91,7 +91,7 @@ function start(root) {
     const words = readings[0] === 1 ? "1 word" : `${readings[0]} words`;
     const finding =
       `${chosen()}: ${words} left, ${readings[1].toFixed(1)} wrong words of 100 drawn, as varied as a fair ` +
-      `choice among ${readings[2].toFixed(1)}. Most probable: ${given.words[order[0]]}, ${chances[order[0]].toFixed(3)}.`;
+      `draw from ${readings[2].toFixed(1)} words. Most probable: ${given.words[order[0]]}, ${chances[order[0]].toFixed(3)}.`;
     say(finding);
     root.querySelector("svg").setAttribute("aria-label", finding);
   }

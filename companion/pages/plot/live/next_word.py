@@ -23,7 +23,7 @@ ROWS = 12
 
 _WIDE, _ROW, _TOP = 440, 26, 6
 _WORD, _BAR, _UNIT = 104, 114, 250  # where words end, where bars begin, a probability of 1
-_NAMES = ("words left", "wrong words, of 100 drawn", "as varied as a fair choice among")
+_NAMES = ("words left", "wrong words, of 100 drawn", "effective number of words")
 
 
 def next_word(
@@ -37,7 +37,8 @@ def next_word(
     """Show what the next word is drawn from; the reader sets temperature, top-k, top-p and min-p.
 
     They act in the order of `companion.decoding.sample`. Dotted outlines stay where the model's own
-    probabilities are. A word that cannot come next has a cross.
+    probabilities are. A word that cannot come next has a cross. One bar in grey is for all words
+    that have no bar of their own, whether they can come next or not.
 
     Args:
         words: (n,) the vocabulary.
@@ -53,7 +54,7 @@ def next_word(
     >>> import numpy as np
     >>> next_word([f"w{n}" for n in range(13)], ["so"], np.arange(13.0)[None], np.ones((1, 13)))
     What the next word is drawn from. After so, temperature 1, nothing cut: 13 words left, 0.0 \
-wrong words of 100 drawn, as varied as a fair choice among 2.8. Most probable: w12, 0.632.
+wrong words of 100 drawn, as varied as a fair draw from 2.8 words. Most probable: w12, 0.632.
     """
     given = as_matrix(logits, "logits")
     labels = as_labels(words, "words", given.shape[1], "column")
@@ -117,7 +118,7 @@ def _finding(beginning: str, words: Sequence[str], view: _View) -> str:
     best = int(view.order[0])
     return (
         f"After {beginning}, temperature 1, nothing cut: {left:.0f} words left, {wrong:.1f} wrong"
-        f" words of 100 drawn, as varied as a fair choice among {variety:.1f}. Most probable:"
+        f" words of 100 drawn, as varied as a fair draw from {variety:.1f} words. Most probable:"
         f" {words[best]}, {view.chances[best]:.3f}."
     )
 
@@ -128,7 +129,7 @@ def _chart(words: Sequence[str], right: NDArray[np.bool_], view: _View, finding:
         for row, place in enumerate(view.order[:ROWS])
     ]
     others = float(view.chances[view.order[ROWS:]].sum())
-    rows.append(_row(ROWS, f"{len(words) - ROWS} others", True, others))
+    rows.append(_row(ROWS, f"{len(words) - ROWS} others", None, others))
     high = _TOP + _ROW * len(rows) + 4
     return (
         f'<svg class="am-next-word-chart" viewBox="0 0 {_WIDE} {high}" role="img"'
@@ -138,13 +139,14 @@ def _chart(words: Sequence[str], right: NDArray[np.bool_], view: _View, finding:
     )
 
 
-def _row(row: int, word: str, right: bool, chance: float) -> str:
+def _row(row: int, word: str, right: bool | None, chance: float) -> str:
+    """Return a bar with its word; `right` is None for a bar of several words, right and wrong."""
     y = _TOP + _ROW * row
-    wrong = "" if right else " am-next-word-wrong"
+    kind = {True: "", False: " am-next-word-wrong", None: " am-next-word-others"}[right]
     return (
-        f'<g class="am-next-word-row{wrong}">'
+        f'<g class="am-next-word-row{kind}">'
         f'<text class="am-next-word-word" x="{_WORD}" y="{y + 18}">'
-        f"{escape(word if right else word + ' ✗')}</text>"
+        f"{escape(word + ' ✗' if right is False else word)}</text>"
         f'<rect class="am-next-word-bar" x="{_BAR}" y="{y + 4}" height="18"'
         f' width="{_UNIT * chance:.2f}"/>'
         f'<rect class="am-next-word-own" x="{_BAR}" y="{y + 2}" height="22"'

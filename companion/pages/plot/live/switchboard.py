@@ -39,8 +39,8 @@ CHECKS = {
     "shape": "The output has the shape of the input.",
     "rows": "The weights of each word sum to 1.",
     "future": "Change the last word: no output before it moves.",
-    "order": "Without a mask, words in another order give the same outputs in that order.",
-    "cache": "The last two words alone give the last two outputs.",
+    "order": "Without a mask, reordered words give reordered outputs.",
+    "cache": "The last two words, asked alone, give the same outputs.",
     "loops": "The output is that of the loops.",
 }
 """What looks for a mistake."""
@@ -199,6 +199,6 @@ def _checks() -> str:
     )
     return (
         '<table class="am-switchboard-checks"><thead><tr><th scope="col">check</th>'
-        '<th scope="col">what has to be so</th><th scope="col">difference</th>'
+        '<th scope="col">what must hold</th><th scope="col">difference</th>'
         f'<th scope="col">verdict</th></tr></thead><tbody>{rows}</tbody></table>'
     )

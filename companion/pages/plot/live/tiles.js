@@ -192,7 +192,7 @@ function start(root) {
   const controls = controlsOf(root, "Take the blocks in", true);
   const back = button("Back", () => go(place - 1));
   const next = button("Next", () => go(place + 1));
-  const sizes = select("words a block", asRead.map((_, at) => String(at + 1)), () => compute(0));
+  const sizes = select("words per block", asRead.map((_, at) => String(at + 1)), () => compute(0));
   const order = select("order", ["as read", "backwards", "shuffled"], () => compute(0));
   const forget = tick("forget to rescale", false, () => compute(place));
   controls.append(back, next, sizes.element, order.element, forget.element, button("Reset", reset));
