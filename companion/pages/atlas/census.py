@@ -12,6 +12,13 @@ from companion.pages.atlas.words import MARKS, marks
 PLAIN = "nothing"
 """What architectures without a mark are said to have beside plain attention."""
 
+WORDS: Mapping[str, str] = {
+    PLAIN: "Every layer is full: it reads all earlier tokens and keeps their keys and values, which"
+    " grow in proportion to the text; none of the other words applies.",
+    **MARKS,
+}
+"""What each word means that is counted: a sentence."""
+
 
 @dataclass(frozen=True)
 class Census:

@@ -74,7 +74,7 @@ def kind_of(layer: LayerSpec) -> LayerKind:
         further = other.reach if kind.reach in ("state", "short") else kind.reach
         kind = replace(_with(kind, f" beside {other.one}"), reach=further)
     if layer.chosen_by is not None:
-        kind = _with(kind, ", as chosen before")
+        kind = _with(kind, ", that of an earlier layer")
     return kind if layer.shares is None else _with(kind, " shared by an earlier layer")
 
 
@@ -89,8 +89,8 @@ def _with(kind: LayerKind, words: str) -> LayerKind:
 
 def _own_kind(mixer: Any) -> LayerKind:
     name = type(mixer).__name__
+    still = "" if has_positions(mixer) else " without positions"
     if isinstance(mixer, AttentionSpec):
-        still = "" if has_positions(mixer) else " without positions"
         if mixer.window is not None:
             return _plural("window", "window", f" of {mixer.window:,}{still}")
         if mixer.chunk is not None:
@@ -103,7 +103,7 @@ def _own_kind(mixer: Any) -> LayerKind:
     if isinstance(mixer, CompressedSpec):
         return _compressed(mixer)
     if "Latent" in name:
-        return LayerKind("latent", "latent", "latent")
+        return LayerKind("latent", *[f"latent{still}"] * 2)
     if name in _STATES:
         return LayerKind("state", _STATES[name], _STATES[name])
     words = spoken(mixer)
@@ -128,12 +128,8 @@ def _plural(reach: Reach, noun: str, rest: str) -> LayerKind:
 
 
 def has_positions(mixer: Any) -> bool:
-    """Tell whether a mixer says where tokens stand, by rotation or by another part of it."""
-    return any(
-        value not in (None, False)
-        for name, value in parts_of(mixer)
-        if name.startswith(("rotary", "rope", "relative", "alibi"))
-    )
+    """Tell whether a mixer says where tokens stand, which all that do so do by rotation."""
+    return getattr(mixer, "rotary", None) is not None
 
 
 def spoken(mixer: Any) -> str:
@@ -173,7 +169,7 @@ def pattern(spec: ModelSpec) -> str:
     >>> pattern(ModelSpec(11, 16, (far,) * 4))
     '4 full'
     >>> pattern(ModelSpec(11, 16, (near, far) * 2 + (near,)))
-    '1 window of 7 : 1 full, 2 times, then 1 window of 7'
+    '(1 window of 7 : 1 full), 2 times, then 1 window of 7'
     """
     return _in_order([kind_of(layer) for layer in spec.layers])
 
@@ -207,7 +203,9 @@ def _tellings(kinds: Sequence[LayerKind]) -> Iterator[tuple[int, str]]:
             before, inside, after = _runs(kinds[:begin]), _runs(unit), _runs(rest)
             if len(inside) < 2:
                 continue
-            middle = f"{' : '.join(inside)}, {times} times"
+            unit_told = " : ".join(inside)
+            middle = f"({unit_told})" if before or after else unit_told
+            middle += f", {times} times"
             told = ", then ".join([*before, middle, *after])
             yield len(before) + len(inside) + len(after), told
 

@@ -28,21 +28,37 @@ ITEMSIZE = 2
 """Bytes of a number in bfloat16."""
 
 MARKS: Mapping[str, str] = {
-    "window": "a window or chunks: most tokens are out of reach in some layers",
-    "latent": "a short vector of a token is kept, not its keys and values",
-    "index": "an index chooses what a query reads",
-    "pooled": "far tokens are pooled, several of them to one key",
-    "state": "a state of fixed size in place of keys and values",
-    "convolution": "some layers see only the last few tokens, through a convolution",
-    "sink": "a learned score that belongs to no token",
-    "difference": "what one head attends to is subtracted from what another does",
-    "gate": "what is gathered is multiplied by a gate",
-    "query-key norm": "queries and keys are normalised",
-    "no positions": "layers of attention that are told no positions",
-    "shared": "layers that read the keys and values of an earlier one",
-    "token's own": "each layer also reads a vector that belongs to the token itself",
+    "window": "A layer reads only the last tokens, or its own chunk of the text, so what it keeps"
+    " stops growing once the window is full.",
+    "latent": "A layer keeps one short vector a token, from which it computes the keys and values"
+    " of all heads; this grows in proportion to the text, but less than they would.",
+    "index": "A small scorer picks the keys that a query reads, which saves reading but not memory:"
+    " all keys stay stored, and those of the scorer, too.",
+    "pooled": "Behind a window, each block of tokens becomes one key, so what a layer keeps grows"
+    " with the text by one key a block.",
+    "state": "A recurrent layer folds all that it has read into a state of a fixed size, which"
+    " never grows.",
+    "convolution": "A layer blends only the last few tokens, with learned weights, and keeps no"
+    " more than those.",
+    "sink": "A learned score that belongs to no token lets a head give the text less than all of"
+    " its weight.",
+    "difference": "Heads come in pairs, and what the second attends to is subtracted from what the"
+    " first attends to.",
+    "gate": "What the heads of attention gather is multiplied by numbers that are computed from the"
+    " token, so that it can be held back.",
+    "query-key norm": "Queries and keys are brought to a common size before they meet, so that no"
+    " score becomes very large.",
+    "no positions": "Some layers of attention, or all, are not told where tokens stand.",
+    "shared": "Some layers read the keys and values of an earlier layer and keep none of their"
+    " own.",
+    "token's own": "Each layer also reads a second vector, which belongs to the token whatever"
+    " stands around it.",
 }
-"""What an architecture can have beside plain attention, and what each word means."""
+"""What an architecture can have beside plain attention, and what each word means.
+
+Recurrent layers and short convolutions have gates and norms as a matter of course, so those words
+are said of attention alone.
+"""
 
 
 @dataclass(frozen=True)
@@ -137,7 +153,7 @@ def _marks_of_mixer(mixer: Any, reach: Reach) -> Iterator[str]:
     given = {part for part, value in parts_of(mixer) if value not in (None, False)}
     if "sinks" in given or isinstance(mixer, CompressedSpec):
         yield "sink"
-    if "gate" in given:
+    if "gate" in given and reach not in ("state", "short"):
         yield "gate"
     if "qk_norm" in given:
         yield "query-key norm"
@@ -186,8 +202,6 @@ def position_words(mixer: Any) -> str:
             part = f"rotary on {rotary.width} of {width}"
         stretched = "" if rotary.scaling is None else f", {_scaling_names(rotary.scaling)}"
         return f"{part}{stretched}"
-    if has_positions(mixer):
-        return "relative"
     kind = type(mixer).__name__
     return "none" if kind == "AttentionSpec" or "Latent" in kind else ""
 
@@ -201,7 +215,7 @@ def details(mixer: Any) -> Iterator[str]:
     """Yield, in a few words each, what a mixer has beside heads, reach and positions.
 
     >>> list(details(AttentionSpec(8, 2, 16, sinks=True, softcap=50.0)))
-    ['a learned sink a head', 'scores bounded by 50']
+    ['a sink in each head', 'scores bounded by 50']
     """
     if mixer is None:
         return
@@ -232,7 +246,7 @@ def _common_details(mixer: Any) -> Iterator[str]:
     if "value_norm" in found:
         yield "norm on values"
     if "sinks" in found:
-        yield "a learned sink a head"
+        yield "a sink in each head"
     if "gate" in found:
         each = {"head": "head", "feature": "feature"}.get(str(found["gate"]))
         yield "output gate" + (f", one for each {each}" if each else "")

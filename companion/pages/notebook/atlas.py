@@ -169,6 +169,9 @@ def census_table(atlas: Atlas | None = None) -> CensusTable:
 class MissingList:
     """The architectures of the library that are no rows; a cell that ends with it lists them.
 
+    A name comes once: kinds that share it stand together, and what is known of one of them is said
+    of all.
+
     Attributes:
         missing: in the order of their names.
     """
@@ -177,14 +180,13 @@ class MissingList:
         self.missing = missing
 
     def __repr__(self) -> str:
-        return "\n".join(f"{year}: {names}" for year, names in self._by_year())
+        known = [f"{name} ({types}): {reason}" for name, types, reason in self._known()]
+        return "\n".join([*known, *(f"{year}: {names}" for year, names in self._by_year())])
 
     def _repr_html_(self) -> str:
         known = "".join(
-            f"<li><strong>{escape(one.name)}</strong> ({escape(one.model_type)}):"
-            f" {escape(one.reason)}</li>"
-            for one in self.missing
-            if one.reason
+            f"<li><strong>{escape(name)}</strong> ({escape(types)}): {escape(reason)}</li>"
+            for name, types, reason in self._known()
         )
         rest = "".join(
             f"<dt>{escape(year)}</dt><dd>{escape(names)}</dd>" for year, names in self._by_year()
@@ -192,9 +194,17 @@ class MissingList:
         reasons = f"<ul>{known}</ul>" if known else ""
         return f'{reasons}<dl class="am-missing">{rest}</dl>'
 
+    def _known(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the names that have a reason, each with its kinds and with the reason."""
+        for name, members in groupby(self.missing, key=lambda one: one.name):
+            kinds = list(members)
+            if reasons := [one.reason for one in kinds if one.reason]:
+                yield name, ", ".join(one.model_type for one in kinds), " ".join(reasons)
+
     def _by_year(self) -> Iterator[tuple[str, str]]:
         """Yield the years from the last to the first, each with the names that have no reason."""
-        rest = [one for one in self.missing if not one.reason]
+        known = {name for name, _, _ in self._known()}
+        rest = [one for one in self.missing if one.name not in known]
         rest.sort(key=lambda one: (-(one.year or 0), one.name.lower()))
         for year, members in groupby(rest, key=lambda one: one.year):
             names = dict.fromkeys(one.name for one in members)

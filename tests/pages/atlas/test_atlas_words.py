@@ -8,6 +8,7 @@ import pytest
 
 from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec, NormSpec, RotarySpec
 from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
+from companion.models.atlas.mixers.latent import LatentSpec
 from companion.pages.atlas.census import PLAIN, census
 from companion.pages.atlas.kinds import kind_of, pattern
 from companion.pages.atlas.rows import AtlasRow, load_atlas
@@ -21,7 +22,7 @@ STATE = GatedDeltaSpec(num_key_heads=2, num_value_heads=4, key_dim=8, value_dim=
 ROWS = load_atlas().rows
 
 
-def model(*mixers: AttentionSpec | GatedDeltaSpec | None) -> ModelSpec:
+def model(*mixers: AttentionSpec | GatedDeltaSpec | LatentSpec | None) -> ModelSpec:
     return ModelSpec(11, 16, tuple(LayerSpec(mixer, None) for mixer in mixers))
 
 
@@ -30,10 +31,13 @@ def model(*mixers: AttentionSpec | GatedDeltaSpec | None) -> ModelSpec:
     [
         ((FULL,) * 4, "4 full"),
         ((NEAR, FULL) * 3, "1 window of 7 : 1 full, 3 times"),
-        ((NEAR, NEAR, FULL) * 2 + (NEAR,), "2 windows of 7 : 1 full, 2 times, then 1 window of 7"),
+        (
+            (NEAR, NEAR, FULL) * 2 + (NEAR,),
+            "(2 windows of 7 : 1 full), 2 times, then 1 window of 7",
+        ),
         (
             (FULL, FULL, *(STATE, NEAR) * 2),
-            "2 full, then 1 Gated DeltaNet : 1 window of 7, 2 times",
+            "2 full, then (1 Gated DeltaNet : 1 window of 7), 2 times",
         ),
         ((NEAR, STILL), "1 window of 7, then 1 full without positions"),
         ((FULL, None), "1 full, then 1 without attention"),
@@ -67,8 +71,18 @@ def test_what_is_beside_plain_attention_is_marked(mixer: AttentionSpec, mark: st
     assert marks(model(FULL)) == set()
 
 
-def test_a_recurrent_layer_has_a_state_and_a_gate() -> None:
-    assert marks(model(FULL, STATE)) == {"state", "gate"}
+def test_the_gate_of_a_recurrent_layer_is_not_counted() -> None:
+    assert marks(model(FULL, STATE)) == {"state"}
+    assert marks(model(replace(FULL, gate="head"), STATE)) == {"state", "gate"}
+
+
+def test_a_latent_whose_shared_part_is_not_rotated_has_no_positions() -> None:
+    latent = LatentSpec(num_heads=2, latent_dim=5, head_dim=3, rotary_dim=4, value_dim=4)
+    spec = model(STATE, latent)
+    assert marks(spec) == {"state", "latent", "no positions"}
+    assert pattern(spec) == "1 Gated DeltaNet, then 1 latent without positions"
+    assert describe(spec).positions == "none"
+    assert "no positions" in describe(load_atlas().row("kimi_linear").spec).marks
 
 
 def test_a_layer_that_shares_is_marked_and_keeps_nothing() -> None:
@@ -106,7 +120,7 @@ def test_some_words_of_known_models() -> None:
     facts = describe(load_atlas().row("gpt_oss").spec)
     assert (facts.heads, facts.positions) == ("64 : 8 of 64", "rotary, stretched by YaRN")
     assert facts.marks == ("window", "sink")
-    assert "a learned sink a head" in facts.details
+    assert "a sink in each head" in facts.details
     cohere = describe(load_atlas().row("cohere2").spec)
     assert cohere.positions == "rotary in 30 layers; none in 10 layers"
     assert "side by side" in cohere.norms

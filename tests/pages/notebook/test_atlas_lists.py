@@ -57,8 +57,37 @@ def test_the_census_has_a_line_for_every_mark_that_is_there() -> None:
 
 
 def test_everything_that_is_missing_is_named_once() -> None:
-    said = soup(missing_list()).get_text(" ")
-    assert all(one.name in said for one in ATLAS.missing)
+    page = soup(missing_list())
+    known = [one.get_text() for one in page.select("li strong")]
+    rest = [name for line in page.select("dd") for name in line.get_text().split(", ")]
+    assert len(known + rest) == len(set(known + rest))
+    assert set(known + rest) == {one.name for one in ATLAS.missing}
+    lines = str(missing_list())
+    assert all(one.name in lines for one in ATLAS.missing)
+
+
+def test_kinds_of_one_name_stand_together_with_what_is_known_of_them() -> None:
+    first, second, third = ATLAS.missing[:3]
+    missing = (replace(first, reason=""), replace(second, name=first.name, reason="Odd."), third)
+    page = soup(missing_list(replace(ATLAS, missing=missing)))
+    (line,) = page.select("li")
+    assert line.get_text() == f"{first.name} ({first.model_type}, {second.model_type}): Odd."
+    assert [one.get_text() for one in page.select("dd")] == [third.name]
+
+
+def test_what_is_missing_and_has_the_name_of_a_row_says_why() -> None:
+    rows = {row.name.partition(" (")[0] for row in ATLAS.rows}
+    unexplained = [one.model_type for one in ATLAS.missing if one.name in rows and not one.reason]
+    assert not unexplained
+
+
+def test_a_reason_is_a_whole_sentence_in_plain_words() -> None:
+    for one in ATLAS.missing:
+        assert not one.reason or (one.reason[0].isupper() and one.reason.endswith("."))
+        assert "`" not in one.reason
+
+
+def test_a_name_is_listed_whether_or_not_there_is_a_reason() -> None:
     told = replace(ATLAS, missing=(replace(ATLAS.missing[0], reason="It <is> odd."),))
     assert "It &lt;is&gt; odd." in missing_list(told)._repr_html_()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
+from companion.pages.atlas.census import WORDS
 from companion.pages.atlas.rows import load_atlas
 from companion.pages.atlas.words import describe
 from companion.pages.plot import LiveOutput
@@ -15,6 +16,7 @@ from companion.pages.plot.live.atlas import (
     atlas_census,
     atlas_drawing,
     atlas_table,
+    atlas_words,
     one_part_in,
     parity_words,
 )
@@ -57,6 +59,25 @@ def test_the_census_names_every_architecture_and_what_it_has() -> None:
     assert [one["name"] for one in data(figure)["marks"]] == [
         "nothing", "window", "sink", "no positions",
     ]  # fmt: skip
+
+
+def test_every_word_that_is_counted_is_explained_once() -> None:
+    page = BeautifulSoup(atlas_words()._repr_html_(), "html.parser")
+    words = [term.get_text() for term in page.select("dt")]
+    assert words == [one["name"] for one in data(drawn(atlas_census()))["marks"]]
+    told = [one.get_text() for one in page.select("dd")]
+    assert told == [WORDS[word] for word in words]
+    assert all(one[0].isupper() and one.endswith(".") for one in told)
+    assert [line.partition(": ")[0] for line in str(atlas_words()).splitlines()] == words
+
+
+def test_a_word_has_the_bar_of_its_layers() -> None:
+    page = BeautifulSoup(atlas_words(SMALL)._repr_html_(), "html.parser")
+    bars = {term.get_text(): str(term.find("path")) for term in page.select("dt")}
+    assert bars.keys() == {"nothing", "window", "sink", "no positions"}
+    assert "am-atlas-window" in bars["window"]
+    assert "h19" in bars["window"]  # as short as in a drawing
+    assert bars["sink"] == "None"
 
 
 def test_a_drawing_stands_alone() -> None:

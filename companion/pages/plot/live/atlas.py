@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any
 
 from companion.pages.atlas.block import draw_block, layer_line, legend
-from companion.pages.atlas.census import PLAIN
+from companion.pages.atlas.census import PLAIN, WORDS
+from companion.pages.atlas.kinds import Reach
 from companion.pages.atlas.rows import Atlas, AtlasRow, Parity, load_atlas
+from companion.pages.atlas.shapes import STRIPES
 from companion.pages.atlas.unusual import unusual
-from companion.pages.atlas.words import ITEMSIZE, LENGTH, MARKS, Facts, describe, in_bytes
+from companion.pages.atlas.words import ITEMSIZE, LENGTH, Facts, describe, in_bytes
 from companion.pages.plot.live.output import LiveOutput, style_of
 
 _COLUMNS = ("Architecture", "Layers", "Heads", "Positions", "Beside plain attention", "Keeps")
@@ -42,9 +44,7 @@ def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> LiveOutput
         "census",
         drawing=f'<ol class="am-census-years">{names}</ol>',
         data={
-            "marks": [{"name": PLAIN, "words": "attention in every layer, and nothing beside it"}]
-            + [{"name": mark, "words": words} for mark, words in _present(rows)],
-            "plain": PLAIN,
+            "marks": [{"name": word, "words": WORDS[word]} for word in (PLAIN, *_present(rows))],
         },
         label="The architectures of the atlas by year",
         alt=f"{len(rows)} architectures whose files are stamped {first} to {last}.",
@@ -53,10 +53,10 @@ def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> LiveOutput
     )
 
 
-def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[tuple[str, str]]:
-    """Return the marks that some architecture has, with what they mean."""
+def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[str]:
+    """Return the marks that some architecture has."""
     there = {mark for _, facts in rows for mark in facts.marks}
-    return [(mark, words) for mark, words in MARKS.items() if mark in there]
+    return [mark for mark in WORDS if mark in there]
 
 
 def _chip(row: AtlasRow, facts: Facts) -> str:
@@ -96,7 +96,7 @@ def atlas_table(
             f"<tbody>{body}</tbody></table>"
         ),
         data={
-            "marks": [mark for mark, _ in _present(rows)],
+            "marks": _present(rows),
             "plain": PLAIN,
             "library": atlas.address(rows[0][0]).partition("transformers/models")[0],
             "code": code,
@@ -106,6 +106,67 @@ def atlas_table(
         alt=f"{len(rows)} architectures, each with its layers, heads, positions and cache.",
         caption=caption,
     )
+
+
+class AtlasWords:
+    """What each counted word means; a notebook cell that ends with it shows the list.
+
+    Attributes:
+        words: those that are explained.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{word}: {WORDS[word]}" for word in self.words)
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<div><dt>{_bar(_DRAWN.get(word))}{escape(word)}</dt>"
+            f"<dd>{escape(WORDS[word])}</dd></div>"
+            for word in self.words
+        )
+        return (
+            f'<div class="am-live am-atlas"><style>{style_of("atlas")}</style>'
+            f'<dl class="am-atlas-terms">{lines}</dl></div>'
+        )
+
+
+_DRAWN: Mapping[str, Reach] = {
+    PLAIN: "full",
+    "window": "window",
+    "latent": "latent",
+    "index": "indexed",
+    "pooled": "full",
+    "state": "state",
+    "convolution": "short",
+}
+"""As what a word is drawn that says what a layer reaches."""
+
+
+def _bar(reach: Reach | None) -> str:
+    """Draw a layer as a drawing does; an empty place where there is nothing to draw."""
+    parts = dict(STRIPES.values())
+    path = (
+        ""
+        if reach is None
+        else f'<path class="am-atlas-reach am-atlas-{reach}" d="M0 4h{34 * parts[reach]:.0f}"/>'
+    )
+    return f'<svg class="am-atlas-bar" viewBox="0 0 34 8" aria-hidden="true">{path}</svg>'
+
+
+def atlas_words(atlas: Atlas | None = None) -> AtlasWords:
+    """Return what the words mean that tell architectures apart, each with the bar of its layers.
+
+    Args:
+        atlas: the record; by default the package's.
+
+    >>> str(atlas_words()).partition(":")[0]
+    'nothing'
+    """
+    atlas = load_atlas() if atlas is None else atlas
+    return AtlasWords((PLAIN, *_present([(row, describe(row.spec)) for row in atlas.rows])))
 
 
 class AtlasDrawing:

@@ -1,7 +1,7 @@
 /* The census: architectures by year, and which of them have what the reader picks. */
 
 function start(root) {
-  const { marks, plain } = dataOf(root);
+  const { marks } = dataOf(root);
   const years = [...root.querySelectorAll(".am-census-year")];
   const names = [...root.querySelectorAll(".am-census-name")];
   const has = (name, mark) => name.getAttribute("data-am-marks").split(",").includes(mark);
@@ -14,8 +14,8 @@ function start(root) {
       return `${year.querySelector(".am-census-number").textContent}: ${found} of ${among.length}`;
     });
     const all = names.filter((name) => has(name, mark.name)).length;
-    const title = mark.name === plain ? "Nothing new" : mark.name[0].toUpperCase() + mark.name.slice(1);
-    return `${title}, ${mark.words}: ${all} of ${names.length}. ${counts.join(", ")}.`;
+    const title = mark.name[0].toUpperCase() + mark.name.slice(1);
+    return `${title}: ${all} of ${names.length}. ${mark.words} ${counts.join(", ")}.`;
   }
 
   function show(place) {
