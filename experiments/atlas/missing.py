@@ -17,7 +17,7 @@ REASONS: Mapping[str, str] = {
     "gemma4": _PICTURES,
     "gemma4_unified": _PICTURES,
     "glm5_next_text": "Its indexer pools the keys of latent attention in blocks.",
-    "gpt2": "Its positions are learned vectors. The package has another class that reads it, "
+    "gpt2": "Its positions are learned vectors. Another class of our package reads it, "
     "LanguageModel.",
     "inkling2_text": "It convolves keys and values, has relative positions and sinks that depend "
     "on the input, and its layers also attend to what earlier layers have given.",
@@ -29,10 +29,10 @@ REASONS: Mapping[str, str] = {
     "mistral_large4_text": "Its rotary frequencies are learned, and layers share latents while "
     "they keep the keys of an indexer apart.",
     "modernbert-decoder": "Its first layer of attention has no norm, and what the last layer gives "
-    "passes through one more before the next token is scored.",
-    "phimoe": "Its router chooses experts one after the other (SparseMixer), as that of no row "
-    "does.",
-    "qwen4_exp_text": "Its residual streams are mixed as those of no row are, and its indexer "
+    "passes through another norm before the next token is scored.",
+    "phimoe": "Its router chooses one expert after the other (SparseMixer). No row has such a "
+    "router.",
+    "qwen4_exp_text": "It mixes its residual streams in a way that no row has, and its indexer "
     "scores means of several keys.",
     "zamba2": "One layer of attention is used at several depths, each time with a small adapter "
     "that belongs to that depth.",
