@@ -32,7 +32,7 @@ from experiments.findings import with_findings
 from experiments.findings.decoding import FINDINGS
 from experiments.kinds import number, share
 
-SEEDS = tuple(range(1, 11))
+SEEDS = tuple(range(11, 31))
 TEMPERATURES = (0.25, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 1.0, 1.25)
 TOP_PS = (0.5, 0.75, 0.9)
 TOP_KS = (2, 5, 10)
