@@ -166,6 +166,8 @@ class Setting:
 
 
 TASK = Task()
+LONGER = 5
+"""How many times as many updates some arms get in a second training, at the same rates."""
 HIDDEN = 32
 MOMENTUM = 0.9
 CEILING = 10.0
@@ -283,9 +285,19 @@ def arms() -> dict[str, Setting]:
     return settings
 
 
+TRAINED_LONGER = (
+    *(f"adam/{WIDEST}/{arm}" for arm in ("none", "root", "small_start")),
+    *(f"momentum/{WIDEST}/{arm}" for arm in ("none", "root")),
+)
+"""The arms of the claims that failed after the shorter training."""
+
+
 def reported() -> dict[str, Setting]:
-    """Return the tuned arms, and two that share one learning rate."""
+    """Return the tuned arms, two that share one learning rate, and some that train for longer."""
     settings = tuned("scores", arms())
+    for arm in TRAINED_LONGER:
+        setting = settings[arm]
+        settings[f"longer/{arm}"] = replace(setting, steps=LONGER * setting.steps)
     for scale in ("none", "root"):
         setting = replace(settings[f"momentum/{WIDEST}/{scale}"], learning_rate=SAME_RATE)
         settings[f"same_rate/{WIDEST}/{scale}"] = setting
@@ -382,6 +394,21 @@ CLAIMS = with_findings(FINDINGS, {
     "scores_shrink": Claim(
         "Without the scale, training at width 256 makes the scores smaller (Adam).",
         "adam/256/none/spread_after", "adam/256/none/spread_before", below=0),
+    "adam_hides_longer": Claim(
+        "Over 1,000 updates, too, Adam hides more than half of what the missing scale costs "
+        "momentum at width 256.",
+        loss("longer/adam/256"), loss("longer/momentum/256", 0.5), "nats", below=0),
+    "smaller_start_suffices_longer": slower(
+        "Over 1,000 updates, with first weights four times smaller, training without the scale "
+        "costs less than 0.05 nats at width 256 (Adam).",
+        "longer/adam/256/small_start", "longer/adam/256/root", below=0.05),
+    "scores_shrink_longer": Claim(
+        "Without the scale, 1,000 updates at width 256 make the scores smaller (Adam).",
+        "longer/adam/256/none/spread_after", "longer/adam/256/none/spread_before", below=0),
+    "scales_meet_longer": Claim(
+        "After 1,000 updates at width 256, the scores without the scale are less than twice as "
+        "spread as those with it (Adam).",
+        ratio("longer/adam/256/none/spread_after", "longer/adam/256/root/spread_after"), below=2),
     "scales_meet": Claim(
         "After training at width 256, the scores without the scale are less than twice as spread "
         "as those with it (Adam).",

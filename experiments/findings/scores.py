@@ -81,4 +81,28 @@ FINDINGS = {
         undecided="We cannot tell whether training brings the scores together.",
         number="{} times as spread as with the scale",
     ),
+    "adam_hides_longer": Finding(
+        holds="Over 1,000 updates, Adam hides more than half of what the missing scale costs.",
+        fails="Over 1,000 updates, too, Adam hides less than half of what the missing scale costs.",
+        undecided="We cannot tell whether Adam hides half of that cost over 1,000 updates.",
+        number="{} nats of loss beyond that half",
+    ),
+    "smaller_start_suffices_longer": Finding(
+        holds="Over 1,000 updates, smaller first weights make up for the missing scale.",
+        fails="Over 1,000 updates, smaller first weights do not make up for the missing scale.",
+        undecided="We cannot tell whether smaller first weights suffice over 1,000 updates.",
+        number="{} nats more loss than with the scale",
+    ),
+    "scores_shrink_longer": Finding(
+        holds="Without the scale, 1,000 updates make the scores smaller.",
+        fails="Without the scale, 1,000 updates make the scores larger, not smaller.",
+        undecided="We cannot tell whether 1,000 updates make the scores smaller.",
+        number="{} added to the spread of the scores",
+    ),
+    "scales_meet_longer": Finding(
+        holds="After 1,000 updates, the scores are about as spread without the scale as with it.",
+        fails="After 1,000 updates, the scores are still far more spread without the scale.",
+        undecided="We cannot tell whether 1,000 updates bring the scores together.",
+        number="{} times as spread as with the scale",
+    ),
 }
