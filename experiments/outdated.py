@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 OUTDATED: Mapping[str, str] = {
+    "founding": "After its runs four claims of the study of scores were entered in the list of "
+    "histories, which its digest counts as its own. No line that makes a run has changed.",
     "from_scratch": "After its runs a function of the layer with silent mistakes got a longer "
     "name, and annotations became exact. No line that computes has changed.",
     "kv_heads": "After its runs one more learning rate was tried for the models trained briefly, "
