@@ -28,8 +28,9 @@ def data(figure: Tag) -> Any:
 
 
 def told_as(entry: Entry, **history: Any) -> Entry:
-    """Return a claim that comes from elsewhere."""
-    return replace(entry, claim=replace(entry.claim, **history))
+    """Return a claim that comes from elsewhere, of a record that names its code."""
+    study = replace(entry.study, code="0123456789ab")
+    return replace(entry, study=study, claim=replace(entry.claim, **history))
 
 
 def test_every_claim_is_a_row_with_its_number_and_verdict() -> None:
