@@ -103,7 +103,7 @@ def _own_kind(mixer: Any) -> LayerKind:
     if isinstance(mixer, CompressedSpec):
         return _compressed(mixer)
     if "Latent" in name:
-        return LayerKind("latent", *[f"latent{still}"] * 2)
+        return LayerKind("latent", f"latent{still}", f"latent{still}")
     if name in _STATES:
         return LayerKind("state", _STATES[name], _STATES[name])
     words = spoken(mixer)

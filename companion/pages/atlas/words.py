@@ -34,8 +34,8 @@ MARKS: Mapping[str, str] = {
     " of all heads; this grows in proportion to the text, but less than they would.",
     "index": "A small scorer picks the keys that a query reads, which saves reading but not memory:"
     " all keys stay stored, and those of the scorer, too.",
-    "pooled": "Behind a window, each block of tokens becomes one key, so what a layer keeps grows"
-    " with the text by one key a block.",
+    "pooled": "Besides a window of the last tokens, a layer keeps one key for each block of tokens,"
+    " so what it keeps grows slowly with the text.",
     "state": "A recurrent layer folds all that it has read into a state of a fixed size, which"
     " never grows.",
     "convolution": "A layer blends only the last few tokens, with learned weights, and keeps no"
@@ -51,8 +51,8 @@ MARKS: Mapping[str, str] = {
     "no positions": "Some layers of attention, or all, are not told where tokens stand.",
     "shared": "Some layers read the keys and values of an earlier layer and keep none of their"
     " own.",
-    "token's own": "Each layer also reads a second vector, which belongs to the token whatever"
-    " stands around it.",
+    "token's own": "Each layer also reads a vector of its own that is looked up for the token"
+    " alone, as an embedding is.",
 }
 """What an architecture can have beside plain attention, and what each word means.
 
