@@ -100,23 +100,23 @@ $(VENV)/bin/pip:
 	  { echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.book: pyproject.toml constraints.txt | $(VENV)/bin/pip
+$(VENV)/.book: pyproject.toml bookkit/pyproject.toml constraints.txt | $(VENV)/bin/pip
 	@echo "Installing what renders the book (about a minute)"
-	@$(INSTALL) setuptools
-	@$(INSTALL) --no-build-isolation --editable '.[book]'
+	@$(INSTALL) setuptools hatchling editables
+	@$(INSTALL) --no-build-isolation --editable . --editable './bookkit[book]'
 	@touch $@
 
 $(NODE_MODULES): book/_ext/package-lock.json | $(VENV)/.book
 	@$(WITH_NODE) npm ci --prefix book/_ext --no-audit --no-fund --loglevel=error
 
 $(VENV)/.pdf: $(VENV)/.book
-	@$(INSTALL) --no-build-isolation --editable '.[pdf]'
+	@$(INSTALL) --no-build-isolation --editable . --editable './bookkit[pdf]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.book
 	@echo "Installing what runs and tests it, torch included (minutes)"
 	@$(if $(TORCH_INDEX),$(INSTALL) --no-deps --index-url $(TORCH_INDEX) torch)
-	@$(INSTALL) --no-build-isolation --editable '.[test]'
+	@$(INSTALL) --no-build-isolation --editable '.[test]' --editable './bookkit[notebooks,pdf]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test

@@ -14,8 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from benchmarks.records import Record
-from companion.cost import fit_exponent
-from companion.pages.plot import (
+from bookkit.figures import (
     FIGURE_WIDTH,
     SVG_METADATA,
     LineEnd,
@@ -24,6 +23,7 @@ from companion.pages.plot import (
     label_ends,
     use_style,
 )
+from companion.cost import fit_exponent
 
 
 class Curve(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.pages.studies import Measure
+from bookkit.records import Measure
 
 _MOST = 255
 

@@ -17,10 +17,10 @@ from statistics import median
 
 import torch
 
+from bookkit.records import Measure, load_result
 from companion.cost import LiveBytes, cpu_seconds
 from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
-from companion.pages.studies import Measure, load_result
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
 from experiments import transformer

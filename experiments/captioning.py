@@ -18,11 +18,13 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from companion.data.images import CaptionBatch, ShuffledBatches, collate_scenes, scene_vocabulary
-from companion.data.scenes import COLOURS, HELD_OUT, Scene, scenes
+from bookkit.data.captions import collate_scenes, scene_vocabulary
+from bookkit.data.pointing import pointing_accuracy
+from bookkit.data.scenes import COLOURS, HELD_OUT, Scene, scenes
+from companion.data.images import CaptionBatch, ShuffledBatches
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import greedy
-from companion.metrics import exact_match, pointing_accuracy
+from companion.metrics import exact_match
 from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, Reinforce
 from companion.models.vision.captioner import Attention
 from experiments.claims import Claim, Quantity

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 from statistics import fmean
 
-from companion.pages.studies import Measure, load_result
+from bookkit.records import Measure, load_result
 from experiments.alignment import FedSetting
 from experiments.buys import LocalSetting
 from experiments.claims import Claim

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from companion.pages.studies import Bounds, Finding, verdict_of
-from companion.pages.studies.intervals import UNBOUNDED, error_terms
+from bookkit.records import Bounds, Finding, verdict_of
+from bookkit.records.intervals import UNBOUNDED, error_terms
 from experiments.answers import Answered, error
 from experiments.kinds import NumberKind, number
 from experiments.record import Entry, claim, differences, ratios

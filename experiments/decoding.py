@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from bookkit.data.grammar import english_spanish
+from bookkit.data.grammar.reading import read
 from companion.data.batching import Batch, PooledBatches
-from companion.data.grammar import english_spanish
-from companion.data.grammar.reading import read
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded, beam, greedy, sample

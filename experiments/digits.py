@@ -16,7 +16,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from companion.data.digits import handwritten_digits
+from bookkit.data.digits import handwritten_digits
 from companion.data.images import LabelledImages, ShuffledBatches
 from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from experiments.claims import Claim

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import torch
 from joblib import Parallel, delayed
 
-from companion.pages.studies import Measure
+from bookkit.records import Measure
 from experiments.answers import Answered, answered, as_entry, error, from_measure
 from experiments.claims import Answers as AnswersOf
 from experiments.claims import Claim, Runs, asked, worded

@@ -21,15 +21,16 @@ from typing import Literal, cast, get_args
 import torch
 from torch import Generator, Tensor
 
-from companion.alignment import Links, argmax_links
-from companion.data.batching import Batch, collate
-from companion.data.classification import (
+from bookkit.data.classification import (
     ClassificationTask,
     Examples,
     LookupTask,
     MajorityTask,
     MarkerTask,
 )
+from bookkit.records import Finding
+from companion.alignment import Links, argmax_links
+from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.interpret import (
     Read,
@@ -53,7 +54,6 @@ from companion.metrics import alignment_error_rate
 from companion.models.classifier import AttentionClassifier, ClassifierConfig
 from companion.models.seq2seq import Seq2Seq
 from companion.models.transformer import Transformer
-from companion.pages.studies import Finding
 from experiments.claims import Claim
 from experiments.descent import config_of, train_new
 from experiments.experiment import Answers, Arm, Experiment, by_item, on

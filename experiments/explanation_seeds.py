@@ -11,10 +11,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from companion.data.classification import Examples
+from bookkit.data.classification import Examples
+from bookkit.records import Finding
 from companion.interpret import classifier_read, leave_one_out, top_places
 from companion.models.classifier import AttentionClassifier
-from companion.pages.studies import Finding
 from experiments.claims import Claim
 from experiments.experiment import Experiment
 from experiments.explanation import (

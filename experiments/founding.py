@@ -15,9 +15,9 @@ from statistics import fmean
 
 import torch
 
+from bookkit.data.phrases import phrase_book
 from companion.data.batching import collate
 from companion.data.pairs import Pair
-from companion.data.phrases import phrase_book
 from companion.data.vocabulary import Vocabulary
 from companion.metrics import exact_match
 from companion.models.seq2seq import Seq2Seq

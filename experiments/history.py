@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from companion.pages.studies import Origin, Planned, Sort
+from bookkit.records import Origin, Planned, Sort
 
 
 @dataclass(frozen=True)

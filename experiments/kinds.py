@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from companion.pages.studies import Bounds, Interval, KindName
-from companion.pages.studies.intervals import UNBOUNDED, error_terms, interval, prediction
+from bookkit.records import Bounds, Interval, KindName
+from bookkit.records.intervals import UNBOUNDED, error_terms, interval, prediction
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,16 +23,16 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from bookkit.data.grammar import english_spanish
+from bookkit.data.grammar.reading import read
+from bookkit.records import Finding
 from companion.attention import scaled_dot_product_attention
 from companion.cost import kv_cache_bytes
-from companion.data.grammar import english_spanish
-from companion.data.grammar.reading import read
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
 from companion.masks import causal_mask, sliding_window_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Block
-from companion.pages.studies import Finding
 from companion.positions import rotate
 from companion.tiled import merge_attention
 from experiments.claims import Claim, Runs

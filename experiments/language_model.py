@@ -1,7 +1,7 @@
 """GPT's block against Llama's: which small language model predicts stories better?
 
 Both have the same number of weights within a hundredth, the same stories, the same updates, and a
-learning rate from the same grid. The stories' chances are known (`companion.data.stories`), so the
+learning rate from the same grid. The stories' chances are known (`bookkit.data.stories`), so the
 loss is reported as its excess over the entropy of the source. `--tune` chooses the rates on seeds
 and stories of its own.
 """
@@ -18,7 +18,7 @@ from typing import Any, Literal
 import torch
 from torch import Generator
 
-from companion.data.stories import stories, surprisals
+from bookkit.data.stories import stories, surprisals
 from companion.data.texts import TextBatches, text_ids
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import sample

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from companion.pages.plot.live.copying import FILE, restored
+from bookkit.playables.copying import FILE, restored
 from experiments.induction import Setting, Task, fit, percent, right
 from experiments.record import processor, replace_file, versions
 

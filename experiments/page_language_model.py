@@ -15,18 +15,18 @@ from statistics import fmean
 
 import torch
 
-from companion.data.stories import surprisals
+from bookkit.data.stories import surprisals
+from bookkit.playables.finishing import MODEL
+from bookkit.playables.weights import save_language_model
 from companion.data.texts import TextBatches, text_ids
 from companion.data.vocabulary import Vocabulary
 from companion.models.transformer import LanguageModel, TransformerConfig
-from companion.pages.plot.live.finishing import MODEL
-from companion.pages.plot.live.weights import save_language_model
 from companion.training import TrainingConfig
 from experiments.descent import train_new
 from experiments.language_model import TASK, corpus
 from experiments.record import processor, versions
 
-UNROUNDED = Path("tests/pages/plot/story-model-16-bit.safetensors")
+UNROUNDED = Path("tests/bookkit/playables/story-model-16-bit.safetensors")
 TRAINING = TrainingConfig(steps=2000, learning_rate=0.01, warmup_steps=50, seed=1)
 BATCH_SIZE = 32
 

@@ -1,7 +1,7 @@
 """Make the text of the lesson on language models: the sentences of this book's own pages.
 
 `python -m experiments.page_sentences` reads the pages as they stand in `book/` and writes
-`companion/data/sentences.txt`, one sentence a line, in lower case. The file is a copy of one day.
+`bookkit/data/sentences.txt`, one sentence a line, in lower case. The file is a copy of one day.
 It does not follow the pages, so that what is trained with it stays the same. Sentences with
 formulas, code, numbers, half a bracket or other letters than a to z are left out, and so is a
 sentence that came before.
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from companion.data.sentences import FILE, LONGEST, SYMBOLS
+from bookkit.data.sentences import FILE, LONGEST, SYMBOLS
 
 BOOK = Path("book")
 SHORTEST = 20

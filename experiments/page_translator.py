@@ -19,10 +19,10 @@ from typing import Any
 import torch
 
 import companion
-from companion.data.grammar import english_spanish
+from bookkit.data.grammar import english_spanish
+from bookkit.playables.translator import BANDS, FILES, FOLDER
+from bookkit.playables.weights import save_translator
 from companion.data.pairs import Pair
-from companion.pages.plot.live.translator import BANDS, FILES, FOLDER
-from companion.pages.plot.live.weights import save_translator
 from companion.translation import Translator
 from experiments.record import processor, replace_file, versions
 from experiments.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
@@ -36,7 +36,7 @@ SENTENCES = 75
 """Sentences that a page offers in each of its ranges of lengths."""
 
 SENTENCE_SEED = 72_001
-UNROUNDED = Path("tests/pages/plot/translator-16-bit.safetensors")
+UNROUNDED = Path("tests/bookkit/playables/translator-16-bit.safetensors")
 
 _CODE = ("models/seq2seq.py", "layers", "scores.py", "attention.py", "training.py", "data")
 

@@ -16,16 +16,16 @@ from typing import get_args
 import torch
 from torch import Generator
 
-from companion.models.transformer import LanguageModel, TransformerConfig
-from companion.models.transformer.config import Positions
-from companion.pages.notebook.letters import (
+from bookkit.notebook.letters import (
     Letters,
     letter_config,
     right_answers,
     train_letters,
     with_scaling,
 )
-from companion.pages.studies import Finding
+from bookkit.records import Finding
+from companion.models.transformer import LanguageModel, TransformerConfig
+from companion.models.transformer.config import Positions
 from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.claims import Claim
 from experiments.descent import CLIP, WARMUP, FromStart

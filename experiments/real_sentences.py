@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from companion.data.grammar import english_spanish
+from bookkit.data.grammar import english_spanish
+from bookkit.records import load_result
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
-from companion.pages.studies import load_result
 from experiments.claims import Claim
 from experiments.experiment import Experiment, numbers, on
 from experiments.findings import with_findings

@@ -17,10 +17,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
+from bookkit.records import Finding
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
-from companion.pages.studies import Finding
 from experiments.claims import Claim, Runs, distance
 from experiments.descent import CLIP, WARMUP, descend
 from experiments.experiment import Experiment, on

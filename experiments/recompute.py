@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import companion
-from companion.pages.studies import read_study, recorded_studies, verdict_of
+from bookkit.records import read_study, recorded_studies, verdict_of
 from experiments.answers import from_entry
 from experiments.experiment import Experiment
 from experiments.outdated import OUTDATED

@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import companion
-from companion.pages.studies import Side, read_study
+from bookkit.records import Side, read_study
 from experiments.kinds import NumberKind, from_entry
 
 Entry = dict[str, object]

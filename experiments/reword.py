@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import companion
-from companion.pages.studies import read_study
+from bookkit.records import read_study
 from experiments.claims import Claim, worded
 from experiments.record import layout, replace_file
 

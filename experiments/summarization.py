@@ -21,9 +21,9 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
+from bookkit.data.reports import made_up_names, match_reports, mistaken_facts, tells_winner
 from companion.data.batching import PooledBatches, collate
 from companion.data.pairs import Pair
-from companion.data.reports import made_up_names, match_reports, mistaken_facts, tells_winner
 from companion.data.vocabulary import Vocabulary
 from companion.metrics import exact_match, rouge
 from companion.models.pointer import PointerGenerator, coverage_loss

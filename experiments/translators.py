@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import torch
 from torch import Tensor
 
+from bookkit.data.grammar import english_spanish
 from companion.alignment import Links, argmax_links, diagonal_links
 from companion.data.batching import Batch, PooledBatches, collate
-from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
 from companion.metrics import alignment_error_rate, bleu, exact_match, link_accuracy

@@ -763,7 +763,7 @@ SIZES = (">= 1", "> 0", ">= 2", "> 1")
 
 def all_checks() -> dict[str, Any]:
     for module in pkgutil.walk_packages(companion.__path__, "companion."):
-        if not module.name.startswith("companion.pages"):
+        if not module.name.startswith("bookkit"):
             importlib.import_module(module.name)
     return {
         f"{function.__module__}.{function.__qualname__}": checks

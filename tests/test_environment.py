@@ -17,7 +17,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+PROJECT, KIT = (
+    tomllib.loads((ROOT / file).read_text(encoding="utf8"))["project"]
+    for file in ("pyproject.toml", "bookkit/pyproject.toml")
+)
+EXTRAS = PROJECT["optional-dependencies"] | KIT["optional-dependencies"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf8"))
 NAMES_IN_CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}  # no Qt for a notebook
 IMPORT_NAMES = {
@@ -39,9 +43,9 @@ def declared(*extras: str) -> list[Requirement]:
     """Return the dependencies and what the extras add, references to other extras resolved."""
     found = [Requirement(line) for line in PROJECT["dependencies"]]
     for extra in extras:
-        for line in PROJECT["optional-dependencies"][extra]:
+        for line in EXTRAS[extra]:
             requirement = Requirement(line)
-            own = requirement.name == PROJECT["name"]
+            own = requirement.name in (PROJECT["name"], KIT["name"])
             found += declared(*sorted(requirement.extras)) if own else [requirement]
     return found
 
@@ -67,21 +71,27 @@ def test_conda_asks_for_what_the_notebooks_need_with_the_same_bounds() -> None:
     assert conda_bounds() == wanted | {"python": SpecifierSet(PROJECT["requires-python"])}
 
 
-def test_conda_installs_the_package_and_nothing_else_by_pip() -> None:
-    assert [line["pip"] for line in CONDA["dependencies"] if isinstance(line, dict)] == [["-e ."]]
+def test_conda_installs_the_two_packages_and_nothing_else_by_pip() -> None:
+    assert [line["pip"] for line in CONDA["dependencies"] if isinstance(line, dict)] == [
+        ["-e .", "-e ./bookkit"]
+    ]
     assert "pip" in CONDA["dependencies"]
 
 
 def test_extras_do_not_contradict_one_another() -> None:
-    for name in PROJECT["optional-dependencies"]:
+    for name in EXTRAS:
         for requirement in declared(name):
             assert (
                 requirement.specifier
-                == bounds(declared("bench", "test"))[canonicalize_name(requirement.name)]
+                == bounds(declared("bench", "test", "notebooks", "pdf"))[
+                    canonicalize_name(requirement.name)
+                ]
             ), f"{requirement.name} has other bounds in {name}"
 
 
-@pytest.mark.parametrize("requirement", declared("test", "bench"), ids=lambda r: r.name)
+@pytest.mark.parametrize(
+    "requirement", declared("test", "bench", "notebooks", "pdf"), ids=lambda r: r.name
+)
 def test_every_direct_requirement_is_bounded_and_pinned_within(requirement: Requirement) -> None:
     operators = {specifier.operator for specifier in requirement.specifier}
     assert operators == {">=", "<"}
@@ -90,7 +100,9 @@ def test_every_direct_requirement_is_bounded_and_pinned_within(requirement: Requ
 
 def test_what_is_needed_indirectly_is_pinned_too() -> None:
     pinned, seen = pins(), set()
-    waiting = declared("test") + [r for r in declared("bench") if installed(r.name)]
+    waiting = declared("test", "notebooks", "pdf") + [
+        r for r in declared("bench") if installed(r.name)
+    ]
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
@@ -158,18 +170,19 @@ BESIDE = {
 @pytest.mark.parametrize(
     ("folder", "extras"),
     [
-        ("companion", ["notebooks"]),
+        ("companion", ["train"]),
+        ("bookkit", ["notebooks"]),
         ("experiments", ["studies"]),
         ("benchmarks", ["bench"]),
         ("book/_ext/book_site", ["book"]),
         ("book/_ext/book_print", ["pdf"]),
-        ("book/_ext/book_check", ["test"]),
-        ("tests", ["test"]),
+        ("book/_ext/book_check", ["test", "pdf"]),
+        ("tests", ["test", "notebooks", "pdf"]),
     ],
 )
 def test_what_is_imported_is_declared(folder: str, extras: list[str]) -> None:
     names = {IMPORT_NAMES.get(n, n.replace("-", "_")) for n in bounds(declared(*extras))}
-    own = {"benchmarks", "companion", "experiments", "tests"}
+    own = {"benchmarks", "bookkit", "companion", "experiments", "tests"}
     own |= {"book_site", "book_print", "book_check"}
     for path in sorted((ROOT / folder).rglob("*.py")):
         if "node_modules" not in path.parts:

@@ -48,7 +48,7 @@ def folder() -> Iterator[Path]:
 def copy_of_the_package(folder: Path) -> Path:
     """Copy what the targeted tests need, and return the folder of the package."""
     skip = shutil.ignore_patterns("fonts", "results")
-    for name in ("companion", "tests"):
+    for name in ("companion", "bookkit", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=skip)
     shutil.copy(ROOT / "pyproject.toml", folder)
     return folder / "companion"
@@ -79,7 +79,9 @@ def run_here(folder: Path, output: Path, arguments: tuple[str, ...]) -> None:
         PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",  # loading plugins takes longer than the tests
         OMP_NUM_THREADS="1",
     )
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("companion", "tests")]:
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] in ("companion", "bookkit", "tests")
+    ]:
         del sys.modules[name]
     sys.path[:] = [str(folder), *(path for path in sys.path if Path(path or ".").resolve() != ROOT)]
     if "torch" in sys.modules:

@@ -15,11 +15,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from companion.pages.studies import recorded_studies
+from bookkit.records import recorded_studies
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (
-    "pyproject.toml", "README.md", "LICENSE", "companion", "experiments", "benchmarks", "tests",
+    "pyproject.toml", "README.md", "LICENSE", "companion", "bookkit", "experiments", "benchmarks",
+    "tests",
 )  # fmt: skip
 
 
@@ -111,32 +112,12 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name for name in names if ".dist-info/" not in name} == package_files()
 
 
-def test_the_wheel_holds_records_fonts_phrases_and_type_marker(wheel: Path) -> None:
-    names = ZipFile(wheel).namelist()
-    assert "companion/py.typed" in names
-    assert "companion/data/phrases.tsv" in names
-    assert "companion/data/sentences.txt" in names
-    assert any(re.fullmatch(r"companion/results/\w+\.json", name) for name in names)
-    assert {
-        "companion/pages/plot/live/live.css",
-        "companion/pages/plot/live/head-viewer.js",
-    } <= set(names)
-    assert any(
-        re.fullmatch(r"companion/pages/fonts/[\w-]+\.(ttf|otf|woff2)", name) for name in names
-    )
-
-
-def test_the_wheel_carries_the_licences(wheel: Path) -> None:
+def test_the_wheel_carries_the_licence_and_the_type_marker(wheel: Path) -> None:
     archive = ZipFile(wheel)
     found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
-    assert found.keys() == {
-        "LICENSE",
-        "companion/pages/fonts/OFL.txt",
-        "companion/data/CC-BY-4.0.txt",
-    }
+    assert found.keys() == {"LICENSE"}
     assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
-    assert "SIL OPEN FONT LICENSE" in archive.read(found["companion/pages/fonts/OFL.txt"]).decode()
-    assert "Attribution 4.0" in archive.read(found["companion/data/CC-BY-4.0.txt"]).decode()
+    assert "companion/py.typed" in archive.namelist()
 
 
 def test_the_source_archive_can_be_built_from(built: Path) -> None:
@@ -171,18 +152,25 @@ def test_pytest_finds_the_kit_in_an_installed_package(wheel: Path, tmp_path: Pat
     assert "collected 1 item\n" in said
 
 
-def test_every_record_opens_in_the_installed_package(installed: Path, tmp_path: Path) -> None:
-    records = list(recorded_studies())
-    program = "from companion.pages.studies import load_result\n" + "".join(
-        f"print(load_result({name!r}).study)\n" for name in records
-    )
-    assert run(installed, "-c", program, cwd=tmp_path).split() == records
+def test_the_books_package_carries_its_records_fonts_and_licences(tmp_path: Path) -> None:
+    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
+    run(*pip, "--wheel-dir", tmp_path, ROOT / "bookkit", cwd=tmp_path)
+    names = set(ZipFile(next(tmp_path.glob("*.whl"))).namelist())
+    assert {f"bookkit/results/{name}.json" for name in recorded_studies()} <= names
+    assert {"bookkit/fonts/OFL.txt", "bookkit/playables/live.css"} <= names
+    assert {name.split("/licenses/")[1] for name in names if "/licenses/" in name} == {
+        "fonts/OFL.txt",
+        "data/CC-BY-4.0.txt",
+    }
 
 
 def test_conda_finds_the_package_by_its_pip_section(tmp_path: Path) -> None:
-    # `pip: - -e .` of environment.yml, run where conda has already brought the dependencies
+    # what environment.yml gives pip, run where conda has already brought the dependencies
     project = copy_of_the_project(tmp_path)
-    python = bare_environment(tmp_path / "env", "numpy", "array-api-compat", "setuptools")
-    install(python, "--no-build-isolation", "-e", ".", cwd=project)
-    program = "import companion; print(companion.__file__)"
-    assert Path(run(python, "-c", program, cwd=tmp_path)).is_relative_to(project)
+    needs = ("setuptools", "hatchling", "editables", "pathspec", "pluggy", "packaging")
+    needs += ("trove-classifiers", "numpy", "array-api-compat")
+    python = bare_environment(tmp_path / "env", *needs)
+    install(python, "--no-build-isolation", "-e", ".", "-e", "./bookkit", cwd=project)
+    program = "import companion, bookkit; print(companion.__file__, bookkit.__file__)"
+    for path in run(python, "-c", program, cwd=tmp_path).split():
+        assert Path(path).is_relative_to(project)

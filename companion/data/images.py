@@ -1,8 +1,7 @@
-"""Batches of pictures: of scenes with their captions, and of digits with their labels."""
+"""Batches of pictures, with captions or with labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,9 +9,6 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.data.batching import padded_targets
-from companion.data.scenes import VOCABULARY, Scene
-from companion.data.vocabulary import Vocabulary
 
 
 class CaptionBatch(NamedTuple):
@@ -39,39 +35,6 @@ class LabelledImages(NamedTuple):
 
 
 Images = TypeVar("Images", CaptionBatch, LabelledImages)
-
-
-def scene_vocabulary() -> Vocabulary:
-    """Return the words of all captions.
-
-    >>> "orange" in scene_vocabulary()
-    True
-    """
-    return Vocabulary(VOCABULARY)
-
-
-@contract()
-def collate_scenes(scenes: Sequence[Scene], vocab: Vocabulary) -> CaptionBatch:
-    """Turn scenes into one batch, in the order given.
-
-    Args:
-        scenes: at least one.
-        vocab: of the captions.
-
-    Raises:
-        ValueError: there is no scene.
-
-    >>> from companion.data.scenes import scenes
-    >>> collate_scenes(scenes(2, seed=1), scene_vocabulary()).images.shape
-    torch.Size([2, 3, 32, 32])
-    """
-    if not scenes:
-        raise ValueError("scenes: got none, wanted at least one")
-    pixels = torch.from_numpy(np.stack([scene.image for scene in scenes]))
-    return CaptionBatch(
-        pixels.permute(0, 3, 1, 2).float() / 255,
-        *padded_targets([vocab.encode(scene.words) for scene in scenes], vocab),
-    )
 
 
 @contract(batch_size=">= 1")

@@ -3,7 +3,7 @@
     python -m experiments.atlas
     python -m experiments.atlas qwen3 gpt_oss
 
-Without names the record `companion/results/atlas.json` is written, if every check could run.
+Without names the record `bookkit/results/atlas.json` is written, if every check could run.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import companion
+from bookkit.atlas.rows import NAME, read_atlas
 from companion.models.atlas import ModelSpec, read_config
 from companion.models.atlas.plain import to_fields
-from companion.pages.atlas.rows import NAME, read_atlas
 from experiments.atlas import library
 from experiments.atlas.check import BATCH, LENGTH, Outcome, check, default_config, toy_config
 from experiments.atlas.missing import REASONS

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 ClaimT = TypeVar("ClaimT")
 

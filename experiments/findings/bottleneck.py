@@ -1,6 +1,6 @@
 """The findings of `experiments.bottleneck`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 MORE = "{} more of 100 sentences are exactly right"
 

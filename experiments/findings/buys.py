@@ -1,6 +1,6 @@
 """The findings of `experiments.buys`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "additive_gain": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.captioning`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "soft_captions": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.choices`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "feeding": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.cost`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "short_block_quadruples": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.decoding`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "cold_is_sound": Finding(

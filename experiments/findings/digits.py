@@ -1,6 +1,6 @@
 """The findings of `experiments.digits`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "digits_are_read": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.first_gradients`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "gains_at_64": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.founding`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 RIGHT = "{} in 100 phrases exactly right"
 

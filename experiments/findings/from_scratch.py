@@ -5,7 +5,7 @@ Each mistake has two after a brief training and two after a long one.
 
 from dataclasses import replace
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 MISTAKES = {
     "no_scale": "a missing scale",

@@ -1,6 +1,6 @@
 """The findings of `experiments.heads`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 BEHIND = "{size} fewer of 100 answers are right"
 

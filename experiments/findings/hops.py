@@ -1,6 +1,6 @@
 """The findings of `experiments.hops`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FEWER = "{} fewer of 100 answers are right"
 

@@ -1,6 +1,6 @@
 """The findings of `experiments.induction`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "learned_to_copy": Finding(

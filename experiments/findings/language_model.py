@@ -1,6 +1,6 @@
 """The findings of `experiments.language_model`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "near_the_source": Finding(

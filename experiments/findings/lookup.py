@@ -1,6 +1,6 @@
 """The findings of `experiments.lookup`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 LESS, MORE = "{size} % less error", "{} % more error"
 

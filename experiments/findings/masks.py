@@ -1,6 +1,6 @@
 """The findings of `experiments.masks`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 LOSS = "{size} nats less loss on held-out text"
 WRITTEN = "{size} fewer of 100 letters are right"

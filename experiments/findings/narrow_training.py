@@ -1,6 +1,6 @@
 """The findings of `experiments.narrow_training`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 DIFFERENCE = "{} points of difference"
 FEWER = "{} fewer of 100 answers are right"

@@ -1,6 +1,6 @@
 """The findings of `experiments.numerics`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "statistics_in_float32": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.parallelism`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "at_once_is_faster": Finding(

@@ -1,6 +1,6 @@
 """The findings of `experiments.real_sentences`: one for each attention, training and length."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 TRAININGS = {"small": "short", "large": "long"}
 SENTENCES = {

@@ -1,6 +1,6 @@
 """The findings of `experiments.scores`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "softmax_saturates": Finding(

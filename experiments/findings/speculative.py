@@ -1,6 +1,6 @@
 """The findings of `experiments.speculative`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "most_are_kept": Finding(

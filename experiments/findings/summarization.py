@@ -1,6 +1,6 @@
 """The findings of `experiments.summarization`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "new_names_are_copied": Finding(

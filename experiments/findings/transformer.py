@@ -1,6 +1,6 @@
 """The findings of `experiments.transformer`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 FINDINGS = {
     "mostly_right": Finding(

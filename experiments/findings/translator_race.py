@@ -1,6 +1,6 @@
 """The findings of `experiments.translator_race`."""
 
-from companion.pages.studies import Finding
+from bookkit.records import Finding
 
 MORE = "{} more right sentences in 100"
 FINDINGS = {

@@ -9,8 +9,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from bookkit.data.grammar import english_spanish
 from companion.alignment import FastAlign, IBMModel1, diagonal_links
-from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from bookkit.data.grammar import english_spanish
 from companion.alignment import HMMAligner, IBMModel1
 from companion.alignment.hmm import forward_backward
-from companion.data.grammar import english_spanish
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.book.built import ROOT
 
 FAMILY = "Atkinson Hyperlegible Next"
-FONTS = ROOT / "companion" / "pages" / "fonts"
+FONTS = ROOT / "bookkit" / "fonts"
 SYSTEM = "/etc/fonts/fonts.conf"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from companion.pages.plot import LiveOutput
+from bookkit.figures import LiveOutput
 from tests.book.built import EXTENSIONS
 from tests.book.letters import FAMILY
 

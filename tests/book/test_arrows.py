@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from bookkit.data.plane import plane_words
+from bookkit.figures import LiveOutput, arrow_lookup
+from bookkit.playables.arrows import TEMPERATURES
 from companion import attend, dot_score, masked_softmax
-from companion.data.plane import plane_words
-from companion.pages.plot import LiveOutput, arrow_lookup
-from companion.pages.plot.live.arrows import TEMPERATURES
 from tests.book import playable
 
 if TYPE_CHECKING:

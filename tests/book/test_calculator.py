@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bookkit.figures import LiveOutput, calculator, cost_of
+from bookkit.playables.calculator import LENGTHS, in_words
 from companion.cost import token_cost
 from companion.models.atlas import ModelSpec, read_config
-from companion.pages.plot import LiveOutput, calculator, cost_of
-from companion.pages.plot.live.calculator import LENGTHS, in_words
 from experiments.atlas.check import default_config, toy_config
 from experiments.atlas.record import stored_spec
 from experiments.atlas.rows import ROWS

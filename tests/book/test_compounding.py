@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from companion.pages.plot import LiveOutput, compounding
-from companion.pages.plot.live.compounding import CHANCES
+from bookkit.figures import LiveOutput, compounding
+from bookkit.playables.compounding import CHANCES
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from companion.pages.plot import LiveOutput, copier_view, heads_that_copy
-from companion.pages.plot.live.copying import LETTERS, repeated
+from bookkit.figures import LiveOutput, copier_view, heads_that_copy
+from bookkit.playables.copying import LETTERS, repeated
 from tests.book import playable
 
 if TYPE_CHECKING:

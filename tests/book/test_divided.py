@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bookkit.figures import LiveOutput, divided_head
 from companion import masked_softmax
-from companion.pages.plot import LiveOutput, divided_head
 from tests.book import playable
 
 if TYPE_CHECKING:

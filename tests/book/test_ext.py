@@ -223,8 +223,8 @@ def test_images_are_placed_and_all_but_the_first_wait(tmp_path: Path) -> None:
 def test_a_moved_module_leads_to_its_new_address() -> None:
     page = redirect_module("plot", "pages.plot")
     assert '<noscript><meta http-equiv="refresh" content="0; url=pages.html#module-' in page
-    assert 'location.hash.replace("companion.plot", "companion.pages.plot")' in page
-    assert "companion.plot is now companion.pages.plot" in page
+    assert 'location.hash.replace("companion.plot", "bookkit.figures")' in page
+    assert "companion.plot is now bookkit.figures" in page
     assert "a &lt; b" in redirect("a < b", "c.html")
 
 
@@ -546,7 +546,7 @@ def test_a_new_module_has_a_page_by_itself(package: Path) -> None:
     (package / "data" / "scenes.py").write_text('"""New."""\n')
     pages = Reference(package).pages()
     assert set(pages) == {"data", "plot", "scores", "tiled"}
-    assert "## companion.data.scenes" in pages["data"]
+    assert "## bookkit.data.scenes" in pages["data"]
 
 
 def test_docstrings_are_prose_with_code_and_sections() -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from companion.data.stories import stories
+from bookkit.data.stories import stories
+from bookkit.figures import finish_story
+from bookkit.playables import finishing as live
+from bookkit.playables.finishing import BEGINNINGS, END_SIGN, MODEL, SHOWN
+from bookkit.playables.weights import load_language_model
 from companion.decoding import greedy
-from companion.pages.plot import finish_story
-from companion.pages.plot.live import finishing as live
-from companion.pages.plot.live.finishing import BEGINNINGS, END_SIGN, MODEL, SHOWN
-from companion.pages.plot.live.weights import load_language_model
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from bookkit.figures import LiveOutput, gradient_flow
 from companion import attend, dot_score, masked_softmax
-from companion.pages.plot import LiveOutput, gradient_flow
 from tests.book import playable
 
 if TYPE_CHECKING:

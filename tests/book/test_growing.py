@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bookkit.figures import LiveOutput, growing_cache
 from companion import causal_mask, scaled_dot_product_attention, sliding_window_mask
-from companion.pages.plot import LiveOutput, growing_cache
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from companion.pages.plot import attention_timeline, timeline_steps
+from bookkit.figures import attention_timeline, timeline_steps
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from bookkit.figures import LiveOutput, narrow_softmax
+from bookkit.playables.narrow import SHIFTS, TYPES, softmax_steps
 from companion import masked_softmax
-from companion.pages.plot import LiveOutput, narrow_softmax
-from companion.pages.plot.live.narrow import SHIFTS, TYPES, softmax_steps
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from bookkit.figures import LiveOutput, next_word
+from bookkit.playables.next_word import MIN_PS, ROWS, TEMPERATURES, TOP_KS, TOP_PS
 from companion.decoding import keep_min_p, keep_top_k, keep_top_p
-from companion.pages.plot import LiveOutput, next_word
-from companion.pages.plot.live.next_word import MIN_PS, ROWS, TEMPERATURES, TOP_KS, TOP_PS
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import yaml
 from matplotlib.figure import Figure
 from nbval.plugin import get_sanitize_patterns
 
-from companion.pages.plot import sentence_ribbons
+from bookkit.figures import sentence_ribbons
 from experiments.fold import folded
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from bookkit.data.plane import plane_words
+from bookkit.figures import LiveOutput, word_order
 from companion import causal_mask, self_attention
-from companion.data.plane import plane_words
-from companion.pages.plot import LiveOutput, word_order
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from companion.pages.exercises.answers import called, fail
+from bookkit.exercises.answers import called, fail
 from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
 
 WITHOUT_EXERCISES = {
@@ -130,7 +130,7 @@ def said(cells: list[Page]) -> list[str]:
 
 @cache
 def check_module(name: str) -> ModuleType:
-    return importlib.import_module(f"companion.pages.exercises.{name}")
+    return importlib.import_module(f"bookkit.exercises.{name}")
 
 
 def checks(module: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -263,7 +263,7 @@ def module_of(page: Page) -> ModuleType:
     """Return the check functions' module, which the page imports."""
     sources = "\n".join(text(cell["source"]) for cell in page["cells"])
     names = re.findall(
-        r"^from companion\.pages\.exercises(?:\.| import )(\w+)|\bbegin\(\"(\w+)\"\)",
+        r"^from bookkit\.exercises(?:\.| import )(\w+)|\bbegin\(\"(\w+)\"\)",
         sources,
         re.MULTILINE,
     )

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bookkit.figures import LiveOutput, softmax_explorer
+from bookkit.playables.softmax import TEMPERATURES, WIDTHS
 from companion import scaled_dot_product_attention
-from companion.pages.plot import LiveOutput, softmax_explorer
-from companion.pages.plot.live.softmax import TEMPERATURES, WIDTHS
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from companion.pages.atlas.rows import load_atlas
-from companion.pages.atlas.words import describe
-from companion.pages.plot.live.atlas import atlas_census, atlas_table, atlas_words
+from bookkit.atlas.rows import load_atlas
+from bookkit.atlas.words import describe
+from bookkit.playables.atlas import atlas_census, atlas_table, atlas_words
 from tests.book import playable
 
 if TYPE_CHECKING:

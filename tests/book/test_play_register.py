@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from companion.pages.plot import LiveOutput
-from companion.pages.plot.live.register import claims_register
-from companion.pages.studies.register import register
+from bookkit.figures import LiveOutput
+from bookkit.playables.register import claims_register
+from bookkit.records.register import register
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from book_print.poster import FILE, PAGE, cards_of, document, make_poster, offer
 from book_print.sheets import sheet_numbers
 from bs4 import BeautifulSoup
 
-from companion.pages.atlas.rows import load_atlas
-from companion.pages.plot.live.atlas import atlas_table
+from bookkit.atlas.rows import load_atlas
+from bookkit.playables.atlas import atlas_table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 import yaml
 
-from companion.pages.plot.contents import PARTS, Part, Stop, reading_time, stops
+from bookkit.figures.contents import PARTS, Part, Stop, reading_time, stops
 from tests.book.test_notebooks import PAGE_SUFFIXES, ROOT, Page, text
 
 WORDS = 200  # of prose that a reader takes in a minute

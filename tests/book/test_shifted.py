@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from companion.pages.plot import LiveOutput, shifted_map
+from bookkit.figures import LiveOutput, shifted_map
 from tests.book import playable
 
 if TYPE_CHECKING:

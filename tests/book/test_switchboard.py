@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from companion.data.plane import plane_words
-from companion.pages.exercises.silent import MISTAKES, differences, layer_with
-from companion.pages.plot import LiveOutput, switchboard
+from bookkit.data.plane import plane_words
+from bookkit.exercises.silent import MISTAKES, differences, layer_with
+from bookkit.figures import LiveOutput, switchboard
 from tests.book import playable
 
 if TYPE_CHECKING:

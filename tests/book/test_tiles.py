@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bookkit.figures import LiveOutput, online_softmax_steps
 from companion import attend, masked_softmax, online_softmax, scaled_dot_product_attention
-from companion.pages.plot import LiveOutput, online_softmax_steps
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bookkit.figures import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
 from companion import (
     causal_mask,
     document_mask,
@@ -23,7 +24,6 @@ from companion import (
     scaled_dot_score,
     sliding_window_mask,
 )
-from companion.pages.plot import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
 from tests.book import playable
 from tests.book.built import Site
 

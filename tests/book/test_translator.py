@@ -17,12 +17,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bookkit.figures import live_translator
+from bookkit.playables import translator as live
+from bookkit.playables.translator import BANDS, FILES, FOLDER
+from bookkit.playables.weights import load_translator, save_translator
 from companion import attend
 from companion.interpret import erased, top_places
-from companion.pages.plot import live_translator
-from companion.pages.plot.live import translator as live
-from companion.pages.plot.live.translator import BANDS, FILES, FOLDER
-from companion.pages.plot.live.weights import load_translator, save_translator
 from companion.translation import Translation, Translator
 from experiments.settings import LIVE_TASK
 from tests.book import playable
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.browser
 
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
-UNROUNDED = ROOT / "tests/pages/plot/translator-16-bit.safetensors"
+UNROUNDED = ROOT / "tests/bookkit/playables/translator-16-bit.safetensors"
 RUN = """([content, sentences, kind, share]) => {
   const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
   const change = {cut: row => cutLargest(row, share), swap: row => swapLargest(row, share)}[kind];

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from companion.pages.plot import LiveOutput, width_explorer
+from bookkit.figures import LiveOutput, width_explorer
 from tests.book import playable
-from tests.pages.plot.test_live_widths import MARKED, QUERIES, WIDTHS, made, reached, weights
+from tests.bookkit.playables.test_live_widths import MARKED, QUERIES, WIDTHS, made, reached, weights
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from bookkit.figures import LiveOutput, local_window
 from companion import masked_softmax
-from companion.pages.plot import LiveOutput, local_window
 from tests.book import playable
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bookkit.notebook import load_result
 from companion.data.batching import collate
 from companion.models.seq2seq import Seq2Seq
-from companion.pages.notebook import load_result
 from experiments import buys
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.translators import GrammarTask, Setting

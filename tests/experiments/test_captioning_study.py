@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.data.images import collate_scenes
-from companion.data.scenes import HELD_OUT, Scene, scenes
+from bookkit.data.captions import collate_scenes
+from bookkit.data.scenes import HELD_OUT, Scene, scenes
+from bookkit.notebook import load_result
 from companion.models.vision import CaptionOutput
-from companion.pages.notebook import load_result
 from experiments import captioning
 from experiments.experiment import Answers, by_item, numbers
 from experiments.trials import TUNED

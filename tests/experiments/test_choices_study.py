@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.pages.notebook import load_result
+from bookkit.notebook import load_result
 from experiments import choices
 from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.translators import Corpus, GrammarTask, Setting

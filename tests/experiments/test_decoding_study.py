@@ -9,10 +9,10 @@ from dataclasses import asdict
 import pytest
 import torch
 
+from bookkit.notebook import load_result
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded
 from companion.models.transformer import LanguageModel
-from companion.pages.notebook import load_result
 from experiments import decoding
 from experiments.claims import Runs
 

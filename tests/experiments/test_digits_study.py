@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from companion.data.digits import handwritten_digits
+from bookkit.data.digits import handwritten_digits
+from bookkit.notebook import load_result
 from companion.models.vision import to_patches
-from companion.pages.notebook import load_result
 from experiments import digits
 from experiments.trials import TUNED
 

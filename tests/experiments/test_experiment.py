@@ -16,8 +16,8 @@ import pytest
 import torch
 
 import companion
-from companion.pages.notebook import load_result
-from companion.pages.studies import Finding, recorded_studies
+from bookkit.notebook import load_result
+from bookkit.records import Finding, recorded_studies
 from experiments import experiment
 from experiments.claims import Claim, Runs
 from experiments.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached

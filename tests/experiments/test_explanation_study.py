@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
+from bookkit.notebook import load_result
 from companion.data.pairs import Pair
-from companion.pages.notebook import load_result
 from experiments import explanation, explanation_seeds
 from experiments.experiment import Answers, by_item
 from experiments.trials import TUNED

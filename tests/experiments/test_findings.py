@@ -7,8 +7,8 @@ import pkgutil
 
 import pytest
 
-from companion.pages.notebook import measured
-from companion.pages.studies import Finding, load_result
+from bookkit.notebook import measured
+from bookkit.records import Finding, load_result
 from experiments import findings
 from experiments.claims import Claim
 from experiments.findings import with_findings

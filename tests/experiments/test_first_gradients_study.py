@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from bookkit.notebook import load_result
 from companion import attend, masked_softmax, scaled_dot_score
-from companion.pages.notebook import load_result
 from experiments import first_gradients
 from experiments.scores import Start
 

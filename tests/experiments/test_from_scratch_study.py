@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
+from bookkit.notebook import load_result
 from companion.attention import scaled_dot_product_attention
 from companion.masks import causal_mask
-from companion.pages.notebook import load_result
 from experiments import from_scratch as study
 from experiments.from_scratch import Mistake
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Generator
 
+from bookkit.notebook import load_result
 from companion.layers import MultiHeadAttention
-from companion.pages.notebook import load_result
 from experiments import heads
 from experiments.trials import TUNED
 

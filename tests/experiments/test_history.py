@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.pages.studies import recorded_studies
+from bookkit.records import recorded_studies
 from experiments.history import HISTORIES, histories
 
 STUDIES = sorted(recorded_studies())

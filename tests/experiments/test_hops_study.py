@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Generator
 
-from companion.pages.notebook import load_result
+from bookkit.notebook import load_result
 from experiments import hops
 from experiments.trials import TUNED
 

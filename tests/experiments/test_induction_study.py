@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Generator
 
+from bookkit.notebook import load_result
 from companion.layers import MultiHeadAttention
 from companion.models.transformer import Block, LanguageModel
-from companion.pages.notebook import load_result
 from experiments import induction
 
 SMALL = induction.Task(symbols=9, length=13, shortest=3, longest=5, batch_size=4, test_size=6)

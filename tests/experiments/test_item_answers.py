@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.pages.studies.intervals import item_error
+from bookkit.records.intervals import item_error
 from experiments.answers import Answered, answered, as_entry, error, from_entry
 
 DICE = np.random.default_rng(0)

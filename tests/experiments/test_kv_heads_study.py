@@ -9,11 +9,11 @@ from functools import partial
 import pytest
 import torch
 
+from bookkit.notebook import load_result
 from companion.attention import scaled_dot_product_attention
 from companion.cache import KVCache
 from companion.cost import kv_cache_bytes
 from companion.models.transformer import LanguageModel
-from companion.pages.notebook import load_result
 from companion.positions import rotate
 from experiments import kv_heads
 from experiments.trials import TUNED

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Generator
 
+from bookkit.notebook import load_result
 from companion.attention import scaled_dot_product_attention
-from companion.pages.notebook import load_result
 from experiments import narrow_training as narrow
 from experiments import numerics
 from experiments.trials import TUNED

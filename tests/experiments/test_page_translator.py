@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
+from bookkit.playables.translator import FILES, FOLDER, RUNNING
+from bookkit.playables.weights import load_translator, quantize, read_about, restore
+from bookkit.records import load_result
 from companion.metrics import exact_match
-from companion.pages.plot.live.translator import FILES, FOLDER, RUNNING
-from companion.pages.plot.live.weights import load_translator, quantize, read_about, restore
-from companion.pages.studies import load_result
 from experiments.experiment import as_key
 from experiments.page_translator import (
     KINDS,

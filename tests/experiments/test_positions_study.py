@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+from bookkit.notebook import load_result
+from bookkit.notebook.letters import Letters
 from companion.models.transformer import LanguageModel
-from companion.pages.notebook import load_result
-from companion.pages.notebook.letters import Letters
 from experiments import positions
 from experiments.trials import TUNED
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Generator
 
+from bookkit.notebook import load_result
 from companion.linear import recurrent_linear_attention
-from companion.pages.notebook import load_result
 from experiments import recall
 from experiments.trials import TUNED
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from companion.pages.studies import recorded_studies
+from bookkit.records import recorded_studies
 from experiments import recompute
 from experiments.claims import Claim
 from experiments.experiment import Experiment

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.pages.studies import load_result
-from companion.pages.studies.intervals import interval
+from bookkit.records import load_result
+from bookkit.records.intervals import interval
 from experiments import record
 from experiments.history import History
 from experiments.kinds import exact, number, share

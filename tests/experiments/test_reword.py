@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion.pages.studies import Finding, load_result
+from bookkit.records import Finding, load_result
 from experiments import record, reword
 from experiments.claims import Claim, Runs
 from experiments.history import History

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Generator
 
-from companion.pages.notebook import load_result
+from bookkit.notebook import load_result
 from experiments import scores
 
 

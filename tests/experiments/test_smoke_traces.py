@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import companion
+from bookkit.records import recorded_studies
 from companion import training
-from companion.pages.studies import recorded_studies
 from companion.training import TrainingConfig
 from experiments.steps import moved, watched
 

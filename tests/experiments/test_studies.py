@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from bookkit.notebook import load_result
+from bookkit.records import recorded_studies
 from companion.data.pairs import Pair
-from companion.pages.notebook import load_result
-from companion.pages.studies import recorded_studies
 from experiments.settings import REPORT_SEEDS, reported
 from experiments.translators import (
     GrammarTask,

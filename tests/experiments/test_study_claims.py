@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.pages.studies.intervals import error_terms, item_error
+from bookkit.records.intervals import error_terms, item_error
 from experiments.answers import Answered
 from experiments.claims import Claim, Runs, distance, ratio
 from experiments.kinds import NumberKind, exact, from_entry, number, share

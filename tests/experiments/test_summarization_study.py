@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from companion.data.reports import made_up_names, match_reports, tells_winner
+from bookkit.data.reports import made_up_names, match_reports, tells_winner
+from bookkit.notebook import load_result
 from companion.data.vocabulary import Vocabulary
 from companion.models.pointer import PointerGenerator
-from companion.pages.notebook import load_result
 from experiments import summarization as study
 from experiments.trials import TUNED
 

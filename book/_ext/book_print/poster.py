@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from bs4 import BeautifulSoup, Tag
 
-from companion.pages.atlas.shapes import elements
+from bookkit.atlas.shapes import elements
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -28,7 +28,7 @@ FILE = "attention-measured-atlas.pdf"
 _SHEET = (1189, 841)  # millimetres of A0, on its side
 _PIXELS = 96 / 25.4
 _STYLE = Path(__file__).with_name("poster.css")
-_DRAWN = ("pages", "plot", "live", "atlas.css")  # the style of the same drawings on the page
+_DRAWN = ("playables", "atlas.css")  # the style of the same drawings on the page
 _COLUMNS = range(6, 20)
 
 
@@ -139,7 +139,7 @@ def document(cards: list[Card], columns: int, about: str, letters: str = "") -> 
         letters: style that brings the fonts.
     """
     body = "".join(map(_card, cards))
-    drawn = files("companion").joinpath(*_DRAWN).read_text(encoding="utf-8")
+    drawn = files("bookkit").joinpath(*_DRAWN).read_text(encoding="utf-8")
     style = drawn + _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

@@ -31,7 +31,7 @@ from book_site import (
 
 _HERE = Path(__file__).parent
 # What a page fetches after a click: _static/translator/...
-_FETCHED = _HERE.parents[2] / "companion" / "pages" / "plot" / "live" / "static"
+_FETCHED = _HERE.parents[2] / "bookkit" / "playables" / "static"
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

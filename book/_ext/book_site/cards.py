@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 SIZE = (1200, 630)
 
-_FONTS = Path(__file__).parents[3] / "companion" / "pages" / "fonts"
+_FONTS = Path(__file__).parents[3] / "bookkit" / "fonts"
 _SIGNS = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf")  # for what ours lacks
 _PAPER, _INK, _MUTED = "#ffffff", "#16242e", "#4d5d68"
 _PETROL, _GOLD, _MARK = "#1d6571", "#84600a", "#a87b0a"

@@ -1,7 +1,7 @@
 """The directive `gloss`: a sentence of another language with the English word under each word.
 
 Its lines are the sentence, one English word for each of its words (hyphens join several), and, if
-wanted, the sentence in good English. A cell shows the same by `companion.pages.notebook.gloss`.
+wanted, the sentence in good English. A cell shows the same by `bookkit.notebook.gloss`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from companion.pages.notebook import gloss
+from bookkit.notebook import gloss
 
 
 class GlossDirective(SphinxDirective):

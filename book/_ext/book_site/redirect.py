@@ -43,7 +43,7 @@ def redirect(title: str, address: str) -> str:
 def redirect_module(old: str, new: str) -> str:
     """Return what stands at the address of a module of the package that has another name now.
 
-    >>> 'url=pages.html#module-companion.pages.plot"' in redirect_module("plot", "pages.plot")
+    >>> 'url=pages.html#module-bookkit.figures"' in redirect_module("plot", "pages.plot")
     True
     """
     old, page, new = f"{PACKAGE}.{old}", f"{new.partition('.')[0]}.html", f"{PACKAGE}.{new}"

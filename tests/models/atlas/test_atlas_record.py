@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 import pytest
 
+from bookkit.atlas.rows import AtlasRow, load_atlas
 from companion.models.atlas.plain import to_fields
-from companion.pages.atlas.rows import AtlasRow, load_atlas
 from experiments.atlas import library
 from experiments.atlas.record import RECORD, rounded, stored_spec
 from experiments.atlas.rows import ROWS, Row

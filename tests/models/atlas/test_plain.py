@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bookkit.atlas.rows import load_atlas
 from companion.models.atlas import ModelSpec
 from companion.models.atlas.plain import from_fields, to_fields
-from companion.pages.atlas.rows import load_atlas
 
 SPECS = {row.model_type: row.spec for row in load_atlas().rows}
 

@@ -1,0 +1,198 @@
+"""The record of the atlas: every architecture with its specification and what the check gave."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from companion.models.atlas.plain import from_fields
+from companion.models.atlas.specs import ModelSpec
+
+NAME = "atlas"
+"""The file among the package's records; it is a list of checks, no study with claims."""
+
+_LIBRARY = "https://github.com/huggingface/transformers/blob/"
+
+
+@dataclass(frozen=True)
+class Parity:
+    """What the check gave at toy size, in float32; differences are the largest of logits.
+
+    They are rounded up to one digit, because the last ones depend on the processor.
+
+    Attributes:
+        difference: between ours and the reference.
+        size: largest logit of the reference, rounded down.
+        leak: of ours at tokens before a change of the text.
+        cached: between ours with a cache and without.
+        reference_leak: of the reference at tokens before a change of the text.
+        reference_cached: between the reference with its cache and without.
+        bytes: of cache and state by our formula.
+        held_bytes: that our states hold.
+        reference_bytes: that the reference's cache holds.
+        more: what else the check of some architectures says.
+    """
+
+    difference: float
+    size: float
+    leak: float
+    cached: float
+    reference_leak: float
+    reference_cached: float
+    bytes: int
+    held_bytes: int
+    reference_bytes: int
+    more: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class AtlasRow:
+    """An architecture of the atlas.
+
+    Attributes:
+        model_type: as config.json calls it.
+        name: what the library calls it.
+        checkpoint: a published model of this architecture, the library's example; its configuration
+            may say other numbers than the defaults, which are those of the specification here.
+        year: the year of the copyright in its source files.
+        path: of its modeling file, within the library.
+        sha256: of this file.
+        spec: made of the class's default configuration.
+        toy_size: whether it is made of the toy's, because the defaults of the class make no model.
+        toy: fields of the configuration at toy size, at which it was checked.
+        parity: what the check gave.
+    """
+
+    model_type: str
+    name: str
+    checkpoint: str
+    year: int
+    path: str
+    sha256: str
+    spec: ModelSpec
+    toy_size: bool
+    toy: Mapping[str, Any]
+    parity: Parity
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An architecture of the library that is no row of the atlas.
+
+    Attributes:
+        model_type: as config.json calls it.
+        name: what the library calls it.
+        year: the year of the copyright in its source files; None where none says it.
+        reason: why it is missing; empty where nobody has looked.
+    """
+
+    model_type: str
+    name: str
+    year: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The record of the atlas.
+
+    Attributes:
+        rows: the architectures, from the oldest to the newest.
+        missing: those of the library that are no rows, in the order of their names.
+        command: what checks them again.
+        date: when they were checked.
+        processor: where.
+        versions: of Python and of the packages.
+        seed: of the random weights and texts.
+        length: tokens of a text.
+        batch_size: texts.
+        code: digest of the code that checked.
+    """
+
+    rows: tuple[AtlasRow, ...]
+    missing: tuple[Missing, ...]
+    command: str
+    date: str
+    processor: str
+    versions: Mapping[str, str]
+    seed: int
+    length: int
+    batch_size: int
+    code: str
+
+    def row(self, model_type: str) -> AtlasRow:
+        """Return an architecture.
+
+        Raises:
+            KeyError: there is none of this name.
+
+        >>> load_atlas().row("qwen3").name
+        'Qwen3'
+        """
+        for row in self.rows:
+            if row.model_type == model_type:
+                return row
+        raise KeyError(f"model_type: got {model_type!r}, wanted a row of the atlas")
+
+    def address(self, row: AtlasRow) -> str:
+        """Return where the reference file of an architecture can be read."""
+        return f"{_LIBRARY}v{self.versions['transformers']}/src/{row.path}"
+
+
+@cache
+def load_atlas() -> Atlas:
+    """Read the record of the atlas.
+
+    >>> atlas = load_atlas()
+    >>> atlas.row("gpt_oss").spec.layers[0].mixer.sinks
+    True
+    """
+    text = (files("bookkit") / "results" / f"{NAME}.json").read_text(encoding="utf-8")
+    return read_atlas(json.loads(text))
+
+
+def read_atlas(record: Mapping[str, Any]) -> Atlas:
+    """Turn a record into an atlas.
+
+    Args:
+        record: as the file holds it.
+
+    Raises:
+        KeyError: a part is missing, or a specification has a part of a kind that there is not.
+    """
+    rows = _told_apart(_row(model_type, one) for model_type, one in record["rows"].items())
+    absent = [Missing(model_type, **one) for model_type, one in record["missing"].items()]
+    # Rows of one year stand as the library's names do, without regard to capitals.
+    rows.sort(key=lambda row: (row.year, row.name.lower(), row.model_type))
+    absent.sort(key=lambda one: (one.name.lower(), one.model_type))
+    kept = {
+        part.name: record[part.name]
+        for part in fields(Atlas)
+        if part.name not in ("rows", "missing")
+    }
+    return Atlas(tuple(rows), tuple(absent), **kept)
+
+
+def _told_apart(rows: Iterable[AtlasRow]) -> list[AtlasRow]:
+    """Put the model_type behind a name that several rows have: a text model, and a larger one."""
+    rows = list(rows)
+    counts = Counter(row.name for row in rows)
+    return [
+        row if counts[row.name] == 1 else replace(row, name=f"{row.name} ({row.model_type})")
+        for row in rows
+    ]
+
+
+def _row(model_type: str, entry: Mapping[str, Any]) -> AtlasRow:
+    known = {part.name for part in fields(Parity)} - {"more"}
+    gave = entry["outcome"]
+    more = {key: value for key, value in gave.items() if key not in known}
+    parity = Parity(**{key: gave[key] for key in known}, more=MappingProxyType(more))
+    rest = {key: value for key, value in entry.items() if key not in ("spec", "outcome")}
+    return AtlasRow(model_type, spec=from_fields(entry["spec"]), parity=parity, **rest)

@@ -1,0 +1,352 @@
+"""A specification in words: what the columns of the atlas say, and what tells a mixer apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from bookkit.atlas.kinds import (
+    Reach,
+    has_positions,
+    kind_of,
+    mixers_of,
+    parts_of,
+    pattern,
+)
+from companion.models.atlas.experts import ExpertsSpec
+from companion.models.atlas.kept import INDEXER_KEYS
+from companion.models.atlas.mixers.compressed import CompressedSpec
+from companion.models.atlas.mixers.softmax import AttentionSpec
+from companion.models.atlas.norms import NormSpec
+from companion.models.atlas.specs import LayerSpec, ModelSpec
+
+LENGTH = 32_768
+"""Tokens of the text for which bytes are counted."""
+ITEMSIZE = 2
+"""Bytes of a number in bfloat16."""
+
+MARKS: Mapping[str, str] = {
+    "window": "A layer reads only the last tokens, or its own chunk of the text, so what it keeps"
+    " stops growing once the window is full.",
+    "latent": "A layer keeps one short vector a token, from which it computes the keys and values"
+    " of all heads; this grows in proportion to the text, but less than they would.",
+    "index": "A small scorer picks the keys that a query reads, which saves reading but not memory:"
+    " all keys stay stored, and those of the scorer, too.",
+    "pooled": "Besides a window of the last tokens, a layer keeps one key for each block of tokens,"
+    " so what it keeps grows slowly with the text.",
+    "state": "A recurrent layer folds all that it has read into a state of a fixed size, which"
+    " never grows.",
+    "convolution": "A layer blends only the last few tokens, with learned weights, and keeps no"
+    " more than those.",
+    "sink": "A learned score that belongs to no token lets a head give the text less than all of"
+    " its weight.",
+    "difference": "Heads come in pairs, and what the second attends to is subtracted from what the"
+    " first attends to.",
+    "gate": "What the heads of attention gather is multiplied by numbers that are computed from the"
+    " token, so that it can be held back.",
+    "query-key norm": "Queries and keys are brought to a common size before they meet, so that no"
+    " score becomes very large.",
+    "no positions": "Some layers of attention, or all, are not told where tokens stand.",
+    "shared": "Some layers read the keys and values of an earlier layer and keep none of their"
+    " own.",
+    "token's own": "Each layer also reads a vector of its own that is looked up for the token"
+    " alone, as an embedding is.",
+}
+"""What an architecture can have beside plain attention, and what each word means.
+
+Recurrent layers and short convolutions have gates and norms as a matter of course, so those words
+are said of attention alone.
+"""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the table says of a specification.
+
+    Attributes:
+        layers: number of layers.
+        pattern: in which order their kinds come.
+        heads: query heads and heads of keys and values, with their width.
+        positions: how a layer knows where tokens stand.
+        marks: what the architecture has beside plain attention, of `MARKS`.
+        details: what else is said of its mixers, each in a few words.
+        feed_forward: what computes at every position.
+        norms: where the norms of a block stand.
+        token: numbers that one more token adds to a text that is longer than every window.
+        fixed: numbers of states, which no token adds to.
+        bytes: that are kept of a text of `LENGTH` tokens in bfloat16.
+    """
+
+    layers: int
+    pattern: str
+    heads: str
+    positions: str
+    marks: tuple[str, ...]
+    details: tuple[str, ...]
+    feed_forward: str
+    norms: str
+    token: int
+    fixed: int
+    bytes: int
+
+
+def describe(spec: ModelSpec) -> Facts:
+    """Return a specification in words.
+
+    >>> from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec, RotarySpec
+    >>> layer = LayerSpec(AttentionSpec(8, 2, 16, rotary=RotarySpec(8)), None)
+    >>> facts = describe(ModelSpec(11, 16, (layer,) * 4))
+    >>> facts.pattern, facts.heads, facts.positions, facts.token
+    ('4 full', '8 : 2 of 16', 'rotary on 8 of 16', 256)
+    """
+    parts = [part for layer in spec.layers for part in layer.keeps()]
+    growing = [one for one in parts if one.tokens and one.limit is None and one.beyond is None]
+    return Facts(
+        layers=len(spec.layers),
+        pattern=pattern(spec),
+        heads=_each(spec, heads),
+        positions=_positions(spec),
+        marks=tuple(mark for mark in MARKS if mark in marks(spec)),
+        details=tuple(dict.fromkeys(d for one in _mixers(spec) for d in details(one))),
+        feed_forward=_feed_forward(spec),
+        norms=_norms(spec),
+        token=int(sum(Fraction(one.numbers, one.tokens or 1) for one in growing)),
+        fixed=sum(one.numbers for one in parts if one.tokens is None),
+        bytes=spec.state_bytes(LENGTH, itemsize=ITEMSIZE),
+    )
+
+
+def _mixers(spec: ModelSpec) -> Iterator[Any]:
+    """Yield the mixers of all layers."""
+    return (mixer for layer in spec.layers for mixer in mixers_of(layer))
+
+
+def marks(spec: ModelSpec) -> set[str]:
+    """Return what an architecture has beside plain attention, of `MARKS`."""
+    return {mark for layer in spec.layers for mark in _marks_of(layer)}
+
+
+def _marks_of(layer: LayerSpec) -> Iterator[str]:
+    if layer.shares is not None:
+        yield "shared"
+    if layer.token_input is not None:
+        yield "token's own"
+    for mixer in mixers_of(layer):
+        yield from _marks_of_mixer(mixer, kind_of(replace(layer, mixer=mixer, beside=None)).reach)
+
+
+def _marks_of_mixer(mixer: Any, reach: Reach) -> Iterator[str]:
+    name = type(mixer).__name__
+    found = {
+        "window": reach == "window",
+        "state": reach == "state",
+        "convolution": reach == "short",
+        "latent": "Latent" in name,
+        "difference": "Differential" in name,
+        "index": any(part.what == INDEXER_KEYS for part in mixer.keeps()),
+        "pooled": isinstance(mixer, CompressedSpec) and mixer.size is not None,
+        "no positions": reach not in ("state", "short") and not has_positions(mixer),
+    }
+    yield from (mark for mark, there in found.items() if there)
+    given = {part for part, value in parts_of(mixer) if value not in (None, False)}
+    if "sinks" in given or isinstance(mixer, CompressedSpec):
+        yield "sink"
+    if "gate" in given and reach not in ("state", "short"):
+        yield "gate"
+    if "qk_norm" in given:
+        yield "query-key norm"
+
+
+def heads(mixer: Any) -> str:
+    """Say how many heads a mixer has, and how wide they are.
+
+    >>> heads(AttentionSpec(64, 8, 128, value_dim=64))
+    '64 : 8 of 128, values of 64'
+    """
+    query = _first(mixer, "num_heads", "num_key_heads")
+    shared = _first(mixer, "num_kv_heads", "num_value_heads")
+    width = _first(mixer, "head_dim", "key_dim")
+    value = _first(mixer, "value_dim")
+    if query is None:
+        return ""
+    if type(mixer).__name__ == "LatentSpec":
+        part = f" + {mixer.rotary_dim}" if mixer.rotary_dim else ""
+        return f"{query} of {width}{part}, values of {value}"
+    said = f"{query}" if shared in (None, query) else f"{query} : {shared}"
+    if width is None:
+        return f"{said} heads"
+    return f"{said} of {width}" + (f", values of {value}" if value not in (None, width) else "")
+
+
+def _first(mixer: Any, *names: str) -> int | None:
+    """Return the first of some fields that a mixer has."""
+    return next((one for name in names if (one := getattr(mixer, name, None)) is not None), None)
+
+
+def position_words(mixer: Any) -> str:
+    """Say how a mixer knows where tokens stand; empty where the question does not arise.
+
+    >>> position_words(AttentionSpec(8, 2, 16))
+    'none'
+    """
+    rotary = getattr(mixer, "rotary", None)
+    if rotary is not None:
+        width = _first(mixer, "head_dim")
+        if hasattr(mixer, "rotary_dim"):
+            part = f"rotary on a shared part of {rotary.width}"
+        elif width in (None, rotary.width):
+            part = "rotary"
+        else:
+            part = f"rotary on {rotary.width} of {width}"
+        stretched = "" if rotary.scaling is None else f", {_scaling_names(rotary.scaling)}"
+        return f"{part}{stretched}"
+    kind = type(mixer).__name__
+    return "none" if kind == "AttentionSpec" or "Latent" in kind else ""
+
+
+def _scaling_names(scaling: Any) -> str:
+    name = type(scaling).__name__
+    return {"Yarn": "stretched by YaRN", "Llama3": "stretched as in Llama 3"}.get(name, "stretched")
+
+
+def details(mixer: Any) -> Iterator[str]:
+    """Yield, in a few words each, what a mixer has beside heads, reach and positions.
+
+    >>> list(details(AttentionSpec(8, 2, 16, sinks=True, softcap=50.0)))
+    ['a sink in each head', 'scores bounded by 50']
+    """
+    if mixer is None:
+        return
+    yield from _common_details(mixer)
+    if isinstance(mixer, AttentionSpec):
+        yield from _attention_details(mixer)
+        return
+    for part in mixer.keeps():
+        yield f"keeps {part.what}: {_amount(part)}"
+
+
+def _amount(part: Any) -> str:
+    """Say how many numbers a part of a cache has."""
+    if part.tokens is None:
+        return f"{part.numbers:,} numbers in all"
+    every = "a token" if part.tokens == 1 else f"every {part.tokens} tokens"
+    limit = "" if part.limit is None else f", of the last {part.limit:,}"
+    return f"{part.numbers:,} numbers {every}{limit}"
+
+
+def _common_details(mixer: Any) -> Iterator[str]:
+    found = {name: value for name, value in parts_of(mixer) if value not in (None, False)}
+    if "qk_norm" in found:
+        over = " of all heads together" if found.get("qk_norm_over") == "all" else ""
+        after = ", after the rotation" if found.get("qk_norm_after_rotary") else ""
+        gain = ", without weights" if found["qk_norm"].gain == "none" else ""
+        yield f"norm on queries and keys{over}{after}{gain}"
+    if "value_norm" in found:
+        yield "norm on values"
+    if "sinks" in found:
+        yield "a sink in each head"
+    if "gate" in found:
+        each = {"head": "head", "feature": "feature"}.get(str(found["gate"]))
+        yield "output gate" + (f", one for each {each}" if each else "")
+    if "output_norm" in found:
+        yield "norm on what a head gathers"
+    if "softcap" in found:
+        yield f"scores bounded by {found['softcap']:g}"
+
+
+def _attention_details(mixer: AttentionSpec) -> Iterator[str]:
+    if mixer.key_is_value:
+        yield "values are the keys"
+    if mixer.scale is not None and abs(mixer.scale * mixer.head_dim**0.5 - 1) > _NEAR:
+        yield f"scores times {mixer.scale:.3g} in place of 1/√{mixer.head_dim}"
+    if mixer.value_scale != 1:
+        yield f"values times {mixer.value_scale:.3g}"
+    if mixer.length_scale is not None:
+        yield f"queries grow with the position, from {mixer.length_scale[1]:,} tokens on"
+    if mixer.bias:
+        where = "all projections" if mixer.output_bias else "queries, keys and values"
+        yield f"biases on {where}"
+
+
+_NEAR = 1e-6
+
+
+def _each(spec: ModelSpec, say: Any) -> str:
+    """Say something of every kind of mixer once, in the order in which they come."""
+    said = dict.fromkeys(map(say, _mixers(spec)))
+    return "; ".join(one for one in said if one)
+
+
+def _positions(spec: ModelSpec) -> str:
+    """Say how layers know where tokens stand, and how many of them do so."""
+    said: dict[str, int] = {}
+    for words in filter(None, map(position_words, _mixers(spec))):
+        said[words] = said.get(words, 0) + 1
+    if len(said) < 2:
+        return next(iter(said), "in the state")
+    return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())
+
+
+def _layers(number: int) -> str:
+    return f"{number} layer{'s' * (number > 1)}"
+
+
+def _feed_forward(spec: ModelSpec) -> str:
+    """Say what computes at every position."""
+    said: dict[str, int] = {}
+    for layer in spec.layers:
+        words = feed_forward_words(layer.feed_forward)
+        said[words] = said.get(words, 0) + 1
+    if len(said) == 1:
+        return next(iter(said))
+    return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())
+
+
+def feed_forward_words(part: Any) -> str:
+    """Say what computes at a position.
+
+    >>> feed_forward_words(ExpertsSpec(num_experts=128, experts_per_token=8, hidden_dim=768))
+    '8 of 128 experts'
+    """
+    if part is None:
+        return "nothing"
+    if isinstance(part, ExpertsSpec):
+        shared = "" if part.shared_dim is None else " and a shared one"
+        return f"{part.experts_per_token} of {part.num_experts} experts{shared}"
+    return f"dense, {part.hidden_dim:,} wide" + ("" if part.gated else ", without a gate")
+
+
+def _norms(spec: ModelSpec) -> str:
+    said = dict.fromkeys(map(_norm_words, spec.layers))
+    return "; ".join(said)
+
+
+def _norm_words(layer: LayerSpec) -> str:
+    names = {(True, False): "before", (False, True): "after", (True, True): "before and after"}
+    where = names.get((layer.pre_norm is not None, layer.post_norm is not None))
+    if where is None:
+        return "none"
+    norm = layer.pre_norm or layer.post_norm or NormSpec()
+    kind = "LayerNorm" if norm.centred else "RMS norm"
+    if layer.parallel:
+        each = "one each" if layer.two_norms else "one for both"
+        return f"{kind} {where} the two parts, {each}, which run side by side"
+    return f"{kind} {where} each part"
+
+
+def in_bytes(number: int) -> str:
+    """Write a number of bytes.
+
+    >>> in_bytes(4_563_402_752), in_bytes(512), in_bytes(1_500_000)
+    ('4.6 GB', '512 bytes', '1.5 MB')
+    """
+    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if number >= size:
+            value = number / size
+            return f"{value:.0f} {unit}" if value >= _WHOLE else f"{value:.1f} {unit}"
+    return f"{number} bytes"
+
+
+_WHOLE = 10

@@ -1,0 +1,82 @@
+"""What is said, before it is put into words: noun phrases and clauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bookkit.data.grammar.lexicon import (
+    PLURAL,
+    SINGULAR,
+    Adjective,
+    Determiner,
+    Noun,
+    Preposition,
+    Pronoun,
+    Tense,
+    Verb,
+)
+
+
+@dataclass(slots=True)
+class NounPhrase:
+    """The good old king of the city, the book that the girl bought."""
+
+    noun: Noun
+    plural: bool
+    determiner: Determiner
+    before: Adjective | None = None
+    adjective: Adjective | None = None
+    very: bool = False
+    owner: NounPhrase | None = None
+    relative: Clause | None = None
+
+    @property
+    def person(self) -> int:
+        """Index into `Persons`."""
+        return PLURAL if self.plural else SINGULAR
+
+    @property
+    def feminine(self) -> bool:
+        """Gender of the noun."""
+        return self.noun.feminine
+
+
+@dataclass(slots=True)
+class Clause:
+    """Someone does something, or is like something; all that its translation depends on.
+
+    Attributes:
+        subject: None when it is understood: "and sleeps", "who sleeps".
+        person: person and number that the verb agrees with.
+        feminine: gender that a predicative adjective agrees with.
+        tense: of the verb.
+        negative: "does not".
+        verb: None in "the house is big".
+        adjective: the predicative adjective then, possibly after "very".
+        object: None for intransitive verbs, and where a relative pronoun stands for it.
+        adjunct: "in the garden".
+        adverb: whether the tense's adverb is added: yesterday, tomorrow, now.
+        contrast: whether Spanish says "yo": after "and" and "but", where the subject changes.
+    """
+
+    subject: NounPhrase | Pronoun | None
+    person: int
+    feminine: bool
+    tense: Tense
+    negative: bool
+    verb: Verb | None = None
+    adjective: Adjective | None = None
+    very: bool = False
+    object: NounPhrase | Pronoun | None = None
+    adjunct: tuple[Preposition, NounPhrase] | None = None
+    adverb: bool = False
+    contrast: bool = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether a relative clause ends it, so that words added would seem to belong there."""
+        return isinstance(self.object, NounPhrase) and self.object.relative is not None
+
+
+Sentence = list[tuple[str | None, Clause]]
+"""Clauses, each with the conjunction before it; the first has none."""

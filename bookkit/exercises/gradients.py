@@ -1,0 +1,262 @@
+"""Check functions of "Gradients by hand", and the wrong backward passes that its pages try.
+
+Each check compares your answer, or what your function gives, with a computation of its own, and
+prints "Right." or raises an `AssertionError` that hints at the cause.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bookkit.exercises import answers
+from bookkit.exercises.answers import Answer, Numbers, fail
+from companion.attention import attend, masked_softmax, scaled_dot_product_attention
+from companion.scores import scaled_dot_score
+
+Gradients = tuple[Numbers, Numbers, Numbers]
+Backward = Callable[[Numbers, Numbers, Numbers, Numbers], Gradients]
+"""From query, key, value and the gradient at the output to the gradients at the first three."""
+
+PARTS = ("query", "key", "value")
+
+
+def backward(
+    query: Numbers,
+    key: Numbers,
+    value: Numbers,
+    above: Numbers,
+    *,
+    mean: Callable[[Numbers, Numbers], Any] | None = None,
+) -> Gradients:
+    """Return the gradients of scaled dot-product attention, by hand.
+
+    Args:
+        query: (n, d).
+        key: (n, d).
+        value: (n, d).
+        above: (n, d), the gradient at the output.
+        mean: what is taken off the gradients at the weights, of these and the weights; by default
+            their mean under the weights, which is right.
+
+    >>> one = np.ones((1, 2))
+    >>> backward(one, one, one, one)[2]
+    array([[1., 1.]])
+    """
+    weights = masked_softmax(scaled_dot_score(query, key))
+    at_products = _at_products(query, weights, above @ value.T, mean or _weighted_mean)
+    return at_products @ key, at_products.T @ query, weights.T @ above
+
+
+def _at_products(
+    query: Numbers, weights: Numbers, at_weights: Numbers, mean: Callable[[Numbers, Numbers], Any]
+) -> Numbers:
+    """Return the gradients at the dot products, before the scale."""
+    off = mean(weights, at_weights)
+    at_products: Numbers = weights * (at_weights - off) / math.sqrt(query.shape[-1])
+    return at_products
+
+
+def _weighted_mean(weights: Numbers, at_weights: Numbers) -> Any:
+    return (weights * at_weights).sum(-1, keepdims=True)
+
+
+def _without_mean(weights: Numbers, at_weights: Numbers) -> Any:
+    return 0.0
+
+
+def _plain_mean(weights: Numbers, at_weights: Numbers) -> Any:
+    return at_weights.mean(-1, keepdims=True)
+
+
+def _mean_over_queries(weights: Numbers, at_weights: Numbers) -> Any:
+    return (weights * at_weights).sum(-2, keepdims=True)
+
+
+def _without_scale(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
+    at_query, at_key, at_value = backward(query, key, value, above)
+    root = math.sqrt(query.shape[-1])
+    return root * at_query, root * at_key, at_value
+
+
+def _sign_at_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
+    at_query, at_key, at_value = backward(query, key, value, above)
+    return at_query, -at_key, at_value
+
+
+def _not_transposed(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
+    at_query, at_key, _ = backward(query, key, value, above)
+    return at_query, at_key, attend(masked_softmax(scaled_dot_score(query, key)), above)
+
+
+def _query_for_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
+    _, at_key, at_value = backward(query, key, value, above)
+    weights = masked_softmax(scaled_dot_score(query, key))
+    at_products = _at_products(query, weights, above @ value.T, _weighted_mean)
+    return at_products @ query, at_key, at_value
+
+
+MISTAKES: dict[str, tuple[Backward, frozenset[str]]] = {
+    "the mean is left out": (
+        lambda *given: backward(*given, mean=_without_mean),
+        frozenset({"query", "key"}),
+    ),
+    "a plain mean, not the mean under the weights": (
+        lambda *given: backward(*given, mean=_plain_mean),
+        frozenset({"query", "key"}),
+    ),
+    "the mean is taken over the queries": (
+        lambda *given: backward(*given, mean=_mean_over_queries),
+        frozenset({"query", "key"}),
+    ),
+    "the scale is left out": (_without_scale, frozenset({"query", "key"})),
+    "the sign at the key is wrong": (_sign_at_key, frozenset({"key"})),
+    "the weights are not transposed at the value": (_not_transposed, frozenset({"value"})),
+    "the query stands where the key belongs": (_query_for_key, frozenset({"query"})),
+}
+"""Wrong backward passes, each with the gradients that are wrong; they run if all shapes agree."""
+
+
+def lowers_loss(wrong: Backward, seed: int, *, n: int = 5, d: int = 4, rate: float = 0.01) -> bool:
+    """Tell whether a step against some gradients lowers the loss from a random start.
+
+    The loss is half the squared distance of attention's output from random numbers.
+
+    >>> lowers_loss(backward, 0)
+    True
+    """
+    query, key, value, wanted = np.random.default_rng(seed).normal(size=(4, n, d))
+
+    def error(*parts: Numbers) -> Numbers:
+        query, key, value = parts
+        off: Numbers = scaled_dot_product_attention(query, key, value) - wanted
+        return off
+
+    before = error(query, key, value)
+    found = wrong(query, key, value, before)
+    after = error(*(x - rate * slope for x, slope in zip((query, key, value), found, strict=True)))
+    return bool((after**2).sum() < (before**2).sum())
+
+
+def check_saturated(at_scores: Any) -> None:
+    """Check the gradients at three scores of which one takes nearly all the weight.
+
+    The scores are 3, 15 and 4, the memory is (0, 1), (1, 1) and (2, 0), and (2, 0) is wanted.
+
+    Args:
+        at_scores: (3,) the gradients of half the squared distance.
+    """
+    memory, wanted = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]), np.array([2.0, 0.0])
+    weights = masked_softmax(np.array([[3.0, 15.0, 4.0]]))[0]
+    at_weights = memory @ (weights @ memory - wanted)
+    right = weights * (at_weights - weights @ at_weights)
+    mistakes = {
+        "those are the gradients at the weights: go one step further back": at_weights,
+        "the mean under the weights is not taken off": weights * at_weights,
+        "the sign: the error is the blend less what was wanted": -right,
+        "multiply by the weights at the end": at_weights - weights @ at_weights,
+    }
+    answers.compare(at_scores, right, mistakes, axes="(3,)", rtol=1e-3, atol=1e-9)
+    print("Right.")
+
+
+def check_by_hand(at_scores: Any, at_query: Any) -> None:
+    """Check a small backward pass by hand.
+
+    The weights are 1/2, 1/4 and 1/4, the gradients at the weights are 1, 3 and -1, and the keys
+    are (1, 0), (0, 1) and (1, 1); there is no scale.
+
+    Args:
+        at_scores: (3,) the gradients at the scores.
+        at_query: (2,) the gradient at the query.
+    """
+    weights, at_weights = np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, -1.0])
+    keys = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    right = weights * (at_weights - weights @ at_weights)
+    hints = {
+        "the mean is missing: take it off before you multiply by the weights": weights * at_weights,
+        "multiply by the weights, too": at_weights - weights @ at_weights,
+        "the sign: it is the gradient less the mean": -right,
+    }
+    query_hints = {
+        "blend the keys with the gradients at the scores, not with the weights": weights @ keys,
+        "blend with the gradients at the scores, not with those at the weights": at_weights @ keys,
+    }
+    answers.compare(at_scores, right, hints, where="at_scores: ", axes="(3,)", atol=0.005)
+    answers.compare(
+        at_query, right @ keys, query_hints, where="at_query: ", axes="(2,)", atol=0.005
+    )
+    print("Right.")
+
+
+def check_general(general_backward: Answer) -> None:
+    """Check the way back through the general score, query @ weight @ key^T.
+
+    Args:
+        general_backward: `general_backward(query, key, weight, at_scores)`, from (q, d), (k, e),
+            (d, e) and (q, k) to the gradients at query, key and weight.
+    """
+    q, k, d, e = 3, 4, 2, 5
+    dice = np.random.default_rng(6)
+    query, key, weight, at_scores = (
+        dice.normal(size=shape) for shape in ((q, d), (k, e), (d, e), (q, k))
+    )
+    got = answers.called(
+        general_backward, query, key, weight, at_scores, why="Do the shapes meet? Transpose."
+    )
+    at_key = at_scores.T @ query @ weight
+    at_weight = query.T @ at_scores @ key
+    parts: dict[str, answers.Expected] = {
+        "query": (
+            at_scores @ key @ weight.T,
+            {"those are the gradients at query @ weight: go on to the query": at_scores @ key},
+        ),
+        "key": (
+            at_key,
+            {
+                "the matrix is missing": at_scores.T @ query,
+                "the sign is wrong": -at_key,
+            },
+        ),
+        "weight": (
+            at_weight,
+            {
+                "the gradient has the shape of the matrix: transpose it": at_weight.T,
+                "every pair of a query and a key counts with its gradient": (
+                    query.sum(0)[:, None] * key.sum(0)
+                ),
+            },
+        ),
+    }
+    answers.compare_parts(got, parts, "three gradients: query, key, weight", rtol=1e-6, atol=1e-9)
+    print("Right.")
+
+
+def check_wrong_parts(wrong_parts: Answer) -> None:
+    """Check a function that finds which gradients of a backward pass are wrong.
+
+    Args:
+        wrong_parts: `wrong_parts(suspect)`, from a function `suspect(query, key, value, above)`
+            that returns three gradients to the set of the names of those that are wrong: "query",
+            "key" and "value". It is tried on a backward pass that is right, and on seven that
+            are not.
+    """
+    found = answers.called(wrong_parts, backward)
+    if not isinstance(found, set | frozenset):
+        answers.refuse(found, 'a set, such as {"key"}, or set() if nothing is wrong')
+    if found:
+        fail(f"a backward pass that is right is turned down at {_listed(found)}")
+    for name, (suspect, wrong) in MISTAKES.items():
+        found = answers.called(wrong_parts, suspect)
+        if missed := wrong - set(found):
+            fail(f"a mistake passes: {name}, so that it is wrong at {_listed(missed)}")
+        if extra := set(found) - wrong:
+            fail(f"{name}: that does no harm at {_listed(extra)}")
+    print("Right.")
+
+
+def _listed(names: Any) -> str:
+    return " and ".join(sorted(map(str, names)))

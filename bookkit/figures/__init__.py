@@ -1,0 +1,72 @@
+"""Figures in the book's own style: weights as ink, gold for what people or instruments say."""
+
+from bookkit.figures.architecture import residual_diagram, transformer_diagram
+from bookkit.figures.colours import (
+    GOLD,
+    HAIR,
+    INK,
+    MARKERS,
+    MUTED,
+    PAPER,
+    PERIWINKLE,
+    PETROL,
+    SERIES,
+    SLATE,
+    WASH,
+    WINE,
+    letter_color,
+)
+from bookkit.figures.curves import band, intervals, training_limit
+from bookkit.figures.glossed import GlossedText, glossed_text
+from bookkit.figures.labels import LineEnd, label_along, label_ends
+from bookkit.figures.links import gold_links, weight_key
+from bookkit.figures.maps import attention_map, score_map
+from bookkit.figures.pictures import attended_picture, caption_maps
+from bookkit.figures.ribbons import InlineSVG, sentence_ribbons
+from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
+from bookkit.figures.trees import prefix_tree
+from bookkit.figures.written import WrittenText, written_text
+from bookkit.playables.angles import rotary_angles
+from bookkit.playables.arrows import arrow_lookup
+from bookkit.playables.caching import growing_cache
+from bookkit.playables.calculator import calculator, cost_of
+from bookkit.playables.compounding import compounding
+from bookkit.playables.copying import CopierView, copier_view, heads_that_copy
+from bookkit.playables.divided import divided_head
+from bookkit.playables.finishing import finish_story
+from bookkit.playables.gradients import gradient_flow
+from bookkit.playables.heads import head_viewer
+from bookkit.playables.narrow import narrow_softmax
+from bookkit.playables.next_word import next_word
+from bookkit.playables.order import word_order
+from bookkit.playables.output import LiveOutput
+from bookkit.playables.painted import MaskPuzzle, paint_mask
+from bookkit.playables.shifted import shifted_map
+from bookkit.playables.softmax import softmax_explorer
+from bookkit.playables.switchboard import switchboard
+from bookkit.playables.tiles import online_softmax_steps
+from bookkit.playables.timeline import (
+    TimelineList,
+    TimelineStep,
+    attention_timeline,
+    timeline_list,
+    timeline_steps,
+)
+from bookkit.playables.translator import live_translator
+from bookkit.playables.widths import width_explorer
+from bookkit.playables.window import local_window
+
+__all__ = [
+    "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
+    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
+    "LineEnd", "LiveOutput", "MaskPuzzle", "TimelineList", "TimelineStep", "WrittenText",
+    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
+    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
+    "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
+    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "live_translator",
+    "local_window", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
+    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
+    "shifted_map", "softmax_explorer", "switchboard", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
+    "word_order", "written_text",
+]  # fmt: skip

@@ -1,0 +1,14 @@
+"""What the pages show in their cells: findings, claims, tested source, glossed sentences."""
+
+from bookkit.notebook.beside import Beside, beside
+from bookkit.notebook.box import MeasuredBox, measured
+from bookkit.notebook.claims import ClaimsTable, claims_table
+from bookkit.notebook.gloss import Gloss, gloss, gloss_pair
+from bookkit.notebook.seed import page_seed
+from bookkit.notebook.source import Source, show_source
+from bookkit.records import load_result
+
+__all__ = [
+    "Beside", "ClaimsTable", "Gloss", "MeasuredBox", "Source", "beside", "claims_table", "gloss",
+    "gloss_pair", "load_result", "measured", "page_seed", "show_source",
+]  # fmt: skip

@@ -1,0 +1,215 @@
+"""The Measured box: what was found, one number, its interval, and on a click how we know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from importlib.resources.abc import Traversable
+
+from bookkit.notebook.latex import escape_latex
+from bookkit.notebook.ruler import ruler
+from bookkit.notebook.verdicts import VERDICTS, verdict_html
+from bookkit.records import (
+    Claim,
+    Origin,
+    Study,
+    Verdict,
+    format_number,
+    load_result,
+    with_unit,
+)
+
+# Where nobody has put the finding into words: true sentences that fit every claim.
+_UNWORDED: dict[Verdict, str] = {
+    "undecided": "The runs do not decide this question.",
+    "fails": "The runs contradict this claim.",
+}
+_ORIGINS: dict[Origin, str] = {
+    "paper": "claim from a paper", "popular": "popular claim", "ours": "claim of our own",
+}  # fmt: skip
+_WANTS_ANSWERS = (
+    "the seeds alone would decide it, but the record does not say which test items each run got "
+    "right, so that both sides count as asked different ones"
+)
+_NAMES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+# Inside :where() nothing outweighs the book's own style sheet; without one, these speak.
+_STYLE = """
+:where(.measured){max-width:36rem;margin:1rem 0;padding:.7rem 1rem;line-height:1.45;\
+background:linear-gradient(var(--am-mark,#a87b0a) 0 0) top/100% 2px no-repeat,\
+var(--am-wash,rgba(127,140,150,.09));\
+font-variant-numeric:tabular-nums lining-nums}
+:where(.measured p){margin:.15rem 0 .5rem}
+:where(.measured .m-head){font-weight:700;color:var(--am-gold,#a87b0a)}
+:where(.measured .m-finding){font-size:1.25em;line-height:1.3;font-weight:700}
+:where(.measured .m-read){display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1.5rem}
+:where(.measured .m-value){font-size:1.9em;line-height:1.15;font-weight:700}
+:where(.measured .m-value small){display:block;font-size:.53em;line-height:1.3;font-weight:400}
+:where(.measured .m-read>div){flex:0 0 14rem}
+:where(.measured .m-read svg){flex:1 1 16rem;max-width:22rem;height:auto;overflow:visible}
+:where(.measured .m-how){margin-top:.5rem;padding-top:.45rem;font-size:.875em;\
+border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
+:where(.measured summary){cursor:pointer}
+""".strip().replace("\n", "")
+
+
+@dataclass(frozen=True, repr=False)
+class MeasuredBox:
+    """A finding with its evidence, as HTML, LaTeX or text.
+
+    Attributes:
+        study: where it was measured.
+        claim: what was claimed, and the number.
+    """
+
+    study: Study
+    claim: Claim
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a sign and a word."""
+        return VERDICTS[self.claim.verdict]
+
+    @property
+    def headline(self) -> str:
+        """What was found: the finding's sentence, else the claim's if it holds."""
+        claim = self.claim
+        if claim.finding is not None:
+            return self._filled(claim.finding.headline(claim.verdict))
+        return _UNWORDED.get(claim.verdict, claim.claim)
+
+    @property
+    def likely(self) -> str:
+        """The interval in round numbers, as a reader would say it."""
+        low, high = self.claim.interval
+        if "{size}" in self._pictured and high <= 0:
+            low, high = -high, -low
+        ends = [format_number(end, self.claim.plain_digits) for end in (low, high)]
+        return "the same in every run" if low == high else f"likely between {ends[0]} and {ends[1]}"
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [
+                "Measured",
+                self.headline,
+                f"{self._filled(self._pictured)}, {self.likely}",
+                f"{self._claimed()} {self.verdict}",
+                *self._evidence(),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        claim, facts = self.claim, " · ".join(map(escape, self._evidence()))
+        asked = "" if claim.finding or claim.verdict == "holds" else f"The claim: “{claim.claim}”"
+        return (
+            f'<div class="measured" role="group" aria-label="Measured"><style>{_STYLE}</style>'
+            f'<div class="m-head">Measured</div><p class="m-finding">{escape(self.headline)}</p>'
+            + f'<p class="m-asked">{escape(asked)}</p>'
+            * bool(asked)
+            + f'<div class="m-read"><div><div class="m-value">{self._value()}</div>'
+            f'<div class="m-likely">{self.likely}</div></div>{ruler(claim)}</div>'
+            f'<details class="m-how"><summary>How we know</summary>'
+            f'<p class="m-claim">{escape(self._claimed())} '
+            f'<span class="m-verdict">{verdict_html(claim.verdict)}</span></p>'
+            f'<p class="m-meta">{facts}</p></details></div>'
+        )
+
+    def _repr_latex_(self) -> str:
+        """Return the box as one formula: the only LaTeX that every converter lets through."""
+        headline, number, likely, claimed, verdict, facts = map(
+            escape_latex,
+            (
+                self.headline,
+                self._filled(self._pictured),
+                self.likely,
+                self._claimed(),
+                self.verdict.partition(" ")[2],
+                " · ".join(self._evidence()),
+            ),
+        )
+        lines = [
+            rf"\textbf{{Measured}} --- \textbf{{{headline}}}",
+            rf"\textbf{{{number}}}, {likely}",
+            rf"{{\footnotesize {claimed} {verdict}}}",
+            rf"{{\footnotesize {facts}}}",
+        ]
+        body = r"\\[2pt] ".join(lines)
+        return rf"$\displaystyle\fbox{{\parbox{{0.9\linewidth}}{{\raggedright {body}}}}}$"
+
+    def _value(self) -> str:
+        """Write the number large, and the words around it small."""
+        place = "{size}" if "{size}" in self._pictured else "{}"
+        before, after = (part.strip() for part in self._pictured.split(place, 1))
+        first = f"<small>{escape(before)}</small> " if before else ""
+        last = f" <small>{escape(after)}</small>" if after else ""
+        return first + self._filled(place) + last
+
+    def _filled(self, text: str) -> str:
+        number = format_number(self.claim.mean, self.claim.plain_digits)
+        return text.replace("{}", number).replace("{size}", number.lstrip("\N{MINUS SIGN}"))
+
+    @property
+    def _pictured(self) -> str:
+        """The number as a reader pictures it, with "{}" in its place."""
+        finding = self.claim.finding
+        given = finding.number if finding is not None else ""
+        return given or with_unit("{}", self.claim.unit)
+
+    def _claimed(self) -> str:
+        return (
+            f"The study states: “{self.claim.claim}” This holds if the number is "
+            f"{self.claim.claimed}. Verdict:"
+        )
+
+    def _evidence(self) -> list[str]:
+        study, claim = self.study, self.claim
+        low, high = (format_number(end, claim.digits) for end in claim.interval)
+        versions = (f"{_NAMES.get(key, key)} {study.versions[key]}" for key in study.versions)
+        threads = f"{study.threads} thread{'s' if study.threads != 1 else ''}"
+        day = date.fromisoformat(study.date)
+        facts = [
+            claim.interval_in_words or f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
+            f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
+            f"{study.processor}, {threads}",
+            ", ".join(sorted(versions, key=str.lower)),
+            f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
+            f"code {study.code}" if study.code else "run before records named their code",
+            f"again: {study.command}",
+            self._history(),
+        ]
+        if study.data is not None:
+            digest = study.data.get("sha256", "")
+            file = f", SHA-256 {digest[:12]}" if digest else ""
+            facts.insert(2, f"data: {study.data['credit']}, {study.data['licence']}{file}")
+        if claim.wants_answers:
+            facts.append(_WANTS_ANSWERS)
+        return facts
+
+    def _history(self) -> str:
+        claim = self.claim
+        source = f" ({claim.source})" if claim.source else ""
+        return f"{_ORIGINS[claim.origin]}{source}, {claim.planned}. {claim.before}".rstrip()
+
+
+def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:
+    """Show what a study found: a sentence, a number, its interval, and on a click how we know.
+
+    Args:
+        key: "study/claim"; all that is shown comes from the record.
+        directory: where the records lie; by default those that come with the package.
+
+    Raises:
+        UnknownNameError: there is no such study or claim; the message lists those there are.
+        ValueError: `key` is not of that form.
+
+    >>> measured("bottleneck")
+    Traceback (most recent call last):
+    ValueError: key: got 'bottleneck', wanted "study/claim"
+    """
+    study, slash, claim = key.partition("/")
+    if not slash:
+        raise ValueError(f'key: got {key!r}, wanted "study/claim"')
+    record = load_result(study, directory=directory)
+    return MeasuredBox(record, record.claim(claim))

@@ -1,0 +1,313 @@
+"""The atlas of today's attention: what came when, and every architecture as a row that opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from bookkit.atlas.block import draw_block, layer_line, legend
+from bookkit.atlas.census import PLAIN, WORDS
+from bookkit.atlas.kinds import Reach
+from bookkit.atlas.rows import Atlas, AtlasRow, Parity, load_atlas
+from bookkit.atlas.shapes import STRIPES
+from bookkit.atlas.unusual import unusual
+from bookkit.atlas.words import ITEMSIZE, LENGTH, Facts, describe, in_bytes
+from bookkit.playables.output import LiveOutput, style_of
+
+_COLUMNS = ("Architecture", "Layers", "Heads", "Positions", "Beside plain attention", "Keeps")
+
+
+def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> LiveOutput:
+    """Show the architectures by year; the reader picks what some of them have.
+
+    Without scripts it shows all names, and `census` has the numbers.
+
+    Args:
+        atlas: the record; by default the package's.
+        caption: the words below it.
+
+    >>> print(str(atlas_census()).partition(".")[0])
+    The architectures of the atlas by year
+    """
+    atlas = load_atlas() if atlas is None else atlas
+    rows = [(row, describe(row.spec)) for row in atlas.rows]
+    names = "".join(
+        f'<li class="am-census-year"><span class="am-census-number">{year}</span>'
+        f'<ul class="am-census-names">{"".join(_chip(row, facts) for row, facts in members)}</ul>'
+        "</li>"
+        for year, members in groupby(rows, key=lambda one: one[0].year)
+    )
+    first, last = atlas.rows[0].year, atlas.rows[-1].year
+    return LiveOutput(
+        "census",
+        drawing=f'<ol class="am-census-years">{names}</ol>',
+        data={
+            "marks": [{"name": word, "words": WORDS[word]} for word in (PLAIN, *_present(rows))],
+        },
+        label="The architectures of the atlas by year",
+        alt=f"{len(rows)} architectures whose files are stamped {first} to {last}.",
+        caption=caption,
+        state="All architectures are shown.",
+    )
+
+
+def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[str]:
+    """Return the marks that some architecture has."""
+    there = {mark for _, facts in rows for mark in facts.marks}
+    return [mark for mark in WORDS if mark in there]
+
+
+def _chip(row: AtlasRow, facts: Facts) -> str:
+    marks = ",".join(facts.marks) or PLAIN
+    return (
+        f'<li class="am-census-name" data-am-marks="{escape(marks)}">{escape(row.name)}'
+        f"{layer_line(row.spec, facts.pattern)}</li>"
+    )
+
+
+def atlas_table(
+    atlas: Atlas | None = None,
+    *,
+    code: str = "#the-code-of-the-mixers",
+    caption: str = "",
+) -> LiveOutput:
+    """Show every architecture as a row to filter and to sort, which opens into its drawing.
+
+    Without scripts the table is whole, and rows do not open.
+
+    Args:
+        atlas: the record; by default the package's.
+        code: where the page shows the code of the mixers.
+        caption: the words below it.
+
+    >>> print(str(atlas_table()).partition(".")[0])
+    The atlas as a table
+    """
+    atlas = load_atlas() if atlas is None else atlas
+    rows = [(row, describe(row.spec)) for row in atlas.rows]
+    head = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
+    body = "".join(_row(row, facts) for row, facts in rows)
+    return LiveOutput(
+        "atlas",
+        drawing=(
+            f'<table class="am-atlas-table"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table>"
+        ),
+        data={
+            "marks": _present(rows),
+            "plain": PLAIN,
+            "library": atlas.address(rows[0][0]).partition("transformers/models")[0],
+            "code": code,
+            "rows": [_opened(row, facts) for row, facts in rows],
+        },
+        label="The atlas as a table",
+        alt=f"{len(rows)} architectures, each with its layers, heads, positions and cache.",
+        caption=caption,
+    )
+
+
+class AtlasWords:
+    """What each counted word means; a notebook cell that ends with it shows the list.
+
+    Attributes:
+        words: those that are explained.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{word}: {WORDS[word]}" for word in self.words)
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<div><dt>{_bar(_DRAWN.get(word))}{escape(word)}</dt>"
+            f"<dd>{escape(WORDS[word])}</dd></div>"
+            for word in self.words
+        )
+        return (
+            f'<div class="am-live am-atlas"><style>{style_of("atlas")}</style>'
+            f'<dl class="am-atlas-terms">{lines}</dl></div>'
+        )
+
+
+_DRAWN: Mapping[str, Reach] = {
+    PLAIN: "full",
+    "window": "window",
+    "latent": "latent",
+    "index": "indexed",
+    "pooled": "full",
+    "state": "state",
+    "convolution": "short",
+}
+"""As what a word is drawn that says what a layer reaches."""
+
+
+def _bar(reach: Reach | None) -> str:
+    """Draw a layer as a drawing does; an empty place where there is nothing to draw."""
+    parts = dict(STRIPES.values())
+    path = (
+        ""
+        if reach is None
+        else f'<path class="am-atlas-reach am-atlas-{reach}" d="M0 4h{34 * parts[reach]:.0f}"/>'
+    )
+    return f'<svg class="am-atlas-bar" viewBox="0 0 34 8" aria-hidden="true">{path}</svg>'
+
+
+def atlas_words(atlas: Atlas | None = None) -> AtlasWords:
+    """Return what the words mean that tell architectures apart, each with the bar of its layers.
+
+    Args:
+        atlas: the record; by default the package's.
+
+    >>> str(atlas_words()).partition(":")[0]
+    'nothing'
+    """
+    atlas = load_atlas() if atlas is None else atlas
+    return AtlasWords((PLAIN, *_present([(row, describe(row.spec)) for row in atlas.rows])))
+
+
+class AtlasDrawing:
+    """The drawing of one architecture; a notebook cell that ends with it shows it.
+
+    Attributes:
+        row: the architecture.
+        caption: the words below.
+    """
+
+    def __init__(self, row: AtlasRow, caption: str = "") -> None:
+        self.row, self.caption = row, caption
+
+    def __repr__(self) -> str:
+        return f"{self.row.name}. {legend(self.row.spec)}"
+
+    def _repr_html_(self) -> str:
+        svg = draw_block(self.row.spec).svg(legend(self.row.spec))
+        svg = svg.replace("<svg ", '<svg class="am-atlas-drawing" ', 1)
+        caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        return (
+            f'<figure class="am-live am-atlas"><style>{style_of("atlas")}</style>{svg}{caption}'
+            "</figure>"
+        )
+
+
+def atlas_drawing(model_type: str, *, caption: str = "") -> AtlasDrawing:
+    """Return the drawing of one architecture of the atlas.
+
+    Args:
+        model_type: as config.json calls it.
+        caption: the words below it.
+
+    Raises:
+        KeyError: there is none of this name.
+
+    >>> str(atlas_drawing("gpt_oss")).partition(".")[0]
+    'GptOss'
+    """
+    return AtlasDrawing(load_atlas().row(model_type), caption)
+
+
+def _row(row: AtlasRow, facts: Facts) -> str:
+    marks = ", ".join(facts.marks) or PLAIN
+    line = layer_line(row.spec, f"{facts.layers} layers: {facts.pattern}")
+    cells = (
+        ("layers", f"{line}<span>{escape(facts.pattern)}</span>"),
+        ("heads", escape(facts.heads)),
+        ("positions", escape(facts.positions)),
+        ("marks", escape(marks)),
+        ("keeps", "(toy size)" if row.toy_size else escape(in_bytes(facts.bytes))),
+    )
+    body = "".join(f'<td class="am-atlas-{name}">{words}</td>' for name, words in cells)
+    return (
+        f'<tr><th scope="row" class="am-atlas-name"><span>{escape(row.name)}</span>'
+        f" <small>{row.year}</small></th>{body}</tr>"
+    )
+
+
+def _opened(row: AtlasRow, facts: Facts) -> dict[str, Any]:
+    """Return what a row opens into."""
+    drawing = draw_block(row.spec).plain()
+    return {
+        "type": row.model_type,
+        "year": row.year,
+        "marks": list(facts.marks),
+        "bytes": 0 if row.toy_size else facts.bytes,
+        **drawing,
+        "alt": legend(row.spec),
+        "unusual": unusual(row),
+        "facts": [_TOY] * row.toy_size + list(_told(facts)),
+        "parity": list(parity_words(row.parity)),
+        "path": row.path,
+        "of": row.checkpoint,
+    }
+
+
+_TOY = (
+    "The default configuration of its class makes no model, so the numbers here are those of the"
+    " small one that was checked."
+)
+
+
+def _told(facts: Facts) -> Iterable[str]:
+    """Yield what a row says when it is open, beside its drawing."""
+    yield f"At every position: {facts.feed_forward}. Norms: {facts.norms}."
+    grows = f"{facts.token:,} numbers for every further token" if facts.token else "nothing more"
+    state = f", and {facts.fixed:,} numbers of states that do not grow" if facts.fixed else ""
+    yield (
+        f"Of a text of {LENGTH:,} tokens it keeps {in_bytes(facts.bytes)} at {ITEMSIZE} bytes a"
+        f" number. Beyond its windows it keeps {grows}{state}."
+    )
+
+
+def parity_words(parity: Parity) -> Iterable[str]:
+    """Yield sentences on how an architecture compares with its reference.
+
+    >>> from bookkit.atlas.rows import load_atlas
+    >>> sentences = list(parity_words(load_atlas().row("llama").parity))
+    >>> sentences[0].partition(" to 1 part in ")[0]
+    'At toy size its logits equal those of the reference'
+    """
+    yield (
+        "At toy size its logits equal those of the reference"
+        f" to {one_part_in(parity.difference, parity.size)}."
+    )
+    if parity.cached <= _SAME:
+        yield "Reading with a cache gives the same as reading at once."
+    else:
+        yield f"With a cache its logits differ by up to {parity.cached:g}."
+    if parity.reference_cached > _SAME:
+        yield (
+            "The reference differs from itself: with its cache its logits are up to"
+            f" {parity.reference_cached:g} away from those without."
+        )
+    if parity.reference_leak > _SAME:
+        yield (
+            "In the reference a change of later tokens moves earlier logits by up to"
+            f" {parity.reference_leak:g}."
+        )
+    if parity.bytes == parity.reference_bytes:
+        yield f"Both caches hold the same {parity.bytes:,} bytes."
+    else:
+        yield (
+            f"Our cache holds {parity.bytes:,} bytes, and that of the reference"
+            f" {parity.reference_bytes:,}."
+        )
+
+
+_SAME = 1e-4
+"""Logits that differ by less are equal but for rounding in another order."""
+
+
+def one_part_in(difference: float, size: float) -> str:
+    """Say how small a difference is beside a size.
+
+    >>> one_part_in(5e-06, 3.0), one_part_in(0.0, 3.0)
+    ('1 part in 600,000', 'the last digit')
+    """
+    if difference == 0:
+        return "the last digit"
+    parts = size / difference
+    digits = 10 ** (len(str(int(parts))) - 1)
+    return f"1 part in {int(parts // digits * digits):,}"

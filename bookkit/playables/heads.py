@@ -1,0 +1,165 @@
+"""The head viewer: who looks at whom, in any layer and head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from bookkit.figures._inputs import Numbers, as_labels, as_numbers
+from bookkit.playables.output import LiveOutput, pack
+
+FAINT = 0.02
+"""Weights below this get no line."""
+
+_MOST_WEIGHTS = 100_000  # some 530 kB of HTML
+_LINE = 28  # height of a token, in pixels
+_SLACK = 1e-3  # what half precision may be beside a sum of 1
+
+
+def head_viewer(
+    weights: Any,
+    queries: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    label: str = "Who looks at whom",
+    query_name: str = "query",
+    key_name: str = "key",
+    layer: int = 0,
+    head: int = 0,
+    query: int | None = None,
+    layer_name: str = "layer",
+    layer_names: Sequence[str] | None = None,
+    caption: str | None = None,
+) -> LiveOutput:
+    """Show attention weights as lines between tokens; the reader chooses the layer and the head.
+
+    Without scripts it shows one head. Pointing at a token, or tabbing to it, shows it alone;
+    a click pins it, arrow keys move on, Escape lets go. A matrix can be shown instead of lines.
+
+    Args:
+        weights: (layers, heads, q, k) or (heads, q, k) weights of one sequence, stored as float32.
+        queries: q tokens, on the left.
+        keys: k tokens, on the right; None means those of the queries, for self-attention.
+        label: what is shown, in a few words.
+        query_name: what the tokens on the left are.
+        key_name: what the tokens on the right are.
+        layer: which layer is shown first, from 0.
+        head: which head is shown first, from 0.
+        query: which token on the left is followed alone at first, from 0; None means none.
+        layer_name: what a layer is called, as "block".
+        layer_names: what each layer is called; by default 1, 2 and so on.
+        caption: the words below; by default what a line means and what is left out.
+
+    Raises:
+        TypeError: `weights` holds no numbers.
+        ValueError: shapes, numbers of labels, layer or head do not agree, weights are not from 0
+            to 1, a row sums to more than 1, or there are more than 100 000 weights.
+
+    >>> head_viewer([[[0.9, 0.1], [0.0, 1.0]]], ["el", "gato"], ["the", "cat"])
+    Who looks at whom. Head 1: el looks most at the, 0.90; gato looks most at cat, 1.00.
+    """
+    given = _as_heads(weights)
+    layers, heads, q_len, k_len = given.shape
+    left = as_labels(queries, "queries", q_len, "query")
+    right = as_labels(queries if keys is None else keys, "keys", k_len, "key")
+    names = [str(number) for number in range(1, layers + 1)] if layer_names is None else layer_names
+    names = as_labels(names, "layer_names", layers, "layer")
+    chosen = (("layer", layer, layers), ("head", head, heads), ("query", query or 0, q_len))
+    for name, index, length in chosen:
+        if not 0 <= index < length:
+            raise ValueError(f"{name}: got {index}, wanted 0 to {length - 1}")
+    shown = given[layer, head]
+    where = f"Head {head + 1}"
+    if layers > 1:
+        where = f"{layer_name.capitalize()} {names[layer]}, head {head + 1}"
+    said = slice(None) if query is None else slice(query, query + 1)
+    alt = f"{where}: {_words(shown[said], left[said], right)}."
+    return LiveOutput(
+        "head-viewer",
+        drawing=_drawing(
+            shown, query, _side("queries", query_name, left), _side("keys", key_name, right), alt
+        ),
+        data={
+            "weights": pack(given),
+            "queries": left,
+            "keys": right,
+            "layers": names,
+            "layerName": layer_name.capitalize(),
+            "layer": layer,
+            "head": head,
+            "query": query,
+            "faint": FAINT,
+        },
+        label=label,
+        alt=alt,
+        caption=caption
+        or f"The thicker a line, the more the {query_name} token looks at the {key_name} token. "
+        f"Weights below {FAINT} have no line.",
+        state=f"{where}.",
+    )
+
+
+def _as_heads(weights: Any) -> Numbers:
+    """Convert to (layers, heads, q, k), and refuse what are no weights."""
+    given = as_numbers(weights, "weights")
+    if given.ndim == 3:
+        given = given[None]
+    if given.ndim != 4 or not given.size:
+        raise ValueError(
+            f"weights: got shape {np.shape(weights)}, wanted (layers, heads, q, k) or (heads, q, k)"
+        )
+    if given.size > _MOST_WEIGHTS:
+        raise ValueError(
+            f"weights: got {given.size} numbers, wanted at most {_MOST_WEIGHTS}: choose some heads"
+        )
+    if not ((given >= 0) & (given <= 1 + _SLACK)).all():
+        low, high = given.min(), given.max()
+        raise ValueError(f"weights: got {low:.3g} to {high:.3g}, wanted numbers from 0 to 1")
+    if (largest := given.sum(-1).max()) > 1 + _SLACK:
+        raise ValueError(f"weights: got a row with the sum {largest:.4g}, wanted at most 1")
+    return given
+
+
+def _words(shown: Numbers, left: Sequence[str], right: Sequence[str]) -> str:
+    looks = []
+    for token, row in zip(left, shown, strict=True):
+        most = int(row.argmax())
+        said = f"looks most at {right[most]}, {row[most]:.2f}" if row[most] else "looks at nothing"
+        looks.append(f"{token} {said}")
+    return "; ".join(looks)
+
+
+def _drawing(shown: Numbers, alone: int | None, queries: str, keys: str, alt: str) -> str:
+    height = _LINE * max(shown.shape)
+    lines = "".join(
+        _line(query, key, float(weight))
+        for query, row in enumerate(shown)
+        for key, weight in enumerate(row)
+        if weight >= FAINT and alone in (None, query)
+    )
+    return (
+        f'<div class="am-head-lines">{queries}'
+        f'<svg viewBox="0 0 100 {height}" height="{height}" preserveAspectRatio="none" role="img"'
+        f' aria-label="{escape(alt)}">{lines}</svg>{keys}</div>'
+    )
+
+
+def _side(kind: str, name: str, tokens: Sequence[str]) -> str:
+    said = "".join(
+        f'<span class="am-head-token"><span>{escape(token)}</span></span>' for token in tokens
+    )
+    return (
+        f'<div class="am-head-{kind}"><span class="am-head-name">{escape(name)}</span>{said}</div>'
+    )
+
+
+def _line(query: int, key: int, weight: float) -> str:
+    start, end = (_LINE * row + _LINE // 2 for row in (query, key))
+    return (
+        f'<path d="M0 {start}C40 {start} 60 {end} 100 {end}"'
+        f' stroke-opacity="{min(1.0, 0.1 + 0.9 * weight):.2f}"'
+        f' stroke-width="{1 + 3.5 * weight:.1f}"/>'
+    )

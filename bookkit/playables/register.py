@@ -1,0 +1,155 @@
+"""The register of claims as a table that the reader can filter."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from bookkit.figures.contents import page_titles
+from bookkit.playables.output import LiveOutput
+from bookkit.records import format_interval, format_number, with_unit
+from bookkit.records.register import Entry
+
+_VERDICTS = {"holds": "● holds", "fails": "○ does not hold"}
+
+
+class _Column(NamedTuple):
+    """A column of the table by which rows can be chosen.
+
+    Attributes:
+        name: of the attribute that tells a row's value, and of its cells.
+        title: what its head says, and its list of choices.
+    """
+
+    name: str
+    title: str
+
+
+_VERDICT, _PAGE = _Column("verdict", "Verdict"), _Column("page", "Page")
+_CODE = _Column("code", "Code")
+_HISTORY = (
+    _Column("sort", "Kind"), _Column("origin", "Source"), _Column("planned", "Planned"), _CODE,
+)  # fmt: skip
+
+
+def claims_register(
+    entries: Iterable[Entry],
+    *,
+    here: str = "start/measure.ipynb",
+    titles: Mapping[str, str] | None = None,
+    label: str = "The register of claims",
+    caption: str = "",
+) -> LiveOutput:
+    """Show claims as a table with the number, verdict, history and page of each.
+
+    Without scripts the whole table is there. With them the reader chooses rows by verdict, page
+    and what else the records tell apart, and by words of the sentence.
+
+    Args:
+        entries: the claims, in the order of the table.
+        here: the page on which it stands, from which its links are relative.
+        titles: what each page is called; by default as on the reading map.
+        label: what is shown, in a few words.
+        caption: the words below.
+
+    Raises:
+        ValueError: there is no claim, one comes twice, or a page has no title.
+
+    >>> from bookkit.records.register import register
+    >>> claims_register(register({"bottleneck": "history/bottleneck.ipynb"}))
+    The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 undecided.
+    """
+    rows = list(entries)
+    names = page_titles() if titles is None else titles
+    _check(rows, names)
+    # A column that tells no two rows apart is left out.
+    told = [column for column in _HISTORY if len({_value(row, column) for row in rows}) > 1]
+    columns = [_VERDICT, *told, _PAGE]
+    head = "".join(f'<th scope="col">{column.title}</th>' for column in columns)
+    body = "".join(_row(row, columns, names, here) for row in rows)
+    return LiveOutput(
+        "register",
+        drawing=(
+            '<table class="am-register-table"><thead><tr><th scope="col">Claim</th>'
+            f'<th scope="col">Measured</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+        ),
+        data={"filters": [_filter(column, rows, names) for column in columns]},
+        label=label,
+        alt=_in_words(rows),
+        caption=caption,
+    )
+
+
+def _check(rows: Sequence[Entry], names: Mapping[str, str]) -> None:
+    if not rows:
+        raise ValueError("entries: got none, wanted at least one claim")
+    keys = [row.key for row in rows]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise ValueError(f"entries: got {', '.join(twice)} twice, wanted every claim once")
+    nameless = sorted({row.page for row in rows} - names.keys())
+    if nameless:
+        raise ValueError(f"titles: got none for {', '.join(nameless)}, wanted one for every page")
+
+
+def _value(row: Entry, column: _Column) -> str:
+    """Return what a row is chosen by."""
+    if column is _VERDICT:
+        return row.verdict
+    if column is _PAGE:
+        return row.page
+    if column is _CODE:
+        return "named" if row.study.code else "not named"
+    return str(getattr(row.claim, column.name))
+
+
+def _words(value: str, column: _Column, names: Mapping[str, str]) -> str:
+    """Return how a value is shown."""
+    if column is _VERDICT:
+        return _VERDICTS.get(value, f"◐ {value}")
+    return names[value] if column is _PAGE else value
+
+
+def _filter(
+    column: _Column, rows: Sequence[Entry], names: Mapping[str, str]
+) -> dict[str, str | list[str]]:
+    values = list(dict.fromkeys(_value(row, column) for row in rows))
+    if column is not _PAGE:  # pages stay in the order of the book
+        values.sort()
+    words = [_words(value, column, names) for value in values]
+    return {"name": column.name, "title": column.title, "values": values, "words": words}
+
+
+def _row(row: Entry, columns: Sequence[_Column], names: Mapping[str, str], here: str) -> str:
+    marks = "".join(f' data-am-{c.name}="{escape(_value(row, c))}"' for c in columns)
+    cells = "".join(_cell(row, column, names, here) for column in columns)
+    digits = row.claim.digits
+    number = with_unit(format_number(row.claim.mean, digits), row.claim.unit)
+    interval = format_interval(row.claim.interval, digits)
+    return (
+        f'<tr{marks}><td class="am-register-claim">{escape(row.claim.claim)}</td>'
+        f'<td class="am-register-number"><b>{escape(number)}</b> {escape(interval)},'
+        f" claimed {escape(row.claim.claimed)}</td>{cells}</tr>"
+    )
+
+
+def _cell(row: Entry, column: _Column, names: Mapping[str, str], here: str) -> str:
+    words = escape(_words(_value(row, column), column, names))
+    if column is _PAGE:
+        address = escape(posixpath.relpath(row.page, posixpath.dirname(here)))
+        words = f'<a href="{address}">{words}</a>'
+    return f'<td class="am-register-{column.name}">{words}</td>'
+
+
+def _in_words(rows: Sequence[Entry]) -> str:
+    numbers = Counter(row.verdict for row in rows)
+    hold, fail = numbers.pop("holds", 0), numbers.pop("fails", 0)
+    others = "".join(f", {number} {verdict}" for verdict, number in numbers.items())
+    pages = len({row.page for row in rows})
+    return (
+        f"{len(rows)} claims on {pages} page{'s' if pages > 1 else ''}: {hold} hold, "
+        f"{fail} do not hold{others}."
+    )

@@ -1,0 +1,162 @@
+/* A recurrent translator with Bahdanau's attention, or without any, in plain JavaScript.
+
+   It computes what companion/models/seq2seq.py computes, for one sentence at a time. A vector is an
+   array of numbers. A matrix is {shape: [rows, columns], values}, with one row after another in
+   values. Nothing in this file touches the page, so it can be read, and tested, by itself. */
+
+/* The first ids of a vocabulary are not words: padding, begin, end and unknown. */
+const [PAD, BEGIN, END, UNKNOWN] = [0, 1, 2, 3];
+const SPECIAL = ["<pad>", "<bos>", "<eos>", "<unk>"];
+
+/* Read a file in the format of safetensors, as bookkit/playables/weights.py writes it: the
+   length of a header, the header as JSON, and then all the numbers. A matrix of eight bits is
+   multiplied by the scales of its rows. */
+function readTranslator(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const numbersOf = ({ dtype, data_offsets: [first, end] }) => {
+    const bytes = buffer.slice(8 + length + first, 8 + length + end);
+    return dtype === "I8" ? new Int8Array(bytes) : new Float32Array(bytes);
+  };
+  const weights = {};
+  for (const [name, entry] of Object.entries(header)) {
+    if (name === "__metadata__" || name.endsWith(".scale")) continue;
+    const values = Float32Array.from(numbersOf(entry));
+    const scale = header[`${name}.scale`];
+    if (scale) {
+      const columns = entry.shape[1];
+      numbersOf(scale).forEach((factor, row) => {
+        for (let at = row * columns; at < (row + 1) * columns; at += 1) values[at] *= factor;
+      });
+    }
+    weights[name] = { shape: entry.shape, values };
+  }
+  const { config, source, target, gloss } = JSON.parse(header.__metadata__.translator);
+  const ids = new Map(source.map((word, place) => [word, SPECIAL.length + place]));
+  return { weights, config, ids, target: [...SPECIAL, ...target], gloss };
+}
+
+/* W x + b, with one row of W for every number that comes out, as torch's linear layers store it. */
+function linear({ shape: [rows, columns], values }, x, bias = null) {
+  return Array.from({ length: rows }, (_, row) => {
+    let sum = bias ? bias.values[row] : 0;
+    for (let column = 0; column < columns; column += 1) sum += values[row * columns + column] * x[column];
+    return sum;
+  });
+}
+
+/* x W, with one row of W for every number that goes in, as the formulas of attention write it. */
+function times(x, { shape: [rows, columns], values }) {
+  return Array.from({ length: columns }, (_, column) => {
+    let sum = 0;
+    for (let row = 0; row < rows; row += 1) sum += x[row] * values[row * columns + column];
+    return sum;
+  });
+}
+
+function rowOf({ shape: [, columns], values }, row) {
+  return [...values.subarray(row * columns, (row + 1) * columns)];
+}
+
+const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+
+function softmax(scores) {
+  const highest = Math.max(...scores);
+  const terms = scores.map((score) => Math.exp(score - highest));
+  const total = terms.reduce((sum, term) => sum + term, 0);
+  return terms.map((term) => term / total);
+}
+
+/* One step of a gated recurrent unit: the state after it has read one more vector. */
+function recur(weights, name, input, state) {
+  const part = (kind) => weights[name.replace("*", kind)];
+  const read = linear(part("weight_ih"), input, part("bias_ih"));
+  const kept = linear(part("weight_hh"), state, part("bias_hh"));
+  const width = state.length;
+  return state.map((before, at) => {
+    const reset = sigmoid(read[at] + kept[at]);
+    const update = sigmoid(read[width + at] + kept[width + at]);
+    const fresh = Math.tanh(read[2 * width + at] + reset * kept[2 * width + at]);
+    return (1 - update) * fresh + update * before;
+  });
+}
+
+/* The states of the encoder at every word, when it reads in one direction. */
+function readThrough(weights, name, words) {
+  let state = new Array(weights[name.replace("*", "weight_hh")].shape[1]).fill(0);
+  return words.map((word) => {
+    state = recur(weights, name, word, state);
+    return state;
+  });
+}
+
+/* Read a sentence in both directions: a memory of every word, and the decoder's first state. */
+function encode({ weights, config }, ids) {
+  const words = ids.map((id) => rowOf(weights["source_embedding.weight"], id));
+  const forward = readThrough(weights, "encoder.*_l0", words);
+  const backward = readThrough(weights, "encoder.*_l0_reverse", [...words].reverse()).reverse();
+  const memory = forward.map((state, place) => [...state, ...backward[place]]);
+  const ends = [...forward[forward.length - 1], ...backward[0]];
+  const start = linear(weights["bridge.0.weight"], ends, weights["bridge.0.bias"]).map(Math.tanh);
+  const looks = config.attention === "additive";
+  const keys = looks ? memory.map((word) => times(word, weights["attention.key_weight"])) : null;
+  return { memory, keys, start };
+}
+
+/* Look at the words: score each, turn the scores into weights, and blend the memories with them. */
+function look(weights, query, { memory, keys }, change) {
+  const asked = times(query, weights["attention.query_weight"]);
+  const vector = weights["attention.vector"].values;
+  const scores = keys.map((key) => key.reduce((sum, part, at) => sum + vector[at] * Math.tanh(asked[at] + part), 0));
+  const row = change(softmax(scores));
+  const context = query.map((_, at) => memory.reduce((sum, word, place) => sum + row[place] * word[at], 0));
+  return { row, context };
+}
+
+/* Translate a sentence: at every step the most probable word, until the sentence ends.
+
+   change(row) may put other weights in the place of those that attention gives; longest is the
+   number of steps after which a sentence is cut. Returns {written, rows}: the Spanish words, and
+   for each of them a weight on every English word (or null, for a translator without attention).
+   A word that the translator does not know is read as <unk>. */
+function translate(translator, words, { change = (row) => row, longest = 100 } = {}) {
+  const { weights, config, ids, target } = translator;
+  const encoded = encode(translator, words.map((word) => ids.get(word) ?? UNKNOWN));
+  const [written, rows] = [[], []];
+  let state = encoded.start;
+  let last = BEGIN;
+  for (let step = 0; step < longest; step += 1) {
+    const word = rowOf(weights["target_embedding.weight"], last);
+    let [row, context, input] = [null, encoded.start, word];
+    if (config.attention === "additive") {
+      ({ row, context } = look(weights, state, encoded, change));
+      input = [...word, ...context];
+    }
+    state = recur(weights, "decoder.*_l0", input, state);
+    const joined = linear(weights["combine.weight"], [...context, ...state]).map(Math.tanh);
+    const logits = linear(weights["output.weight"], joined, weights["output.bias"]);
+    last = logits.indexOf(Math.max(...logits));
+    if (last === END) break;
+    if (last !== PAD && last !== BEGIN) {
+      written.push(target[last]);
+      rows.push(row);
+    }
+  }
+  return { written, rows };
+}
+
+/* Take a share of the largest weight away; what is left is scaled so that it sums to 1 again. */
+function cutLargest(row, share) {
+  const largest = row.indexOf(Math.max(...row));
+  const cut = row.map((weight, place) => (place === largest ? weight * (1 - share) : weight));
+  const total = cut.reduce((sum, weight) => sum + weight, 0);
+  return cut.map((weight) => (total > 0 ? weight / total : 0));
+}
+
+/* Let the two largest weights change places, for a share of the way. */
+function swapLargest(row, share) {
+  const [first, second] = row.map((_, place) => place).sort((one, other) => row[other] - row[one]);
+  if (second === undefined) return row;
+  const move = share * (row[first] - row[second]);
+  return row.map((weight, place) => weight - (place === first ? move : 0) + (place === second ? move : 0));
+}

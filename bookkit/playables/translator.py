@@ -1,0 +1,167 @@
+"""A translator that runs in the reader's browser: type a sentence, and see where it looks."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bookkit.data.grammar.reading import read
+from bookkit.data.grammar.render import render
+from bookkit.figures.ribbons import describe_weights, joined_words
+from bookkit.playables.output import LiveOutput
+
+FOLDER = Path(__file__).with_name("static") / "translator"
+"""Where the files lie that a page fetches; the site has them in `_static/translator`."""
+
+FILES = {
+    "with": "with-attention.safetensors",
+    "without": "without-attention.safetensors",
+    "sentences": "sentences.tsv",
+}
+"""What a page fetches: two translators, and sentences with their right translations."""
+
+BANDS = ((2, 5), (6, 10), (11, 14), (15, 20))
+"""Lengths, in English words, by which the sentences are counted; training ended at 14."""
+
+RUNNING = ("she", "works", "in", "the", "new", "house")
+"""The running sentence of the book."""
+
+_DIGITS = 4
+_HEIGHT = 244
+
+
+def live_translator(
+    sentence: Sequence[str] = RUNNING, *, embedded: bool = False, caption: str | None = None
+) -> LiveOutput:
+    """Show a translator that the reader's browser runs, with ribbons to where it looks.
+
+    Without scripts it shows one sentence, and a slider writes its translation word by word. A
+    button says how large the weights are and fetches them from the site. Then the reader can type
+    sentences, change the weights of the attention, and compare with a translator without any.
+
+    Args:
+        sentence: the English words that are translated at first, all of them known to the
+            translator.
+        embedded: put the weights into the output itself, 600 KB of text, instead of fetching
+            them: for a notebook, around which there is no site.
+        caption: the words below; by default what the ribbons mean.
+
+    Raises:
+        TypeError: `sentence` is a string, not its words.
+        ValueError: there are no words, or one that the translator does not know.
+
+    >>> live_translator().data["written"]
+    ['ella', 'trabaja', 'en', 'la', 'casa', 'nueva']
+    """
+    words = _known(sentence)
+    written, weights = _translated(words)
+    gloss = _gloss(written)
+    looks = describe_weights(words, written, weights)
+    shown = f"{' '.join(words)} → {' '.join(written)}."
+    return LiveOutput(
+        "translator",
+        drawing=_drawing(words, written, weights, looks) + _line(written, gloss),
+        data={
+            "words": words,
+            "written": written,
+            "rows": [[round(weight, _DIGITS) for weight in row] for row in weights.tolist()],
+            "right": _right(words),
+            "gloss": gloss,
+            "bands": BANDS,
+            "files": {name: _file(name, embedded) for name in FILES},
+        },
+        label="A translator in the page",
+        alt=f"{shown} {looks}",
+        caption=_CAPTION if caption is None else caption,
+        state=shown,
+        parts=("seq2seq", "sentence"),
+    )
+
+
+_CAPTION = (
+    "English above, Spanish below. The thicker a ribbon, the more the translator looks at that "
+    "English word while it writes the Spanish one."
+)
+
+
+def _known(sentence: Sequence[str]) -> list[str]:
+    if isinstance(sentence, str):
+        raise TypeError(f"sentence: got the string {sentence!r}, wanted a sequence of words")
+    if not sentence:
+        raise ValueError("sentence: got no words, wanted at least one")
+    vocabulary = _about()["source"]
+    for word in sentence:
+        if word not in vocabulary:
+            raise ValueError(
+                f"sentence: got {word!r}, wanted words that the translator knows, as "
+                f"{', '.join(vocabulary[:5])}"
+            )
+    return list(sentence)
+
+
+def _translated(words: Sequence[str]) -> tuple[list[str], NDArray[np.float64]]:
+    """Translate in float64, so that no processor rounds the weights otherwise."""
+    from bookkit.playables.weights import load_translator
+
+    translator = load_translator(FOLDER / FILES["with"])
+    translator.model.double()  # type: ignore[attr-defined]
+    (translation,) = translator.translate([words])
+    assert translation.weights is not None
+    return list(translation.tokens), translation.weights.numpy()
+
+
+def _right(words: Sequence[str]) -> list[str] | None:
+    """Return the grammar's own translation; None for a sentence that it cannot say."""
+    sentence = read(words)
+    return None if sentence is None else list(render(sentence).target)
+
+
+def _about() -> Mapping[str, Any]:
+    from bookkit.playables.weights import read_about
+
+    return read_about(FOLDER / FILES["with"])
+
+
+def _gloss(written: Sequence[str]) -> dict[str, str]:
+    about = _about()
+    meanings = dict(zip(about["target"], about["gloss"], strict=True))
+    return {word: meanings.get(word, "") for word in written}
+
+
+def _file(name: str, embedded: bool) -> dict[str, Any]:
+    """Say where a page finds a file, how large it is, and which version of it is meant."""
+    content = (FOLDER / FILES[name]).read_bytes()
+    if embedded:
+        return {"base64": base64.b64encode(content).decode("ascii"), "bytes": len(content)}
+    digest = hashlib.sha256(content).hexdigest()[:10]
+    return {"address": f"translator/{FILES[name]}?v={digest}", "bytes": len(content)}
+
+
+def _drawing(
+    words: Sequence[str], written: Sequence[str], weights: NDArray[np.float64], looks: str
+) -> str:
+    width, parts = joined_words(words, written, weights)
+    return (
+        '<div class="am-translator-scroll"><svg class="am-translator-ribbons"'
+        f' viewBox="0 0 {width} {_HEIGHT}" role="img" aria-label="{escape(looks)}">'
+        f"{''.join(parts)}</svg></div>"
+    )
+
+
+def _line(written: Sequence[str], gloss: Mapping[str, str]) -> str:
+    """Write the translation with the meaning of every word, for readers without Spanish."""
+    words = " ".join(
+        f'<ruby lang="es">{escape(word)}<rt lang="en">{escape(gloss[word])}</rt></ruby>'
+        for word in written
+    )
+    return (
+        '<p class="am-translator-line"><span class="am-translator-name">With attention</span>'
+        f" {words}</p>"
+    )

@@ -1,0 +1,144 @@
+"""A specification in words: patterns, heads, positions, marks, bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bookkit.atlas.census import PLAIN, census
+from bookkit.atlas.kinds import kind_of, pattern
+from bookkit.atlas.rows import AtlasRow, load_atlas
+from bookkit.atlas.words import LENGTH, MARKS, describe, in_bytes, marks
+from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec, NormSpec, RotarySpec
+from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
+from companion.models.atlas.mixers.latent import LatentSpec
+
+ROTARY = RotarySpec(width=16)
+FULL = AttentionSpec(8, 2, 16, rotary=ROTARY)
+NEAR = replace(FULL, window=7)
+STILL = replace(FULL, rotary=None)
+STATE = GatedDeltaSpec(num_key_heads=2, num_value_heads=4, key_dim=8, value_dim=8)
+ROWS = load_atlas().rows
+
+
+def model(*mixers: AttentionSpec | GatedDeltaSpec | LatentSpec | None) -> ModelSpec:
+    return ModelSpec(11, 16, tuple(LayerSpec(mixer, None) for mixer in mixers))
+
+
+@pytest.mark.parametrize(
+    ("mixers", "words"),
+    [
+        ((FULL,) * 4, "4 full"),
+        ((NEAR, FULL) * 3, "1 window of 7 : 1 full, 3 times"),
+        (
+            (NEAR, NEAR, FULL) * 2 + (NEAR,),
+            "(2 windows of 7 : 1 full), 2 times, then 1 window of 7",
+        ),
+        (
+            (FULL, FULL, *(STATE, NEAR) * 2),
+            "2 full, then (1 Gated DeltaNet : 1 window of 7), 2 times",
+        ),
+        ((NEAR, STILL), "1 window of 7, then 1 full without positions"),
+        ((FULL, None), "1 full, then 1 without attention"),
+        ((replace(FULL, chunk=5), FULL), "1 chunk of 5, then 1 full"),
+    ],
+)  # fmt: skip
+def test_a_pattern_is_told_as_short_as_it_can_be(
+    mixers: tuple[AttentionSpec | GatedDeltaSpec | None, ...], words: str
+) -> None:
+    assert pattern(model(*mixers)) == words
+
+
+def test_an_order_without_a_pattern_is_counted() -> None:
+    order = [NEAR if int(digit) else FULL for digit in "1101000101110"]
+    assert pattern(model(*order)) == "7 windows of 7, 6 full, mixed"
+
+
+@pytest.mark.parametrize(
+    ("mixer", "mark"),
+    [
+        (NEAR, "window"),
+        (replace(FULL, chunk=5), "window"),
+        (replace(FULL, sinks=True), "sink"),
+        (replace(FULL, gate="head"), "gate"),
+        (replace(FULL, qk_norm=NormSpec()), "query-key norm"),
+        (STILL, "no positions"),
+    ],
+)
+def test_what_is_beside_plain_attention_is_marked(mixer: AttentionSpec, mark: str) -> None:
+    assert marks(model(FULL, mixer)) == {mark}
+    assert marks(model(FULL)) == set()
+
+
+def test_the_gate_of_a_recurrent_layer_is_not_counted() -> None:
+    assert marks(model(FULL, STATE)) == {"state"}
+    assert marks(model(replace(FULL, gate="head"), STATE)) == {"state", "gate"}
+
+
+def test_a_latent_whose_shared_part_is_not_rotated_has_no_positions() -> None:
+    latent = LatentSpec(num_heads=2, latent_dim=5, head_dim=3, rotary_dim=4, value_dim=4)
+    spec = model(STATE, latent)
+    assert marks(spec) == {"state", "latent", "no positions"}
+    assert pattern(spec) == "1 Gated DeltaNet, then 1 latent without positions"
+    assert describe(spec).positions == "none"
+    assert "no positions" in describe(load_atlas().row("kimi_linear").spec).marks
+
+
+def test_a_layer_that_shares_is_marked_and_keeps_nothing() -> None:
+    shared = LayerSpec(FULL, None, shares=0)
+    spec = ModelSpec(11, 16, (LayerSpec(FULL, None), shared))
+    assert marks(spec) == {"shared"}
+    assert kind_of(shared).one == "full shared by an earlier layer"
+    assert describe(spec).token == describe(model(FULL)).token == 64
+
+
+def test_what_grows_and_what_does_not_are_told_apart() -> None:
+    facts = describe(model(FULL, NEAR, STATE))
+    assert facts.token == 64
+    assert facts.fixed == sum(part.numbers for part in STATE.keeps() if part.tokens is None) > 0
+    assert facts.bytes == model(FULL, NEAR, STATE).state_bytes(LENGTH)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.model_type)
+def test_every_architecture_can_be_told(row: AtlasRow) -> None:
+    facts = describe(row.spec)
+    assert facts.layers == len(row.spec.layers)
+    assert facts.pattern
+    assert facts.feed_forward
+    assert facts.norms
+    assert set(facts.marks) <= MARKS.keys()
+    assert facts.bytes == row.spec.state_bytes(LENGTH)
+    later = row.spec.state_bytes(1 << 24, itemsize=1) - row.spec.state_bytes(
+        (1 << 24) - 4096, itemsize=1
+    )
+    assert facts.token == later // 4096
+    assert not any("None" in words for words in (facts.heads, facts.positions, *facts.details))
+
+
+def test_some_words_of_known_models() -> None:
+    facts = describe(load_atlas().row("gpt_oss").spec)
+    assert (facts.heads, facts.positions) == ("64 : 8 of 64", "rotary, stretched by YaRN")
+    assert facts.marks == ("window", "sink")
+    assert "a sink in each head" in facts.details
+    cohere = describe(load_atlas().row("cohere2").spec)
+    assert cohere.positions == "rotary in 30 layers; none in 10 layers"
+    assert "side by side" in cohere.norms
+
+
+def test_the_census_counts_every_row_once_for_each_of_its_marks() -> None:
+    counted = census()
+    assert sum(counted.rows.values()) == len(ROWS)
+    assert list(counted.years) == sorted(counted.rows)
+    for mark, years in counted.has.items():
+        with_it = [row for row in ROWS if mark in (marks(row.spec) or {PLAIN})]
+        assert sum(years.values()) == len(with_it)
+        assert all(0 <= counted.share(mark, year) <= 1 for year in counted.years)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(17_179_869_184, "17 GB"), (1_999_999_999, "2.0 GB"), (12_345, "12 kB"), (64, "64 bytes")],
+)
+def test_bytes_are_written_with_a_unit(number: int, words: str) -> None:
+    assert in_bytes(number) == words

@@ -1,0 +1,597 @@
+"""The grammar: translations checked by hand, and rules of both languages checked on samples.
+
+The tables and the conjugator here know nothing of the grammar's own; they were written from the
+rules that a school grammar gives.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from bookkit.data.grammar import LONGEST, WORD_CLASSES, english_spanish, is_held_out
+from companion.data.pairs import Pair
+
+# English word: its translations when a sure link joins the two.
+WORDS = {
+    **{"boy": "niño", "boys": "niños", "girl": "niña", "girls": "niñas"},
+    **{"man": "hombre", "men": "hombres", "woman": "mujer", "women": "mujeres"},
+    **{"king": "rey", "kings": "reyes", "queen": "reina", "queens": "reinas"},
+    **{"brother": "hermano", "brothers": "hermanos", "sister": "hermana", "sisters": "hermanas"},
+    **{"dog": "perro", "dogs": "perros", "cat": "gato", "cats": "gatos"},
+    **{"horse": "caballo", "horses": "caballos", "cow": "vaca", "cows": "vacas"},
+    **{"apple": "manzana", "apples": "manzanas", "cake": "pastel", "cakes": "pasteles"},
+    **{"egg": "huevo", "eggs": "huevos", "book": "libro", "books": "libros"},
+    **{"car": "coche", "cars": "coches", "window": "ventana", "windows": "ventanas"},
+    **{"flower": "flor", "flowers": "flores", "tree": "árbol", "trees": "árboles"},
+    **{"house": "casa", "houses": "casas", "garden": "jardín", "gardens": "jardines"},
+    **{"city": "ciudad", "cities": "ciudades"},
+    **{"red": "rojo roja rojos rojas", "black": "negro negra negros negras"},
+    **{"blue": "azul azules", "old": "viejo vieja viejos viejas"},
+    **{"new": "nuevo nueva nuevos nuevas", "young": "joven jóvenes"},
+    **{"small": "pequeño pequeña pequeños pequeñas", "big": "grande grandes"},
+    **{"strong": "fuerte fuertes", "happy": "feliz felices"},
+    **{"good": "bueno buen buena buenos buenas", "great": "gran grandes"},
+    **{"the": "el la los las al del", "a": "un una", "an": "un una", "every": "cada"},
+    **{"this": "este esta", "these": "estos estas", "that": "ese esa que", "those": "esos esas"},
+    **{"my": "mi mis", "his": "su sus", "her": "su sus la", "who": "que", "of": "de del"},
+    **{"i": "yo", "me": "me", "he": "él", "him": "lo", "she": "ella"},
+    **{"they": "ellos", "them": "los", "not": "no", "very": "muy"},
+    **{"in": "en", "near": "cerca", "with": "con"},
+    **{"am": "soy estoy", "is": "es está", "are": "son están"},
+    **{"yesterday": "ayer", "tomorrow": "mañana", "now": "ahora"},
+    **{"and": "y", "but": "pero", "because": "porque", "when": "cuando", "while": "mientras"},
+}
+FEMININE = {"niña", "mujer", "reina", "hermana", "vaca", "manzana", "ventana", "flor"}
+FEMININE |= {"casa", "ciudad"}
+BEINGS = {"niño", "niña", "hombre", "mujer", "rey", "reina", "hermano", "hermana"}
+BEINGS |= {"perro", "gato", "caballo", "vaca"}
+
+# English base, past and -ing form, particle; Spanish infinitive, stressed present stem.
+VERBS = [
+    ("see", "saw", "", "", "ver", "ve"),
+    ("look", "looked", "looking", "at", "mirar", ""),
+    ("look", "looked", "looking", "for", "buscar", ""),
+    ("wait", "waited", "waiting", "for", "esperar", ""),
+    ("listen", "listened", "listening", "to", "escuchar", ""),
+    ("find", "found", "", "", "encontrar", "encuentr"),
+    ("eat", "ate", "eating", "", "comer", ""),
+    ("buy", "bought", "buying", "", "comprar", ""),
+    ("sleep", "slept", "sleeping", "", "dormir", "duerm"),
+    ("work", "worked", "working", "", "trabajar", ""),
+    ("sing", "sang", "singing", "", "cantar", ""),
+    ("run", "ran", "running", "", "correr", ""),
+]
+
+
+def conjugate(infinitive: str, stressed: str) -> dict[str, tuple[str, str]]:
+    """Map every Spanish form to its person and tense, by the rules of regular verbs."""
+    stem, theme = infinitive[:-2], infinitive[-2]
+    strong = stressed or stem
+    present = {"a": ("o", "a", "an"), "e": ("o", "e", "en"), "i": ("o", "e", "en")}[theme]
+    past = ("é", "ó", "aron") if theme == "a" else ("í", "ió", "ieron")
+    gerund = stem + ("ando" if theme == "a" else "iendo")
+    tenses = {
+        "present": [strong + ending for ending in present],
+        "past": [stem + ending for ending in past],
+        "future": [infinitive + ending for ending in ("é", "á", "án")],
+    }
+    if infinitive == "ver":
+        tenses["present"] = ["veo", "ve", "ven"]
+        tenses["past"] = ["vi", "vio", "vieron"]
+    if infinitive == "dormir":
+        tenses["past"][1:] = ["durmió", "durmieron"]
+        gerund = "durmiendo"
+    tenses["past"][0] = re.sub("cé$", "qué", tenses["past"][0])
+    forms = {
+        form: (person, tense)
+        for tense, three in tenses.items()
+        for person, form in zip(("i", "he", "they"), three, strict=True)
+    }
+    return forms | {gerund: ("", "gerund")}
+
+
+CONJUGATED = {verb[4]: conjugate(verb[4], verb[5]) for verb in VERBS}
+FINITE = {form: info for forms in CONJUGATED.values() for form, info in forms.items()}
+NOUNS = {WORDS[n]: n for n in list(WORDS)[:46]}
+
+
+def singular(spanish: str) -> str:
+    for candidate in (spanish, spanish[:-1], spanish[:-2], "jardín"):
+        if candidate in NOUNS and not NOUNS[candidate].endswith(("s", "men")):
+            return candidate
+    raise AssertionError(spanish)
+
+
+def text(pair: Pair) -> tuple[str, str]:
+    return " ".join(pair.source), " ".join(pair.target)
+
+
+@pytest.fixture(scope="module")
+def seen() -> list[Pair]:
+    return english_spanish(20_000, seed=101)
+
+
+@pytest.fixture(scope="module")
+def held_out() -> list[Pair]:
+    return english_spanish(2000, seed=102, combinations="held_out")
+
+
+@pytest.fixture(scope="module")
+def everything(seen: list[Pair], held_out: list[Pair]) -> list[Pair]:
+    long = english_spanish(3000, seed=103, max_length=55, combinations="all")
+    return [*seen, *held_out, *long]
+
+
+@pytest.fixture(scope="module")
+def some(everything: list[Pair]) -> list[Pair]:
+    return everything[::3]
+
+
+def test_english_to_spanish_is_a_function() -> None:
+    # One draw never repeats a sentence; ten draws of short ones repeat many.
+    known: dict[tuple[str, ...], Pair] = {}
+    repeated = 0
+    for seed in range(10):
+        for pair in english_spanish(5000, seed=seed, max_length=6, combinations="all"):
+            repeated += pair.source in known
+            assert known.setdefault(pair.source, pair) == pair
+    assert repeated > 10_000
+
+
+# Gold links
+
+
+def test_every_word_has_a_link_and_at_most_one_sure(everything: list[Pair]) -> None:
+    for pair in everything:
+        sure, gold = [row for row, _ in pair.sure], pair.sure | pair.possible
+        assert len(sure) == len(set(sure)), pair
+        assert {row for row, _ in gold} == set(range(len(pair.target))), pair
+        assert {column for _, column in gold} == set(range(len(pair.source))), pair
+
+
+def test_one_link_a_word_can_reach_an_error_rate_of_zero(everything: list[Pair]) -> None:
+    agreed = total = 0
+    for pair in everything[::10]:
+        best = {row: (row, column) for row, column in sorted(pair.possible)}
+        best |= {row: (row, column) for row, column in pair.sure}
+        links = set(best.values())
+        agreed += len(links & pair.sure) + len(links & (pair.sure | pair.possible))
+        total += len(links) + len(pair.sure)
+    assert agreed == total > 0
+
+
+def test_sure_links_join_words_that_translate_one_another(some: list[Pair]) -> None:
+    for pair in some:
+        for row, column in pair.sure:
+            target, source = pair.target[row], pair.source[column]
+            if pair.classes[row] != "verb" or source in WORDS:
+                assert target in WORDS[source].split(), (target, source, pair)
+                continue
+            verbs = [
+                verb
+                for verb in VERBS
+                if source in (verb[0], verb[0] + "s", verb[1], verb[2])
+                and (not verb[3] or verb[3] in pair.source[column + 1 : column + 3])
+            ]
+            assert any(target in CONJUGATED[verb[4]] for verb in verbs), (target, source, pair)
+
+
+def test_only_these_words_have_no_sure_link(some: list[Pair]) -> None:
+    loose = Counter(
+        pair.target[row]
+        for pair in some
+        for row in set(range(len(pair.target))) - {row for row, _ in pair.sure}
+    )
+    # The personal a, and the second word of "cerca de".
+    assert set(loose) == {"a", "de"}
+    unsure = {
+        pair.source[column]
+        for pair in some
+        for column in set(range(len(pair.source))) - {column for _, column in pair.sure}
+    }
+    assert unsure == {"do", "does", "did", "will", "at", "for", "to", "i", "the"}
+
+
+def test_every_word_has_a_class(some: list[Pair]) -> None:
+    classes = Counter(name for pair in some for name in pair.classes)
+    assert set(classes) == set(WORD_CLASSES)
+    assert all(len(pair.classes) == len(pair.target) for pair in some)
+    for pair in some:
+        for word, name in zip(pair.target, pair.classes, strict=True):
+            assert (name == "noun") == (word in NOUNS), pair
+            assert (name == "contraction") == (word in ("al", "del")), pair
+            assert (name == "verb") == (word in FINITE or word in ("soy", "es", "son")), pair
+
+
+# Spanish
+
+
+NUMBER_GENDER = {
+    **{"el": "sm", "la": "sf", "los": "pm", "las": "pf", "al": "sm", "del": "sm"},
+    **{"un": "sm", "una": "sf", "este": "sm", "esta": "sf", "estos": "pm", "estas": "pf"},
+    **{"ese": "sm", "esa": "sf", "esos": "pm", "esas": "pf", "cada": "smf"},
+    **{"mi": "smf", "mis": "pmf", "su": "smf", "sus": "pmf"},
+    **{"buen": "sm", "bueno": "sm", "buena": "sf", "buenos": "pm", "buenas": "pf", "gran": "smf"},
+    **{"grande": "smf", "grandes": "pmf", "azul": "smf", "azules": "pmf"},
+    **{"joven": "smf", "jóvenes": "pmf", "fuerte": "smf", "fuertes": "pmf"},
+    **{"feliz": "smf", "felices": "pmf"},
+    **{
+        stem + ending: features
+        for stem in ("roj", "negr", "viej", "nuev", "pequeñ")
+        for ending, features in (("o", "sm"), ("a", "sf"), ("os", "pm"), ("as", "pf"))
+    },
+}
+
+
+def agrees(word: str, noun: str) -> bool:
+    number = "s" if singular(noun) == noun else "p"
+    gender = "f" if singular(noun) in FEMININE else "m"
+    return number in NUMBER_GENDER[word] and gender in NUMBER_GENDER[word]
+
+
+def clauses(pair: Pair) -> Iterator[list[str]]:
+    """Yield the English words between conjunctions."""
+    clause: list[str] = []
+    for word in pair.source:
+        if word in ("and", "but", "because", "when", "while"):
+            yield clause
+            clause = []
+        else:
+            clause.append(word)
+    yield clause
+
+
+def noun_phrases(pair: Pair) -> Iterator[tuple[str, list[str], str, list[str]]]:
+    """Yield the determiner, the adjectives before a noun, the noun, and those after it."""
+    words = list(zip(pair.target, pair.classes, strict=True))
+    for place, (noun, name) in enumerate(words):
+        if name != "noun":
+            continue
+        start = place - 1
+        while words[start][1] == "adjective":
+            start -= 1
+        stop = place + 1
+        while stop < len(words) and (words[stop][1] == "adjective" or words[stop][0] == "muy"):
+            stop += 1
+        before = [word for word, _ in words[start + 1 : place]]
+        after = [word for word, _ in words[place + 1 : stop] if word != "muy"]
+        yield words[start][0], before, noun, after
+
+
+def test_determiners_and_adjectives_agree_with_their_noun(some: list[Pair]) -> None:
+    for pair in some:
+        for determiner, before, noun, after in noun_phrases(pair):
+            assert all(agrees(word, noun) for word in (determiner, *before, *after)), text(pair)
+
+
+def test_only_good_and_great_precede_the_noun(some: list[Pair]) -> None:
+    before_nouns, after_nouns = Counter[str](), Counter[str]()
+    for pair in some:
+        for _, before, _, after in noun_phrases(pair):
+            assert max(len(before), len(after)) <= 1, text(pair)
+            before_nouns.update(before)
+            after_nouns.update(after)
+    assert set(before_nouns) == {"buen", "buena", "buenos", "buenas", "gran", "grandes"}
+    assert not {"buen", "bueno", "buena", "buenos", "buenas", "gran"} & set(after_nouns)
+
+
+def subjects(pair: Pair) -> Iterator[tuple[str, list[str]]]:
+    """Yield noun or pronoun, and all that follows, where a clause starts with a plain subject."""
+    for place in range(len(pair.target)):
+        if place and pair.classes[place - 1] != "conjunction":
+            continue
+        words, classes = pair.target[place:], pair.classes[place:]
+        if words[0] in ("él", "ella", "ellos"):
+            yield words[0], list(words[1:])
+        elif classes[0] == "determiner":
+            noun = end = classes.index("noun")
+            while words[end + 1] == "muy" or classes[end + 1] == "adjective":
+                end += 1
+            if words[end + 1] not in ("que", "de", "del"):
+                yield words[noun], list(words[end + 1 :])
+
+
+def test_verbs_and_predicates_agree_with_a_plain_subject(some: list[Pair]) -> None:
+    pronouns = {"él": "rey", "ella": "reina", "ellos": "reyes"}
+    checked = Counter[str]()
+    for pair in some:
+        for subject, rest in subjects(pair):
+            noun = pronouns.get(subject, subject)
+            plural = singular(noun) != noun
+            verb, *more = [w for w in rest if w not in ("no", "me", "lo", "la", "los", "muy")][:2]
+            if verb in ("es", "son"):
+                assert agrees(more[0], noun), text(pair)
+                assert plural == (verb == "son"), text(pair)
+                checked["predicate"] += 1
+            elif verb in ("está", "están"):
+                assert plural == (verb == "están"), text(pair)
+                assert FINITE[more[0]][1] == "gerund", text(pair)
+                checked["progressive"] += 1
+            else:
+                assert FINITE[verb][0] == ("they" if plural else "he"), text(pair)
+                checked[FINITE[verb][1]] += 1
+    assert min(checked.values()) > 500, checked
+    assert len(checked) == 5
+
+
+def test_contractions_and_the_personal_a(some: list[Pair]) -> None:
+    objects = Counter[str]()
+    for pair in some:
+        _, spanish = text(pair)
+        assert not re.search(r"\b(a|de) el\b", spanish), spanish
+        for place, (word, name) in enumerate(zip(pair.target, pair.classes, strict=True)):
+            following = pair.classes[place + 1 :]
+            if name == "verb" and word in FINITE and following[:1] == ("determiner",):
+                noun = pair.target[place + 1 + following.index("noun")]
+                objects["thing"] += 1
+                assert singular(noun) not in BEINGS, spanish
+            elif word in ("a", "al"):
+                noun = pair.target[place + 1 + following.index("noun")]
+                objects["being"] += 1
+                assert singular(noun) in BEINGS, spanish
+                assert pair.target[place - 1] in FINITE, spanish
+    assert min(objects["thing"], objects["being"]) > 3000
+
+
+def test_i_is_said_after_and_and_but_alone(some: list[Pair]) -> None:
+    counts = Counter[tuple[str, bool]]()
+    for pair in some:
+        said = {column for row, column in pair.sure if pair.target[row] == "yo"}
+        for column, word in enumerate(pair.source):
+            if word == "i":
+                before = pair.source[column - 1] if column else "start"
+                counts[before, column in said] += 1
+    assert {before for before, said in counts if said} == {"and", "but"}
+    assert {before for before, said in counts if not said} == {
+        *("start", "because", "when", "while", "that")
+    }
+
+
+def test_a_negation_does_not_ask_for_ningun(some: list[Pair]) -> None:
+    for pair in some:
+        _, spanish = text(pair)
+        for following in re.findall(
+            r"\bno (?:me |lo |la |los )?(?:están? )?\w+ (?:a )?(\w+)", spanish
+        ):
+            assert following not in ("un", "una", "cada"), spanish
+
+
+def test_they_and_them_never_mean_women(some: list[Pair]) -> None:
+    women = {english for spanish, english in NOUNS.items() if singular(spanish) in FEMININE}
+    for pair in some:
+        told: set[str] = set()
+        for clause in clauses(pair):
+            words = set(clause)
+            before = set(clause[: clause.index("they")]) if "they" in words else set()
+            if words & {"they", "them"}:
+                assert not (told | before) & {*women, "she"}, text(pair)
+            told |= words
+
+
+def test_no_clause_says_a_noun_twice(some: list[Pair]) -> None:
+    for pair in some:
+        for clause in clauses(pair):
+            nouns = [singular(WORDS[word]) for word in clause if WORDS.get(word) in NOUNS]
+            assert len(nouns) == len(set(nouns)), text(pair)
+
+
+def test_nothing_asks_for_the_subjunctive_or_for_ni(some: list[Pair]) -> None:
+    conjunctions = r" (?=(?:y|pero|porque|cuando|mientras) )"
+    future = {form for form, (_, tense) in FINITE.items() if tense == "future"}
+    joined = Counter[str]()
+    for pair in some:
+        _, spanish = text(pair)
+        # Relative clauses have tenses and negations of their own.
+        if "que" in pair.target:
+            continue
+        for before, clause in pairwise(re.split(conjunctions, spanish)):
+            first, second, *_ = clause.split()
+            joined[first] += 1
+            if first in ("cuando", "mientras"):
+                assert not future & {*before.split(), *clause.split()}, spanish
+                assert "no" not in clause.split(), spanish
+            if (first, second) == ("y", "no"):
+                assert "no" not in before.split(), spanish
+        # "y" becomes "e" before i- and hi-: no such word follows it.
+        assert not re.search(r"\by h?i", spanish), spanish
+    assert min(joined.values()) > 500, joined
+
+
+# English
+
+
+def test_the_form_of_the_indefinite_article(some: list[Pair]) -> None:
+    for pair in some:
+        for article, word in pairwise(pair.source):
+            if article in ("a", "an"):
+                assert (article == "an") == (word[0] in "aeiou"), text(pair)
+
+
+def test_english_verbs_agree_with_a_pronoun(some: list[Pair]) -> None:
+    third = {verb[0] + "s" for verb in VERBS} | {"is", "does"}
+    plain = {verb[0] for verb in VERBS} | {"am", "are", "do"}
+    checked = Counter[str]()
+    for pair in some:
+        for subject, word in pairwise(pair.source):
+            if subject in ("i", "he", "she", "they") and word in third | plain:
+                checked[subject] += 1
+                assert (word in third) == (subject in ("he", "she")), text(pair)
+                assert word != "am" or subject == "i", text(pair)
+                assert word != "are" or subject == "they", text(pair)
+    assert min(checked.values()) > 300, checked
+
+
+def test_auxiliaries_are_followed_by_a_base_form(some: list[Pair]) -> None:
+    bases, continuous = {verb[0] for verb in VERBS}, {verb[2] for verb in VERBS}
+    for pair in some:
+        bare = [word for word in pair.source if word != "not"]
+        for auxiliary, word in pairwise(bare):
+            if auxiliary in ("do", "does", "did", "will"):
+                assert word in bases, text(pair)
+            if auxiliary in ("am", "is", "are"):
+                assert word in continuous or word in WORDS, text(pair)
+
+
+# The split
+
+
+def combinations(pair: Pair) -> set[tuple[str, str]]:
+    """Read adjective and noun, and verb and direct object, off the English words."""
+    english = list(pair.source)
+    bases = {form: verb[0] for verb in VERBS for form in (verb[0], verb[0] + "s", verb[1], verb[2])}
+    nouns = {word: NOUNS[singular(WORDS[word])] for word in list(WORDS)[:46]}
+    adjectives = set(list(WORDS)[46:58])
+    found = set()
+    for place, word in enumerate(english):
+        if word in nouns:
+            start = place - 1
+            while english[start] in adjectives or english[start] == "very":
+                if english[start] in adjectives:
+                    found.add((english[start], nouns[word]))
+                start -= 1
+            verb, particle = english[start - 1], ""
+            if verb in ("at", "for", "to"):
+                verb, particle = english[start - 2], f" {verb}"
+            if start and verb in bases and english[start] not in bases:
+                found.add((bases[verb] + particle, nouns[word]))
+    return found
+
+
+def test_seen_sentences_hold_no_held_out_combination(seen: list[Pair]) -> None:
+    found = {both for pair in seen for both in combinations(pair)}
+    assert len(found) > 200
+    assert not [both for both in found if is_held_out(*both)]
+
+
+def test_held_out_sentences_hold_one(seen: list[Pair], held_out: list[Pair]) -> None:
+    new = Counter(both for pair in held_out for both in combinations(pair) if is_held_out(*both))
+    assert len(new) > 30
+    without = [
+        pair for pair in held_out if not any(is_held_out(*both) for both in combinations(pair))
+    ]
+    # What is left says it of the subject, or in a relative clause.
+    assert len(without) < 0.15 * len(held_out)
+    assert all({"is", "are", "that"} & set(pair.source) for pair in without)
+    assert not {pair.source for pair in seen} & {pair.source for pair in held_out}
+
+
+def test_held_out_is_one_in_eight_by_a_checksum() -> None:
+    assert is_held_out("see", "man") is (zlib.crc32(b"see man") % 8 == 0) is True
+    assert is_held_out("red", "house") is (zlib.crc32(b"red house") % 8 == 0) is False
+
+
+def test_all_draws_both_kinds() -> None:
+    pairs = english_spanish(500, seed=5, combinations="all")
+    share = sum(any(is_held_out(*both) for both in combinations(p)) for p in pairs) / len(pairs)
+    assert 0.1 < share < 0.9
+
+
+def test_training_sentences_know_every_word(seen: list[Pair], everything: list[Pair]) -> None:
+    for side, low, high in (("source", 110, 150), ("target", 180, 250)):
+        counts = Counter(word for pair in seen for word in getattr(pair, side))
+        assert low <= len(counts) <= high
+        assert min(counts.values()) >= 15
+        assert {word for pair in everything for word in getattr(pair, side)} == set(counts)
+
+
+# Lengths
+
+
+def test_lengths_are_spread(seen: list[Pair]) -> None:
+    counts = Counter(len(pair.source) for pair in seen[:10_000])
+    assert set(counts) == set(range(2, 31))
+    assert all(100 < counts[length] < 700 for length in range(3, 31)), counts
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 5), (6, 10), (17, 17), (36, 40), (51, 99)])
+def test_bins_of_lengths(low: int, high: int) -> None:
+    started = time.process_time()
+    pairs = english_spanish(200, seed=low, min_length=low, max_length=high)
+    assert time.process_time() - started < 3
+    assert len({pair.source for pair in pairs}) == 200
+    assert all(low <= len(pair.source) <= min(high, LONGEST) for pair in pairs)
+
+
+def test_sentences_join_one_to_six_clauses(everything: list[Pair]) -> None:
+    joints = Counter(pair.classes.count("conjunction") for pair in everything)
+    assert set(joints) == set(range(6))
+
+
+# The same everywhere, and no sentence twice
+
+PROGRAM = """
+import zlib
+from bookkit.data.grammar import english_spanish
+print(zlib.crc32(repr([
+    (p.source, p.target, sorted(p.sure), sorted(p.possible), p.classes)
+    for p in english_spanish(300, seed=7, combinations="all")
+]).encode()))
+"""
+
+
+def test_a_seed_decides_all_in_every_process() -> None:
+    sums = set()
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        sums.add(int(done.stdout))
+    assert len(sums) == 1
+
+
+def test_seeds_differ_and_repeat() -> None:
+    first, again = (english_spanish(50, seed=3) for _ in range(2))
+    assert first == again
+    assert first != english_spanish(50, seed=4)
+
+
+def test_sentences_are_distinct(seen: list[Pair]) -> None:
+    assert len({pair.source for pair in seen}) == len(seen)
+
+
+def test_excluded_sentences_do_not_come() -> None:
+    # There are 32 sentences of two words: four pronouns, four verbs, present and past.
+    first = english_spanish(20, seed=1, max_length=2)
+    rest = english_spanish(12, seed=1, max_length=2, exclude=iter(first))
+    assert len({pair.source for pair in first + rest}) == 32
+    with pytest.raises(ValueError, match="count: got 13, wanted at most 12: so many"):
+        english_spanish(13, seed=1, max_length=2, exclude=first)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "error", "what"),
+    [
+        ({"count": 0}, ValueError, "count: got 0"),
+        ({"count": 2.5}, TypeError, "count: got float"),
+        ({"seed": None}, TypeError, "seed: got NoneType"),
+        ({"min_length": 0}, ValueError, "min_length: got 0"),
+        ({"min_length": 9, "max_length": 8}, ValueError, "max_length: got 8, wanted at least"),
+        ({"max_length": 1}, ValueError, "max_length: got 1"),
+        ({"min_length": 56, "max_length": 60}, ValueError, "min_length: got 56"),
+        ({"combinations": "unseen"}, ValueError, "combinations: got 'unseen'"),
+        (
+            {"max_length": 3, "combinations": "held_out"},
+            ValueError,
+            "wanted at most 0: so many",
+        ),
+    ],
+)
+def test_impossible_wishes_are_refused(
+    wishes: dict[str, object], error: type[Exception], what: str
+) -> None:
+    with pytest.raises(error, match=what):
+        english_spanish(**({"count": 1, "seed": 0} | wishes))  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""Scenes: what is drawn is what is said, where it is said to be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bookkit.data.scenes import (
+    COLOURS,
+    HELD_OUT,
+    LONGEST,
+    PHRASES,
+    SHAPES,
+    SIZE,
+    VOCABULARY,
+    WORD_CLASSES,
+    Box,
+    Scene,
+    scenes,
+)
+
+SCENES = scenes(150, seed=3, combinations="all")
+
+
+def nearest_colour(pixel: Any) -> str:
+    """Name the colour that a pixel is nearest to."""
+    apart = {
+        name: int(abs(np.array(rgb) - pixel.astype(int)).sum()) for name, rgb in COLOURS.items()
+    }
+    return min(apart, key=apart.__getitem__)
+
+
+def phrases(scene: Scene) -> list[tuple[str, str]]:
+    found = [[w for w, c in zip(scene.words, scene.classes, strict=True) if c == kind]
+             for kind in ("colour", "shape")]  # fmt: skip
+    return list(zip(*found, strict=True))
+
+
+def shape_in(covered: Any) -> str:
+    """Tell a shape from which pixels of its box it covers, by other means than it was drawn."""
+    side = len(covered)
+    rows = covered.sum(1)
+    if covered.all():
+        return "square"
+    if (np.diff(rows) >= 0).all():
+        return "triangle"
+    corner = covered[: side // 3 - 1, : side // 3 - 1]
+    return "cross" if len(set(rows.tolist())) == 2 and not corner.any() else "circle"
+
+
+@pytest.mark.parametrize("number", range(0, 150, 3))
+def test_each_box_holds_the_shape_and_the_colour_that_the_words_say(number: int) -> None:
+    scene = SCENES[number]
+    ground = scene.image[0, 0] if not in_any(scene, (0.5, 0.5)) else scene.image[-1, -1]
+    boxes = [scene.boxes[scene.classes.index("shape")][0], scene.boxes[-1][0]]
+    drawn = (scene.image != ground).any(-1)
+    assert drawn.sum() == sum(drawn[b.top : b.bottom, b.left : b.right].sum() for b in boxes)
+    for (colour, shape), box in zip(phrases(scene), boxes, strict=True):
+        window = drawn[box.top : box.bottom, box.left : box.right]
+        assert window.any(0).all()
+        assert window.any(1).all()
+        assert shape_in(window) == shape
+        middle = scene.image[(box.top + box.bottom) // 2, (box.left + box.right) // 2]
+        assert nearest_colour(middle) == colour
+
+
+def in_any(scene: Scene, point: tuple[float, float]) -> bool:
+    return any(point in box for boxes in scene.boxes for box in boxes)
+
+
+def test_the_caption_begins_with_the_upper_or_left_shape() -> None:
+    for scene in SCENES:
+        first, second = scene.boxes[0][0], scene.boxes[-1][0]
+        if "above" in scene.words:
+            assert first.bottom < second.top
+            assert abs(first.left + first.right - second.left - second.right) <= 8
+        else:
+            assert scene.words[3:5] == ("left", "of")
+            assert first.right < second.left
+
+
+def test_words_have_classes_and_boxes() -> None:
+    counts: Counter[str] = Counter()
+    for scene in SCENES:
+        assert len(scene.words) == len(scene.classes) == len(scene.boxes) <= LONGEST
+        assert set(scene.words) <= set(VOCABULARY)
+        assert set(scene.classes) == set(WORD_CLASSES)
+        for word, kind, boxes in zip(scene.words, scene.classes, scene.boxes, strict=True):
+            assert len(boxes) == (2 if kind == "relation" else 1)
+            assert (word in COLOURS) == (kind == "colour")
+            assert (word in SHAPES) == (kind == "shape")
+            counts[word] += 1
+    assert set(counts) == set(VOCABULARY)
+
+
+def test_the_determiner_follows_the_colour() -> None:
+    for scene in SCENES:
+        for place, word in enumerate(scene.words):
+            if word in ("a", "an"):
+                assert (word == "an") == (scene.words[place + 1] == "orange")
+
+
+def test_held_out_combinations_are_never_seen() -> None:
+    assert {colour for colour, _ in HELD_OUT} == set(COLOURS)
+    assert {shape for _, shape in HELD_OUT} == set(SHAPES)
+    assert not HELD_OUT - set(PHRASES)
+    for scene in scenes(200, seed=4):
+        assert not HELD_OUT & set(phrases(scene))
+    firsts = 0
+    for scene in scenes(200, seed=5, combinations="held_out"):
+        held_out = [phrase in HELD_OUT for phrase in phrases(scene)]
+        assert sum(held_out) == 1
+        firsts += held_out[0]
+    assert 60 < firsts < 140
+
+
+def test_a_seed_decides_the_scenes() -> None:
+    first, again = scenes(3, seed=6), scenes(5, seed=6)
+    for one, other in zip(first, again[:3], strict=True):
+        assert one.words == other.words
+        assert np.array_equal(one.image, other.image)
+    assert scenes(3, seed=7)[0].image.tobytes() != first[0].image.tobytes()
+
+
+def test_a_box_ends_before_its_end() -> None:
+    box = Box(top=2, left=3, bottom=5, right=7)
+    assert (2, 3) in box
+    assert (4.9, 6.9) in box
+    assert (5, 6) not in box
+    assert (4, 7) not in box
+    assert SCENES[0].image.shape[0] == SIZE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"count": 0, "seed": 1}, ValueError, "count: got 0, wanted at least 1"),
+        ({"count": 1, "seed": 1.5}, TypeError, "seed: got float"),
+        ({"count": 1, "seed": 1, "combinations": "new"}, ValueError, "combinations: got 'new'"),
+    ],
+)
+def test_wrong_calls_are_refused(arguments: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        scenes(**arguments)

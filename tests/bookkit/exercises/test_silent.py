@@ -1,0 +1,99 @@
+"""The layer with silent mistakes: right without one, wrong with each, and found as it is said."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bookkit.exercises.silent import (
+    CHECKS,
+    MISTAKES,
+    differences,
+    found_by,
+    gradient_is_right,
+    largest_difference,
+    layer_with,
+    weigh,
+)
+from companion.layers import MultiHeadAttention
+
+DICE = np.random.default_rng(7)
+X, OTHER = DICE.normal(size=(6, 4)), DICE.normal(size=4)
+W = {name: DICE.normal(size=(4, 4)) for name in ("query", "key", "value", "output")}
+
+
+def multi_head() -> Any:
+    """Compute the right output by the package's own layer, of two heads."""
+    layer = MultiHeadAttention(4, 2).double()
+    for name, matrix in W.items():
+        projection = getattr(layer, f"{name}_proj")
+        projection.weight.data = torch.tensor(matrix.T)
+    with torch.no_grad():
+        output, weights = layer(torch.tensor(X)[None], is_causal=True, need_weights=True)
+    return output[0].numpy(), weights[0].numpy()
+
+
+def found(mistake: str) -> dict[str, bool]:
+    return found_by(mistake, X, W, 2, other=OTHER, wanted=multi_head()[0])
+
+
+def test_without_a_mistake_it_is_the_layer_of_the_package() -> None:
+    for ours, right in zip(layer_with("", X, W, 2), multi_head(), strict=True):
+        np.testing.assert_allclose(ours, right, atol=1e-12)
+    assert not any(found("").values())
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_tensors_give_what_arrays_give(mistake: str) -> None:
+    tensors = {name: torch.tensor(matrix) for name, matrix in W.items()}
+    by_tensors = layer_with(mistake, torch.tensor(X), tensors, 2)
+    for ours, right in zip(by_tensors, layer_with(mistake, X, W, 2), strict=True):
+        np.testing.assert_allclose(ours, right, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "checks"),
+    [
+        ("no scale", ["loops"]),
+        ("query and key swapped", ["cache", "loops"]),
+        ("softmax over queries", ["rows", "future", "cache", "loops"]),
+        ("heads by a view", ["order", "cache", "loops"]),
+        ("joined by a view", ["future", "order", "cache", "loops"]),
+        ("no mask", ["future", "loops"]),
+        ("mask upside down", ["rows", "future", "loops"]),
+        ("one word too many", ["future", "loops"]),
+        ("one word too few", ["rows", "loops"]),
+        ("1e-9 for -1e9", ["future", "loops"]),
+        ("masked too late", ["rows", "future", "loops"]),
+        ("first-key corner", ["cache"]),
+    ],
+)
+def test_which_check_finds_which_mistake(mistake: str, checks: list[str]) -> None:
+    assert [check for check in CHECKS if found(mistake)[check]] == checks
+
+
+def test_a_gradient_that_is_cut_off_is_found() -> None:
+    assert gradient_is_right("no mask", X, W, 2)
+    assert not torch.autograd.gradcheck(
+        lambda t: weigh(t, t.detach()), torch.tensor(X).requires_grad_(), raise_exception=False
+    )
+
+
+def test_shapes_that_do_not_meet_are_found_by_the_cache_alone() -> None:
+    sizes = differences("query and key swapped", X, W, 2, other=OTHER, wanted=multi_head()[0])
+    assert [check for check, size in sizes.items() if math.isinf(size)] == ["cache"]
+    assert largest_difference(np.ones((2, 3)), np.ones((3, 2))) == math.inf
+
+
+def test_rows_and_columns_of_the_weights() -> None:
+    query, key = DICE.normal(size=(2, 5, 3))
+    over_queries = weigh(query, key, "softmax over queries")
+    np.testing.assert_allclose(over_queries.sum(-2), 1)
+    late = weigh(query, key, "masked too late")
+    np.testing.assert_allclose(late, np.tril(weigh(query, key, "no mask")))
+    assert (weigh(query, key, "mask upside down")[-1] == 0).all()
+    np.testing.assert_array_equal(weigh(query, key, "one word too few")[0], np.zeros(5))

@@ -1,0 +1,82 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from bookkit import figures as plot
+
+
+def test_band_draws_the_mean_and_its_interval(ax: Any) -> None:
+    end = plot.band(ax, [5, 10, 20], [90, 80, 60], [[88, 92], [77, 84], [50, 70]], label="dot")
+    (line,), (fill,) = ax.lines, ax.collections
+    np.testing.assert_array_equal(line.get_xydata(), [[5, 90], [10, 80], [20, 60]])
+    corners = {(float(x), float(y)) for x, y in fill.get_paths()[0].vertices}
+    assert {(5, 88), (5, 92), (10, 77), (10, 84), (20, 50), (20, 70)} <= corners
+    assert end == (20, 60, "dot", plot.PETROL)
+
+
+def test_series_differ_in_colour_and_marker_and_the_baseline_is_dashed(ax: Any) -> None:
+    for series in (0, 1, 2, 3, "baseline"):
+        plot.band(ax, [1, 2], [1, 2], label=str(series), series=series)
+    *lines, baseline = ax.lines
+    assert [to_hex(line.get_color()) for line in lines] == list(plot.SERIES)
+    assert [line.get_marker() for line in lines] == list(plot.MARKERS)
+    assert {line.get_linestyle() for line in lines} == {"-"}
+    assert to_hex(baseline.get_color()) == plot.SLATE
+    assert baseline.get_linestyle() == "--"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mean": [1, 2, 3]}, r"mean: got shape \(3,\), wanted \(2,\)"),
+        ({"interval": [[1, 2]]}, r"interval: got shape \(1, 2\), wanted \(2, 2\)"),
+        ({"interval": [[0, 0, 0], [1, 1, 1]]}, r"interval: got shape \(2, 3\), wanted \(2, 2\)"),
+        ({"series": 4}, 'series: got 4, wanted 0 to 3 or "baseline"'),
+        ({"x": []}, r"x: got shape \(0,\), wanted \(n,\)"),
+    ],
+)
+def test_band_names_what_is_wrong(ax: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.band(ax, **{"x": [1, 2], "mean": [1, 2], "label": "", **arguments})
+
+
+def test_the_training_limit_shades_what_lies_beyond_it(ax: Any) -> None:
+    plot.band(ax, [5, 10, 20], [90, 80, 60], label="dot")
+    limits = ax.get_xlim()
+    plot.training_limit(ax, 15, "never seen")
+    (shade,) = ax.patches
+    box = shade.get_extents().transformed(ax.transData.inverted())
+    assert (box.x0, box.x1) == pytest.approx((15, limits[1]))
+    assert ax.get_xlim() == limits
+    assert ax.texts[0].get_text() == "never seen"
+    with pytest.raises(ValueError, match="x: got 30, wanted less than the right end"):
+        plot.training_limit(ax, 30)
+
+
+def test_intervals_put_each_name_at_its_number(ax: Any) -> None:
+    names, means = ["additive", "dot", "diagonal"], [12.0, 14.0, 38.0]
+    ranges = [[11.1, 12.9], [12.4, 15.6], [37.2, 38.8]]
+    plot.intervals(ax, names, means, ranges, unit="%", threshold=20, baselines=["diagonal"])
+    marks = {round(float(m.get_ydata()[0])): m for m in ax.lines if m.get_marker() in ("s", "X")}
+    assert [text.get_text() for text in ax.get_yticklabels()] == names
+    assert [float(marks[row].get_xdata()[0]) for row in ax.get_yticks()] == means
+    assert [marks[row].get_marker() for row in range(3)] == ["s", "s", "X"]
+    whiskers = [segment for c in ax.collections for segment in c.get_segments()]
+    assert [sorted(w[:, 0].tolist()) for w in whiskers] == ranges
+    assert [float(w[0, 1]) for w in whiskers] == [0, 1, 2]
+    assert [text.get_text() for text in ax.texts] == [
+        "12.0 [11.1, 12.9]",
+        "14.0 [12.4, 15.6]",
+        "38.0 [37.2, 38.8]",
+    ]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first name on top
+    assert ax.get_xlabel() == "%"
+
+
+def test_intervals_refuse_an_unknown_baseline_and_missing_numbers(ax: Any) -> None:
+    with pytest.raises(ValueError, match=r"baselines: got \['c'\], wanted names among"):
+        plot.intervals(ax, ["a"], [1], [[0, 2]], baselines=["c"])
+    with pytest.raises(ValueError, match="names: got 1 labels, wanted 2, one a mean"):
+        plot.intervals(ax, ["a"], [1, 2], [[0, 2], [1, 3]])

@@ -1,0 +1,72 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
+
+from bookkit import figures as plot
+from bookkit.figures.labels import _spread
+
+
+def test_names_of_close_curves_do_not_touch_and_keep_their_order(ax: Any) -> None:
+    ends = [
+        plot.band(ax, [1, 2], [0, y], label=name, series=k)
+        for k, (name, y) in enumerate({"high": 9.1, "low": 8.9, "middle": 9.0}.items())
+    ]
+    plot.label_ends(ax, [*ends, plot.band(ax, [1, 2], [0, 1], label="far", series=3)])
+    ax.figure.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    order = sorted(boxes, key=lambda name: boxes[name].y0)
+    assert order == ["far", "low", "middle", "high"]
+    middles = [(boxes[name].y0 + boxes[name].y1) / 2 for name in order]
+    assert np.diff(middles).min() >= 13 * ax.figure.dpi / 72 - 0.5
+    assert all(box.x0 > ax.get_window_extent().x1 for box in boxes.values())
+    assert all(box.x1 <= ax.figure.bbox.x1 for box in boxes.values())
+
+
+def test_a_name_has_its_curves_colour_dark_enough_to_read(ax: Any) -> None:
+    plot.label_ends(ax, [plot.band(ax, [1, 2], [1, 2], label="gold", series=1)])
+    assert to_hex(ax.texts[0].get_color()) == plot.letter_color(plot.GOLD) != plot.GOLD
+
+
+def test_a_curve_that_ends_early_has_its_name_there(ax: Any) -> None:
+    plot.band(ax, [1, 10], [1, 2], label="long")
+    plot.label_ends(ax, [plot.band(ax, [1, 3], [1, 1], label="short", series=1)])
+    ax.figure.canvas.draw()
+    left = ax.texts[0].get_window_extent().x0
+    assert left == pytest.approx(ax.transData.transform((3, 1))[0] + 6 * 100 / 72, abs=3)
+
+
+def test_spread_moves_as_little_as_possible() -> None:
+    assert _spread([0, 100], 13) == [0, 100]
+    assert _spread([10, 10, 10], 13) == [-3, 10, 23]
+    rng = np.random.default_rng(0)
+    places = sorted(rng.uniform(0, 60, 6).tolist())
+    spread = np.array(_spread(places, 13))
+    assert np.diff(spread).min() >= 13 - 1e-9
+    cost = ((spread - places) ** 2).sum()
+    for _ in range(2000):  # no other arrangement that keeps the gaps is nearer
+        other = np.sort(spread + rng.normal(0, 2, 6))
+        if np.diff(other).min() >= 13:
+            assert ((other - places) ** 2).sum() >= cost
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_a_name_lies_along_its_curve_however_the_figure_is_shaped(scale: str) -> None:
+    for shape in ((5, 3), (3, 5)):
+        _, ax = plt.subplots(figsize=shape)
+        x = np.array([1.0, 10.0, 100.0])
+        ax.plot(x, x**2)
+        ax.set(xscale=scale, yscale=scale)
+        plot.label_along(ax, x, x**2, "quadratic", at=30, color=plot.PETROL)
+        ax.figure.canvas.draw()
+        (x0, y0), (x1, y1) = ax.transData.transform([(10, 100), (100, 10_000)])
+        slope = math.degrees(math.atan2(y1 - y0, x1 - x0))
+        assert ax.texts[0].get_rotation() == pytest.approx(slope)
+
+
+def test_a_name_beside_its_curve_is_refused(ax: Any) -> None:
+    with pytest.raises(ValueError, match="at: got 3, wanted a position from 1 to 2"):
+        plot.label_along(ax, [1, 2], [1, 2], "", at=3, color=plot.PETROL)

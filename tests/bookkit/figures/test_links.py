@@ -1,0 +1,92 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+
+from bookkit import figures as plot
+
+WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.3, 0.6, 0.1]])
+
+
+def outlines(ax: Any, color: str) -> list[Rectangle]:
+    return [
+        patch
+        for patch in ax.patches
+        if isinstance(patch, Rectangle) and to_hex(patch.get_edgecolor()) == color
+    ]
+
+
+def cell(outline: Rectangle) -> tuple[int, int]:
+    (x, y), width, height = outline.get_xy(), outline.get_width(), outline.get_height()
+    return int(y + height / 2), int(x + width / 2)
+
+
+def test_links_are_row_then_column(ax: Any) -> None:
+    mesh: Any = plot.attention_map(ax, WEIGHTS)
+    plot.gold_links(ax, sure={(0, 2)}, possible={(1, 0)})
+    sure, possible = outlines(ax, plot.GOLD)
+    assert mesh.get_array()[cell(sure)] == WEIGHTS[0, 2]
+    assert mesh.get_array()[cell(possible)] == WEIGHTS[1, 0]
+    # On the page, too: query 0 is the upper row, key 2 the rightmost column.
+    x, y = ax.transAxes.inverted().transform(sure.get_window_extent().get_points().mean(axis=0))
+    assert x == pytest.approx(5 / 6, abs=0.01)
+    assert y == pytest.approx(3 / 4, abs=0.01)
+
+
+def test_sure_is_solid_and_possible_is_dotted(ax: Any) -> None:
+    plot.attention_map(ax, WEIGHTS)
+    plot.gold_links(ax, [(0, 0)], [(1, 1)])
+    sure, possible = outlines(ax, plot.GOLD)
+    assert sure.get_linestyle() == "-"
+    assert possible.get_linestyle() != "-"
+
+
+def test_every_outline_has_a_halo_below_it(ax: Any) -> None:
+    plot.attention_map(ax, WEIGHTS)
+    plot.gold_links(ax, [(0, 0), (1, 2)])
+    halos, golds = outlines(ax, plot.PAPER), outlines(ax, plot.GOLD)
+    assert [cell(halo) for halo in halos] == [cell(gold) for gold in golds] == [(0, 0), (1, 2)]
+    order = ax.patches
+    assert all(
+        order.index(halo) < order.index(gold) and halo.get_linewidth() > gold.get_linewidth()
+        for halo, gold in zip(halos, golds, strict=True)
+    )
+
+
+@pytest.mark.parametrize("link", [(2, 0), (0, 3), (-1, 0)])
+def test_a_link_outside_the_map_is_refused(ax: Any, link: tuple[int, int]) -> None:
+    plot.attention_map(ax, WEIGHTS)
+    with pytest.raises(ValueError, match=r"possible: got link .* inside \(2, 3\)"):
+        plot.gold_links(ax, possible=[link])
+
+
+def test_the_key_explains_what_was_asked_for(ax: Any) -> None:
+    mesh = plot.attention_map(ax, WEIGHTS)
+    plot.gold_links(ax, sure=[(0, 0)])
+    plot.weight_key(ax.figure, ax, mesh, sure=True, links_label="links by hand")
+    key = ax.figure.axes[-1]
+    texts = {text.get_text() for text in key.findobj(Text) if isinstance(text, Text)}
+    assert {"attention weight, each row sums to 1", "sure", "links by hand"} <= texts
+    assert "possible" not in texts
+
+
+def test_the_key_stands_below_the_map_and_begins_with_it(ax: Any) -> None:
+    mesh = plot.attention_map(ax, np.zeros((4, 4)))
+    plot.weight_key(ax.figure, ax, mesh)
+    key = ax.figure.axes[-1]
+    ax.figure.canvas.draw()
+    scale, shown = key.get_window_extent(), ax.get_window_extent()
+    assert scale.y1 < shown.y0
+    assert scale.x0 == pytest.approx(shown.x0, abs=1)
+
+
+def test_several_maps_share_one_key() -> None:
+    figure, axes = plt.subplots(2, 2)
+    meshes = [plot.attention_map(ax, WEIGHTS) for ax in axes.flat]
+    plot.weight_key(figure, axes, meshes[0])
+    assert len(figure.axes) == 5
+    plt.close(figure)

@@ -1,0 +1,146 @@
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+
+from bookkit import figures as plot
+
+WEIGHTS = np.array([[0.0, 1.0, 0.5], [0.25, 0.75, 0.0]])
+
+
+def pixel(ax: Any, row: float, column: float) -> tuple[int, ...]:
+    """Return the colour that a reader sees at a place of the map."""
+    canvas: Any = FigureCanvasAgg(ax.figure)
+    canvas.draw()
+    x, y = ax.transData.transform((column, row))
+    picture = np.asarray(canvas.buffer_rgba())
+    return tuple(picture[picture.shape[0] - 1 - int(y), int(x), :3].tolist())
+
+
+def rgb(color: Any) -> tuple[int, ...]:
+    return tuple(round(255 * part) for part in to_rgb(color))
+
+
+def test_zero_is_paper_and_one_is_full_ink(ax: Any) -> None:
+    plot.attention_map(ax, WEIGHTS)
+    assert pixel(ax, 0.5, 0.5) == rgb(plot.PAPER)
+    assert pixel(ax, 0.5, 1.5) == rgb("#182c35")
+
+
+def test_every_cell_has_the_ink_of_its_weight(ax: Any) -> None:
+    mesh = plot.attention_map(ax, WEIGHTS)
+    for (row, column), weight in np.ndenumerate(WEIGHTS):
+        shade = mesh.get_cmap()(float(weight))[:3]
+        assert pixel(ax, row + 0.5, column + 0.5) == pytest.approx(rgb(shade), abs=1)
+
+
+def test_rows_run_down_and_columns_to_the_right(ax: Any) -> None:
+    plot.attention_map(ax, WEIGHTS, rows=["la", "casa"], columns=["the", "red", "house"])
+    ax.figure.canvas.draw()
+    place = {
+        text.get_text(): ax.transData.inverted().transform(text.get_window_extent().get_points())
+        for text in (*ax.get_xticklabels(), *ax.get_yticklabels())
+    }
+    for row, word in enumerate(["la", "casa"]):
+        assert place[word][:, 1].mean() == pytest.approx(row + 0.5, abs=0.1)
+        assert place[word][:, 0].max() < 0
+    for column, word in enumerate(["the", "red", "house"]):
+        assert column < place[word][0, 0] < column + 1
+        assert place[word][:, 1].max() < 0  # above: the rows count downwards
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        WEIGHTS.tolist(),
+        WEIGHTS.astype(np.float16),
+        torch.tensor(WEIGHTS, dtype=torch.bfloat16, requires_grad=True),
+    ],
+)
+def test_lists_arrays_and_tensors_draw_alike(ax: Any, weights: Any) -> None:
+    mesh: Any = plot.attention_map(ax, weights)
+    np.testing.assert_allclose(mesh.get_array(), WEIGHTS)
+
+
+def test_cells_outside_the_mask_stay_blank_without_lattice(ax: Any) -> None:
+    mask = np.tril(np.ones((3, 3), dtype=bool))
+    plot.attention_map(ax, np.full((3, 3), 1.0), mask=mask)
+    assert pixel(ax, 1.5, 0.5) == rgb("#182c35")
+    assert pixel(ax, 0.5, 2.5) == rgb(plot.PAPER)
+    assert pixel(ax, 1.0, 2.5) == rgb(plot.PAPER)
+
+
+def test_scores_are_symmetric_and_blank_where_infinite(ax: Any) -> None:
+    mesh = plot.score_map(ax, [[-2.0, 0.0, -np.inf], [1.0, 2.0, np.nan]])
+    assert mesh.get_clim() == (-2.0, 2.0)
+    assert pixel(ax, 0.5, 0.5) == rgb("#00586a")
+    assert pixel(ax, 0.5, 1.5) == rgb(plot.PAPER)
+    assert pixel(ax, 0.5, 2.5) == pixel(ax, 1.5, 2.5) == rgb(plot.PAPER)
+    assert pixel(ax, 1.5, 1.5) == rgb("#8e5318")
+
+
+def test_scores_that_are_all_zero_can_be_drawn(ax: Any) -> None:
+    assert plot.score_map(ax, [[0.0, 0.0]]).get_clim() == (-1.0, 1.0)
+
+
+def test_blanks_are_visible_and_dollars_are_no_formula(ax: Any) -> None:
+    plot.attention_map(ax, [[0.5, 0.5]], rows=["$5 or $6"], columns=["a", " "])
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "␣"]
+    assert not ax.get_yticklabels()[0].get_parse_math()
+
+
+def test_small_maps_have_a_lattice_and_large_ones_a_frame(ax: Any) -> None:
+    plot.attention_map(ax, np.zeros((2, 2)))
+    (lattice,) = ax.collections[1:]
+    assert len(lattice.get_segments()) == 6
+    ax.clear()
+    plot.attention_map(ax, np.zeros((31, 30)))
+    (frame,) = ax.collections[1:]
+    corners = {tuple(corner) for corner in frame.get_segments()[0].tolist()}
+    assert corners == {(0, 0), (30, 0), (30, 31), (0, 31)}
+
+
+def test_large_maps_are_pictures_inside_the_drawing(ax: Any) -> None:
+    assert plot.attention_map(ax, np.zeros((31, 30))).get_rasterized()
+    assert not plot.attention_map(ax, np.zeros((30, 30))).get_rasterized()
+
+
+def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
+    mesh = plot.attention_map(ax, np.zeros((3, 5)), rows=["muestra"] * 3, columns=["sentence"] * 5)
+    plot.weight_key(ax.figure, ax, mesh, sure=True, possible=True)
+    ax.figure.canvas.draw()
+    page = ax.figure.bbox
+    for text in ax.figure.findobj(Text):
+        if text.get_visible() and text.get_text().strip():
+            box = text.get_window_extent()
+            inside = box.x0 >= 0 and box.y0 >= 0 and box.x1 <= page.x1 and box.y1 <= page.y1
+            assert inside, text.get_text()
+            assert float(text.get_fontsize()) >= 9.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"weights": np.zeros((2, 3, 3))},
+            r"weights: got shape \(2, 3, 3\), wanted \(q, k\); pick",
+        ),
+        ({"weights": np.zeros((0, 3))}, r"weights: got shape \(0, 3\), wanted \(q, k\)"),
+        ({"rows": ["a"]}, "rows: got 1 labels, wanted 2, one a query"),
+        ({"columns": ["a", "b"]}, "columns: got 2 labels, wanted 3, one a key"),
+        ({"vmax": 0}, "vmax: got 0, wanted a number above 0"),
+        ({"mask": np.ones((3, 2))}, r"mask: got shape \(3, 2\), wanted \(2, 3\), one a cell"),
+    ],
+)
+def test_wrong_arguments_are_named(ax: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
+
+
+def test_words_are_not_weights(ax: Any) -> None:
+    with pytest.raises(TypeError, match="weights: got list, wanted numbers"):
+        plot.attention_map(ax, [["a", "b"]])

@@ -1,0 +1,65 @@
+"""The reading map as HTML: real links, words for what colour says, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from bookkit.figures.contents import PARTS, Part, Stop, stops
+from bookkit.figures.reading import reading_map
+
+SMALL = (
+    Part("One & all", "the <first>.", (
+        Stop("a/one.ipynb", "One", "Why?", 20, True, True, "a/one_evidence.ipynb"),
+        Stop("b/two.md", "Two", "How?"),
+    )),
+)  # fmt: skip
+
+
+def drawn(*, parts: tuple[Part, ...] = SMALL, here: str = "a/here.ipynb") -> Tag:
+    page = BeautifulSoup(reading_map(parts, here=here)._repr_html_(), "html.parser")
+    assert page.nav is not None
+    return page.nav
+
+
+def test_every_page_is_a_link_from_where_the_map_stands() -> None:
+    links = {str(link["href"]): link.get_text() for link in drawn().find_all("a")}
+    assert links == {
+        "one.ipynb": "One",
+        "one_evidence.ipynb": "how we measured it: One",
+        "../b/two.md": "Two",
+    }
+
+
+def test_the_book_is_on_it_whole() -> None:
+    found = [str(link["href"]) for link in drawn(parts=PARTS, here="start/start.ipynb").select("a")]
+    wanted = [page for stop in stops() for page in (stop.page, stop.evidence) if page]
+    near = [f"../{page}".replace("../start/", "") for page in wanted]
+    assert found == near
+
+
+def test_what_colour_says_is_said_in_words_too() -> None:
+    one, two = drawn().select(".am-map-line > li")
+    assert one["class"] == ["am-map-stop", "am-map-core"]
+    assert two["class"] == ["am-map-stop"]
+    assert "core path" in one.get_text()
+    assert "first hour" in one.get_text()
+    assert "20 min" in one.get_text()
+    assert "core path" not in two.get_text()
+    assert "min" not in two.get_text()
+
+
+def test_words_stay_words() -> None:
+    name, about = drawn().select("p")[:2]
+    assert name.get_text() == "One & all"
+    assert about.get_text() == "the <first>."
+    assert not drawn().find_all("first")
+
+
+def test_as_text_it_lists_the_pages() -> None:
+    assert repr(reading_map(SMALL)) == "One & all: One (20 min, core), Two."
+
+
+def test_a_page_that_comes_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"parts: got a/one\.ipynb, b/two\.md twice"):
+        reading_map((*SMALL, *SMALL))

@@ -1,0 +1,108 @@
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from bookkit import figures as plot
+
+SVG = "{http://www.w3.org/2000/svg}"
+SOURCE, TARGET = ["the", "red", "house"], ["casa", "roja"]
+WEIGHTS = np.array([[0.05, 0.01, 0.94], [0.1, 0.7, 0.2]])
+
+
+def drawing(**arguments: object) -> ElementTree.Element:
+    svg = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS, **arguments)  # type: ignore[arg-type]
+    return ElementTree.fromstring(svg)
+
+
+def words(root: ElementTree.Element) -> dict[str, float]:
+    return {text.text or "": float(text.attrib["x"]) for text in root.iter(f"{SVG}text")}
+
+
+def ends(path: ElementTree.Element) -> tuple[float, float]:
+    """Where a curve begins, above, and where it ends, below."""
+    numbers = [float(number) for number in re.findall(r"[\d.]+", path.attrib["d"])]
+    return numbers[0], numbers[-2]
+
+
+def test_ribbons_join_the_words_and_are_as_thick_as_the_weights() -> None:
+    root = drawing()
+    place = words(root)
+    widths = {
+        ends(path): float(path.attrib["stroke-width"])
+        for path in root.iter(f"{SVG}path")
+        if path.get("class") == "rib"
+    }
+    expected = {
+        (place[SOURCE[column]], place[TARGET[row]]): 1 + 13 * weight
+        for (row, column), weight in np.ndenumerate(WEIGHTS)
+        if weight >= 0.02
+    }
+    assert widths.keys() == expected.keys()
+    for link, width in widths.items():
+        assert width == pytest.approx(expected[link], abs=0.05)
+
+
+def test_golden_dots_lie_on_the_link_from_target_to_source() -> None:
+    root = drawing(links={(0, 2)})
+    place = words(root)
+    dots = [p for p in root.iter(f"{SVG}path") if p.get("stroke-dasharray")]
+    assert {ends(path) for path in dots} == {(place["house"], place["casa"])}
+
+
+def test_source_stands_above_target() -> None:
+    heights = {text.text: float(text.attrib["y"]) for text in drawing().iter(f"{SVG}text")}
+    assert heights["red"] < heights["roja"]
+
+
+def test_a_screen_reader_hears_title_and_finding() -> None:
+    root = drawing(title="A title & more")
+    labels = root.attrib["aria-labelledby"].split()
+    found = {child.attrib["id"]: child.text for child in root if "id" in child.attrib}
+    assert root.attrib["role"] == "img"
+    assert [found[label] for label in labels] == [
+        "A title & more",
+        "Source words above, target words below. casa looks most at house, 0.94; "
+        "roja looks most at red, 0.70.",
+    ]
+
+
+def test_colours_are_the_pages_variables_with_a_fallback() -> None:
+    svg = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS, [(0, 2)])
+    colors = set(re.findall(r'(?:stroke|fill)="([^"]+)"', svg)) - {"none"}
+    assert len(colors) == 4
+    assert all(re.fullmatch(r"var\(--am-[a-z]+, [#\w]+\)", color) for color in colors)
+
+
+def test_long_words_do_not_run_into_each_other() -> None:
+    source = ["internationalization"] * 5
+    root = ElementTree.fromstring(plot.sentence_ribbons(source, ["a"], np.full((1, 5), 0.2)))
+    places = [float(text.attrib["x"]) for text in root.iter(f"{SVG}text")][:5]
+    width = float(root.attrib["viewBox"].split()[2])
+    # A bold letter takes about half of its size; each word has 20 of 20 units.
+    assert np.diff(places).min() > 20 * 20 / 2 - 10
+    assert places[-1] < width > 680
+
+
+def test_a_cell_shows_the_drawing_and_its_text_says_what_it_shows() -> None:
+    svg = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS)
+    assert svg._repr_html_() == f'<div class="am-hero">{svg!s}</div>'
+    assert repr(svg).startswith("Where each target word looks. Source words above")
+    assert svg == plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS.tolist())
+
+
+def test_names_of_two_drawings_on_a_page_do_not_clash() -> None:
+    other = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS, [(0, 0)])
+    identifiers = [
+        set(re.findall(r' id="([^"]+)"', svg))
+        for svg in (plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS), other)
+    ]
+    assert not identifiers[0] & identifiers[1]
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="target: got 3 labels, wanted 2, one a row"):
+        plot.sentence_ribbons(SOURCE, SOURCE, WEIGHTS)
+    with pytest.raises(ValueError, match=r"links: got \(2, 0\), wanted \(target, source\) inside"):
+        plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS, [(2, 0)])

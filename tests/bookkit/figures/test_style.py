@@ -1,0 +1,108 @@
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import matplotlib as mpl
+import pytest
+from matplotlib import font_manager
+from matplotlib import pyplot as plt
+
+import bookkit
+from bookkit import figures as plot
+
+FIGURE = """
+import matplotlib; matplotlib.use("agg")
+from matplotlib import pyplot as plt
+from bookkit.figures import *
+use_style()
+fig, (left, right) = plt.subplots(1, 2)
+mesh = attention_map(left, [[0.1, 0.9], [0.7, 0.3]], rows=["sí", "→"], columns=["a", "b"])
+gold_links(left, {(0, 1)}, {(1, 0), (1, 1)})
+weight_key(fig, left, mesh, sure=True, possible=True)
+label_ends(right, [band(right, [1, 2], [3, 4], [[2, 4], [3, 5]], label="additive")])
+"""
+
+
+@pytest.fixture(autouse=True)
+def style() -> Iterator[None]:
+    with mpl.rc_context():
+        plot.use_style()
+        yield
+        plt.close("all")
+
+
+def run(code: str, **environment: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    ("weight", "slant", "file"),
+    [
+        (400, "normal", "ahn-400-normal.ttf"),
+        (700, "normal", "ahn-700-normal.ttf"),
+        (400, "italic", "ahn-400-italic.ttf"),
+    ],
+)
+def test_the_face_comes_from_the_package(
+    weight: int, slant: Literal["normal", "italic"], file: str
+) -> None:
+    face = font_manager.FontProperties(
+        family="Atkinson Hyperlegible Next", weight=weight, style=slant
+    )
+    found = Path(font_manager.findfont(face, fallback_to_default=False))
+    assert found == Path(bookkit.__file__).parent / "fonts" / file
+
+
+def test_the_licence_lies_beside_the_fonts() -> None:
+    text = (Path(bookkit.__file__).parent / "fonts" / "OFL.txt").read_text(encoding="utf-8")
+    assert text.startswith("Copyright 2020-2024 The Atkinson Hyperlegible Next Project Authors")
+    assert "SIL OPEN FONT LICENSE Version 1.1" in text
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_sign_of_the_book_is_missing_in_the_fonts() -> None:
+    fig, ax = plt.subplots()
+    ax.set_title("¿Está el niño aquí? × − → ≤ ␣ √ α ½")
+    ax.set_xlabel(r"length $n \leq 10$, $\ell$, $\sqrt{d}$, $10^{-3}$")
+    fig.savefig(os.devnull, format="svg")
+
+
+def test_a_second_call_changes_nothing() -> None:
+    before = dict(mpl.rcParams), len(font_manager.fontManager.ttflist)
+    plot.use_style()
+    assert (dict(mpl.rcParams), len(font_manager.fontManager.ttflist)) == before
+
+
+def test_the_same_figure_has_the_same_bytes_in_another_process(tmp_path: Path) -> None:
+    contents = []
+    for seed in ("1", "2"):
+        file = tmp_path / f"{seed}.svg"
+        save = f"fig.savefig({str(file)!r}, metadata=SVG_METADATA)"
+        run(FIGURE + save, PYTHONHASHSEED=seed)
+        contents.append(file.read_bytes())
+    assert contents[0] == contents[1]
+    assert b"<dc:date>" not in contents[0]
+
+
+def test_notebooks_show_uncropped_svg_without_a_date() -> None:
+    shown = run(
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n" + FIGURE + "use_style()\n"
+        "print(shell.display_formatter.formatters['image/svg+xml'](fig))"
+    )
+    assert 'width="374.4pt" height="230.4pt"' in shown
+    assert "<dc:date>" not in shown
+
+
+def test_neither_torch_nor_ipython_is_imported() -> None:
+    code = FIGURE + "import sys\nprint({'torch', 'IPython'} & set(sys.modules))"
+    assert run(code).strip() == "set()"

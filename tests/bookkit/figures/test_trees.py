@@ -1,0 +1,96 @@
+"""The tree of beginnings: where words stand, and which lines lead to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.text import Annotation
+
+from bookkit import figures as plot
+
+TREE = {
+    ("the",): 1.0,
+    ("the", "cat"): 0.3,
+    ("the", "dog"): 0.6,
+    ("the", "cat", "sleeps"): 0.25,
+    ("the", "dog", "runs"): 0.2,
+    ("the", "dog", "sees"): 0.15,
+}
+DOG, CAT = ("the", "dog", "runs"), ("the", "cat", "sleeps")
+
+
+def words(ax: Any) -> dict[str, Any]:
+    return {t.get_text(): t for t in ax.texts if not isinstance(t, Annotation)}
+
+
+def lines(ax: Any) -> dict[tuple[int, int], Any]:
+    """Every line by column and row of its end."""
+    return {(round(x[-1]), y[-1]): line for line in ax.lines for x, y in [line.get_data()]}
+
+
+def test_words_stand_in_columns_and_the_more_probable_above(ax: Any) -> None:
+    plot.prefix_tree(ax, TREE)
+    places = {name: text.get_position() for name, text in words(ax).items()}
+    assert places == {
+        "the": (0, 0), "dog": (1, 0), "runs": (2, 0), "sees": (2, 1), "cat": (1, 2),
+        "sleeps": (2, 2),
+    }  # fmt: skip
+    low, high = ax.get_ylim()
+    assert low > high  # row 0 is on top
+
+
+def test_a_probability_stands_below_every_word_but_the_root(ax: Any) -> None:
+    plot.prefix_tree(ax, TREE, decimals=2)
+    found = {t.xy: t.get_text() for t in ax.texts if isinstance(t, Annotation)}
+    assert found == {(1, 0): "0.60", (2, 0): "0.20", (2, 1): "0.15", (1, 2): "0.30", (2, 2): "0.25"}
+
+
+def test_lines_begin_at_the_parent(ax: Any) -> None:
+    plot.prefix_tree(ax, TREE)
+    for (column, row), line in lines(ax).items():
+        (x, *_), (y, *_) = line.get_data()
+        assert x == column - 1
+        assert y == {0: 0, 1: 0, 2: 2 if column == 2 else 0}[row]
+
+
+def test_what_is_followed_is_solid_and_the_rest_is_dotted(ax: Any) -> None:
+    plot.prefix_tree(ax, TREE, followed=[("the", "dog"), ("the", "cat")])
+    solid = {end for end, line in lines(ax).items() if line.get_linestyle() == "-"}
+    assert solid == {(1, 0), (1, 2)}
+
+
+def test_ways_have_the_colour_of_their_series_and_shared_ones_ink(ax: Any) -> None:
+    tree = {("i",): 1.0, **{("i", *key): value for key, value in TREE.items()}}
+    ends = {"greedy": ("i", *DOG), "beam": ("i", *CAT)}
+    plot.prefix_tree(ax, tree, followed=[*tree], arrived=ends)
+    colours = {end: to_hex(line.get_color()) for end, line in lines(ax).items()}
+    assert colours == {
+        (1, 0): plot.INK,
+        (2, 0): plot.PETROL,
+        (3, 0): plot.PETROL,
+        (3, 1): plot.SLATE,
+        (2, 2): plot.GOLD,
+        (3, 2): plot.GOLD,
+    }
+    names = {t.get_text(): t for t in ax.texts if t.get_text() in ends}
+    assert names["greedy"].xy == (3, 0)
+    assert names["beam"].xy == (3, 2)
+    assert to_hex(names["beam"].get_color()) == plot.letter_color(plot.GOLD)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"probabilities": {}}, "probabilities: got 0 beginnings"),
+        ({"probabilities": {**TREE, ("a", "b"): 0.1}}, "probabilities: got 2 beginnings"),
+        ({"probabilities": {("the",): 1.5}}, r"probabilities: got 1.5 for \('the',\), wanted 0"),
+        ({"followed": [("a",)]}, r"followed: got \('a',\), wanted beginnings in the tree"),
+        ({"arrived": {"greedy": ("a",)}}, r"arrived: got \('a',\), wanted beginnings in the tree"),
+        ({"arrived": dict.fromkeys("abcde", DOG)}, "arrived: got 5 searches, wanted at most 4"),
+    ],
+)
+def test_impossible_trees_are_refused(ax: Any, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.prefix_tree(ax, **{"probabilities": TREE, **changes})

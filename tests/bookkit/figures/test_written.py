@@ -1,0 +1,40 @@
+"""Texts that say what was copied: in words, in colour and by a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from bookkit.figures import written_text
+
+
+def test_words_say_where_they_come_from_without_colour() -> None:
+    shown = written_text(["a", "b", "c<"], torch.tensor([0.95, 0.05, 0.5]), title="T&")
+    assert repr(shown) == "T&: [a] b (c<)"
+    page = shown._repr_html_()
+    assert "c&lt;" in page
+    assert "T&amp;" in page
+    a, b, c = page.split("<span")[1:]
+    assert "underline" in a
+    assert "dotted" not in a
+    assert "style" not in b
+    assert "underline dotted" in c
+    assert 'title="both, copied 0.50"' in c
+    assert "var(--am-petrol," in a, "the page's colour, which follows its theme"
+
+
+@pytest.mark.parametrize(
+    ("words", "shares", "message"),
+    [
+        (["a"], [0.5, 0.5], "words: got 1 labels, wanted 2, one a share"),
+        (["a"], [1.5], r"shares: got \[1.5\], wanted numbers from 0 to 1"),
+        (["a"], [float("nan")], "wanted numbers from 0 to 1"),
+        ([], [], "shares: got shape"),
+    ],
+    ids=["number", "range", "nan", "none"],
+)
+def test_wrong_calls(words: Any, shares: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        written_text(words, shares, title="T")

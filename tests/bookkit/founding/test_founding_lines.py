@@ -1,0 +1,69 @@
+"""What the exhibits show as the founding notebook's lines stands in its cell, word by word."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bookkit.founding import (
+    FoundingAttention,
+    RepairedAttention,
+    notebook_cell,
+    notebook_lines,
+    reads_the_answers,
+    reads_what_came_before,
+)
+from bookkit.notebook.beside import statements
+
+LAYOUT = {
+    tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
+    tokenize.COMMENT,
+}  # fmt: skip
+
+
+def words(code: str) -> str:
+    """Return the words and signs of a piece of code, however its lines are broken."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return " ".join(token.string for token in tokens if token.type not in LAYOUT)
+
+
+@pytest.mark.parametrize(
+    "quoted", [FoundingAttention.score, FoundingAttention.weigh, FoundingAttention.blend]
+)
+def test_the_layer_has_the_lines_of_the_notebook(quoted: Callable[..., Any]) -> None:
+    assert words(statements(quoted)) in words(notebook_cell())
+
+
+def test_the_call_of_fit_is_the_one_that_the_notebook_left_out() -> None:
+    (line,) = [line for line in notebook_cell().splitlines() if "model.fit(" in line]
+    assert words(statements(reads_the_answers)) == words(line.removeprefix("# "))
+
+
+@pytest.mark.parametrize(
+    "repaired",
+    [
+        RepairedAttention.score,
+        RepairedAttention.weigh,
+        RepairedAttention.weigh_letters,
+        RepairedAttention.blend,
+        reads_what_came_before,
+    ],
+)
+def test_no_repair_passes_for_a_line_of_the_notebook(repaired: Callable[..., Any]) -> None:
+    assert words(statements(repaired)) not in words(notebook_cell())
+
+
+def test_lines_are_found_by_their_beginnings() -> None:
+    end = notebook_lines("# Dummy training", "model.summary()")
+    assert notebook_cell().endswith(f"{end}\n")
+    assert len(end.splitlines()) == 5
+
+
+@pytest.mark.parametrize(("first", "last"), [("import jax", "model"), ("model.compile", "import")])
+def test_lines_that_are_not_there_are_refused(first: str, last: str) -> None:
+    with pytest.raises(ValueError, match="wanted the beginning of a line of the cell"):
+        notebook_lines(first, last)

@@ -1,0 +1,98 @@
+"""Every exhibit is a test: its check fails on the broken variant and passes on the package's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import DeepseekV3Config
+
+from bookkit.museum import EXHIBITS, Exhibit
+from bookkit.museum.indexers import CHOSEN, a_text_for_the_indexer
+from bookkit.museum.states import LATENT, LAYERS, ROTARY
+
+ROOT = Path(__file__).parents[3]
+exhibits = pytest.mark.parametrize("exhibit", EXHIBITS.values(), ids=list(EXHIBITS))
+
+
+@exhibits
+def test_the_check_finds_the_broken_variant(exhibit: Exhibit) -> None:
+    with pytest.raises(AssertionError, match=exhibit.hint):
+        exhibit.check(exhibit.broken)
+
+
+@exhibits
+def test_the_check_passes_the_sound_variant(exhibit: Exhibit) -> None:
+    exhibit.check(exhibit.sound)
+    exhibit.check(exhibit.sound)  # nothing is left behind
+
+
+@exhibits
+def test_an_exhibit_leaves_the_generator_alone(exhibit: Exhibit) -> None:
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    exhibit.verdict(exhibit.broken), exhibit.verdict(exhibit.sound)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_every_exhibit_cites_a_thread() -> None:
+    assert all(exhibit.threads for exhibit in EXHIBITS.values())
+
+
+def test_a_thread_is_a_repository_and_a_number() -> None:
+    exhibit = next(iter(EXHIBITS.values()))
+    with pytest.raises(ValueError, match="threads: got 'rasbt'"):
+        replace(exhibit, threads=("rasbt",))
+
+
+@exhibits
+def test_the_page_shows_the_exhibit_and_its_threads(exhibit: Exhibit) -> None:
+    page = (ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8")
+    assert f'look_at(\\"{exhibit.name}\\")' in page
+    assert exhibit.links in page
+
+
+def test_links_lead_to_the_threads() -> None:
+    link = EXHIBITS["too good"].links
+    assert link == "[tensorflow/text #894](https://github.com/tensorflow/text/issues/894)"
+
+
+def test_a_verdict_is_silent_on_what_is_sound() -> None:
+    exhibit = EXHIBITS["upside down"]
+    assert exhibit.verdict(exhibit.sound) == ""
+    assert "upside down" in exhibit.verdict(exhibit.broken)
+
+
+def test_an_error_is_no_verdict() -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("no")
+
+    broken: Callable[..., Any] = fails
+    with pytest.raises(RuntimeError, match="no"):
+        EXHIBITS["upside down"].verdict(broken)
+
+
+def test_widths_of_the_latent_are_those_of_the_reference() -> None:
+    config = DeepseekV3Config()
+    assert (config.num_hidden_layers, config.kv_lora_rank) == (LAYERS, LATENT)
+    assert config.qk_rope_head_dim == ROTARY
+
+
+def test_the_index_by_symptom_leads_to_every_exhibit() -> None:
+    page = json.loads((ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8"))
+    sources = ("".join(cell["source"]) for cell in page["cells"])
+    (index,) = (source for source in sources if source.startswith("## By what you see"))
+    linked = {name.lower() for name in re.findall(r"\[(.+?)\]\(#", index)}
+    assert linked == set(EXHIBITS)
+
+
+def test_the_other_layout_chooses_other_keys_only_if_some_are_left_out() -> None:
+    query, key = a_text_for_the_indexer(CHOSEN)
+    exhibit = EXHIBITS["the indexer's layout"]
+    assert torch.equal(exhibit.broken(query, key), exhibit.sound(query, key))

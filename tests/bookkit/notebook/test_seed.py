@@ -1,0 +1,22 @@
+import pytest
+
+from bookkit.notebook import page_seed
+
+
+def test_the_shift_is_added_and_is_nothing_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BOOK_SEED_SHIFT", raising=False)
+    assert (page_seed(), page_seed(7)) == (0, 7)
+    monkeypatch.setenv("BOOK_SEED_SHIFT", "100")
+    assert (page_seed(), page_seed(7)) == (100, 107)
+
+
+@pytest.mark.parametrize("shift", ["", "1.5", "one"])
+def test_a_shift_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch, shift: str) -> None:
+    monkeypatch.setenv("BOOK_SEED_SHIFT", shift)
+    with pytest.raises(ValueError, match=f"BOOK_SEED_SHIFT: got {shift!r}, wanted a whole number"):
+        page_seed()
+
+
+def test_a_base_that_is_no_int_is_named() -> None:
+    with pytest.raises(TypeError, match="base: got float, wanted int"):
+        page_seed(1.0)  # type: ignore[arg-type]

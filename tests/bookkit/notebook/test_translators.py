@@ -1,0 +1,70 @@
+"""The small translators of the pages: trained as in the study, and never on a test sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from bookkit.data.grammar import english_spanish
+from bookkit.notebook.translators import SmallTask, small_task, small_translator
+from bookkit.records import load_result
+from companion.data.batching import Batch
+from companion.models.seq2seq import Seq2Seq
+from experiments.translators import GrammarTask, Setting, fit
+
+
+@pytest.fixture(scope="module")
+def task() -> SmallTask:
+    return small_task(3)
+
+
+def studied() -> GrammarTask:
+    config = dict(load_result("live").config["none"]["task"])
+    config["bins"] = tuple(map(tuple, config["bins"]))
+    return GrammarTask(**config)
+
+
+def test_the_sentences_are_those_of_the_study(task: SmallTask) -> None:
+    corpus = studied().corpus(3)
+    assert task.training == corpus.train
+    assert task.tests == corpus.tests
+    assert task.english.tokens == corpus.source_vocab.tokens
+    assert task.spanish.tokens == corpus.target_vocab.tokens
+
+
+def test_no_sentence_that_is_shown_is_trained_on() -> None:
+    shown = english_spanish(200, seed=3, max_length=14)
+    task = small_task(3, apart_from=shown)
+    known = {pair.source for pair in task.training}
+    assert not known & {pair.source for pair in shown}
+    assert not known & {pair.source for pairs in task.tests.values() for pair in pairs}
+    assert len(known) == len(task.training) == 10_000
+
+
+@pytest.mark.parametrize("kind", ["none", "dot", "additive"])
+def test_training_is_that_of_the_study(task: SmallTask, kind: str) -> None:
+    setting = dict(load_result("live").config[kind]["setting"]) | {"steps": 3}
+    wanted = fit(Setting(**setting), studied().corpus(3), 3).translator.model
+    found = small_translator(kind, task, steps=3).model
+    pairs = zip(found.parameters(), wanted.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+
+
+def test_another_model_trains_the_same_way(task: SmallTask) -> None:
+    class Slow(Seq2Seq):
+        def loss(self, batch: Batch) -> Tensor:
+            return 0.0 * super().loss(batch)
+
+    found = small_translator("none", task, model=Slow, steps=2).model
+    fresh = small_translator("none", task, steps=1).model
+    assert isinstance(found, Slow)
+    same: Callable[[Tensor, Tensor], bool] = torch.equal
+    assert not all(map(same, found.parameters(), fresh.parameters()))
+
+
+def test_an_unknown_kind_is_refused(task: SmallTask) -> None:
+    with pytest.raises(ValueError, match="kind: got 'hard', wanted one of additive, dot, none"):
+        small_translator("hard", task)

@@ -1,0 +1,61 @@
+"""The small model that copies: its stored weights, what is drawn of it, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from bookkit.figures import copier_view, heads_that_copy
+from bookkit.playables.copying import LETTERS, repeated, restored, stored
+from experiments import page_copier
+
+
+def test_a_stored_weight_lies_within_half_a_step() -> None:
+    weight = torch.randn(5, 9, generator=torch.Generator().manual_seed(1))
+    kept = page_copier.stored(weight)
+    step = torch.tensor(kept["scale"])[:, None]
+    assert float(((restored(kept) - weight).abs() / step).max()) <= 0.5 + 1e-6
+    assert restored(kept).shape == weight.shape
+
+
+def test_the_stored_file_is_of_these_settings() -> None:
+    about = stored()["about"]
+    assert about["seed"] == page_copier.SEED
+    assert about["setting"]["steps"] == page_copier.SETTING.steps
+    assert about["right"] > 99
+
+
+@pytest.mark.parametrize("block", ["kitchen", "mtrwiek", "ghoastn"])
+@pytest.mark.parametrize("length", [4, 5, 6, 7])
+def test_both_heads_copy_and_one_alone_does_not(block: str, length: int) -> None:
+    text = repeated(block, length)
+    rights = {}
+    for on in ((True, True), (False, True), (True, False)):
+        best = copier_view(text, on).probabilities.argmax(-1)
+        rights[on] = sum(LETTERS[best[i]] == text[i + 1] for i in range(length, 13))
+    assert rights[True, True] == 13 - length
+    assert rights[False, True] < 0.6 * (13 - length)
+    assert rights[True, False] < 0.6 * (13 - length)
+
+
+def test_a_head_that_is_off_looks_nowhere_and_no_head_looks_ahead() -> None:
+    view = copier_view("kitchenkitchen", (True, False))
+    assert not view.weights[1].any()
+    np.testing.assert_allclose(view.weights[0].sum(-1), 1)
+    assert not np.triu(view.weights[0], 1).any()
+
+
+def test_what_is_drawn_are_the_numbers_of_the_model() -> None:
+    page = BeautifulSoup(heads_that_copy("kitchen")._repr_html_(), "html.parser")
+    found = [float(str(one["data-am-value"])) for one in page.select(".am-copying-ink > span")]
+    view = copier_view("kitchenkitchen")
+    np.testing.assert_allclose(np.reshape(found, (2, 14)), view.weights[:, 9], atol=1e-9)
+    assert len(page.select(".am-copying-right")) == 6
+
+
+@pytest.mark.parametrize("block", ["kitche", "kitcken", "kitchEn"])
+def test_a_block_has_seven_different_letters(block: str) -> None:
+    with pytest.raises(ValueError, match="block: got"):
+        heads_that_copy(block)

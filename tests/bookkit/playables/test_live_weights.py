@@ -1,0 +1,122 @@
+"""Translators in eight bits: what rounding does, and that Python reads what it wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from bookkit.playables.weights import (
+    load_translator,
+    quantize,
+    read_about,
+    restore,
+    save_translator,
+)
+from companion.data.vocabulary import Vocabulary
+from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from companion.models.transformer import Transformer, TransformerConfig
+from companion.translation import Translator
+
+ENGLISH, SPANISH = Vocabulary(["the", "red", "house"]), Vocabulary(["la", "casa", "roja", "él"])
+SENTENCES = [("the", "red", "house"), ("house",), ("the", "zebra")]
+
+
+def made(attention: Literal["none", "additive"] = "additive") -> Translator:
+    torch.manual_seed(5)
+    config = Seq2SeqConfig(
+        len(ENGLISH), len(SPANISH), embed_dim=5, hidden_dim=6, attention=attention
+    )
+    return Translator(Seq2Seq(config), ENGLISH, SPANISH)
+
+
+def weights_of(translator: Translator) -> dict[str, torch.Tensor]:
+    model: Any = translator.model
+    return dict(model.state_dict())
+
+
+def test_rounding_is_at_least_as_good_as_with_the_largest_entry_for_a_scale() -> None:
+    matrix = torch.randn(11, 211, generator=torch.Generator().manual_seed(3))
+    levels, scale = quantize(matrix)
+    assert levels.dtype == torch.int8
+    assert torch.equal(levels.abs().amax(-1), torch.full((11,), 127, dtype=torch.int8))
+    plain = matrix.abs().amax(-1, keepdim=True) / 127
+    ours = (restore(levels, scale) - matrix).square().sum(-1)
+    theirs = ((matrix / plain).round() * plain - matrix).square().sum(-1)
+    assert (ours <= theirs).all()
+    assert (ours < 0.9 * theirs).any()
+    cut = matrix.abs() > 127 * scale[:, None]
+    error = (restore(levels, scale) - matrix).abs()
+    assert (error[~cut] <= (0.5001 * scale[:, None]).expand_as(error)[~cut]).all()
+
+
+def test_what_is_restored_is_rounded_to_itself() -> None:
+    levels, scale = quantize(torch.linspace(-2, 3, 35).reshape(5, 7))
+    again, same = quantize(restore(levels, scale))
+    assert torch.equal(again, levels)
+    torch.testing.assert_close(same, scale)
+
+
+def test_a_row_of_zeros_stays_one() -> None:
+    levels, scale = quantize(torch.tensor([[0.0, 0.0], [1.0, -1.0]]))
+    assert torch.equal(restore(levels, scale), torch.tensor([[0.0, 0.0], [1.0, -1.0]]))
+
+
+@pytest.mark.parametrize("attention", ["none", "additive"])
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_a_translator_is_read_as_it_was_written(
+    attention: Literal["none", "additive"], bits: Literal[8, 16, 32], tmp_path: Path
+) -> None:
+    translator, path = made(attention), tmp_path / "translator.safetensors"
+    save_translator(translator, path, bits=bits, about={"seed": 5})
+    found = load_translator(path)
+    assert (found.source_vocab, found.target_vocab) == (ENGLISH, SPANISH)
+    assert read_about(path)["seed"] == 5
+    for name, weight in weights_of(translator).items():
+        stored = weights_of(found)[name]
+        assert stored.dtype == torch.float32
+        if bits == 32 or weight.ndim < 2:
+            assert torch.equal(stored, weight)
+        else:
+            allowed = 5e-3 if bits == 8 else 5e-4
+            assert (stored - weight).norm() < allowed * weight.norm()
+            assert not torch.equal(stored, weight)
+
+
+def test_a_float_copy_translates_as_the_model_does(tmp_path: Path) -> None:
+    translator, path = made(), tmp_path / "translator.safetensors"
+    save_translator(translator, path, bits=32)
+    for ours, theirs in zip(
+        translator.translate(SENTENCES, max_len=9),
+        load_translator(path).translate(SENTENCES, max_len=9),
+        strict=True,
+    ):
+        assert ours.tokens == theirs.tokens
+        assert ours.log_prob == theirs.log_prob
+
+
+def test_the_same_translator_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for path in (first, second):
+        save_translator(made(), path, about={"b": 1, "a": [2]})
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_matrix_takes_a_byte_a_weight(tmp_path: Path) -> None:
+    path = tmp_path / "translator.safetensors"
+    save_translator(made(), path)
+    with safe_open(path, framework="pt") as file:
+        kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
+    matrices = {name for name, weight in weights_of(made()).items() if weight.ndim == 2}
+    assert {name for name, kind in kinds.items() if kind == "I8"} == matrices
+    assert set(kinds) - set(weights_of(made())) == {f"{name}.scale" for name in matrices}
+
+
+def test_other_models_are_refused(tmp_path: Path) -> None:
+    config = TransformerConfig(len(SPANISH), len(ENGLISH), embed_dim=8, num_heads=2)
+    translator = Translator(Transformer(config), ENGLISH, SPANISH)
+    with pytest.raises(TypeError, match="translator: got a Transformer, wanted a Seq2Seq"):
+        save_translator(translator, tmp_path / "translator.safetensors")

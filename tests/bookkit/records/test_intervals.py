@@ -1,0 +1,286 @@
+"""How often the true value is inside: simulated studies, with seeds and shared test items."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from bookkit.records import Bounds
+from bookkit.records.intervals import (
+    _clopper_pearson,
+    interval,
+    item_error,
+    p_value,
+    prediction,
+)
+from experiments.answers import Answered
+from experiments.answers import error as answers_error
+
+Shares = NDArray[np.float64]
+
+STUDIES, ITEMS = 2000, 1000
+TRUE, SEEDS, SPREADS = (50, 90, 99, 100), (5, 20), (0, 2, 5)
+DESIGNS = tuple(product(SEEDS, SPREADS))
+
+# Two-sided 95 % quantiles of Student's t, from a printed table.
+TABLE = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262, 30: 2.045}
+
+
+@pytest.mark.parametrize("count", TABLE)
+def test_without_bounds_intervals_follow_the_printed_table(count: int) -> None:
+    runs = np.random.default_rng(count).normal(50, 3, count).tolist()
+    mean, spread = np.mean(runs), np.std(runs, ddof=1)
+    half = TABLE[count] * spread / math.sqrt(count)
+    assert interval(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
+    half = TABLE[count] * spread * math.sqrt(1 + 1 / count)
+    assert prediction(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
+
+
+def test_without_bounds_the_interval_is_scipys() -> None:
+    runs = [3.0, 1.0, 4.0, 1.5, 9.0]
+    expected = stats.t.interval(0.95, 4, loc=np.mean(runs), scale=stats.sem(runs))
+    assert interval(runs) == pytest.approx(expected)
+
+
+def test_a_number_without_items_is_cut_off_at_its_bounds() -> None:
+    runs = [0.1, 0.2, 0.9]
+    low, high = interval(runs)
+    assert low < 0
+    assert interval(runs, (0, None)) == (0, high)
+    assert interval(runs, (0, 1)) == (0, 1)
+    assert prediction(runs, (None, 1))[1] == 1
+
+
+@pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (7, 7), (499, 500), (500, 500)])
+def test_the_ends_of_a_share_are_scipys(right: int, items: int) -> None:
+    expected = stats.binomtest(right, items).proportion_ci(0.95, method="exact")
+    assert _clopper_pearson(right / items, items) == pytest.approx(tuple(expected))
+
+
+def test_many_equal_runs_leave_the_error_of_the_items() -> None:
+    expected = stats.binomtest(700, 1000).proportion_ci(0.95, method="exact")
+    found = interval([70.0] * 2000, (0, 100), item_error(70, items=1000))
+    assert found == pytest.approx((100 * expected.low, 100 * expected.high), abs=0.01)
+
+
+def test_more_spread_and_fewer_items_make_it_wider() -> None:
+    def width(runs: Sequence[float], items: int) -> float:
+        low, high = interval(runs, (0, 100), item_error(90, items))
+        return high - low
+
+    assert width([90.0] * 5, 1000) < width([90.0] * 5, 100)
+    assert width([90.0] * 5, 1000) < width([88.0, 89.0, 90.0, 91.0, 92.0], 1000)
+
+
+@pytest.mark.parametrize(("bounds", "items"), [((None, None), 0.0), ((0, 100), 1.5), ((0, 100), 0)])
+def test_a_p_value_is_below_5_percent_where_the_interval_leaves_the_threshold_out(
+    bounds: Bounds, items: float
+) -> None:
+    dice, both = np.random.default_rng(1), set()
+    for _ in range(200):
+        runs = dice.uniform(80, 100, size=5).tolist()
+        low, high = interval(runs, bounds, items)
+        for threshold in dice.uniform(70, 99.9, size=3):
+            out = not low <= threshold <= high
+            assert (p_value(runs, threshold, bounds, items) < 0.05) == out
+            both.add(out)
+    assert both == {True, False}
+
+
+def test_the_p_value_of_a_share_is_scipys() -> None:
+    tail = stats.binom.sf(699, 1000, 0.66)
+    found = p_value([70.0] * 3000, 66.0, (0, 100), item_error(70, items=1000))
+    assert found == pytest.approx(2 * tail, rel=0.05)
+
+
+def test_at_the_mean_and_far_from_it_a_p_value_is_1_and_0() -> None:
+    assert p_value([1.0, 2.0, 3.0], 2.0) == 1.0
+    assert p_value([1.0, 1.0, 1.0], 2.0) == 0.0
+
+
+def test_95_percent_of_new_runs_fall_inside_the_prediction() -> None:
+    draws = np.random.default_rng(0).normal(10, 2, (STUDIES, 6)).tolist()
+    spans = [(*prediction(runs), new) for *runs, new in draws]
+    inside = [low <= new <= high for low, high, new in spans]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("runs", [[], [1.0], [1.0, math.nan], [1.0, math.inf]])
+def test_no_interval_without_two_finite_runs(runs: list[float]) -> None:
+    for function in (interval, prediction):
+        with pytest.raises(ValueError, match=r"runs: got .*, wanted at least 2 finite numbers"):
+            function(runs)
+
+
+def test_what_is_out_of_bounds_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"runs: got \[99.0, 101.0\], wanted numbers from 0 to 100"
+    ):
+        interval([99.0, 101.0], (0, 100))
+    with pytest.raises(ValueError, match="item_error: got 101 % of 10 items"):
+        item_error(101, 10)
+    with pytest.raises(ValueError, match="item_error: got 50 % of 0 items"):
+        item_error(50, 0)
+
+
+# Simulated studies
+
+
+@pytest.fixture(scope="module")
+def hardness() -> list[Shares]:
+    """Draw how hard every item of every study is, from 0 to 1 in order, for two arms."""
+    rng = np.random.default_rng(0)
+    return [np.sort(rng.random((STUDIES, ITEMS)), axis=1) for _ in range(2)]
+
+
+def shares_of_seeds(true: float, shape: tuple[int, int], spread: float, luck: int) -> Shares:
+    """Draw the share that each seed of each study would get right of all items there are.
+
+    They have a beta distribution, whose mean is the true share. Its standard deviation is the
+    spread, but never more than the distance to the bound: with more, nearly all seeds would sit at
+    the bound and a few far below it, which five runs cannot show.
+    """
+    mean, deviation = true / 100, min(spread, 100 - true) / 100
+    if not deviation:
+        return np.full(shape, mean)
+    total = mean * (1 - mean) / deviation**2 - 1
+    return np.random.default_rng(luck).beta(mean * total, (1 - mean) * total, shape)
+
+
+def simulated(hardness: Shares, true: float, seeds: int, spread: float, luck: int) -> Shares:
+    """Return the percentage of right items of every seed of every study, (STUDIES, seeds).
+
+    All seeds of a study get the same items, and those right that are easier than their share: the
+    worst case, in which more seeds say nothing new of the items.
+    """
+    shares = shares_of_seeds(true, (len(hardness), seeds), spread, luck)
+    rows = np.arange(len(hardness))[:, None]
+    found = np.searchsorted((hardness + rows).ravel(), (shares + rows).ravel())
+    percent: Shares = 100 * (found.reshape(shares.shape) / hardness.shape[1] - rows)
+    return percent.round(9)
+
+
+def error(shares: Iterable[float]) -> float:
+    return item_error(float(np.mean(list(shares))), ITEMS)
+
+
+def check(
+    spans: list[tuple[float, float]], true: Sequence[float] | float, bounds: tuple[float, float]
+) -> None:
+    """Hold intervals against the true values, and against what is possible."""
+    low, high = np.array(spans).T
+    assert bounds[0] <= low.min()
+    assert high.max() <= bounds[1]
+    assert (high - low).min() > 0
+    rounding = 1e-9
+    inside = (low <= np.add(true, rounding)) & (np.subtract(true, rounding) <= high)
+    assert inside.mean() >= 0.93
+
+
+@pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
+@pytest.mark.parametrize("true", TRUE)
+def test_the_true_share_is_inside(
+    hardness: list[Shares], true: float, seeds: int, spread: float
+) -> None:
+    studies = simulated(hardness[0], true, seeds, spread, luck=1).tolist()
+    spans = [interval(runs, (0, 100), error(runs)) for runs in studies]
+    check(spans, true, (0, 100))
+
+
+@pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
+@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+def test_the_true_difference_is_inside(
+    hardness: list[Shares], first: float, second: float, seeds: int, spread: float
+) -> None:
+    arms = (
+        simulated(hard, true, seeds, spread, luck)
+        for hard, true, luck in zip(hardness, (first, second), (1, 2), strict=True)
+    )
+    spans = [
+        interval([a - b for a, b in zip(*both, strict=True)], (-100, 100), both_errors(*both))
+        for both in zip(*(arm.tolist() for arm in arms), strict=True)
+    ]
+    check(spans, first - second, (-100, 100))
+
+
+def both_errors(first: Sequence[float], second: Sequence[float]) -> float:
+    return math.hypot(error(first), error(second))
+
+
+def answers_to(
+    hardness: Shares, true: float, seeds: int, spread: float, luck: int
+) -> list[Answered]:
+    """Return which items every seed of every study gets right: those easier than its share."""
+    shares = shares_of_seeds(true, (len(hardness), seeds), spread, luck)
+    right = [hard < of_seeds[:, None] for hard, of_seeds in zip(hardness, shares, strict=True)]
+    return [Answered(one.astype(float), np.ones(one.shape)) for one in right]
+
+
+def check_pairs(
+    hardness: Sequence[Shares], first: float, second: float, seeds: int, spread: float
+) -> None:
+    """Hold the intervals of differences against the truth, with the error of paired answers."""
+    slopes = {"a": [1.0] * seeds, "b": [-1.0] * seeds}
+    arms = (
+        answers_to(hard, true, seeds, spread, luck)
+        for hard, true, luck in zip(hardness, (first, second), (1, 2), strict=True)
+    )
+    spans = []
+    for a, b in zip(*arms, strict=True):
+        runs = (100 * (a.points.mean(1) - b.points.mean(1))).round(9).tolist()
+        of_items = answers_error(slopes, {"a": a, "b": b}, len)
+        spans.append(interval(runs, (-100, 100), of_items))
+    check(spans, first - second, (-100, 100))
+
+
+@pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
+@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+def test_the_true_difference_of_pairs_is_inside(
+    hardness: list[Shares], first: float, second: float, seeds: int, spread: float
+) -> None:
+    check_pairs([hardness[0]] * 2, first, second, seeds, spread)
+
+
+@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+def test_pairs_may_find_other_items_hard(
+    hardness: list[Shares], first: float, second: float
+) -> None:
+    mixed = np.random.default_rng(6).permuted(hardness[1], axis=1)
+    check_pairs([hardness[0], mixed], first, second, seeds=5, spread=2)
+
+
+@pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
+@pytest.mark.parametrize("true", TRUE)
+def test_the_true_share_is_inside_where_seeds_have_items_of_their_own(
+    true: float, seeds: int, spread: float
+) -> None:
+    rng = np.random.default_rng(4)
+    shares = shares_of_seeds(true, (STUDIES, seeds), spread, luck=5)
+    studies = (100 * rng.binomial(ITEMS, shares) / ITEMS).tolist()
+    least = item_error(0, ITEMS)
+    spans = [interval(runs, (0, 100), least_spread=least) for runs in studies]
+    check(spans, true, (0, 100))
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("true", [50, 90, 100])
+def test_a_new_run_falls_inside_the_prediction(
+    hardness: list[Shares], true: float, seeds: int
+) -> None:
+    """At 99 %, where the shares of seeds are far from normal, about nine in ten do."""
+    studies = simulated(hardness[0], true, seeds + 1, 2, luck=3).tolist()
+    spans = [prediction(runs, (0, 100), error(runs)) for *runs, _ in studies]
+    check(spans, [new for *_, new in studies], (0, 100))
+
+
+def test_an_interval_over_seeds_alone_misses_the_error_of_the_items(
+    hardness: list[Shares],
+) -> None:
+    studies: Any = simulated(hardness[0], 90, 5, 2, luck=1)
+    spans = np.array([interval(runs) for runs in studies.tolist()])
+    assert np.mean((spans[:, 0] <= 90) & (spans[:, 1] >= 90)) < 0.93

@@ -1,0 +1,136 @@
+"""The register: every claim of every record once, its page, and what chance may have decided."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bookkit.records import Claim, load_result, recorded_studies
+from bookkit.records.register import (
+    PAGES,
+    Entry,
+    hypotheses,
+    p_value,
+    register,
+    tally,
+)
+from experiments.history import HISTORIES
+
+ROOT = Path(__file__).parents[3]
+
+
+def claim(*runs: float, threshold: float = 0.0, interval: tuple[float, float] = (0, 0)) -> Claim:
+    mean = float(np.mean(runs))
+    return Claim(
+        claim="A beats B.", side="above", unit="", runs=runs, mean=mean, threshold=threshold,
+        interval=interval, prediction=(mean, mean),
+    )  # fmt: skip
+
+
+def entry(one: Claim, key: str = "study/claim") -> Entry:
+    return Entry(key, load_result("bottleneck"), one, "history/bottleneck.ipynb")
+
+
+def test_every_claim_of_every_record_is_there_once() -> None:
+    recorded = [
+        f"{study}/{key}"
+        for study, path in recorded_studies().items()
+        for key in json.loads(path.read_text(encoding="utf-8"))["claims"]
+    ]
+    keys = [one.key for one in register()]
+    assert sorted(keys) == sorted(recorded)
+    assert len(keys) == len(set(keys)) > 200
+
+
+def test_a_claim_keeps_its_sentence_and_its_verdict() -> None:
+    study = load_result("bottleneck")
+    found = {one.key: one for one in register()}
+    for key, one in study.claims.items():
+        assert found[f"bottleneck/{key}"].claim == one
+        assert found[f"bottleneck/{key}"].verdict == one.verdict
+
+
+@pytest.mark.parametrize(("study", "page"), PAGES.items())
+def test_the_page_of_a_study_shows_its_results(study: str, page: str) -> None:
+    cells = json.loads((ROOT / "book" / page).read_text(encoding="utf8"))["cells"]
+    code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    assert f'"{study}"' in code or f'"{study}/' in code
+
+
+def test_the_order_is_that_of_the_pages() -> None:
+    chosen = {"scores": "b.ipynb", "bottleneck": "a.ipynb"}
+    studies = list(dict.fromkeys(one.key.partition("/")[0] for one in register(chosen)))
+    assert studies == ["scores", "bottleneck"]
+    assert {one.page for one in register(chosen)} == {"a.ipynb", "b.ipynb"}
+
+
+def test_hypotheses_are_counted_once_each() -> None:
+    one = claim(0.4, 1.9, 0.8)
+    again, higher = replace(one, claim="B loses to A."), replace(one, threshold=1.0)
+    bug, check = replace(one, sort="demonstration"), replace(one, sort="check", threshold=2.0)
+    entries = [entry(other) for other in (one, again, higher, check)]
+    assert [other.claim for other in hypotheses(entries)] == [one, higher]
+    assert hypotheses([entry(bug), entry(check)]) == []
+    assert not entry(bug).is_hypothesis
+
+
+def test_every_record_says_what_its_claims_are() -> None:
+    found = register()
+    table = {f"{study}/{key}": one for study in HISTORIES for key, one in HISTORIES[study].items()}
+    assert {one.key for one in found} <= table.keys()
+    for one in found:
+        if not one.key.startswith("alignment/"):
+            told = table[one.key]
+            assert (one.claim.sort, one.claim.origin, one.claim.planned, one.claim.before) == (
+                told.sort, told.origin, told.planned, told.before,
+            )  # fmt: skip
+
+
+def test_two_studies_of_the_same_runs_count_once() -> None:
+    keys = [one.key for one in hypotheses(register())]
+    assert "bottleneck/attention_gain" in keys
+    assert "buys/dot_gain" not in keys
+    assert {"buys/transformer_far_beyond", "summarization/spelling_knows_names"} <= set(keys)
+
+
+def test_a_p_value_is_that_of_the_interval() -> None:
+    runs = (0.4, 1.9, 0.8, 2.7, 1.1)
+    for threshold in (0.0, 1.0, 5.0):
+        found = p_value(claim(*runs, threshold=threshold))
+        low, high = map(float, stats.ttest_1samp(runs, 0).confidence_interval(1 - found))
+        assert min(abs(low - threshold), abs(high - threshold)) < 1e-6
+
+
+def test_runs_that_are_all_alike_leave_no_doubt() -> None:
+    assert p_value(claim(3.0, 3.0, 3.0)) == 0.0
+    assert p_value(claim(3.0, 3.0, 3.0, threshold=3.0)) == 1.0
+
+
+def test_decided_claims_are_counted_and_lucky_ones_are_bounded() -> None:
+    sure = claim(1.0, 1.01, 0.99, 1.0, interval=(0.98, 1.02))
+    lucky = claim(1.0, 2.0, 0.5, 3.0, interval=(0.1, 3.1))
+    open_ = [claim(-1.0, 2.0, 0.5, -0.8 - n, interval=(-1.5, 1.9)) for n in range(18)]
+    found = tally([entry(one) for one in (sure, lucky, *open_)])
+    assert found == (20, 2, 1.0, 1)
+    assert tally([entry(sure)]) == (1, 1, 0.05, 1)
+    with pytest.raises(ValueError, match="at least one hypothesis"):
+        tally([])
+
+
+def test_a_verdict_without_reason_survives_in_few_studies() -> None:
+    """Where nothing is true, about 5 in 100 are decided, and hardly any of them survives."""
+    dice = np.random.default_rng(0)
+    entries = []
+    for _ in range(400):
+        runs = tuple(dice.normal(size=5))
+        low, high = map(float, stats.ttest_1samp(runs, 0).confidence_interval())
+        entries.append(entry(claim(*runs, interval=(low, high))))
+    found = tally(entries)
+    assert 8 <= found.decided <= 36
+    assert found.by_chance == pytest.approx(20)
+    assert found.surviving <= 2
