@@ -167,9 +167,9 @@ def test_the_books_package_carries_its_records_fonts_and_licences(tmp_path: Path
 def test_conda_finds_the_package_by_its_pip_section(tmp_path: Path) -> None:
     # what environment.yml gives pip, run where conda has already brought the dependencies
     project = copy_of_the_project(tmp_path)
-    needs = ("setuptools", "hatchling", "editables", "pathspec", "pluggy", "packaging")
-    needs += ("trove-classifiers", "numpy", "array-api-compat")
-    python = bare_environment(tmp_path / "env", *needs)
+    builders = ("setuptools", "hatchling", "editables", "pathspec", "pluggy", "packaging")
+    needs = ("trove-classifiers", "numpy", "array-api-compat")
+    python = bare_environment(tmp_path / "env", *builders, *needs)
     install(python, "--no-build-isolation", "-e", ".", "-e", "./bookkit", cwd=project)
     program = "import companion, bookkit; print(companion.__file__, bookkit.__file__)"
     for path in run(python, "-c", program, cwd=tmp_path).split():
