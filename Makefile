@@ -1,4 +1,5 @@
-# Two commands: `make book` renders the committed pages, `make test` checks everything. `make help` lists the rest.
+# Two commands: `make book` renders the committed pages, `make test` checks the house and runs every page again.
+# `make test-all` adds what is slow or exhaustive; `make help` lists the rest.
 # One environment, filled in two steps: what renders the book (no torch), then what runs it.
 
 PYTHON      ?= python3
@@ -12,6 +13,7 @@ PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
            --nbval-sanitize-with tests/book/nbval.cfg --dist loadscope $(PAGES)
+PYTEST  := $(PY) -m pytest -n auto
 PRINT   := PYTHONPATH=book/_ext $(PY) -m book_print
 THREADS := OMP_NUM_THREADS=1
 LIGHTHOUSE := 12.8.2
@@ -20,7 +22,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test site-check lighthouse check format notebooks experiments atlas bench variants constraints clean
+.PHONY: help book pdf test test-all site-check lighthouse check format notebooks experiments atlas bench variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -39,15 +41,19 @@ pdf: .chromium book ## Print lessons and evidence into _build/pdf and into the s
 .chromium: $(VENV)/.pdf
 	@$(PRINT) --find
 
-site-check: $(VENV)/.test book ## Look at every built page: links, weight, access, behaviour (`make test` does it, too)
-	$(THREADS) $(PY) -m pytest -n auto tests/book
+site-check: $(VENV)/.test book ## Look at every built page: links, weight, access, behaviour (`make test-all` does it, too)
+	$(THREADS) $(PYTEST) tests/book
 
 lighthouse: $(VENV)/.test book ## Run Lighthouse on the lessons and the heaviest pages (minutes on a quiet machine; not in CI)
 	@$(WITH_NODE) npm install --prefix _build/lighthouse --no-audit --no-fund --loglevel=error lighthouse@$(LIGHTHOUSE)
 	$(WITH_NODE) PYTHONPATH=book/_ext $(PY) -m book_check _build/lighthouse _build/html
 
-test: check book ## Check, render, run every test and re-run every page
-	$(THREADS) $(PY) -m pytest -n auto
+test: check book ## Check, render, run the quick tests and re-run every page (about 15 minutes)
+	$(THREADS) $(PYTEST) -m "not slow"
+	$(THREADS) $(NBVAL) -n 2
+
+test-all: check book ## The same with every test, slow and exhaustive ones included (about 45 minutes)
+	$(THREADS) $(PYTEST)
 	$(THREADS) $(NBVAL) -n 2
 
 check: $(VENV)/.test ## Lint, formatting and types, notebooks included
