@@ -53,13 +53,15 @@ def online_softmax(scores_blocks: Iterable[ArrayT]) -> tuple[ArrayT, ArrayT]:
     """
     maximum: Any = None
     for block in scores_blocks:
-        (scores,) = widen(block)
-        xp, highest = namespace(scores), row_maximum(scores)
+        xp = namespace(block)
+        (scores,) = widen(xp, block)
+        highest = row_maximum(xp, scores)
         if maximum is None:
             maximum, total = highest, xp.zeros_like(highest)
         risen = xp.maximum(maximum, highest)
-        shrink = xp.exp(maximum - finite(risen))  # the sum so far is less the old maximum
-        total = total * shrink + xp.sum(xp.exp(scores - finite(risen)), axis=-1, keepdims=True)
+        shrink = xp.exp(maximum - finite(xp, risen))  # the sum so far is less the old maximum
+        powers = xp.exp(scores - finite(xp, risen))
+        total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
         maximum = risen
     return maximum[..., 0], total[..., 0]
 
@@ -137,7 +139,7 @@ def tiled_attention(
            [3. ]])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value = widen(query, key, value)
+    query, key, value = widen(xp, query, key, value)
     if enable_gqa:
         key, value = share_heads(key, query), share_heads(value, query)
     band = Band(left, 0 if is_causal else right, beside_heads(offset, query, key))
@@ -149,9 +151,11 @@ def tiled_attention(
             scores = scaled_dot_score(query[..., queries, :], key[..., tile.keys, :], scale=scale)
             if softcap is not None:
                 scores = softcap * xp.tanh(scores / softcap)
-            scores = masked(masked(scores, cut_out(attn_mask, tile)), within(band, tile, scores))
-            risen = xp.maximum(maximum, row_maximum(scores))
-            powers, shrink = xp.exp(scores - finite(risen)), xp.exp(maximum - finite(risen))
+            scores = masked(xp, scores, cut_out(attn_mask, tile))
+            scores = masked(xp, scores, within(band, tile, scores))
+            risen = xp.maximum(maximum, row_maximum(xp, scores))
+            powers = xp.exp(scores - finite(xp, risen))
+            shrink = xp.exp(maximum - finite(xp, risen))
             total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
             blend = blend * shrink + powers @ value[..., tile.keys, :]
             maximum = risen
@@ -190,7 +194,7 @@ def divided(blend: Any, total: Any, maximum: Any) -> tuple[Any, Any]:
     xp = namespace(blend)
     alive = total > 0
     total = xp.where(alive, total, 1.0)
-    return blend / total, xp.where(alive, finite(maximum) + xp.log(total), -math.inf)
+    return blend / total, xp.where(alive, finite(xp, maximum) + xp.log(total), -math.inf)
 
 
 def tiles_of(
@@ -302,8 +306,8 @@ def merge_attention(
     (array([[4.]]), array([3.]))
     """
     xp, dtype = namespace(output), result_dtype(output, other_output)
-    output, lse, other_output, other_lse = widen(output, lse, other_output, other_lse)
-    highest = constant(finite(xp.maximum(lse, other_lse)))
+    output, lse, other_output, other_lse = widen(xp, output, lse, other_output, other_lse)
+    highest = constant(finite(xp, xp.maximum(lse, other_lse)))
     weight, other_weight = (xp.exp(x - highest)[..., None] for x in (lse, other_lse))
     total = weight + other_weight
     alive = total > 0

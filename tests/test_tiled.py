@@ -11,15 +11,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_lse, scaled_dot_product_attention
 from companion.masks import sliding_window_mask
 from companion.tiled import merge_attention, online_softmax, tiled_attention, window_attention
 from tests import oracle
 from tests.oracle import as_numpy, assert_matches
-from tests.test_attention import OPTIONS, PAIRS, B, D, H, K, Q, V, bias, draw, inputs, keep, moved
+from tests.test_attention import (
+    MIXTURES,
+    OPTIONS,
+    B,
+    D,
+    H,
+    K,
+    Q,
+    V,
+    bias,
+    draw,
+    inputs,
+    keep,
+    moved,
+)
 
 sdpa: Any = scaled_dot_product_attention  # untyped: the tests unpack arguments into them
 tiled: Any = tiled_attention
+with_lse: Any = attention_with_lse
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -43,9 +58,12 @@ def test_every_option_for_every_block_size(xp: Any, option: str, block_size: Any
     check(xp, OPTIONS[option], block_size=block_size)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
-def test_every_option_in_pairs(xp: Any, pair: tuple[str, str]) -> None:
-    check(xp, OPTIONS[pair[0]] | OPTIONS[pair[1]], block_size=3)
+@pytest.mark.parametrize("mixture", MIXTURES, ids=" and ".join)
+def test_options_together(mixture: list[str]) -> None:
+    options: dict[str, Any] = {}
+    for name in mixture:
+        options |= OPTIONS[name]
+    check(np, options, block_size=3)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
@@ -157,9 +175,12 @@ def test_gradients(torch: ModuleType, option: str, block_size: Any) -> None:
     """Through output and log-sum-exp, against automatic differentiation of the definition."""
     from array_api_compat import torch as xp
 
-    options = moved(xp, GRADIENTS[option]) | {"enable_gqa": True, "need_lse": True}
+    options = moved(xp, GRADIENTS[option]) | {"enable_gqa": True}
     grads = []
-    for attend, tiles in ((sdpa, {}), (tiled, {"block_size": block_size})):
+    for attend, tiles in (
+        (with_lse, {}),
+        (tiled, {"block_size": block_size, "need_lse": True}),
+    ):
         leaves = [torch.tensor(array, requires_grad=True) for array in inputs()]
         if "sinks" in options:
             options["sinks"] = torch.tensor(draw(H), requires_grad=True)

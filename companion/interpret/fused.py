@@ -45,13 +45,14 @@ def weights_of_rows(
     array([[0.26, 0.47, 0.26]])
     """
     xp, dtype = namespace(query), query.dtype
-    query, key = widen(query, key)
+    query, key = widen(xp, query, key)
     if enable_gqa:
         key = share_heads(key, query)
     scores = scaled_dot_score(query, key, scale=scale)
     if softcap is not None:
         scores = softcap * xp.tanh(scores / softcap)
-    scores = masked(scores, mask)
-    weights: ArrayT = cast(xp.exp(scores - finite(cast(lse, scores.dtype)[..., None])), dtype)
+    scores = masked(xp, scores, mask)
+    lse = finite(xp, cast(lse, scores.dtype)[..., None])
+    weights: ArrayT = cast(xp.exp(scores - lse), dtype)
     return weights
 # fmt: on

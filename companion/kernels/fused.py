@@ -37,6 +37,8 @@ def scaled_dot_product_attention(
     if is_causal:
         offset = beside_heads(offset, query, key)
         attn_mask, is_causal = _with_causal(attn_mask, query, key, offset)
+    if is_causal and scale is not None and scale < 0:
+        return NotImplemented  # torch scales what it has masked, and -inf becomes inf
     if not query.ndim == key.ndim == value.ndim == 4:
         options = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
         return _with_four_axes(query, key, value, attn_mask, is_causal=is_causal, **options)
