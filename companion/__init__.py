@@ -77,7 +77,13 @@ if TYPE_CHECKING:
         sinusoidal_encoding,
     )
     from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
-    from companion.tiled import merge_attention, online_softmax, tiled_attention, window_attention
+    from companion.tiled import (
+        merge_attention,
+        online_softmax,
+        tiled_attention,
+        tiled_attention_with_lse,
+        window_attention,
+    )
 
 __all__ = [
     "AdditiveAttention", "FeedForward", "KVCache", "LanguageModel", "LuongAttention",
@@ -94,7 +100,7 @@ __all__ = [
     "recurrent_linear_attention", "relative_buckets", "rotary_frequencies", "rotate",
     "scaled_dot_product_attention", "scaled_dot_score", "self_attention", "short_convolution",
     "sigmoid_decay", "sinusoidal_encoding", "sliding_window_mask", "softplus_decay",
-    "tiled_attention", "top_keys", "window_attention",
+    "tiled_attention", "tiled_attention_with_lse", "top_keys", "window_attention",
 ]  # fmt: skip
 
 _MODULES = {
@@ -133,7 +139,10 @@ _MODULES = {
         "sinusoidal_encoding",
     ),
     "scores": ("additive_score", "bilinear_score", "dot_score", "scaled_dot_score"),
-    "tiled": ("merge_attention", "online_softmax", "tiled_attention", "window_attention"),
+    "tiled": (
+        "merge_attention", "online_softmax", "tiled_attention", "tiled_attention_with_lse",
+        "window_attention",
+    ),
 }  # fmt: skip
 
 

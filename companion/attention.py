@@ -10,7 +10,6 @@ from companion.arrays import (
     ArrayT,
     cast,
     finite,
-    is_number,
     is_torch,
     namespace,
     result_dtype,
@@ -19,6 +18,7 @@ from companion.arrays import (
 )
 from companion.contracts import contract
 from companion.dispatch import accelerated
+from companion.heads import offset_beside_heads, repeat_kv
 from companion.masks import causal_mask, masked
 from companion.scores import scaled_dot_score
 
@@ -162,7 +162,7 @@ def scaled_dot_product_attention(
     xp, dtype = namespace(query), result_dtype(query, key, value)
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
-        key, value = share_heads(key, query), share_heads(value, query)
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
     scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
     weights = softmax(xp, scores, sinks)
     return cast(dropout(weights, dropout_p) @ value, dtype)
@@ -190,7 +190,7 @@ def masked_scores(
         scores = softcap * xp.tanh(scores / softcap)
     scores = masked(xp, scores, attn_mask)
     if is_causal:
-        offset = beside_heads(offset, query, key)
+        offset = offset_beside_heads(offset, query, key)
         causal = causal_mask(*scores.shape[-2:], offset=offset, like=query)
         scores = masked(xp, scores, causal)
     return scores
@@ -229,7 +229,7 @@ def attention_with_weights(
     xp, dtype = namespace(query), result_dtype(query, key, value)
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
-        key, value = share_heads(key, query), share_heads(value, query)
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
     scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
     weights = softmax(xp, scores, sinks)
     output = dropout(weights, dropout_p) @ value
@@ -268,7 +268,7 @@ def attention_with_lse(
     xp, dtype = namespace(query), result_dtype(query, key, value)
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
-        key, value = share_heads(key, query), share_heads(value, query)
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
     scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
     output = dropout(softmax(xp, scores, sinks), dropout_p) @ value
     return cast(output, dtype), log_sum_exp(xp, scores, sinks)
@@ -300,29 +300,6 @@ def log_sum_exp(xp: Any, scores: Any, sinks: Any = None) -> Any:
     total = xp.sum(xp.exp(logits - highest), axis=-1, keepdims=True)
     logarithm = highest + xp.log(xp.where(total > 0, total, 1.0))
     return xp.where(total > 0, logarithm, -math.inf)[..., 0]
-
-
-def share_heads(memory: Any, query: Any) -> Any:
-    """Repeat every key head for its consecutive query heads: [g0, g0, g1, g1].
-
-    >>> import numpy as np
-    >>> share_heads(np.array([[[1.0]], [[2.0]]]), np.zeros((4, 1, 1)))[:, 0, 0]
-    array([1., 1., 2., 2.])
-    """
-    return namespace(memory).repeat(memory, query.shape[-3] // memory.shape[-3], axis=-3)
-
-
-def beside_heads(offset: Any, *arrays: Any) -> Any:
-    """Give offsets (b,) the axes that follow in (b, h, q, d), so that b meets b.
-
-    >>> import numpy as np
-    >>> beside_heads(np.array([3, 5]), np.ones((2, 6, 7, 4))).shape
-    (2, 1)
-    """
-    if is_number(offset):
-        return offset
-    missing = max(array.ndim for array in arrays) - 2 - offset.ndim
-    return namespace(offset).reshape(offset, (*offset.shape, *(1,) * missing))
 
 
 def dropout(weights: Any, probability: float) -> Any:

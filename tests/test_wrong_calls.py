@@ -147,7 +147,8 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         "q_len": 3, "k_len": 4, "left": 1, "right": 1, "offset": LENGTHS, "like": X
     },
     "softplus_decay": {"x": X, "log_rate": np.ones(3), "bias": np.ones(3)},
-    "tiled_attention": {**ATTENTION, "need_lse": True, "left": 2, "right": 1, "block_size": (2, 3)},
+    "tiled_attention": {**ATTENTION, "left": 2, "right": 1, "block_size": (2, 3)},
+    "tiled_attention_with_lse": {**ATTENTION, "left": 2, "right": 1, "block_size": (2, 3)},
     "top_keys": {"scores": X, "count": 2, "mask": np.ones((4, 3), bool)},
     "window_attention": {
         "query": HEADS, "key": MEMORY, "value": MEMORY, "left": 2, "right": 1, "scale": 0.5,
