@@ -58,7 +58,7 @@ def short_convolution(
         past = xp.broadcast_to(cast(state, x.dtype), before)
     inputs = xp.concat([past, x], axis=-2)
 
-    wide, weights = widen(inputs, weight)
+    wide, weights = widen(xp, inputs, weight)
     output = sum(weights[:, i] * wide[..., i : i + length, :] for i in range(width))
     if bias is not None:
         output = output + cast(bias, wide.dtype)

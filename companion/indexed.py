@@ -36,7 +36,7 @@ def indexer_scores(
     """
     xp, dtype = namespace(query), result_dtype(query, key)
     scale = (query.shape[-1] * query.shape[-3]) ** -0.5 if scale is None else scale
-    query, key = widen(query, key)
+    query, key = widen(xp, query, key)
     products = query @ key[..., None, :, :].mT
     matches = xp.where(products < 0, 0.0, products)  # NaN stays
     if weight is not None:
@@ -65,7 +65,8 @@ def top_keys(scores: ArrayT, count: int, mask: Array | None = None) -> ArrayT:
     >>> top_keys(np.array([[1.0, 3.0, 0.0, 1.0]]), 2).astype(int)
     array([[1, 1, 0, 0]])
     """
-    xp, candidates = namespace(scores), masked(scores, mask)
+    xp = namespace(scores)
+    candidates = masked(xp, scores, mask)
     best_first = xp.argsort(-candidates, axis=-1, stable=True)
     rank = xp.argsort(best_first, axis=-1, stable=True)
     return (rank < count) & (candidates != -math.inf)
@@ -97,15 +98,16 @@ def indexer_divergence(weights: ArrayT, scores: ArrayT, mask: Array | None = Non
     array([0.51])
     """
     xp = namespace(scores)
-    weights, scores = widen(weights, scores)
-    logits = masked(scores, mask)
+    weights, scores = widen(xp, weights, scores)
+    logits = masked(xp, scores, mask)
     allowed = logits != -math.inf
     target = xp.where(allowed, xp.sum(weights, axis=-3), 0.0)
     total = xp.sum(target, axis=-1, keepdims=True)
     target = target / xp.where(total > 0, total, 1.0)
 
     log_target = xp.log(xp.where(target > 0, target, 1.0))
-    log_share = xp.where(allowed, logits - finite(log_sum_exp(logits))[..., None], 0.0)
+    lse = finite(xp, log_sum_exp(xp, logits))[..., None]
+    log_share = xp.where(allowed, logits - lse, 0.0)
     return xp.sum(target * (log_target - log_share), axis=-1)
 
 
@@ -142,7 +144,7 @@ def pool_blocks(
     if overlap and key.shape[-1] % 2:
         raise ValueError(f"key: got d = {key.shape[-1]}, wanted an even one for overlap=True")
     gate = xp.zeros_like(key) if gate is None else gate
-    key, gate = (_in_blocks(x, size) for x in widen(key, gate))
+    key, gate = (_in_blocks(x, size) for x in widen(xp, key, gate))
     if overlap:
         key, gate = _with_earlier(key, 0.0), _with_earlier(gate, -math.inf)
     return cast(xp.sum(masked_softmax(gate.mT) * key.mT, axis=-1), dtype)

@@ -109,7 +109,7 @@ def linear_attention(
     array([1.  , 1.5 , 1.75])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay = _widen(query, key, value, decay)
+    query, key, value, decay = _widen(xp, query, key, value, decay)
     if feature_map is not None:
         query, key = _mapped(feature_map, query, key, decay)
         value = xp.concat([value, xp.ones_like(value[..., :1])], axis=-1)
@@ -162,7 +162,7 @@ def recurrent_linear_attention(
     array([3., 5.])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepared(query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepared(xp, query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
     outputs = [query[..., :0, :] @ state]  # an empty sequence has an empty output
     query, key, value, write, decay = (_rows(x) for x in (query, key, value, write, decay))
@@ -210,7 +210,7 @@ def chunked_linear_attention(
     (array([1., 2., 3.]), array([[3.]]))
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepared(query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepared(xp, query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
     size = max(1, min(int(chunk_size), length))
     query, key, value, write = (_in_chunks(x, size) for x in (query, key, value, write))
@@ -373,20 +373,21 @@ def _map_rows(feature_map: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _prepared(
-    query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
+    xp: Any, query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
 ) -> tuple[Any, ...]:
     """Widen the arrays, give the factors the axes of key, and begin with zeros without a state."""
     decay, beta = _factors(decay, key), _factors(beta, key)
-    query, key, value, decay, beta, state = _widen(query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _widen(xp, query, key, value, decay, beta, state)
     given = (x for x in (key, value, decay, beta, state) if x is not None)
     lead: Any = reduce(broadcast_shape, (tuple(x.shape[:-2]) for x in given))  # type: ignore[arg-type]
     zeros = _filled(0.0, (*lead, key.shape[-1], value.shape[-1]), key)
     return query, key, value, decay, beta, zeros if state is None else zeros + state
 
 
-def _widen(*arrays: Any) -> tuple[Any, ...]:
+def _widen(xp: Any, *arrays: Any) -> tuple[Any, ...]:
     """Widen to the dtype in which products are added; None stays None."""
-    wide = iter(widen(*(x for x in arrays if x is not None)))
+    given = [x for x in arrays if x is not None]
+    wide = iter(widen(xp, *given))
     return tuple(None if x is None else next(wide) for x in arrays)
 
 

@@ -135,16 +135,15 @@ def prefix_mask(
     return prefix | causal_mask(q_len, k_len, offset=offset, like=prefix_lengths)
 
 
-def masked(scores: Any, mask: Array | None) -> Any:
+def masked(xp: Any, scores: Any, mask: Array | None) -> Any:
     """Put -inf where a boolean mask says False, or add a floating one; None allows all.
 
     >>> import numpy as np
-    >>> masked(np.ones(2), np.array([True, False]))
+    >>> masked(np, np.ones(2), np.array([True, False]))
     array([  1., -inf])
     """
     if mask is None:
         return scores
-    xp = namespace(scores)
     if xp.isdtype(mask.dtype, "bool"):
         return xp.where(mask, scores, -math.inf)
     return scores + cast(mask, scores.dtype)

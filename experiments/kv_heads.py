@@ -26,7 +26,7 @@ from torch import Generator, Tensor
 from bookkit.data.grammar import english_spanish
 from bookkit.data.grammar.reading import read
 from bookkit.records import Finding
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_lse
 from companion.cost import kv_cache_bytes
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
@@ -158,7 +158,7 @@ def streaming_attention(
     n = query.shape[-2]
     near = torch.as_tensor(sliding_window_mask(n, left=recent - 1))
     near[:, :kept] = False
-    attend = partial(scaled_dot_product_attention, enable_gqa=True, need_lse=True)
+    attend = partial(attention_with_lse, enable_gqa=True)
     last: tuple[Tensor, Tensor] = attend(query, key, value, near)
     if not kept:
         return last[0]

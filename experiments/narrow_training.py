@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_lse
 from experiments.claims import Claim, Quantity, distance
 from experiments.descent import CLIP, WARMUP, FromStart, new
 from experiments.experiment import Experiment, on
@@ -124,7 +124,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, setting: Setting) -> Te
     """
     q, k, v = (x.to(TYPES[setting.kind]) for x in (query, key, value))
     if setting.steps_in == "wide":
-        return scaled_dot_product_attention(q, k, v, scale=1.0, need_lse=True)[0].float()
+        return attention_with_lse(q, k, v, scale=1.0)[0].float()
     safe, running = setting.steps_in != "textbook", setting.steps_in == "running"
     return stepwise(q, k, v, safe=safe, running=running).float()
 

@@ -14,7 +14,12 @@ from itertools import product
 import torch
 from torch import Generator, Tensor
 
-from companion.attention import attend, masked_softmax, scaled_dot_product_attention
+from companion.attention import (
+    attend,
+    attention_with_lse,
+    masked_softmax,
+    scaled_dot_product_attention,
+)
 from companion.scores import dot_score, scaled_dot_score
 from experiments.claims import Claim, ratio
 from experiments.experiment import Experiment
@@ -54,13 +59,11 @@ def errors(draws: Draws, dtype: str, length: int, spread: float, seed: int) -> d
     query = spread / math.sqrt(d) * torch.randn(draws.queries, d, generator=generator)
     key, value = torch.randn(2, length, d, generator=generator)
     q, k, v = (x.to(kind) for x in (query, key, value))
-    exact, _ = scaled_dot_product_attention(
-        q.double(), k.double(), v.double(), scale=1.0, need_lse=True
-    )
+    exact, _ = attention_with_lse(q.double(), k.double(), v.double(), scale=1.0)
     outputs = {
         "rounding": exact.to(kind),
         "companion": scaled_dot_product_attention(q, k, v, scale=1.0),
-        "definition": scaled_dot_product_attention(q, k, v, scale=1.0, need_lse=True)[0],
+        "definition": attention_with_lse(q, k, v, scale=1.0)[0],
         "stepwise": stepwise(q, k, v),
         "running": stepwise(q, k, v, running=True),
     }

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
 from experiments.claims import Claim, Quantity, distance, ratio
 from experiments.descent import WARMUP
@@ -99,9 +99,7 @@ def _measured_at_once(
     above = F.normalize(torch.randn(b, 1, v, generator=generator), dim=-1)
     yield "dot", dot_score(query, key).detach().flatten()
     for name, scale in SCALES.items():
-        output, weights = scaled_dot_product_attention(
-            query, key, value, scale=scale(width), need_weights=True
-        )
+        output, weights = attention_with_weights(query, key, value, scale=scale(width))
         at_query, at_value = torch.autograd.grad((output * above).sum(), (query, value))
         weights = weights.detach()[:, 0].double()
         yield f"{name}/trace", 1 - weights.square().sum(-1)

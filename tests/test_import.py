@@ -38,9 +38,7 @@ import sys
 
 x = np.ones((2, 6, 5, 3))
 companion.scaled_dot_product_attention(x, x, x, is_causal=True)
-companion.scaled_dot_product_attention(
-    x, x, x, companion.causal_mask(5), sinks=np.ones(6), softcap=2.0, need_lse=True
-)
+companion.attention_with_lse(x, x, x, companion.causal_mask(5), sinks=np.ones(6), softcap=2.0)
 companion.dot_score(x, x), companion.scaled_dot_score(x, x)
 companion.bilinear_score(x, x, np.eye(3))
 companion.additive_score(x, x, np.eye(3), np.eye(3), np.ones(3))

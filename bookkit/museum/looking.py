@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers, seeded
 from companion.checks import check_influence
-from companion.layers import AdditiveAttention
+from companion.layers import AdditiveAttention, Attended
 
 PLACES = 16
 
@@ -64,7 +64,8 @@ class AdditiveWeights(nn.Module):
     def forward(self, query: Tensor, memory: Tensor) -> Tensor:
         """Return weights (b, q, k) from (b, q, query_dim) and (b, k, memory_dim)."""
         keys = self.attention.project(memory)
-        return self.attention(query, keys, memory, need_weights=True)[1]
+        attended: Attended = self.attention(query, keys, memory, need_weights=True)
+        return attended.weights
 
 
 def check_memory(make: Variant) -> None:

@@ -79,8 +79,8 @@ def check_weights(attention: Function, *, like: Array) -> None:
     Raises:
         AssertionError: other weights; the message hints at the cause.
 
-    >>> from companion.attention import scaled_dot_product_attention as attention
-    >>> check_weights(lambda *qkv: attention(*qkv, need_weights=True), like=np.ones(1))
+    >>> from companion.attention import attention_with_weights
+    >>> check_weights(attention_with_weights, like=np.ones(1))
     """
     query, key, value = _drawn()
     output, weights = _pair(attention, like, query, key, value)
@@ -119,8 +119,8 @@ def check_lse(attention: Function, *, like: Array) -> None:
     Raises:
         AssertionError: another number; the message hints at the cause.
 
-    >>> from companion.attention import scaled_dot_product_attention as attention
-    >>> check_lse(lambda *qkv: attention(*qkv, need_lse=True), like=np.ones(1))
+    >>> from companion.attention import attention_with_lse
+    >>> check_lse(attention_with_lse, like=np.ones(1))
     """
     query, key, value = _drawn()
     _, lse = _pair(attention, like, query, key, value)

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
+from companion.layers import Attended
 from companion.models._checks import check_batch, check_targets, one_each
 from companion.models.seq2seq import Encoded, Recurrent, Seq2Seq, Seq2SeqConfig
 
@@ -310,7 +311,10 @@ class PointerGenerator(nn.Module):
         assert keys is not None  # `base` has attention
         if self.coverage and coverage is not None:
             keys = keys + coverage[..., None] * self.coverage_vector
-        return self.attention(states, keys, encoded.memory, mask=encoded.mask, need_weights=True)
+        attended: Attended = self.attention(
+            states, keys, encoded.memory, mask=encoded.mask, need_weights=True
+        )
+        return attended
 
     def _cover(self, states: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
         """Look state by state, each knowing how much attention those before it gave."""

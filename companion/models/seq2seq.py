@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.layers import AdditiveAttention, LuongAttention
+from companion.layers import AdditiveAttention, Attended, LuongAttention
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
 from companion.models._checks import check_batch, check_targets, one_each
@@ -303,9 +303,10 @@ class Seq2Seq(nn.Module):
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
         if self.attention is None or encoded.keys is None:
             return encoded.start[0][:, None].expand_as(query), None
-        return self.attention(
+        attended: Attended = self.attention(
             query, encoded.keys, encoded.memory, mask=encoded.mask, need_weights=True
         )
+        return attended
 
     def attentional(self, context: Tensor, states: Tensor) -> Tensor:
         """Join (b, q, hidden_dim) contexts and states: tanh(W_c [c; s])."""

@@ -98,7 +98,7 @@ def rotate(
     """
     xp, frequencies = namespace(x), _frequencies_like(x, frequencies)
     pairs = frequencies.shape[0]
-    (part,) = widen(x[..., : 2 * pairs])
+    (part,) = widen(xp, x[..., : 2 * pairs])
     if interleaved:
         neighbours = xp.reshape(part, (*part.shape[:-1], pairs, 2))
         a, b = neighbours[..., 0], neighbours[..., 1]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bookkit.figures import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
 from companion import (
+    attention_with_weights,
     causal_mask,
     document_mask,
     masked_softmax,
@@ -20,7 +21,6 @@ from companion import (
     prefix_mask,
     rotary_frequencies,
     rotate,
-    scaled_dot_product_attention,
     scaled_dot_score,
     sliding_window_mask,
 )
@@ -275,8 +275,8 @@ def test_head_viewer_by_touch(browser: Browser) -> None:
 def shows(page: Page, mask: NDArray[np.bool_]) -> None:
     """Compare the table with attention under a mask."""
     value = np.eye(6)
-    _, weights = scaled_dot_product_attention(
-        HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6)), need_weights=True
+    _, weights = attention_with_weights(
+        HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6))
     )
     shown = np.array(playable.exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
     np.testing.assert_allclose(shown, weights, atol=1e-6)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from companion.attention import attention_with_lse, attention_with_weights
 from companion.attention import scaled_dot_product_attention as attend
 from companion.checks import (
     check_bias,
@@ -138,18 +139,18 @@ def test_a_mask_of_numbers_is_added_as_it_is(change: Function, said: str) -> Non
 
 def test_weights_are_those_of_the_output() -> None:
     def sharper(query: Any, key: Any, value: Any) -> Any:
-        return attend(query, key, value), attend(2 * query, key, value, need_weights=True)[1]
+        return attend(query, key, value), attention_with_weights(2 * query, key, value)[1]
 
     assert "not the values blended by the weights" in complaint(check_weights, sharper)
     assert "wanted the output and one array more" in complaint(check_weights, attend)
-    turned = lambda *qkv: (attend(*qkv), attend(*qkv, need_weights=True)[1].mT)  # noqa: E731
+    turned = lambda *qkv: (attend(*qkv), attention_with_weights(*qkv)[1].mT)  # noqa: E731
     assert "wanted (2, 3, 5, 7)" in complaint(check_weights, turned)
 
 
 def test_the_log_sum_exp_is_natural_and_of_scaled_products() -> None:
     def given(change: Function) -> Function:
         def function(query: Any, key: Any, value: Any) -> Any:
-            output, lse = attend(query, key, value, need_lse=True)
+            output, lse = attention_with_lse(query, key, value)
             return output, change(lse, query, key)
 
         return function
@@ -161,7 +162,7 @@ def test_the_log_sum_exp_is_natural_and_of_scaled_products() -> None:
     assert "not scaled" in complaint(check_lse, given(unscaled))
     assert "differs by up to 1" in complaint(check_lse, given(lambda lse, *_: lse + 1))
     assert "gave the shape" in complaint(check_lse, given(lambda lse, *_: lse[..., None]))
-    three = lambda *qkv: attend(*qkv, need_weights=True, need_lse=True)  # noqa: E731
+    three = lambda *qkv: (*attention_with_weights(*qkv), 0.0)  # noqa: E731
     assert "gave 3 results" in complaint(check_lse, three)
 
 

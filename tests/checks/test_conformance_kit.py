@@ -31,7 +31,7 @@ def named(found: dict[str, Finding], verdict: str) -> set[str]:
 
 
 RIGHT = {
-    "ours": (companion.scaled_dot_product_attention, {"window"}),
+    "ours": (companion.scaled_dot_product_attention, {"window", "weights", "lse"}),
     "tiled": (companion.tiled_attention, {"weights"}),
     "broken, without a fault": (attention, set()),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.cache import KVCache
 from companion.cost import (
     LiveBytes,
@@ -61,7 +61,7 @@ def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> Non
     query = torch.ones(2, 3, 67, 5)
     matrix, output = array_bytes(2, 3, 67, 67), array_bytes(2, 3, 67, 5)
     with torch.no_grad(), LiveBytes() as count:
-        weighed = scaled_dot_product_attention(query, query, query, need_weights=True)
+        weighed = attention_with_weights(query, query, query)
     assert count.live == matrix + output
     assert count.peak >= 3 * matrix
     with torch.no_grad(), LiveBytes() as count:
@@ -85,7 +85,7 @@ def test_what_feed_forward_keeps(activation: Any, gated: bool, dtype: torch.dtyp
 
 
 def by_definition(*arrays: Any, **options: Any) -> Any:
-    return scaled_dot_product_attention(*arrays, **options, need_weights=True)[0]
+    return attention_with_weights(*arrays, **options)[0]
 
 
 METHODS: dict[Any, Any] = {

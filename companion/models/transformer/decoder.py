@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from companion.cache import KVCache
 from companion.contracts import contract
-from companion.dispatch import accelerated
 from companion.layers import ProjectedMemory
 from companion.models.transformer.bias import make_bias
 from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
+from companion.models.transformer.one_token import one_token
 
 
 class DecoderOutput(NamedTuple):
@@ -31,7 +31,6 @@ class DecoderOutput(NamedTuple):
     cross_weights: tuple[Tensor | None, ...]
 
 
-@accelerated
 def through_blocks(
     x: Tensor, blocks: nn.ModuleList, memories: Sequence[ProjectedMemory] | None = None, *,
     bias: Tensor | None = None, memory_mask: Tensor | None = None,
@@ -157,11 +156,18 @@ class Decoder(nn.Module):
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(x, None if caches is None else caches[0])
-        x, self_weights, cross_weights = through_blocks(
-            x, self.blocks, memories, bias=bias, memory_mask=memory_mask, caches=caches,
-            lengths=lengths, weights_of=weights_of,
-        )  # fmt: skip
-        hidden = x if self.norm is None else self.norm(x)
+        told = memories, bias, lengths
+        rows = None
+        if caches and not weights_of and all(option is None for option in told):
+            rows = one_token(x, self.blocks, caches)
+        if rows is None:
+            rows, self_weights, cross_weights = through_blocks(
+                x, self.blocks, memories, bias=bias, memory_mask=memory_mask, caches=caches,
+                lengths=lengths, weights_of=weights_of,
+            )  # fmt: skip
+        else:
+            self_weights = cross_weights = (None,) * len(self.blocks)
+        hidden = rows if self.norm is None else self.norm(rows)
         return DecoderOutput(hidden, self_weights, cross_weights)
 
     if TYPE_CHECKING:

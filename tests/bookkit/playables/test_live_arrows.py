@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup, Tag
 
 from bookkit.data.plane import plane_words
 from bookkit.figures import LiveOutput, arrow_lookup
-from companion import scaled_dot_product_attention
+from companion import attention_with_weights
 
 WORDS, VECTORS = plane_words()
 
@@ -41,8 +41,8 @@ def test_weights_and_blend_are_those_of_attention(
     key = VECTORS.copy()
     key[5] *= length / 2
     bias = -(key**2).sum(-1) / 2 / temperature if score == "Gaussian" else None
-    blend, weights = scaled_dot_product_attention(
-        np.array([[0.7, -1.2]]), key, VECTORS, bias, scale=1 / temperature, need_weights=True
+    blend, weights = attention_with_weights(
+        np.array([[0.7, -1.2]]), key, VECTORS, bias, scale=1 / temperature
     )
     np.testing.assert_allclose(values(figure, "weight"), weights[0], atol=1e-8)
     np.testing.assert_allclose(values(figure, "found"), blend[0], atol=1e-8)

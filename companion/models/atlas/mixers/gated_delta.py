@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.attention import share_heads
 from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.gates import l2_normalize, softplus_decay
+from companion.heads import repeat_kv
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
@@ -156,4 +156,4 @@ class GatedDelta(nn.Module):
         query, key, value = torch.split(qkv, [keys, keys, values], dim=-1)
         value = in_heads(value, spec.value_dim)
         query, key = (in_heads(part, spec.key_dim) for part in (query, key))
-        return share_heads(query, value), share_heads(key, value), value
+        return repeat_kv(query, value), repeat_kv(key, value), value

@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.attention import share_heads
 from companion.contracts import contract
 from companion.convolution import short_convolution
+from companion.heads import repeat_kv
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
@@ -160,7 +160,7 @@ class Mamba2(nn.Module):
         value, key, query = torch.split(mixed, [spec.inner_dim, shared, shared], dim=-1)
         value = in_heads(value, spec.head_dim)
         key, query = (in_heads(part, spec.state_dim) for part in (key, query))
-        return value, share_heads(key, value), share_heads(query, value)
+        return value, repeat_kv(key, value), repeat_kv(query, value)
 
     def _steps(self, x: Tensor) -> Tensor:
         """Return how long the step of every head is, (b, h, n), in at least float32."""

@@ -6,7 +6,7 @@ layer, what is to be computed. That is found out once a text, when its first sin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.cache import KVCache
+from companion.dispatch import only_definitions
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.layers.feed_forward import ACTIVATIONS
 from companion.models.transformer.blocks import Block, PreNorm, Rotary
@@ -30,34 +31,34 @@ _KNOWN = {Block, MultiHeadAttention, FeedForward, PreNorm, nn.RMSNorm, nn.LayerN
 _KNOWN |= {nn.Linear, nn.Dropout}
 
 
-def through_blocks(
-    x: Tensor, blocks: nn.ModuleList, memories: Any = None, *, bias: Any = None,
-    memory_mask: Any = None, caches: Sequence[KVCache] | None = None, lengths: Any = None,
-    weights_of: Container[int] = (),
-) -> Any:  # fmt: skip
-    """Take one token for each sequence of caches without windows, where no gradients are wanted.
+def one_token(x: Tensor, blocks: nn.ModuleList, caches: Sequence[KVCache]) -> Tensor | None:
+    """Pass one token of each sequence, (b, 1, e), through the blocks of a decoder without a memory.
 
     The weights are the blocks' own: what is written into them counts at once. A weight that is
     put in the place of another, or a hook, counts from the next caches on.
 
-    >>> through_blocks(torch.ones(1, 2, 3), nn.ModuleList())
-    NotImplemented
+    Returns:
+        (b, 1, e), or None where the blocks themselves must be called: caches with windows, more
+        than one token, gradients, or blocks that are not a Llama's.
+
+    >>> one_token(torch.ones(1, 2, 3), nn.ModuleList(), []) is None
+    True
     """
-    if not caches or x.shape[1] != 1 or weights_of:
-        return NotImplemented
-    if any(option is not None for option in (memories, bias, lengths)) or _is_traced():
-        return NotImplemented
+    if not caches or x.shape[1] != 1 or _is_traced():
+        return None
     stack = _stack_of(blocks, caches[0])
     if stack is None or not stack.takes(x, caches):
-        return NotImplemented
-    nothing = (None,) * len(blocks)
-    return stack(x, caches), nothing, nothing
+        return None
+    return stack(x, caches)
 
 
 def _is_traced() -> bool:
-    """Say whether somebody wants gradients, traces, or chooses dtypes."""
+    """Say whether somebody wants definitions or gradients, traces, or chooses dtypes."""
     return (
-        torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu")
+        only_definitions()
+        or torch.is_grad_enabled()
+        or torch.compiler.is_compiling()
+        or torch.is_autocast_enabled("cpu")
     )
 
 

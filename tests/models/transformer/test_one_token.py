@@ -10,10 +10,10 @@ from torch import Tensor
 
 from companion.cache import KVCache
 from companion.dispatch import definitions
-from companion.kernels import single_token
 from companion.models.transformer import LanguageModel
 from companion.models.transformer.blocks import Block
 from companion.models.transformer.decoder import Decoder
+from companion.models.transformer.one_token import _Stack
 from tests.transformers import config_of, randomised
 
 TOKENS = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 12, 13]])
@@ -23,13 +23,13 @@ TOKENS = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 12, 13]])
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of blocks of every token that the kernel takes."""
     blocks: list[int] = []
-    whole = single_token._Stack.__call__
+    whole = _Stack.__call__
 
-    def counted(stack: single_token._Stack, x: Tensor, caches: tuple[KVCache, ...]) -> Tensor:
+    def counted(stack: _Stack, x: Tensor, caches: tuple[KVCache, ...]) -> Tensor:
         blocks.append(len(stack.steps))
         return whole(stack, x, caches)
 
-    monkeypatch.setattr(single_token._Stack, "__call__", counted)
+    monkeypatch.setattr(_Stack, "__call__", counted)
     return blocks
 
 
