@@ -10,7 +10,7 @@ from torch import Tensor
 
 from companion.cache import KVCache
 from companion.caches import BlockPool, EightBitCache, PagedCache
-from companion.checks import check_cached
+from companion.conformance import check_cached
 from companion.layers import MultiHeadAttention
 from companion.models.transformer import LanguageModel, TransformerConfig
 

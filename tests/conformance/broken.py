@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from companion.arrays import device_of, namespace
-from companion.checks._outputs import Function
+from companion.conformance._outputs import Function
 
 
 def attention(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from companion.checks._outputs import changed_numbers, fail_if, outputs_of
+from companion.conformance._outputs import changed_numbers, fail_if, outputs_of
 from companion.contracts import contract
 
 MOVES = (1, 7, 50)

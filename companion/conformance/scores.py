@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from companion.arrays import Array
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Function,
     Numbers,
     constant_like,

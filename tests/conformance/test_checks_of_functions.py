@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from companion.attention import scaled_dot_product_attention
-from companion.checks import (
+from companion.conformance import (
     check_agree,
     check_alone,
     check_bleu,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from companion.arrays import Array, namespace
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Function,
     Numbers,
     differ,

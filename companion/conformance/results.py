@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from companion.arrays import Array, namespace
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Function,
     Numbers,
     constant_like,
@@ -17,7 +17,7 @@ from companion.checks._outputs import (
     plain_numbers,
     steady_outputs,
 )
-from companion.checks.attention import measured_scale
+from companion.conformance.attention import measured_scale
 from companion.contracts import contract
 
 B, H, Q, K, D = 2, 3, 5, 7, 8

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from companion.arrays import Array, is_torch
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Function,
     constant_like,
     enough_positions,
@@ -16,7 +16,7 @@ from companion.checks._outputs import (
     mask_like,
     plain_numbers,
 )
-from companion.checks.influence import influence
+from companion.conformance.visibility import influence
 from companion.contracts import contract
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from companion.arrays import Array
-from companion.checks._outputs import Function, constant_like, fail_if, outputs_of
+from companion.conformance._outputs import Function, constant_like, fail_if, outputs_of
 from companion.contracts import contract
 
 OLD, NEW, DECAY = 10.0, 2.0, 0.5

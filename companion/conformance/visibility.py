@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from companion.arrays import Array
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Flags,
     Function,
     any_by_position,

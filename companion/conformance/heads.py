@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from companion.arrays import Array
-from companion.checks._outputs import Function, Numbers, constant_like, fail_if, outputs_of
-from companion.checks.influence import influence
+from companion.conformance._outputs import Function, Numbers, constant_like, fail_if, outputs_of
+from companion.conformance.visibility import influence
 from companion.contracts import contract
 
 WIDTH = 8

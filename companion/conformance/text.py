@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from companion.checks._outputs import fail_if
+from companion.conformance._outputs import fail_if
 from companion.contracts import contract
 
 Sentences = Sequence[Sequence[str]]

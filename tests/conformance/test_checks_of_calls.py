@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from companion.attention import scaled_dot_product_attention as attend
-from companion.checks import (
+from companion.conformance import (
     check_bias,
     check_definition,
     check_delta_rule,
@@ -27,7 +27,7 @@ from companion.checks import (
     check_softcap,
     check_weights,
 )
-from companion.checks.attention import measured_scale
+from companion.conformance.attention import measured_scale
 from companion.linear import chunked_linear_attention, recurrent_linear_attention
 
 Function = Callable[..., Any]

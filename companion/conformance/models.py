@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Function,
     changed_numbers,
     fail_if,

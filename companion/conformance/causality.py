@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from companion.arrays import Array
-from companion.checks._outputs import (
+from companion.conformance._outputs import (
     Function,
     changed_numbers,
     constant_like,
