@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
+from companion.layers.feed_forward import Activation
 from companion.models.atlas import FAMILIES, DecoderModel, read_config, read_weights
 from companion.models.options import Options
-from companion.models.transformer.config import Activation, Tied, TransformerConfig
+from companion.models.transformer.config import Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder

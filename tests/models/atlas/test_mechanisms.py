@@ -23,7 +23,7 @@ from companion.models.atlas import (
     TokenInputSpec,
 )
 from companion.models.atlas.experts import Experts, Router
-from companion.models.atlas.feed_forward import XIELU
+from companion.layers.feed_forward import XIELU
 from companion.models.atlas.mixers.differential import DifferentialAttention
 from companion.models.atlas.mixers.softmax import Attention
 from companion.models.atlas.norms import Norm
