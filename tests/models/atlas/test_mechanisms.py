@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from companion.layers.feed_forward import XIELU
 from companion.models.atlas import (
     AttentionSpec,
     DecoderModel,
@@ -23,7 +24,6 @@ from companion.models.atlas import (
     TokenInputSpec,
 )
 from companion.models.atlas.experts import Experts, Router
-from companion.layers.feed_forward import XIELU
 from companion.models.atlas.mixers.differential import DifferentialAttention
 from companion.models.atlas.mixers.softmax import Attention
 from companion.models.atlas.norms import Norm

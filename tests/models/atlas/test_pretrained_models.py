@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from companion.decoding import beam, greedy
 from companion.models.atlas import DecoderModel
-from companion.models.transformer import from_pretrained
+from companion.models.pretrained import from_pretrained
 from experiments.atlas.check import build, first_of_ties
 from experiments.atlas.rows import ROWS, Row
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from companion.models.pattern import as_pattern, pattern_of
 from companion.models.transformer import LanguageModel, TransformerConfig
-from companion.models.transformer.pattern import as_pattern, pattern_of
 from companion.positions import Yarn
 
 TOKENS = torch.randint(0, 23, (3, 13), generator=torch.Generator().manual_seed(1))

@@ -16,7 +16,7 @@ from companion.models.atlas.families.family import Family, copy_weights
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
 
-_NAMES = {
+NAMES = {
     "embedding": "embedding.words",
     "embedding_norm": "embedding.norm",
     "norm": "decoder.norm",
@@ -36,6 +36,7 @@ _NAMES = {
         }.items()
     },
 }
+"""Modules of the atlas's models, and what a `LanguageModel` calls them; * is a layer's number."""
 
 
 @contract()
@@ -95,7 +96,7 @@ def as_pattern(model: LanguageModel) -> DecoderModel:
         The model in evaluation mode: it gives the same logits, without dropout.
     """
     pattern = DecoderModel(pattern_of(model.config)).to(model.embedding.words.weight.dtype)
-    family = Family(lambda _: pattern.spec, _NAMES)
+    family = Family(lambda _: pattern.spec, NAMES)
     copy_weights(pattern, family, dict(model.named_parameters()))
     return pattern.eval()
 

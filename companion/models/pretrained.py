@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.layers.feed_forward import Activation
 from companion.models.atlas import FAMILIES, DecoderModel, read_config, read_weights
+from companion.models.atlas.families.shared import LLAMA, head_width, rotary_of
 from companion.models.options import Options
+from companion.models.pattern import NAMES
 from companion.models.transformer.config import Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
@@ -27,19 +28,10 @@ from companion.models.transformer.weights import (
     read_json,
     shapes_of,
 )
-from companion.positions import Linear, Llama3, RotaryScaling, Yarn
+from companion.positions import RotaryScaling
 
 Pretrained = LanguageModel | MaskedLanguageModel | TextEncoder | DecoderModel
 Tensors = Mapping[str, Tensor]
-
-_ACTIVATIONS: dict[str, Activation] = {
-    "relu": "relu",
-    "gelu": "gelu",
-    "gelu_new": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh",
-    "silu": "silu",
-    "swish": "silu",
-}
 
 # Modules of the package, and their names in the files; * is the number of a block.
 _BERT = {
@@ -70,17 +62,7 @@ _GPT2 = {
     "decoder.norm": "ln_f",
 }
 _LLAMA = {
-    "embedding.words": "embed_tokens",
-    "decoder.blocks.*.self_residual.norm": "layers.*.input_layernorm",
-    "decoder.blocks.*.self_attention.query_proj": "layers.*.self_attn.q_proj",
-    "decoder.blocks.*.self_attention.key_proj": "layers.*.self_attn.k_proj",
-    "decoder.blocks.*.self_attention.value_proj": "layers.*.self_attn.v_proj",
-    "decoder.blocks.*.self_attention.output_proj": "layers.*.self_attn.o_proj",
-    "decoder.blocks.*.feed_forward_residual.norm": "layers.*.post_attention_layernorm",
-    "decoder.blocks.*.feed_forward.gate_proj": "layers.*.mlp.gate_proj",
-    "decoder.blocks.*.feed_forward.up_proj": "layers.*.mlp.up_proj",
-    "decoder.blocks.*.feed_forward.down_proj": "layers.*.mlp.down_proj",
-    "decoder.norm": "norm",
+    own: str(LLAMA[atlas]).removeprefix("model.") for atlas, own in NAMES.items() if atlas in LLAMA
 }
 
 
@@ -194,12 +176,7 @@ def _of_the_atlas(options: Options, stored: Stored, path: Path, dtype: torch.dty
 
 
 class _Options(Options):
-    """The fields of a config.json, and what they say of activations and tied weights."""
-
-    def activation(self, name: str) -> Activation:
-        """Return the package's name of an activation."""
-        activation: Activation = self.one_of(name, dict(_ACTIVATIONS))
-        return activation
+    """The fields of a config.json, and what they say of tied weights."""
 
     def tied(self, default: bool, head: Tensor | None, words: Tensor | None) -> Tied:
         """Return what is tied: a head that is stored and differs from the embedding is not."""
@@ -329,41 +306,15 @@ def _llama(options: _Options, tensors: Tensors) -> Layout:
 
 
 def _rotary(options: _Options) -> tuple[float, RotaryScaling | None]:
-    """Return base and rescaling, from the fields of version 5 or of those before.
-
-    Where a file holds both, the older ones count, as in the library itself. An original length
-    beside them counts before one inside.
-    """
-    given = options.get("rope_scaling") or options.get("rope_parameters") or {}
-    if not isinstance(given, dict):
-        raise ValueError(f"rope_parameters: {options.path} has {given!r}, wanted an object")
-    rope = _Options(given, f"rope_parameters of {options.path}")
-    if rope.get("partial_rotary_factor", options.get("partial_rotary_factor")) not in (None, 1.0):
-        raise ValueError(f"rope_parameters: {options.path} has {rope}, wanted whole heads rotated")
-    base = rope.get("rope_theta", options.get("rope_theta", 10_000.0))
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind == "default":
-        return base, None
-    if kind == "linear":
-        return base, Linear(rope["factor"])
-    name = "original_max_position_embeddings"
-    length = options.get(name, rope.get(name, options["max_position_embeddings"]))
-    if kind == "llama3":
-        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
-        return base, Llama3(rope["factor"], low, high, length)
-    factors = ("attention_factor", "mscale", "mscale_all_dim")
-    if kind == "yarn" and all(rope.get(name) is None for name in factors):
-        return base, Yarn(
-            rope["factor"],
-            length,
-            beta_fast=rope.get("beta_fast") or 32.0,
-            beta_slow=rope.get("beta_slow") or 1.0,
-            truncate=rope.flag("truncate", True),
-        )
-    raise ValueError(
-        f"rope_parameters: {options.path} has {rope}, wanted rope_type default, linear, llama3, "
-        f"or yarn without a factor on attention of its own"
-    )
+    """Return base and rescaling, as the atlas reads them, if they are what these models have."""
+    width = head_width(options)
+    rotary = rotary_of(options, width)
+    told = f"rope_parameters: {options.path} has {rotary}, wanted"
+    if rotary.width != width:
+        raise ValueError(f"{told} whole heads rotated")
+    if rotary.scaling is not None and rotary.factor not in (None, rotary.scaling.attention_factor):
+        raise ValueError(f"{told} yarn without a factor on attention of its own")
+    return rotary.base, rotary.scaling
 
 
 def _open_weights(folder: Path) -> Stored:
