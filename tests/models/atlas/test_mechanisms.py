@@ -70,6 +70,7 @@ NEEDED: list[tuple[str, str, Any]] = [
 """A row, a part of its layers, and what makes the part useless."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "part", "value"), NEEDED)
 def test_a_model_without_the_mechanism_differs_from_its_reference(
     name: str, part: str, value: Any
