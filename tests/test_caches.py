@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.cache import KVCache
-from companion.caches import BlockPool, EightBitCache, PagedCache
+from companion.cache import BlockPool, EightBitCache, KVCache, PagedCache
 from companion.conformance import check_cached
 from companion.layers import MultiHeadAttention
 from companion.models.transformer import LanguageModel, TransformerConfig

@@ -5,6 +5,7 @@ Formulas build nothing and run nothing. What they say is what `measure_flops`, `
 and in bytes no more than tensors.
 """
 
+import companion.needs_torch  # noqa: F401
 from companion.cost.counters import LiveBytes, measure_flops, measure_saved_bytes
 from companion.cost.decoders import TokenCost, layer_weights, outer_weights, token_cost
 from companion.cost.growth import PowerLaw, crossover_length, fit_exponent, t_quantile

@@ -1,4 +1,4 @@
-"""Keys and values of the tokens so far: a decoding step then projects its own token alone."""
+"""Keys and values in memory that is allocated once."""
 
 from __future__ import annotations
 
