@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         prefix_mask,
         sliding_window_mask,
     )
+    from companion.models.pretrained import from_pretrained
     from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
     from companion.models.transformer import (
         LanguageModel,
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
         TextEncoder,
         Transformer,
         TransformerConfig,
-        from_pretrained,
     )
     from companion.positions import (
         alibi_bias,
@@ -129,10 +129,10 @@ _MODULES = {
         "recurrent_linear_attention",
     ),
     "masks": ("causal_mask", "document_mask", "padding_mask", "prefix_mask", "sliding_window_mask"),
+    "models.pretrained": ("from_pretrained",),
     "models.seq2seq": ("Seq2Seq", "Seq2SeqConfig"),
     "models.transformer": (
         "LanguageModel", "MaskedLanguageModel", "TextEncoder", "Transformer", "TransformerConfig",
-        "from_pretrained",
     ),
     "positions": (
         "alibi_bias", "alibi_slopes", "relative_buckets", "rotary_frequencies", "rotate",

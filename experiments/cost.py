@@ -159,7 +159,7 @@ def flops_of(growth: Growth, n: int) -> dict[str, int]:
         "window": costs.tiled_flops(h, band, head_dim=e // h).forward,
         "linear": costs.linear_attention_flops(
             e // h, e // h, length=n, num_heads=h, is_causal=False, normalised=True
-        ).total,
+        ),
         "recurrent": costs.recurrent_flops("gru", e, e, tokens=n),
         "projections": attention.projections,
         "feed_forward": feed_forward,

@@ -63,6 +63,28 @@ except TypeError:
     assert "torch" not in loaded
 
 
+def test_whoever_lacks_torch_is_told_what_to_install() -> None:
+    said = run("""
+import sys
+
+sys.modules["torch"] = None  # as if it were not installed
+import companion
+
+for wanted in ("MultiHeadAttention", "KVCache", "LanguageModel"):
+    try:
+        getattr(companion, wanted)
+    except ModuleNotFoundError as error:
+        print(error.name, error)
+try:
+    from companion.decoding import greedy
+except ModuleNotFoundError as error:
+    print(error.name, error)
+""").splitlines()
+    assert len(said) == 4
+    assert {line.endswith("pip install 'attention-companion[train]'") for line in said} == {True}
+    assert {line.split()[0] for line in said} == {"torch"}
+
+
 def test_the_package_imports_in_30_ms() -> None:
     script = (
         "import time; t = time.process_time(); import companion; print(time.process_time() - t)"

@@ -8,7 +8,7 @@ from torch import Tensor
 from bookkit.museum.exhibit import Exhibit, Variant, attend_causally, seeded, two_inputs
 from companion.attention import scaled_dot_product_attention
 from companion.cache import KVCache
-from companion.checks import check_cached, check_reach
+from companion.conformance import check_cached, check_reach
 from companion.layers import MultiHeadAttention
 from companion.masks import sliding_window_mask
 

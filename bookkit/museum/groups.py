@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, normal_numbers
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_dtype, check_grouped, check_softcap
+from companion.conformance import check_dtype, check_grouped, check_softcap
 from companion.masks import causal_mask
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_agree, check_prefixes
+from companion.conformance import check_agree, check_prefixes
 from companion.masks import causal_mask
 from companion.positions import rotate
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers, seeded
-from companion.checks import check_influence
+from companion.conformance import check_influence
 from companion.layers import AdditiveAttention, Attended
 
 PLACES = 16

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, attend_causally, seeded, two_inputs, two_texts
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_agree, check_causal, check_mask
+from companion.conformance import check_agree, check_causal, check_mask
 from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig

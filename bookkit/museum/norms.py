@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, seeded, two_inputs
-from companion.checks import check_norm_order
+from companion.conformance import check_norm_order
 from companion.models.transformer import TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.models.transformer.config import NormOrder

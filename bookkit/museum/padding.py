@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, Variant, seeded, two_inputs, two_texts
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_padding
+from companion.conformance import check_padding
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
 from companion.models.transformer import LanguageModel, TransformerConfig

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers
-from companion.checks import check_agree, check_relative
+from companion.conformance import check_agree, check_relative
 from companion.positions import rotary_frequencies, rotate, sinusoidal_encoding
 
 WIDTH = 16

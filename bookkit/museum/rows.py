@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, two_inputs
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_dead_row
+from companion.conformance import check_dead_row
 
 
 def zero_by_zero(x: Tensor, mask: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bookkit.museum.exhibit import Exhibit
-from companion.checks import check_bleu, check_spacing
+from companion.conformance import check_bleu, check_spacing
 from companion.data.pairs import words
 from companion.metrics import bleu
 

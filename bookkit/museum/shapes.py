@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, normal_numbers, seeded, two_inputs
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_alone, check_permutation, check_scale
+from companion.conformance import check_alone, check_permutation, check_scale
 from companion.layers import MultiHeadAttention
 
 HEADS = 4

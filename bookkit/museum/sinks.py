@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers
-from companion.checks import check_sinks
+from companion.conformance import check_sinks
 
 
 def sinks_left_out(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> Tensor:

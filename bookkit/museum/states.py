@@ -7,7 +7,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers, two_inputs
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_cached, check_delta_rule
+from companion.conformance import check_cached, check_delta_rule
 from companion.masks import sliding_window_mask
 
 WINDOW = 3

@@ -1,5 +1,6 @@
 """Attention as layers with weights to learn, and the feed-forward layer that stands beside it."""
 
+import companion.needs_torch  # noqa: F401
 from companion.layers.additive import AdditiveAttention
 from companion.layers.attended import Attended
 from companion.layers.feed_forward import FeedForward

@@ -19,7 +19,7 @@ from bookkit.exercises.museum import (
     check_repaired,
     suspects,
 )
-from companion.checks import check_alone, check_causal, check_reach, influence
+from companion.conformance import check_alone, check_causal, check_reach, influence
 
 Answer = Callable[..., Any]
 DIAGNOSIS = {"A": "view", "B": "none", "C": "window", "D": "scale", "E": "future", "F": "batch"}
