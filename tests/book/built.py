@@ -139,7 +139,7 @@ def style_resources(style: str) -> Iterator[str]:
 def sources() -> Iterator[Path]:
     """Yield the files that the site is made from."""
     yield from (ROOT / "_config.yml", ROOT / "_toc.yml")
-    for folder in (ROOT / "book", ROOT / "companion"):
+    for folder in (ROOT / "book", ROOT / "bookkit", ROOT / "companion"):
         for path in folder.rglob("*"):
             made = {"node_modules", "__pycache__", ".ipynb_checkpoints"} & set(path.parts)
             if path.is_file() and not made and path.parent.parts[-2:] != ("appendices", "api"):

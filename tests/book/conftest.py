@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from book_check.browser import BROWSERS, find_browser
+from book_check.browser import MISSING, find_browser
 from book_check.host import serve
 
 from tests.book.built import EXTENSIONS, Page, Site, build, fresh_site
@@ -63,7 +63,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The Chromium of this machine, with the book's font."""
     program = find_browser()
     if program is None:
-        pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
+        pytest.skip(MISSING)
     from playwright.sync_api import sync_playwright
 
     environment = with_the_books_font(tmp_path_factory.mktemp("fonts"))

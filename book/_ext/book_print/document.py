@@ -20,8 +20,6 @@ from book_print.volumes import Volume
 TITLE = "Attention, Measured"
 STYLE = Path(__file__).with_name("print.css")
 
-CONTENTS = "am-contents"  # the id of the table of contents, which begins on the second sheet
-
 _PICTURE = "figure svg[role=img]"
 
 _DOCUMENT = """<!doctype html>
@@ -245,6 +243,6 @@ def _contents(entries: Sequence[Entry]) -> str:
                 f'<span>{entry.title}</span><span class="am-sheet"></span></a>'
             )
     return (
-        f'<nav class="am-contents" id="{CONTENTS}" aria-label="Contents">'
+        '<nav class="am-contents" id="am-contents" aria-label="Contents">'
         f"<h1>Contents</h1>{''.join(lines)}</nav>"
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -30,10 +29,7 @@ _PIXELS = 96 / 25.4
 _STYLE = Path(__file__).with_name("poster.css")
 _DRAWN = ("playables", "atlas.css")  # the style of the same drawings on the page
 _COLUMNS = range(6, 20)
-
-
-class PosterError(ValueError):
-    """The page of the atlas holds no architectures, or they do not fit a sheet."""
+_FIGURE = 'figure[data-am-live="atlas"]'
 
 
 @dataclass(frozen=True)
@@ -55,46 +51,40 @@ class Card:
     row: dict[str, Any]
 
 
-def make_poster(browser: Browser, site: Path, folder: Path) -> Path | None:
-    """Print the poster into a folder and return its file; None where the site has no atlas.
+def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
+    """Print the poster; return it by the name of its file, or nothing where the site has no atlas.
 
     Args:
         browser: a running Chromium.
         site: the built site.
-        folder: where to write.
 
     Raises:
-        PosterError: the page holds no architectures, or they do not fit a sheet.
+        ValueError: the page of the atlas has no architectures, or they do not fit a sheet.
     """
     source = site / PAGE
     if not source.is_file():
-        return None
+        return {}
     page = BeautifulSoup(source.read_text(encoding="utf-8"), "html.parser")
     cards = list(cards_of(page))
     if not cards:
-        raise PosterError(f"{PAGE} has no table of architectures")
+        raise ValueError(f"{PAGE} has no table of architectures")
+    about = _words(page.select_one(f"{_FIGURE} figcaption"))
     width, height = (round(side * _PIXELS) for side in _SHEET)
     view = browser.new_page(viewport={"width": width, "height": height})
     view.emulate_media(media="print", color_scheme="light")
-    try:
-        for columns in _COLUMNS:
-            view.set_content(document(cards, columns, _about(page), fonts(site)))
-            view.evaluate("document.fonts.ready.then(() => true)")
-            if view.evaluate("document.querySelector('main').scrollHeight") <= height:
-                break
-        else:
-            raise PosterError(f"{len(cards)} architectures do not fit a sheet")
-        pdf = view.pdf(prefer_css_page_size=True, print_background=True, tagged=True)
-    finally:
-        view.close()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_bytes(pdf)
-    return folder / FILE
+    for columns in _COLUMNS:
+        view.set_content(document(cards, columns, about, fonts(site)))
+        view.evaluate("document.fonts.ready.then(() => true)")
+        if view.evaluate("document.querySelector('main').scrollHeight") <= height:
+            pdf = view.pdf(prefer_css_page_size=True, print_background=True, tagged=True)
+            view.close()
+            return {FILE: pdf}
+    raise ValueError(f"{len(cards)} architectures do not fit a sheet")
 
 
 def cards_of(page: BeautifulSoup) -> Iterator[Card]:
     """Yield what the page of the atlas says of each architecture."""
-    figure = page.select_one('figure[data-am-live="atlas"]')
+    figure = page.select_one(_FIGURE)
     data = figure.find("script", type="application/json") if figure is not None else None
     if figure is None or data is None:
         return
@@ -111,11 +101,6 @@ def cards_of(page: BeautifulSoup) -> Iterator[Card]:
 
 def _words(part: Tag | None) -> str:
     return "" if part is None else part.get_text().strip()
-
-
-def _about(page: BeautifulSoup) -> str:
-    """Return what the page says below its table."""
-    return _words(page.select_one('figure[data-am-live="atlas"] figcaption'))
 
 
 def fonts(site: Path) -> str:
@@ -161,20 +146,3 @@ def _card(card: Card) -> str:
         f' aria-label="{html.escape(card.row["alt"])}">{drawing}</svg>'
         f"<p>{html.escape(card.row['unusual'])}</p></section>"
     )
-
-
-def offer_poster(pdf: Path, site: Path) -> None:
-    """Copy the poster into the site, and link it from the page of the atlas."""
-    (site / FILE).write_bytes(pdf.read_bytes())
-    path = site / PAGE
-    text = path.read_text(encoding="utf-8")
-    address = posixpath.relpath(FILE, posixpath.dirname(PAGE))
-    size = max(0.1, pdf.stat().st_size / 1e6)
-    link = (
-        '<div class="book-poster"><p>To print: <a href="' + address + '">all architectures on one'
-        f" sheet</a> (A0, PDF, {size:.1f} MB).</p></div>"
-    )
-    before, mark, after = text.partition('<div class="book-poster">')
-    if mark:
-        _, _, rest = after.partition("</div>")
-        path.write_text(before + link + rest, encoding="utf-8")
