@@ -19,7 +19,7 @@ from book_print.links import BrokenLinkError, full_id
 from book_print.offer import offer
 from book_print.sheets import count_sheets, sheets
 from book_print.volumes import EVIDENCE, LESSONS, Volume, volumes
-from book_site.contents import Chapter, chapters, read_contents
+from book_site.contents import Chapter, read_contents
 from bs4 import BeautifulSoup, Tag
 
 from tests.book.built import ROOT, Site
@@ -77,23 +77,6 @@ def pressed(browser: Browser) -> Iterator[Any]:
             return print_volumes(laid), laid
 
         yield lay_and_print
-
-
-def test_pages_made_by_the_build_are_no_chapters() -> None:
-    listed = [
-        {"file": "api", "sections": [{"glob": "api/*"}]},
-        {"file": "a", "sections": [{"file": "b"}]},
-    ]
-    part = {"caption": "End", "numbered": 2, "chapters": listed}
-    assert list(chapters({"root": "start", "parts": [part]})) == [
-        Chapter("start", ""),
-        Chapter("a", "End", numbered=True),
-        Chapter("b", "End", numbered=True, above="a"),
-    ]
-    names = [chapter.name for chapter in read_contents(ROOT / "_toc.yml")]
-    assert names[0] == "start/start"
-    assert "appendices/bibliography" in names
-    assert not [name for name in names if name.startswith("appendices/api")]
 
 
 def test_links_between_pages_stay_within_the_document(tmp_path: Path) -> None:
