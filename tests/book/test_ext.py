@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import struct
 import subprocess
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from book_site.catalogue import Entry, catalogue
@@ -31,6 +30,7 @@ from book_site.repository import (
 )
 from docutils import nodes
 from fontTools.ttLib import TTFont
+from PIL import Image
 from sphinx.errors import ConfigError, ExtensionError
 
 from tests.book.built import ROOT
@@ -156,24 +156,15 @@ def test_no_root_sign_is_wider_than_the_lowest() -> None:
 # Pages
 
 
-def png(path: Path, width: int, height: int, dots_per_metre: int | None = None) -> Path:
+def png(path: Path, width: int, height: int, **options: Any) -> Path:
     """Write a black picture."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        body = kind + data
-        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
-    if dots_per_metre:
-        head += chunk(b"pHYs", struct.pack(">IIB", dots_per_metre, dots_per_metre, 1))
-    pixels = chunk(b"IDAT", zlib.compress(bytes(height * (width + 1))))
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + head + pixels + chunk(b"IEND", b""))
+    Image.new("L", (width, height)).save(path, **options)
     return path
 
 
 def test_images_have_a_size_in_css_pixels(tmp_path: Path) -> None:
     assert image_size(png(tmp_path / "a.png", 30, 20)) == (30, 20)
-    assert image_size(png(tmp_path / "b.png", 300, 200, 7559)) == (150, 100)  # 192 dots per inch
+    assert image_size(png(tmp_path / "b.png", 300, 200, dpi=(192, 192))) == (150, 100)
     drawing = tmp_path / "c.svg"
     drawing.write_text('<svg width="374.4pt" viewBox="0 0 9 9" height="3.5in">')
     assert image_size(drawing) == (499, 336)
@@ -440,14 +431,11 @@ def test_a_contract_says_shapes_and_ranges_among_the_arguments(package: Path) ->
     assert entries["companion.scores.Layer"].doc == "A layer.\n\nArgs:\n    width: at least 1"
 
 
-def test_a_function_with_the_name_of_its_module_is_described(package: Path) -> None:
-    names = [entry.name for entry in catalogue(package)["companion.plot"].entries]
-    assert names == ["companion.plot.draw", "companion.plot.maps"]
-
-
 def test_the_reference_says_what_help_says() -> None:
     for module in catalogue(ROOT / "companion").values():
+        assert module.summary.endswith((".", "?")), module.name
         for entry in module.entries:
+            assert entry.doc or entry.kind == "data", entry.name
             home = importlib.import_module(entry.home)
             if entry.kind == "function":
                 assert entry.doc == inspect.getdoc(named(home, entry)), entry.name
@@ -504,11 +492,3 @@ def test_docstrings_are_prose_with_code_and_sections() -> None:
     ]
     assert next(rendered[3].findall(nodes.definition)).astext() == "the\nfirst."
     assert [code.astext() for code in rendered[0].findall(nodes.literal)] == ["code"]
-
-
-def test_the_package_of_the_book_can_be_read() -> None:
-    reference = Reference(ROOT / "companion")
-    for module in reference.modules.values():
-        assert module.summary.endswith((".", "?")), module.name
-        for entry in module.entries:
-            assert entry.doc or entry.kind == "data", entry.name

@@ -179,7 +179,6 @@ def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx.ext.linkcode")
     app.connect("config-inited", _read, priority=100)
     app.connect("config-inited", _link_source, priority=600)
-    app.connect("env-get-outdated", _list_again)
     app.connect("missing-reference", _find)
     app.connect("build-finished", _delete_old_pages, priority=100)
 
@@ -217,13 +216,6 @@ def _link_source(app: Sphinx, config: Config) -> None:
         return repository.file(entry.path.relative_to(reference.root).as_posix(), entry.line)
 
     config.linkcode_resolve = resolve
-
-
-def _list_again(
-    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
-) -> list[str]:
-    """Read the list of modules again when one was added."""
-    return [name for name in env.found_docs if name == FOLDER]
 
 
 def _find(
