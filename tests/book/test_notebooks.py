@@ -15,9 +15,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from matplotlib.figure import Figure
-from nbformat import v4
 from nbval.plugin import get_sanitize_patterns
 
 from bookkit.figures import sentence_ribbons
@@ -26,6 +26,8 @@ from experiments.fold import folded
 ROOT = Path(__file__).parents[2]
 LARGEST_PAGE = 1_500_000  # bytes
 LINE_LENGTH = 79
+
+v4: Any = nbformat.v4  # untyped
 
 Page = dict[str, Any]
 Rule = Callable[[Page], Iterator[str]]

@@ -30,9 +30,10 @@ def page_of_the_atlas(folder: Path) -> Path:
 def test_every_architecture_has_a_card(tmp_path: Path) -> None:
     source = (page_of_the_atlas(tmp_path) / PAGE).read_text("utf-8")
     cards = list(cards_of(BeautifulSoup(source, "html.parser")))
-    assert [card.name for card in cards] == [row.name for row in ATLAS.rows]
     sheet = BeautifulSoup(document(cards, 9, "Numbers."), "html.parser")
-    assert len(sheet.select("section > svg")) == len(cards)
+    names = [str(heading.contents[0]).strip() for heading in sheet.select("section > h2")]
+    assert names == [row.name for row in ATLAS.rows]
+    assert len(sheet.select("section > svg")) == len(names)
     assert "64 query heads" in sheet.get_text()
 
 

@@ -80,7 +80,7 @@ def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> 
     return _DOCUMENT.format(
         title=f"{TITLE}: {volume.title}",
         name=volume.name,
-        styles="\n".join(_styles(pages)),
+        styles="\n".join(_styles(*next(iter(pages.items())))),
         style=STYLE.read_text(encoding="utf-8"),
         heads=_running_heads(volume, articles),
         cover=_cover(volume, _picture(site, volume, *others), address),
@@ -105,20 +105,13 @@ def _article(page: BeautifulSoup, name: str) -> Tag:
     return article
 
 
-def _styles(pages: dict[str, BeautifulSoup]) -> Iterator[str]:
-    """Yield the style sheets that the pages load, and the styles in their heads."""
-    seen: set[str] = set()
-    for name, page in pages.items():
-        for tag in page.select("head link[rel=stylesheet], head style"):
-            if tag.find_parent("noscript"):
-                continue
-            if tag.name == "link":
-                tag = page.new_tag(
-                    "link", rel="stylesheet", href=within(name, str(tag["href"])), media="all"
-                )
-            if str(tag) not in seen:
-                seen.add(str(tag))
-                yield str(tag)
+def _styles(name: str, page: BeautifulSoup) -> Iterator[str]:
+    """Yield the style sheets that a page loads, as every page does, and the styles in its head."""
+    for tag in page.select("head link[rel=stylesheet], head style"):
+        if not tag.find_parent("noscript"):
+            address = within(name, str(tag.get("href", "")))
+            link = f'<link rel="stylesheet" href="{address}" media="all">'
+            yield link if tag.name == "link" else str(tag)
 
 
 def _contents(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[str]:
