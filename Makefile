@@ -22,7 +22,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test test-all site-check lighthouse check format notebooks experiments atlas bench variants constraints clean
+.PHONY: help book pdf test test-all site-check lighthouse check prose format notebooks experiments atlas bench variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -61,6 +61,9 @@ check: $(VENV)/.test ## Lint, formatting and types, notebooks included
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff format --check --line-length 79 $(PAGES)
 	$(PY) -m mypy
+
+prose: $(VENV)/.test ## Warn of prose that an editor would look at again: lengths, letters, the glossary
+	PYTHONPATH=book/_ext $(PY) -m tools.prose
 
 format: $(VENV)/.test ## Mend what `make check` says about form
 	$(PY) -m ruff check --fix .

@@ -182,7 +182,7 @@ BESIDE = {
 )
 def test_what_is_imported_is_declared(folder: str, extras: list[str]) -> None:
     names = {IMPORT_NAMES.get(n, n.replace("-", "_")) for n in bounds(declared(*extras))}
-    own = {"benchmarks", "bookkit", "companion", "experiments", "tests"}
+    own = {"benchmarks", "bookkit", "companion", "experiments", "tests", "tools"}
     own |= {"book_site", "book_print", "book_check"}
     for path in sorted((ROOT / folder).rglob("*.py")):
         if "node_modules" not in path.parts:

@@ -15,7 +15,7 @@ from tests.book import built
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PHONE: dict[str, Any] = {
     "viewport": {"width": 412, "height": 823},
