@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from experiments.fold import FOLDS, OUTPUTS, SOURCE
+from experiments.tools.fold import FOLDS, OUTPUTS, SOURCE
 from tests.book.test_notebooks import Page, text
 from tests.book.test_page_exercises import exercises, mentions
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bookkit.notebook import load_result
-from experiments import choices
-from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
-from experiments.translators import Corpus, GrammarTask, Setting
-from experiments.trials import TUNED
+from experiments.choices import study as choices
+from experiments.engine.settings import REPORT_SEEDS, REPORT_STEPS, reported
+from experiments.engine.translators import Corpus, GrammarTask, Setting
+from experiments.engine.trials import tuned_file
 
 WHAT = ("exact_match/test", "exact_match/26-30", "alignment_error")
 
@@ -38,7 +38,7 @@ def test_what_is_tried_differs_from_dot_or_general_in_one_thing() -> None:
 
 
 def test_the_same_rate_is_best_for_all_and_lies_inside_the_grid() -> None:
-    record = json.loads((TUNED / "choices.json").read_text(encoding="utf8"))
+    record = json.loads(tuned_file("choices").read_text(encoding="utf8"))
     assert set(record["chosen"]) == set(choices.tried())
     rates = {setting["learning_rate"] for setting in record["chosen"].values()}
     assert rates == {sorted(choices.LEARNING_RATES)[1]}

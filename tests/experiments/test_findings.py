@@ -9,9 +9,9 @@ import pytest
 
 from bookkit.notebook import measured
 from bookkit.records import Finding, load_result
-from experiments import findings
-from experiments.claims import Claim
-from experiments.findings import with_findings
+from experiments.engine import findings
+from experiments.engine.claims import Claim
+from experiments.engine.findings import with_findings
 
 STUDIES = sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
 LONGEST = 95  # letters of a headline, which then has three lines on a phone
@@ -23,21 +23,21 @@ def test_the_studies_are_found() -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_table_of_a_study_has_its_findings(name: str) -> None:
-    own = importlib.import_module(f"experiments.findings.{name}").FINDINGS
-    claims = importlib.import_module(f"experiments.{name}").STUDY.claims
+    own = importlib.import_module(f"experiments.engine.findings.{name}").FINDINGS
+    claims = importlib.import_module(f"experiments.{name}.study").STUDY.claims
     assert {key: claim.finding for key, claim in claims.items()} == own
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_page_shows_the_findings_that_the_table_has(name: str) -> None:
-    own = importlib.import_module(f"experiments.findings.{name}").FINDINGS
+    own = importlib.import_module(f"experiments.engine.findings.{name}").FINDINGS
     for key, claim in load_result(name).claims.items():
         assert measured(f"{name}/{key}").headline == own[key].headline(claim.verdict)
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_findings_are_short_sentences_that_differ(name: str) -> None:
-    own = importlib.import_module(f"experiments.findings.{name}").FINDINGS
+    own = importlib.import_module(f"experiments.engine.findings.{name}").FINDINGS
     for key, finding in own.items():
         said = (finding.holds, finding.fails, finding.undecided)
         assert len(set(said)) == 3, key
@@ -49,7 +49,7 @@ def test_findings_are_short_sentences_that_differ(name: str) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_number_without_its_sign_is_below_0(name: str) -> None:
-    own = importlib.import_module(f"experiments.findings.{name}").FINDINGS
+    own = importlib.import_module(f"experiments.engine.findings.{name}").FINDINGS
     for key, claim in load_result(name).claims.items():
         if "{size}" in own[key].number:
             assert claim.interval[1] <= 0, key

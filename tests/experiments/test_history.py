@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bookkit.records import recorded_studies
-from experiments.history import HISTORIES, histories
+from experiments.engine.history import HISTORIES, histories
 
 STUDIES = sorted(recorded_studies())
 BIBLIOGRAPHY = Path(__file__).parents[2] / "book" / "references.bib"
@@ -17,7 +17,7 @@ BIBLIOGRAPHY = Path(__file__).parents[2] / "book" / "references.bib"
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_claim_has_a_history_and_every_history_a_claim(name: str) -> None:
-    claims = importlib.import_module(f"experiments.{name}").STUDY.claims
+    claims = importlib.import_module(f"experiments.{name}.study").STUDY.claims
     assert sorted(HISTORIES.get(name, {})) == sorted(claims)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments import lookup
-from experiments.lookup import Descent, Design
+from experiments.lookup import study as lookup
+from experiments.lookup.study import Descent, Design
 
 Vector = NDArray[np.float64]
 DICE = np.random.default_rng(5)

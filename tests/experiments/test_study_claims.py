@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bookkit.records.intervals import error_terms, item_error
-from experiments.answers import Answered
-from experiments.claims import Claim, Runs, distance, ratio
-from experiments.kinds import NumberKind, exact, from_entry, number, share
+from experiments.engine.answers import Answered
+from experiments.engine.claims import Claim, Runs, distance, ratio
+from experiments.engine.kinds import NumberKind, exact, from_entry, number, share
 
 RUNS: Runs = {"a/right": [95.0, 97.0], "b/right": [94.0, 95.0], "c/loss": [1.0, 3.0]}
 

@@ -18,7 +18,7 @@ from typing import Any
 from book_check.browser import BROWSERS, find_browser
 from book_check.host import serve
 from book_check.lighthouse import heaviest, lessons, middle, missing, run, summarize
-from experiments.record import processor
+from experiments.engine.record import processor
 
 RECORD = Path(__file__).with_name("lighthouse.json")
 RUNS = 3

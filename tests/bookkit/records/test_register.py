@@ -19,7 +19,7 @@ from bookkit.records.register import (
     register,
     tally,
 )
-from experiments.history import HISTORIES
+from experiments.engine.history import HISTORIES
 
 ROOT = Path(__file__).parents[3]
 
