@@ -8,10 +8,9 @@ from typing import Literal
 
 from companion.alignment import FastAlign, HMMAligner, IBMModel1, diagonal_links, oracle_links
 from companion.models.seq2seq import Seq2SeqConfig
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Answers, Experiment, numbers, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.alignment import FINDINGS
 from experiments.engine.kinds import exact
 from experiments.engine.settings import REPORT_SEEDS, reported
 from experiments.engine.translators import (
@@ -118,71 +117,6 @@ def recorded(runs: Runs) -> Runs:
     return {name: runs[name] for name in runs if name.partition("/")[2].startswith(wanted)}
 
 
-def better(sentence: str, first: str, second: str) -> Claim:
-    """Claim that one aligner has less error than another."""
-    both = f"{first}/alignment_error", f"{second}/alignment_error"
-    return Claim(sentence, *both, "points of alignment error", below=0)
-
-
-CLAIMS = with_findings(FINDINGS, {
-    "additive_beats_diagonal": better(
-        "The largest weights of additive attention align better than the diagonal.",
-        "additive", "diagonal"),
-    "additive_beats_model1": better(
-        "The largest weights of additive attention align better than IBM Model 1.",
-        "additive", "model1"),
-    "dot_beats_model1": better(
-        "The largest weights of dot attention align better than IBM Model 1.",
-        "dot", "model1"),
-    "fast_align_beats_model1": better(
-        "A learned preference for the diagonal, fast_align's, aligns better than IBM Model 1.",
-        "fast_align", "model1"),
-    "hmm_beats_model1": better(
-        "A hidden Markov model aligns better than IBM Model 1.",
-        "hmm", "model1"),
-    "additive_present_beats_fast_align": better(
-        "Additive attention in Luong's order aligns better than fast_align's model.",
-        "additive_present", "fast_align"),
-    "additive_present_beats_hmm": better(
-        "Additive attention in Luong's order aligns better than a hidden Markov model.",
-        "additive_present", "hmm"),
-    "present_query_aligns_additive": better(
-        "Additive attention aligns better in Luong's order than in Bahdanau's.",
-        "additive_present", "additive"),
-    "present_query_aligns_dot": better(
-        "Dot attention aligns better in Luong's order than in Bahdanau's.",
-        "dot", "dot_previous"),
-    "present_query_aligns_unfed": better(
-        "If the cell reads the last word alone, additive attention aligns better when the state "
-        "that has read this word looks.",
-        "additive_present", "additive_unfed"),
-    "present_query_aligns_fed": better(
-        "If the cell also reads what attention found, additive attention aligns better when the "
-        "state that has read the last word looks.",
-        "additive_present_fed", "additive"),
-    "previous_query_aligns_unfed": better(
-        "In Bahdanau's order, additive attention aligns better if the cell does not read the "
-        "context.",
-        "additive_unfed", "additive"),
-    "present_query_aligns_without_feeding": better(
-        "In Luong's order, additive attention aligns better without input feeding.",
-        "additive_present", "additive_present_fed"),
-    # Looking after the word lowers the error by half of (additive + unfed - present - fed), and
-    # keeping what was found out of the cell by half of (additive + fed - present - unfed). The
-    # difference of the two is unfed - fed.
-    "the_state_matters_more": Claim(
-        "Letting the state that has read the last word look lowers the alignment error of additive "
-        "attention by more than keeping what was found out of the cell.",
-        "additive_unfed/alignment_error", "additive_present_fed/alignment_error",
-        "points of alignment error", above=0),
-    # The mean difference of the counts is above 0 if more than half of the wrong determiners of all
-    # seeds together are linked to their noun.
-    "wrong_determiners_point_at_their_noun": Claim(
-        "Most determiners that additive attention links wrongly are linked to their noun.",
-        "additive/determiner_counts/at_their_noun", "additive/determiner_counts/elsewhere",
-        "wrong determiners", above=0),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="alignment", title="Is attention alignment?",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, variants(reported())), outcome=outcome,
@@ -193,5 +127,5 @@ STUDY = Experiment(
         "oracle/determiner_counts/*": exact("words"),
         "oracle/*": exact("%"), "diagonal/*": exact("%"), **kinds(TASK),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -10,17 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Arm, Experiment, on, without
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.bottleneck import FINDINGS
 from experiments.engine.settings import REPORT_SEEDS, reported
 from experiments.engine.translators import (
     KINDS,
     GrammarTask,
     Setting,
     bin_name,
-    gain,
     kinds,
     outcome,
     smoke_trace,
@@ -67,32 +65,11 @@ def lost(runs: Runs, kind: str) -> list[float]:
     return [short - long for short, long in zip(*both, strict=True)]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "attention_gain": gain(
-        "With attention, more sentences of at most 30 words come out exactly right.",
-        "dot", "none"),
-    "attention_gain_short": gain(
-        "Attention also helps when no sentence has more than 5 words.",
-        "dot", "none", SHORTEST),
-    "less_fall_with_length": Claim(
-        "From 1-5 to 26-30 words, the translator with attention loses less.",
-        lambda runs: lost(runs, "dot"), lambda runs: lost(runs, "none"), "points of exact match",
-        below=0, bounds=(-200, 200)),
-    "longer_training_is_not_enough": gain(
-        "Attention beats no attention trained for twice as many steps.",
-        "dot", "none_longer"),
-    "additive_or_dot": gain(
-        "Additive attention gets more sentences right than dot attention.",
-        "additive", "dot"),
-    "held_out_gain": gain(
-        "With attention, more sentences with word combinations never seen come out right.",
-        "dot", "none", "held_out"),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="bottleneck", title="The bottleneck: one vector for a sentence, or attention",
     seeds=REPORT_SEEDS, arms=arms, outcome=outcome, beside=update_cost, timed=True,
     recorded=without("alignment", "link", "determiner"),
     kinds=kinds(SHORT, "*_short") | kinds(TASK),
-    claims=CLAIMS, tuning=choose, smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
+    claims=read_claims(__file__, lost), tuning=choose,
+    smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
 )  # fmt: skip

@@ -23,9 +23,8 @@ from companion.data.batching import Batch, collate
 from companion.models.seq2seq import Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.buys import FINDINGS
 from experiments.engine.kinds import exact, number
 from experiments.engine.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.engine.translators import (
@@ -33,7 +32,6 @@ from experiments.engine.translators import (
     GrammarTask,
     Setting,
     bin_name,
-    gain,
     kinds,
     outcome,
     parameter_count,
@@ -45,7 +43,6 @@ from experiments.transformer import study as transformer
 TASK = GrammarTask()
 COST_TASK = replace(TASK, train_pairs=2000, test_pairs=100, bins=((26, 30),))
 """Where the sentences come from on which seconds and bytes are measured."""
-BEYOND, FAR_BEYOND = (bin_name(*bounds) for bounds in TASK.bins[-2:])
 SENTENCES = 64
 """How many sentences of 26 to 30 words bytes and decoding are measured on."""
 RECORDED = "bottleneck"
@@ -174,53 +171,6 @@ def recorded() -> dict[str, Measure]:
     }
 
 
-NAMES = {
-    "additive": "additive attention",
-    "dot": "dot attention",
-    "general": "bilinear attention (general)",
-    "concat": "concat attention",
-    "local": "bilinear attention in a predicted window (local-p)",
-    "transformer": "a Transformer",
-}
-CLAIMS = with_findings(FINDINGS, {
-    f"{arm}_gain": gain(f"More sentences come out right with {name} than without.", arm, "none")
-    for arm, name in NAMES.items()
-} | {
-    "general_or_dot": gain(
-        "A learned matrix in the score (general) beats none (dot).",
-        "general", "dot"),
-    "concat_or_additive": gain(
-        "The additive score does better after the word is read (Luong's concat) than before it "
-        "(Bahdanau).",
-        "concat", "additive"),
-    "local_or_general": gain(
-        "Looking at eleven places around a predicted one beats looking at all.",
-        "local", "general"),
-    "local_far_beyond": gain(
-        "On 36 to 40 words, more than in training, a window beats looking at all words.",
-        "local", "general", FAR_BEYOND),
-    "transformer_or_additive": gain(
-        "After as many updates the Transformer gets more sentences right than the recurrent "
-        "translator with additive attention.",
-        "transformer", "additive"),
-    "transformer_or_dot": gain(
-        "After as many updates the Transformer gets more sentences right than the recurrent "
-        "translator with dot attention.",
-        "transformer", "dot"),
-    "transformer_beyond": gain(
-        "On 31 to 35 words, more than in training, the Transformer gets more right than additive "
-        "attention.",
-        "transformer", "additive", BEYOND),
-    "transformer_far_beyond": gain(
-        "On 36 to 40 words, more than in training, the Transformer gets more right than no "
-        "attention.",
-        "transformer", "none", FAR_BEYOND),
-    "transformer_new_pairs": gain(
-        "With word combinations never seen the Transformer gets more right than additive "
-        "attention.",
-        "transformer", "additive", "held_out"),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="buys",
     title="What attention buys: seven mechanisms, the same sentences, updates and seeds",
@@ -231,5 +181,6 @@ STUDY = Experiment(
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
     kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
-    claims=CLAIMS, elsewhere=recorded, smoke=lambda: smoke_trace(trained_here().values()),
+    claims=read_claims(__file__), elsewhere=recorded,
+    smoke=lambda: smoke_trace(trained_here().values()),
 )  # fmt: skip

@@ -27,11 +27,10 @@ from companion.decoding import greedy
 from companion.metrics import exact_match
 from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, Reinforce
 from companion.models.vision.captioner import Attention
-from experiments.engine.claims import Claim, Quantity
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Answers, Experiment, by_item, numbers, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.captioning import FINDINGS
 from experiments.engine.kinds import NumberKind, number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -278,47 +277,11 @@ def by_class(name: str) -> NumberKind:
     return share(scenes_with(kind, where == "held_out"))
 
 
-def halves(measured: str) -> Quantity:
+def halves(runs: Runs, measured: str) -> list[float]:
     """Return the mean of a measure over colours and shapes, run by run."""
-    return lambda runs: [
-        fmean(pair)
-        for pair in zip(runs[f"{measured}/colour"], runs[f"{measured}/shape"], strict=True)
-    ]
+    both = runs[f"{measured}/colour"], runs[f"{measured}/shape"]
+    return [fmean(pair) for pair in zip(*both, strict=True)]
 
-
-CLAIMS = with_findings(FINDINGS, {
-    "soft_captions": Claim(
-        "With soft attention, more than 95 % of the captions of new scenes are exact.",
-        "soft/exact/seen", unit="%", above=95),
-    "soft_points": Claim(
-        "Before a colour or a shape, soft attention points into the right box in more than 95 % "
-        "of the cases.",
-        halves("soft/pointing/seen"), unit="%", above=95, bounds=(0, 100)),
-    "attention_is_needed": Claim(
-        "With soft attention, more captions are exact than with uniform attention.",
-        "soft/exact/seen", "uniform/exact/seen", "points", above=0),
-    "soft_beats_hard": Claim(
-        "With soft attention, more captions are exact than with hard attention.",
-        "soft/exact/seen", "hard/exact/seen", "points", above=0),
-    "right_place": Claim(
-        "On combinations never seen, soft attention points as well as on those seen, within 5 "
-        "points.",
-        halves("soft/pointing/seen"), halves("soft/pointing/held_out"), "points", below=5,
-        bounds=(-100, 100)),
-    "wrong_word": Claim(
-        "On combinations never seen, a colour or a shape is wrong more than 10 points oftener "
-        "than on those seen.",
-        halves("soft/words/seen"), halves("soft/words/held_out"), "points", above=10,
-        bounds=(-100, 100)),
-    "right_place_wrong_word": Claim(
-        "On combinations never seen, more colours and shapes are wrong with the right place "
-        "pointed at than with a wrong one.",
-        "soft/wrong_word/right_place", "soft/wrong_word/wrong_place", "points", above=0),
-    "shape_right_after_seen_colour": Claim(
-        "After a colour that training has seen with it, the shape of a combination never seen is "
-        "right more than 10 points oftener than after its own.",
-        "soft/other_colour/shape", "soft/words/held_out/shape", "points", above=10),
-})  # fmt: skip
 
 STUDY = Experiment(
     name="captioning", title="Captions of scenes, with soft, hard and uniform attention",
@@ -331,5 +294,5 @@ STUDY = Experiment(
         "*/loss": number("nats", 0), "*/exact/*": share(TASK.test),
         "*/wrong_word/*": share(TASK.test), "*/other_colour/*": share(TASK.test), "*": by_class,
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, halves), smoke=smoke,
 )  # fmt: skip

@@ -18,18 +18,14 @@ from statistics import fmean
 from bookkit.records import Measure, load_result
 from experiments.alignment.study import FedSetting
 from experiments.buys.study import LocalSetting
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.choices import FINDINGS
 from experiments.engine.settings import REPORT_SEEDS, reported
 from experiments.engine.translators import (
     Corpus,
     GrammarTask,
     Setting,
-    bin_name,
     fit,
-    gain,
     kinds,
     outcome,
     smoke_trace,
@@ -41,7 +37,6 @@ TRIAL_TASK = GrammarTask(max_length=14, test_pairs=300, bins=(), test_seed=80_00
 """Shorter sentences, none of which is in a reported test set, on which settings are tried."""
 TRIAL_STEPS = 250
 LEARNING_RATES = (4e-3, 8e-3, 16e-3)
-LONGEST = bin_name(*TASK.bins[5])
 RECORDED = {"dot/exact_match": "bottleneck", "dot/alignment_error": "alignment"}
 """What is read of other studies: the beginning of the measures' names, and the study."""
 
@@ -110,18 +105,6 @@ def recorded() -> dict[str, Measure]:
     return measures
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "feeding": gain(
-        "With input feeding, more sentences come out right than without.",
-        "fed", "dot"),
-    "feeding_long": gain(
-        "On 26 to 30 words, input feeding gets more sentences right.",
-        "fed", "dot", LONGEST),
-    "feeding_aligns": Claim(
-        "With input feeding, attention aligns better than without.",
-        "fed/alignment_error", "dot/alignment_error", "points of alignment error", below=0),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="choices", title="Luong's choices: input feeding, and one learning rate for all",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, trained_here()), outcome=outcome,
@@ -133,5 +116,5 @@ STUDY = Experiment(
     trials=Trials(
         tried, LEARNING_RATES, TRIAL_TASK, "loss_on_new_sentences", outcome=loss_on_new_sentences
     ),
-    claims=CLAIMS, elsewhere=recorded, smoke=lambda: smoke_trace(tried().values()),
+    claims=read_claims(__file__), elsewhere=recorded, smoke=lambda: smoke_trace(tried().values()),
 )  # fmt: skip

@@ -24,10 +24,9 @@ from companion.models.transformer import Block, LanguageModel, TransformerConfig
 from companion.models.transformer.language_model import PromptState
 from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention
-from experiments.engine.claims import Claim, Runs, ratio
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, in_parallel
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.cost import FINDINGS
 from experiments.engine.kinds import number
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -374,65 +373,6 @@ def time_for_operations(runs: Runs) -> list[float]:
     return [window / full / (counts["window"] / counts["fused"]) for window, full in times]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "short_block_quadruples": Claim(
-        "From 128 to 256 tokens, doubling the length multiplies the time of a Transformer block "
-        "by more than three.",
-        "doubling/block/128", above=3),
-    "long_block_quadruples": Claim(
-        "From 2048 to 4096 tokens, doubling the length multiplies the time of a Transformer block "
-        "by more than three.",
-        "doubling/block/2048", above=3),
-    "long_attention_quadruples": Claim(
-        "From 2048 to 4096 tokens, doubling the length multiplies the time of attention itself by "
-        "more than three and a half.",
-        "doubling/fused/2048", above=3.5),
-    "textbook_crosses_early": Claim(
-        "Textbook attention takes longer than the feed-forward layer from less than half the "
-        "length at which their operations are equal.",
-        "crossing/textbook/relative", below=0.5),
-    "fused_crosses_early": Claim(
-        "Fused attention takes longer than the feed-forward layer from a shorter length than that "
-        "at which their operations are equal.",
-        "crossing/fused/relative", below=1),
-    "flops_predict_time": Claim(
-        "Textbook attention, which does the same operations as fused attention, takes less than "
-        "one and a half times as long (2048 tokens).",
-        ratio("time/textbook/2048", "time/fused/2048"), below=1.5),
-    "window_saves_what_is_counted": Claim(
-        "A window of 129 keys saves time as it saves operations: its share of full attention's "
-        "time is less than one and a half times its share of the operations (4096 tokens).",
-        time_for_operations, below=1.5),
-    "textbook_memory_is_quadratic": Claim(
-        "The memory that textbook attention takes grows with an exponent above 1.9.",
-        "peak/textbook/exponent", above=1.9),
-    "tiled_memory_is_small": Claim(
-        "At 4096 tokens, tiled attention raises the resident size by less than a tenth of one "
-        "matrix of weights.",
-        "peak/tiled/matrices", below=0.1),
-    "decoding_is_far_from_peak": Claim(
-        "Writing one sequence reaches less than a tenth of the processor's peak.",
-        "decode/128/1/of_peak", unit="%", below=10),
-    "decoding_is_near_memory": Claim(
-        "Writing one sequence moves its bytes at more than half of the memory's bandwidth.",
-        "decode/128/1/of_memory", unit="%", above=50),
-    "training_is_near_peak": Claim(
-        "Training reaches more than half of the processor's peak.",
-        "train/of_peak", unit="%", above=50),
-    "training_takes_less": Claim(
-        "A token takes less time in training, with three times the operations, than in writing "
-        "one sequence.",
-        "train/to_decode", below=1),
-    "batch_helps": Claim(
-        "With 128 tokens in the cache, writing 16 sequences at once takes less than a quarter of "
-        "the time for each token.",
-        "decode/128/16/share", below=0.25),
-    "batch_helps_with_long_caches": Claim(
-        "With 2048 tokens in the cache, writing 16 sequences at once takes less than a quarter of "
-        "the time for each token.",
-        "decode/2048/16/share", below=0.25),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="cost", title="What attention costs",
     seeds=SEEDS, beside=outcome, timed=True,
@@ -452,5 +392,5 @@ STUDY = Experiment(
             }.items()
         },
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, time_for_operations), smoke=smoke,
 )  # fmt: skip

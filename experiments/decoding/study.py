@@ -25,11 +25,10 @@ from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded, beam, greedy, sample
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import train_new
 from experiments.engine.experiment import Answers, Experiment, by_item, numbers
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.decoding import FINDINGS
 from experiments.engine.kinds import number, share
 
 SEEDS = tuple(range(11, 31))
@@ -340,39 +339,6 @@ def ahead_of_temperature(runs: Runs, cut: str) -> list[float]:
     return [float(gap) for gap in gap_sound - rate * gap_distinct]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "cold_is_sound": Claim(
-        "At temperature 0.5 the model writes more grammatical sentences than at 1.",
-        "temperature/0.5/grammatical", "temperature/1.0/grammatical", "points", above=0),
-    "cold_repeats": Claim(
-        "At temperature 0.5 the model writes fewer distinct sentences than at 1.",
-        "temperature/0.5/distinct", "temperature/1.0/distinct", "points", below=0),
-    "top_p_beats_temperature": Claim(
-        "With top-p 0.75 more sentences are grammatical than at the temperature at which as many "
-        "are distinct.",
-        lambda runs: ahead_of_temperature(runs, "top_p/0.75"), unit="points", above=0),
-    "top_k_beats_temperature": Claim(
-        "With top-k 10 more sentences are grammatical than at the temperature at which as many "
-        "are distinct.",
-        lambda runs: ahead_of_temperature(runs, "top_k/10"), unit="points", above=0),
-    "beam_finds_more": Claim(
-        "A beam of 5 finds more probable sentences than greedy decoding.",
-        "beam/5/log_prob", "beam/1/log_prob", "nats", above=0),
-    "beam_can_lose": Claim(
-        "For some beginnings a beam of 2 ends with a less probable sentence than greedy decoding.",
-        "beam/2/below_greedy", unit="% of beginnings", above=0),
-    "five_are_enough": Claim(
-        "A beam of 5 finds the most probable sentence there is for more than nine in ten "
-        "beginnings.",
-        "beam/5/is_best", unit="% of beginnings", above=90),
-    "best_is_short": Claim(
-        "The most probable continuation is shorter than the greedy one.",
-        "exact/words", "beam/1/words", "words", below=0),
-    "best_is_sound": Claim(
-        "The most probable sentences are more often grammatical than the greedy ones.",
-        "exact/grammatical", "beam/1/grammatical", "points", above=0),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="decoding", title="What a small language model writes, and what searches find in it",
     seeds=SEEDS, beside=outcome, workers=1,
@@ -389,5 +355,5 @@ STUDY = Experiment(
         "top*/grammatical": share(TASK.samples, own=True),
         "*": share(TASK.beginnings),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, ahead_of_temperature), smoke=smoke,
 )  # fmt: skip

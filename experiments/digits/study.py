@@ -19,11 +19,9 @@ from torch import Tensor
 from bookkit.data.digits import handwritten_digits
 from companion.data.images import LabelledImages, ShuffledBatches
 from companion.models.vision import VisionConfig, VisionTransformer, to_patches
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.digits import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -150,23 +148,6 @@ def smoke() -> list[float]:
     return trace
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "digits_are_read": Claim(
-        "The Vision Transformer reads more than 96 % of new digits.",
-        "places/accuracy", unit="%", above=96),
-    "places_are_needed": Claim(
-        "With learned places, more digits are read than from a bag of patches.",
-        "places/accuracy", "bag/accuracy", "points", above=0),
-    "attention_finds_what_counts": Claim(
-        f"Wiping out the {WIPED} patches with most attention costs more right answers than wiping "
-        f"out {WIPED} by chance.",
-        "places/wiped/chance", "places/wiped/most", "points", above=0),
-    "attention_beats_ink": Claim(
-        f"It costs more than wiping out the {WIPED} patches that differ most from the mean "
-        "picture, which needs no model.",
-        "places/wiped/ink", "places/wiped/most", "points", above=0),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="digits", title="A Vision Transformer on digits of 8 x 8 pixels",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
@@ -177,7 +158,7 @@ STUDY = Experiment(
     kinds={
         "*/loss": number("nats", 0), "*": lambda name: share(len(digits(TASK)[1].labels)),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
     data={
         "credit": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak (1998), "
         "UCI Machine Learning Repository, as in scikit-learn",

@@ -1,4 +1,10 @@
-"""Claims: sentences, each with the number that decides it, computed of what a study measured."""
+"""Claims: sentences, each with the number that decides it, computed of what a study measured.
+
+A claim that is made or changed after its numbers were seen proves less than one that was made
+before, so each says which it is; the times are those of the repository's history. Not every claim
+is a hypothesis either: some demonstrate what a bug does, and some check that a model has learned
+its task at all.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +14,11 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from bookkit.records import Bounds, Finding, verdict_of
+from bookkit.records import Bounds, Finding, Origin, Planned, Sort, verdict_of
 from bookkit.records.intervals import UNBOUNDED, error_terms
 from experiments.engine.answers import Answered, error
 from experiments.engine.kinds import NumberKind, number
-from experiments.engine.record import Entry, claim, differences, ratios
+from experiments.engine.record import Entry, claim, differences
 
 Runs = dict[str, list[float]]
 """One list of runs, in the order of the seeds, for every measure, as "arm/measure"."""
@@ -29,14 +35,18 @@ def computed(quantity: Quantity, runs: Runs) -> Sequence[float]:
     return runs[quantity] if isinstance(quantity, str) else quantity(runs)
 
 
-def ratio(first: str, second: str) -> Quantity:
-    """Return the quotient of two measures, run by run."""
-    return lambda runs: ratios(runs[first], runs[second])
+def ratio(runs: Runs, first: str, second: str) -> list[float]:
+    """Return the quotient of two measures, run by run.
+
+    >>> ratio({"a": [6.0, 1.0], "b": [2.0, 4.0]}, "a", "b")
+    [3.0, 0.25]
+    """
+    return [a / b for a, b in zip(runs[first], runs[second], strict=True)]
 
 
-def distance(first: str, second: str) -> Quantity:
+def distance(runs: Runs, first: str, second: str) -> list[float]:
     """Return the absolute difference of two measures, run by run."""
-    return lambda runs: [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
+    return [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
 
 
 def asked(measured: str) -> str:
@@ -55,6 +65,31 @@ def worded(entry: Entry, finding: Finding | None) -> Entry:
 
 
 @dataclass(frozen=True)
+class History:
+    """Where a claim comes from, when it was made, and what it was before.
+
+    Attributes:
+        origin: a "paper" that says so or suggests it, a "popular" saying, or "ours".
+        sort: "hypothesis", "demonstration" of what a bug does, or "check" of the study itself.
+        planned: "before the runs"; "with the record", if one commit holds both; "added later",
+            after numbers of the study had been seen; "changed later", in question, threshold or
+            measure; "extended later", to more seeds, more training or a new measurement.
+        before: what it was before, or what was done to it; "" for nothing.
+        source: key of the paper in book/references.bib; "" for none.
+    """
+
+    origin: Origin = "ours"
+    sort: Sort = "hypothesis"
+    planned: Planned = "before the runs"
+    before: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.before and self.planned != "before the runs":
+            raise ValueError(f"before: got nothing, wanted what was before, as {self.planned}")
+
+
+@dataclass(frozen=True)
 class Claim:
     """A sentence, and the number that decides it, one a seed: treatment - control.
 
@@ -70,6 +105,7 @@ class Claim:
         finding: what a page says in large type when the claim holds, when it does not, and when
             the runs do not decide. It is no part of what was claimed, so it may be written after
             the runs; `python -m experiments reword` puts it into the record.
+        history: where it comes from, and when it was made.
     """
 
     sentence: str
@@ -80,6 +116,7 @@ class Claim:
     below: float | None = None
     bounds: Bounds | None = None
     finding: Finding | None = None
+    history: History = History()
 
     def __post_init__(self) -> None:
         if (self.above is None) == (self.below is None):

@@ -27,7 +27,6 @@ from bookkit.records import Measure
 from experiments.engine.answers import Answered, answered, as_entry, error, from_measure
 from experiments.engine.claims import Answers as AnswersOf
 from experiments.engine.claims import Claim, Runs, asked, worded
-from experiments.engine.history import HISTORIES, History
 from experiments.engine.kinds import Kinds, NumberKind, kind_of
 from experiments.engine.record import (
     LEAST_SEEDS,
@@ -79,7 +78,6 @@ class Experiment:
         recorded: gives, of the runs, those that are recorded and that claims speak of.
         kinds: of the measures, by patterns of their names; the first that matches counts.
         claims: by name.
-        histories: where the claims come from, by name; by default what `history` says.
         elsewhere: gives measures of another study's record that claims speak of, too.
         config: gives what was fixed beforehand; by default setting and task of every arm.
         smoke: runs the whole pipeline in seconds and gives the losses that tell a change.
@@ -102,7 +100,6 @@ class Experiment:
     timed: bool = False
     recorded: Callable[[Runs], Runs] = dict
     claims: Mapping[str, Claim] = field(default_factory=dict)
-    histories: Mapping[str, History] | None = None
     elsewhere: Callable[[], Mapping[str, Measure]] = dict
     config: Callable[[], Mapping[str, object]] | None = None
     tolerance: float = 1e-3
@@ -185,21 +182,10 @@ class Experiment:
         }
         return {
             name: worded(
-                {**one.decide(known, kinds.__getitem__, told), **self.history(name)}, one.finding
+                {**one.decide(known, kinds.__getitem__, told), **asdict(one.history)}, one.finding
             )
             for name, one in self.claims.items()
         }
-
-    def history(self, claim: str) -> dict[str, str]:
-        """Return where a claim comes from, and when it was made.
-
-        Raises:
-            ValueError: nothing says it.
-        """
-        table = HISTORIES.get(self.name, {}) if self.histories is None else self.histories
-        if claim not in table:
-            raise ValueError(f"histories: got none of {self.name}/{claim}, wanted one")
-        return asdict(table[claim])
 
     def run(self, workers: int) -> Runs:
         """Run every arm on every seed, and what is measured beside them."""

@@ -127,15 +127,6 @@ def differences(
     return list(map(_difference, treatment_runs, control_runs))
 
 
-def ratios(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Divide run by run.
-
-    >>> ratios([6.0, 1.0], [2.0, 4.0])
-    [3.0, 0.25]
-    """
-    return [a / b for a, b in zip(first, second, strict=True)]
-
-
 def fingerprint(losses: Sequence[float], *, tolerance: float = 1e-3) -> Entry:
     """Return the entry of a smoke run, by which a test sees whether the computation changed.
 

@@ -21,7 +21,6 @@ from companion.metrics import alignment_error_rate, bleu, exact_match, link_accu
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
-from experiments.engine.claims import Claim
 from experiments.engine.experiment import RUNS, Answers, as_key, by_item, digest, numbers
 from experiments.engine.kinds import Kinds, NumberKind, exact, number, share
 from experiments.engine.source import code_digest
@@ -330,19 +329,6 @@ def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float | Ans
             for done in range(STRIDE, len(losses) + 1, STRIDE)
         },
     }
-
-
-def gain(sentence: str, more: str, less: str, where: str = "test") -> Claim:
-    """Claim that one arm gets more sentences exactly right than another.
-
-    Args:
-        sentence: what is claimed.
-        more: one arm.
-        less: the other.
-        where: which test set.
-    """
-    first, second = (f"{arm}/exact_match/{where}" for arm in (more, less))
-    return Claim(sentence, first, second, "points of exact match", above=0)
 
 
 def equal_parameters(setting: Setting, wanted: int, vocabularies: tuple[int, int]) -> Setting:

@@ -28,7 +28,6 @@ from bookkit.data.classification import (
     MajorityTask,
     MarkerTask,
 )
-from bookkit.records import Finding
 from companion.alignment import Links, argmax_links
 from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
@@ -54,7 +53,7 @@ from companion.metrics import alignment_error_rate
 from companion.models.classifier import AttentionClassifier, ClassifierConfig
 from companion.models.seq2seq import Seq2Seq
 from companion.models.transformer import Transformer
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Answers, Arm, Experiment, by_item, on
 from experiments.engine.kinds import Kinds, NumberKind, number, share
@@ -483,144 +482,6 @@ def shares(measures: Mapping[str, float]) -> list[float]:
     return [value / 1000 for _, value in sorted(measures.items())]
 
 
-CLAIMS = {
-    "majority_needs_none": Claim(
-        "Majority, biGRU: trained with uniform attention from the start, a model answers as well, "
-        "within 1 point.",
-        "majority/gru/additive/accuracy", "majority/gru/uniform/accuracy", "points", below=1,
-        finding=Finding(
-            holds="A vote needs no attention: a model that is trained with level weights counts "
-            "it as well.",
-            fails="In a vote, a model with learned weights answers better than one with level "
-            "weights.",
-            undecided="We cannot tell whether learned weights help to count a vote.",
-        )),
-    "lookup_needs_attention": Claim(
-        "Look-up, biGRU: trained with uniform attention from the start, a model answers less than "
-        "50 %.",
-        "lookup/gru/uniform/accuracy", unit="%", below=50,
-        finding=Finding(
-            holds="Without learned weights a look-up fails, even when a recurrent encoder has "
-            "read the whole sentence.",
-            fails="A recurrent encoder can look up a fact without learned weights.",
-            undecided="We cannot tell whether a recurrent encoder can look up a fact without "
-            "learned weights.",
-            number="{} in 100 answers right",
-        )),
-    "five_times_is_not_enough": Claim(
-        "Look-up, biGRU, uniform: with five times the updates, still less than 50 %.",
-        "lookup/gru/uniform_longer/accuracy", unit="%", below=50,
-        finding=Finding(
-            holds="Five times the training changes nothing: without learned weights the look-up "
-            "still fails.",
-            fails="With five times the training, a look-up works without learned weights.",
-            undecided="We cannot tell whether more training makes up for learned weights in a "
-            "look-up.",
-            number="{} in 100 answers right",
-        )),
-    "tau_is_low": Claim(
-        "Marker, biGRU: tau between weights and deletion is below 0.5.",
-        "marker/gru/additive/tau", unit="tau", below=0.5,
-        finding=Finding(
-            holds="Five models order the words of a sentence quite differently by weight and by "
-            "deletion.",
-            fails="Five models order the words of a sentence alike by weight and by deletion.",
-            undecided="Five models do not tell how alike weights and deletion order the words.",
-        )),
-    "top_agrees": Claim(
-        "Marker, biGRU: weights and deletion put the same word first in more than 95 % of "
-        "sentences.",
-        "marker/gru/additive/top_agreement", unit="%", above=95,
-        finding=Finding(
-            holds="In five models, the largest weight and deletion nearly always name the same "
-            "word.",
-            fails="In five models, the largest weight and deletion often name different words.",
-            undecided="Five models are too few to say how often the largest weight and deletion "
-            "name the same word.",
-            number="the same word in {} of 100 sentences",
-        )),
-    "majority_survives_erasure": Claim(
-        "Majority, biGRU: zeroing the largest weight flips fewer than 5 % of the answers.",
-        "majority/gru/additive/flips/top", unit="%", below=5,
-        finding=Finding(
-            holds="In a vote, a model can lose its largest weight and still give the same answer.",
-            fails="In a vote, losing the largest weight changes some answers.",
-            undecided="We cannot tell how often a vote changes when the largest weight is erased.",
-            number="{} in 100 answers change",
-        )),
-    "adversary_by_need": Claim(
-        "The adversary gets farther where attention is not needed: majority against look-up, "
-        "biGRU.",
-        "majority/gru/additive/adversary/divergence", "lookup/gru/additive/adversary/divergence",
-        "nats", above=0,
-        finding=Finding(
-            holds="Where a task needs attention less, other weights that give the same answer can "
-            "be found farther away.",
-            fails="Where a task needs attention more, other weights that give the same answer can "
-            "be found farther away.",
-            undecided="We cannot tell whether the search for other weights gets farther where "
-            "attention is not needed.",
-        )),
-    "adversary_beyond_seeds": Claim(
-        "Marker, biGRU: the adversary gets farther from a model's weights than another seed does.",
-        "marker/gru/additive/adversary/divergence", "marker/gru/additive/twin/divergence", "nats",
-        above=0,
-        finding=Finding(
-            holds="A search finds weights that give the same answer and differ more than those of "
-            "a second training.",
-            fails="A second training changes the weights more than a search for other weights "
-            "does.",
-            undecided="We cannot tell whether a search or a second training gives weights that "
-            "differ more.",
-        )),
-    "translators_need_the_top": Claim(
-        "Dot translator: zeroing the largest weight flips at least 30 points more words than "
-        "zeroing another one.",
-        "dot/flips/top", "dot/flips/other", "points", above=30,
-        finding=Finding(
-            holds="A translator hangs on its largest weight: far more words change without it "
-            "than without another one.",
-            fails="A translator hardly hangs on its largest weight more than on another one.",
-            undecided="We cannot tell how much more a translator hangs on its largest weight than "
-            "on another one.",
-            number="{} more words in 100 change",
-        )),
-    "misses_matter_less": Claim(
-        "Additive translator: zeroing the largest weight flips fewer words where it misses the "
-        "gold link than where it hits.",
-        "additive/flips/top/miss", "additive/flips/top/hit", "points", below=0,
-        finding=Finding(
-            holds="Where the translator looks at a wrong word, its answer depends less on what it "
-            "looks at.",
-            fails="The translator's answer depends on what it looks at just as much where it "
-            "looks at a wrong word.",
-            undecided="We cannot tell whether the answer depends less on a look at a wrong word.",
-            number="{size} fewer words in 100 change",
-        )),
-    "deletion_aligns_better": Claim(
-        "Dot translator: the word whose deletion matters most is the gold word more often than "
-        "the word of the largest weight.",
-        "dot/alignment_error/deleted", "dot/alignment_error", "points of alignment error", below=0,
-        finding=Finding(
-            holds="Deleting words one by one finds the right word more often than the largest "
-            "weight does.",
-            fails="The largest weight finds the right word more often than deleting words one by "
-            "one does.",
-            undecided="We cannot tell whether weights or deletion find the right word more often.",
-        )),
-    "rollout_aligns_better": Claim(
-        "Transformer: rollout aligns better than the last block's weights.",
-        "transformer/alignment_error/rollout", "transformer/alignment_error/block_2",
-        "points of alignment error", below=0,
-        finding=Finding(
-            holds="Rollout points to the right word more often than the last layer's weights do.",
-            fails="Rollout points to the right word less often than the last layer's weights do.",
-            undecided="We cannot tell whether rollout or the last layer's weights point to the "
-            "right word more often.",
-        )),
-}  # fmt: skip
-
-
 @cache
 def sentences() -> list[Pair]:
     """Return the sentences that the translators are tested on."""
@@ -657,5 +518,5 @@ STUDY = Experiment(
         "transformer": transformer(),
     },
     kinds=KINDS,
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

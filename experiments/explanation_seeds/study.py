@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from bookkit.data.classification import Examples
-from bookkit.records import Finding
 from companion.interpret import classifier_read, leave_one_out, top_places
 from companion.models.classifier import AttentionClassifier
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import NumberKind, share
 from experiments.explanation.study import (
@@ -80,36 +79,10 @@ def smoke() -> list[float]:
     return [*losses, *(value / 1000 for value in looked(model, examples, seed=7).values())]
 
 
-CLAIMS = {
-    "top_agrees": Claim(
-        "Marker, biGRU, twenty seeds: weights and deletion put the same word first in more than "
-        "95 % of sentences.",
-        "top_agreement", unit="%", above=95,
-        finding=Finding(
-            holds="In twenty models, the largest weight and deletion nearly always name the same "
-            "word.",
-            fails="The largest weight and deletion often name different words, in models that "
-            "make no mistake.",
-            undecided="Twenty models do not decide how often the largest weight and deletion name "
-            "the same word.",
-            number="the same word in {} of 100 sentences",
-        )),
-    "tau_is_low": Claim(
-        "Marker, biGRU, twenty seeds: tau between weights and deletion is below 0.5.",
-        "tau", unit="tau", below=0.5,
-        finding=Finding(
-            holds="Weights and deletion order the words of a sentence quite differently, in "
-            "models that make no mistake.",
-            fails="Weights and deletion order the words of a sentence much alike.",
-            undecided="Twenty models do not decide how alike weights and deletion order the "
-            "words.",
-        )),
-}  # fmt: skip
-
 STUDY = Experiment(
     name="explanation_seeds", title="One classifier, twenty seeds",
     seeds=SEEDS, beside=outcome, workers=1,
     config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
     kinds={"pointing/*_class": smaller_class} | KINDS,
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from experiments.engine.claims import Claim, Quantity, ratio
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.first_gradients import FINDINGS
 from experiments.engine.kinds import number
 from experiments.scores.study import Start, drawn
 
@@ -54,32 +52,6 @@ def smoke() -> list[float]:
     return [value for width in (6, 48) for _, value in measures(width, start, seed=7)]
 
 
-def gain(width: int, keys: int) -> Quantity:
-    """Return how many times the typical gradient with the scale it is without."""
-    without, scaled = (f"{width}/{keys}/{scale}/median" for scale in ("none", "root"))
-    return ratio(without, scaled)
-
-
-CLAIMS = with_findings(FINDINGS, {
-    "gains_at_64": Claim(
-        "At width 64, with 64 keys, the median gradient at the query is larger without the scale "
-        "than with it.",
-        gain(64, 64), above=1),
-    "gains_with_16_keys": Claim(
-        "With 16 keys, too, it is larger without the scale at width 64.",
-        gain(64, 16), above=1),
-    "few_keys_starve": Claim(
-        "With 8 keys, it is smaller without the scale at width 64.",
-        gain(64, 8), below=1),
-    "gains_at_128": Claim(
-        "At width 128, with 64 keys, it is larger without the scale.",
-        gain(128, 64), above=1),
-    "starved_are_few": Claim(
-        "At width 64, with 64 keys, fewer than one query in ten gets less than a hundredth of what "
-        "is typical with the scale.",
-        "64/64/starved", unit="% of the queries", below=10),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="first_gradients",
     title="Gradients at the query before training, by width and number of keys",
@@ -88,5 +60,5 @@ STUDY = Experiment(
         "start": Start(queries=QUERIES), "widths": WIDTHS, "keys": KEYS, "starved": STARVED,
     },
     kinds={"*/starved": number("% of the queries", 0, 100), "*": number("", 0)},
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -22,11 +22,10 @@ from companion.data.vocabulary import Vocabulary
 from companion.metrics import exact_match
 from companion.models.seq2seq import Seq2Seq
 from companion.translation import Translator
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Arm, Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.founding import FINDINGS
 from experiments.engine.kinds import NumberKind, number, share
 from experiments.engine.translators import Corpus, Kind, Setting, training_batches
 from experiments.engine.trials import Trials, tuned
@@ -210,45 +209,6 @@ def of_phrases(name: str) -> NumberKind:
     return share(len(sets[where]), own=where != "founding")
 
 
-def fewer(
-    sentence: str, other: str, what: str = "letters_wrong/unseen", unit: str = "points"
-) -> Claim:
-    """Claim that the translator with attention gets less wrong than another one."""
-    return Claim(sentence, f"additive/{what}", f"{other}/{what}", unit, below=0)
-
-
-CLAIMS = with_findings(FINDINGS, {
-    "memorised": Claim(
-        "Of the phrases it learned, the translator gets more than 95 % exactly right.",
-        "additive/exact_match/seen", unit="% exactly right", above=95),
-    "unseen": Claim(
-        "Of the phrases it never saw, the translator gets fewer than one in ten exactly right.",
-        "additive/exact_match/unseen", unit="% exactly right", below=10),
-    "shuffled_memorised": Claim(
-        "With its translations shuffled, the book is learned as well: more than 95 % exactly.",
-        "shuffled/exact_match/seen", unit="% exactly right", above=95),
-    "looks_at_good": Claim(
-        "While it writes “buenos”, more of its attention is on “good” than an even spread would "
-        "put there.",
-        "additive/weight/buenos_on_good", unit="% of the weight",
-        above=round(100 * len("good") / len("good morning"), 1)),
-    "beats_lookup": fewer(
-        "On phrases it never saw, the translator gets fewer letters wrong than looking up the "
-        "most similar phrase of the book.",
-        "lookup"),
-    "beats_lookup_by_errors": fewer(
-        "On phrases it never saw, the translator makes fewer errors per letter than looking up "
-        "the most similar phrase of the book.",
-        "lookup", "character_errors/unseen", "errors per 100 letters"),
-    "beats_shuffled": fewer(
-        "On phrases it never saw, the translator gets fewer letters wrong than its twin that "
-        "learned shuffled translations.",
-        "shuffled"),
-    "attention_gain": fewer(
-        "With attention, the translator gets fewer letters wrong on phrases it never saw.",
-        "none"),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="founding", title="Does a phrase book teach Spanish?",
     seeds=SEEDS, arms=arms, outcome=outcome, beside=baseline, recorded=recorded,
@@ -260,5 +220,5 @@ STUDY = Experiment(
         "*/character_errors/*": number("errors per 100 letters", 0),
         "*/final_loss": number("nats", 0), "*/weight/*": number("%", 0, 100), "*": of_phrases,
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

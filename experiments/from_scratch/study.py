@@ -23,11 +23,10 @@ from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.training import train
 from experiments.engine.answers import Answered
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import WARMUP, Draws, FromStart
 from experiments.engine.experiment import Experiment, in_parallel, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.from_scratch import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
@@ -54,19 +53,6 @@ BRIEF, LONG = 200, 1000
 """Updates of an arm, and of the same arm where its name ends in "-long"."""
 CHEAP = 2.0
 """Points of accuracy: a mistake that costs less is called cheap."""
-SENTENCES: dict[Mistake, str] = {
-    "no_scale": "Without the scale",
-    "swapped": "With query and key swapped",
-    "query_axis": "With the softmax over the queries",
-    "view": "With heads cut and joined by a view",
-    "view_out": "With heads joined by a view",
-    "no_mask": "Without a mask",
-    "inverted": "With the mask upside down",
-    "one_more": "With a mask that allows one place too many",
-    "one_less": "With a mask that allows one place too few",
-    "tiny": "With 1e-9 in the place of -1e9 in the mask",
-    "late": "With a mask applied after the softmax",
-}
 
 
 @dataclass(frozen=True)
@@ -315,31 +301,6 @@ class SideBySide(Experiment):
         }, {}
 
 
-ENDINGS = {
-    "reported": "the program reports less than 2 points below the right one",
-    "in_use": "the accuracy in use is less than 2 points below that of the right one",
-}
-
-
-def claim(mistake: Mistake, what: str, long: bool) -> Claim:
-    """Return the claim that a mistake is cheap, after a brief training or a long one."""
-    sentence, suffix = f"{SENTENCES[mistake]}, {ENDINGS[what]}.", "-long" if long else ""
-    if long:
-        sentence = f"Trained five times as long: {sentence[0].lower()}{sentence[1:]}"
-    right, wrong = (f"{arm}{suffix}/{what}" for arm in ("none", mistake))
-    return Claim(sentence, right, wrong, "points", below=CHEAP)
-
-
-CLAIMS = with_findings(
-    FINDINGS,
-    {
-        f"{mistake}{'-long' if long else ''}/{what}": claim(mistake, what, long)
-        for long in (False, True)
-        for mistake in SENTENCES
-        for what in ENDINGS
-    },
-)
-
 STUDY = SideBySide(
     name="from_scratch",
     title="Causal attention with one silent mistake: what is reported, and what is so in use",
@@ -352,5 +313,5 @@ STUDY = SideBySide(
         "*/final_loss": number("nats", 0), "*/illusion": number("points", -100, 100),
         "*": share(TASK.test_size, own=True),
     },
-    claims=CLAIMS, smoke=smoke, tuning=tune,
+    claims=read_claims(__file__), smoke=smoke, tuning=tune,
 )  # fmt: skip

@@ -18,11 +18,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
-from experiments.engine.claims import Claim, Runs, distance
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.heads import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -241,48 +240,6 @@ def smoke() -> list[float]:
     return trace
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "four_beat_one": Claim(
-        "Where each place asks four questions, four heads answer more of them than one head of "
-        "the same parameters.",
-        "four/4/accuracy", "four/1/accuracy", "points", above=0),
-    "one_cannot_do_two": Claim(
-        "A single head answers fewer of two questions than two heads do, by more than 5 points.",
-        "two/2/accuracy", "two/1/accuracy", "points", above=5),
-    "two_thirds": Claim(
-        "Of the weight that a single head puts on the positions of its two questions, one question "
-        "has two thirds, to within a tenth.",
-        off_two_thirds, below=0.1, bounds=(0, 1 / 3)),
-    "one_question_needs_one": Claim(
-        "Where each place asks one question, four heads and one differ by less than 1 point.",
-        distance("one/4/accuracy", "one/1/accuracy"), unit="points", below=1, bounds=(0, 100)),
-    "patience_suffices": Claim(
-        "Trained four times as long, a single head comes within 5 points of four heads.",
-        "four/4/accuracy", "patient/1/accuracy", "points", below=5),
-    "narrow_and_patient": Claim(
-        "Trained four times as long, sixty-four heads of width 1 still answer fewer of four "
-        "questions than four heads of width 16, by more than 5 points.",
-        "patient/64/accuracy", "four/4/accuracy", "points", below=-5),
-    "rank_limit_bites": Claim(
-        "Sixteen heads of width 4, a third of the number of keys, answer fewer of four questions "
-        "than four heads of width 16.",
-        "four/16/accuracy", "four/4/accuracy", "points", below=0),
-    "narrowest_lose": Claim(
-        "Sixty-four heads of width 1 answer fewer of four questions than four heads of width 16.",
-        "four/64/accuracy", "four/4/accuracy", "points", below=0),
-    "width_is_the_cause": Claim(
-        "Sixty-four heads of width 4, with four times the parameters in attention, answer more "
-        "than sixty-four of width 1.",
-        "wide/64/accuracy", "four/64/accuracy", "points", above=0),
-    "most_heads_spare": Claim(
-        "Of sixteen heads, more than half can be removed, each alone, for less than 1 point.",
-        "four/16/spare", unit="% of the heads", above=50),
-    "half_together": Claim(
-        "The eight of sixteen heads that matter least alone can be removed together for less than "
-        "5 points.",
-        "four/16/removed/half", unit="points", below=5),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="heads", title="Self-attention that answers several questions, by number of heads",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
@@ -297,5 +254,5 @@ STUDY = Experiment(
         "*/removed/*": number("points", -100, 100), "*/spare": number("% of the heads", 0, 100),
         "*": number("", 0, 1),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, off_two_thirds), smoke=smoke,
 )  # fmt: skip

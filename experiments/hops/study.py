@@ -17,11 +17,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.hops import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -211,30 +209,6 @@ def smoke() -> list[float]:
     return trace
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "one_layer_takes_one_step": Claim(
-        "One layer answers more than 95 in 100 questions of one step.",
-        "one/1/accuracy", unit="%", above=95),
-    "two_layers_take_two_steps": Claim(
-        "Two layers answer more than 95 in 100 questions of two steps.",
-        "two/2/accuracy", unit="%", above=95),
-    "one_layer_stays_behind": Claim(
-        "One layer with as many weights as the two answers fewer questions of two steps than they "
-        "do, by more than 20 points.",
-        "two/2/accuracy", "two/1/accuracy", "points", above=20),
-    "patience_does_not_help": Claim(
-        "Trained four times as long, the one layer still answers fewer questions of two steps than "
-        "the two layers do, by more than 20 points.",
-        "two/2/accuracy", "patient/1/accuracy", "points", above=20),
-    "first_layer_first_step": Claim(
-        "Of two layers, the first puts more than half of its weight on whom the own note names.",
-        "two/2/looks/1/1", above=0.5),
-    "second_layer_second_step": Claim(
-        "Of two layers, the second puts more than half of its weight on whom the note of that "
-        "person names.",
-        "two/2/looks/2/2", above=0.5),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="hops", title="Self-attention that follows notes, by number of layers",
     seeds=SEEDS, arms=lambda: on(ROOM, reported()), outcome=outcome,
@@ -244,5 +218,5 @@ STUDY = Experiment(
         "*/accuracy": share(ROOM.test_size, own=True), "*/final_loss": number("nats", 0),
         "*": number("", 0, 1),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -22,10 +22,9 @@ from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask
 from companion.models.transformer import Block, LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, Measures, by_item, numbers, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.induction import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -429,47 +428,6 @@ def last_quarter(runs: Runs) -> list[float]:
     return [last - first for first, last in zip(before, end, strict=True)]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "learned_to_copy": Claim(
-        "After 1,000 updates, two layers predict more than 95 % of the repetition.",
-        "two/right/test", unit="%", above=95),
-    "at_a_plateau": Claim(
-        "Two layers gain less than 2 points in the last quarter of their updates.",
-        last_quarter, unit="points", below=2),
-    "two_copy": Claim(
-        "Two layers predict more of the repetition than one, by more than 50 points.",
-        "two/right/test", "one/right/test", "points", above=50),
-    "patience_does_not_help": Claim(
-        "With twice the updates, one layer predicts less than 5 points more of the repetition.",
-        "one-long/right/test", "one/right/test", "points", below=5),
-    "half_within_a_tenth": Claim(
-        "Two layers gain more than half of their final accuracy within some 100 of the 1,000 "
-        "updates.",
-        steepest, unit="% of the final accuracy", above=50),
-    "previous_comes_first": Claim(
-        "The best previous-token head reaches half of its final score before the best induction "
-        "head does.",
-        "two/half/previous", "two/half/induction", "updates", below=0),
-    "previous_is_split": Claim(
-        "No single head of the first layer looks at the previous position alone: the best one has "
-        "less than three quarters of its weight there.",
-        "two/head/previous/1", unit="of the weight", below=0.75),
-    "previous_is_needed": Claim(
-        "When the first layer may not look at the previous position, two layers lose more than 50 "
-        "points.",
-        "two/right/test", "two/forbidden/previous/layer1/test", "points", above=50),
-    "previous_head_matters": Claim(
-        "Without its best previous-token head, a model loses more than 20 points more than "
-        "without the worst.",
-        "two/without/layer1/4/test", "two/without/layer1/1/test", "points", above=20),
-    "copying_is_shared": Claim(
-        "Without its best copying head alone, a model loses less than 50 points.",
-        "two/right/test", "two/without/layer2/1/test", "points", below=50),
-    "copying_heads_matter": Claim(
-        "Without its three best copying heads, a model loses more than 50 points.",
-        "two/right/test", "two/without/layer2/1-3/test", "points", above=50),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="induction", title="Copying what came before, by number of attention layers",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
@@ -482,5 +440,5 @@ STUDY = Experiment(
         "*/test": share(TASK.test_size), "*/heads/*": number("heads", 0, 4),
         "*/largest_gain": number("points", -100, 100), "*": number("", 0, 1),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, last_quarter, steepest), smoke=smoke,
 )  # fmt: skip

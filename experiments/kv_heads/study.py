@@ -25,7 +25,6 @@ from torch import Generator, Tensor
 
 from bookkit.data.grammar import english_spanish
 from bookkit.data.grammar.reading import read
-from bookkit.records import Finding
 from companion.attention import scaled_dot_product_attention
 from companion.cost import kv_cache_bytes
 from companion.data.pairs import Pair
@@ -35,7 +34,8 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.positions import rotate
 from companion.tiled import merge_attention
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number
@@ -333,124 +333,6 @@ def recorded(runs: Runs) -> Runs:
     return runs | above
 
 
-def differ(
-    sentence: str,
-    treatment: str,
-    control: str,
-    above: float | None = None,
-    below: float | None = None,
-    finding: Finding | None = None,
-) -> Claim:
-    """Claim a difference of losses."""
-    return Claim(sentence, treatment, control, "nats a word", above, below, finding=finding)
-
-
-CLAIMS = {
-    "one_head_loses": differ(
-        f"After {UPDATES:,} updates, one head of keys and values instead of eight costs more than "
-        "0.02 nats a word.",
-        "1/loss", "8/loss", above=0.02,
-        finding=Finding(
-            holds="One shared head of keys and values predicts words worse than eight, even after "
-            "a long training.",
-            fails="After a long training, even one shared head of keys and values costs next to "
-            "nothing.",
-            undecided="We cannot tell whether one shared head of keys and values costs enough to "
-            "matter.",
-        )),
-    "two_are_close": differ(
-        f"After {UPDATES:,} updates, two heads of keys and values instead of eight cost less than "
-        "0.02 nats a word.",
-        "2/loss", "8/loss", below=0.02,
-        finding=Finding(
-            holds="Two heads of keys and values predict about as well as eight, with a quarter of "
-            "the cache.",
-            fails="Two heads of keys and values predict words worse than eight, even after a long "
-            "training.",
-            undecided="We cannot tell whether two heads of keys and values are about as good as "
-            "eight.",
-        )),
-    "four_are_close": differ(
-        f"After {UPDATES:,} updates, four heads of keys and values instead of eight cost less than "
-        "0.02 nats a word.",
-        "4/loss", "8/loss", below=0.02,
-        finding=Finding(
-            holds="Four heads of keys and values predict about as well as eight, with half of the "
-            "cache.",
-            fails="Four heads of keys and values predict words worse than eight, even after a "
-            "long training.",
-            undecided="We cannot tell whether four heads of keys and values are about as good as "
-            "eight.",
-        )),
-    "two_cost_early": differ(
-        f"After {EARLY} updates, two heads of keys and values instead of eight cost more than "
-        "0.02 nats a word.",
-        "2-early/loss", "8-early/loss", above=0.02,
-        finding=Finding(
-            holds="Early in training, two heads of keys and values predict worse than eight.",
-            fails="Even early in training, two heads of keys and values predict about as well as "
-            "eight.",
-            undecided="We cannot tell whether two heads of keys and values lag behind eight early "
-            "in training.",
-        )),
-    "two_beat_one": differ(
-        f"After {UPDATES:,} updates, two heads of keys and values predict better than one.",
-        "2/loss", "1/loss", below=0,
-        finding=Finding(
-            holds="Two heads of keys and values predict better than one.",
-            fails="One head of keys and values predicts better than two.",
-            undecided="We cannot tell whether two heads of keys and values predict better than "
-            "one.",
-        )),
-    "width_makes_up": differ(
-        "With the parameters of eight heads, given to wider feed-forward layers, one head costs "
-        "less than 0.02 nats a word.",
-        "1-wide/loss", "8/loss", below=0.02,
-        finding=Finding(
-            holds="With the saved weights in wider feed-forward layers, one head of keys and "
-            "values costs next to nothing.",
-            fails="Even with the saved weights in wider feed-forward layers, one head of keys and "
-            "values predicts worse.",
-            undecided="We cannot tell whether wider feed-forward layers make up for the missing "
-            "heads.",
-        )),
-    "eight_need_the_first": differ(
-        "With eight heads, a cache that drops the first words predicts worse than one that keeps "
-        "four of them, by more than 0.02 nats a word.",
-        "8/stream/evicted", "8/stream/kept/4", above=0.02,
-        finding=Finding(
-            holds="A model with eight heads leans on its first words and predicts worse when its "
-            "cache drops them.",
-            fails="A model with eight heads hardly notices when its cache drops the first words.",
-            undecided="We cannot tell how much a model with eight heads misses the first words in "
-            "its cache.",
-        )),
-    "one_needs_the_first": differ(
-        "With one head, a cache that drops the first words predicts worse than one that keeps "
-        "four of them, by more than 0.02 nats a word.",
-        "1/stream/evicted", "1/stream/kept/4", above=0.02,
-        finding=Finding(
-            holds="A model with one shared head leans on its first words and predicts worse when "
-            "its cache drops them.",
-            fails="A model with one shared head hardly notices when its cache drops the first "
-            "words.",
-            undecided="We cannot tell how much a model with one shared head misses the first "
-            "words in its cache.",
-        )),
-    "first_and_last_suffice": differ(
-        "With one head, the first four words and the last twenty predict within 0.02 nats a word "
-        "of what reading the text afresh does.",
-        "1/stream/kept/4", "1/stream/afresh", below=0.02,
-        finding=Finding(
-            holds="With the first four words and the last twenty, a model predicts as well as "
-            "after a fresh reading.",
-            fails="With the first four words and the last twenty, a model predicts worse than "
-            "after a fresh reading.",
-            undecided="We cannot tell whether the first four words and the last twenty are "
-            "enough.",
-        )),
-}  # fmt: skip
-
 STUDY = Experiment(
     name="kv_heads",
     title="A language model with fewer key and value heads, and with a cache of fixed size",
@@ -466,5 +348,5 @@ STUDY = Experiment(
         "*/sound/*": number("%", 0, 100), "*/above_eight": number("nats a word"),
         "*": number("nats a word", 0),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

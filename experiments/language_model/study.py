@@ -23,11 +23,9 @@ from companion.data.texts import TextBatches, text_ids
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import sample
 from companion.models.transformer import LanguageModel, TransformerConfig
-from experiments.engine.claims import Claim, distance
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.language_model import FINDINGS
 from experiments.engine.kinds import exact, number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -193,31 +191,6 @@ def smoke() -> list[float]:
     return trace
 
 
-SHORT, LONG = BUDGETS
-GPT, LLAMA = (f"{style}/{LONG}/excess/test" for style in STYLES)
-
-CLAIMS = with_findings(FINDINGS, {
-    "near_the_source": Claim(
-        "After 1,000 updates the Llama-style model's loss on new stories is less than 0.05 nats a "
-        "word above the entropy of the source.",
-        LLAMA, unit="nats", below=0.05),
-    "llama_predicts_better": Claim(
-        "After 1,000 updates the Llama-style model has a lower loss on new stories than the "
-        "GPT-style model.",
-        GPT, LLAMA, "nats", above=0),
-    "llama_predicts_better_early": Claim(
-        "After 250 updates the Llama-style model has a lower loss on new stories than the "
-        "GPT-style model.",
-        f"gpt/{SHORT}/excess/test", f"llama/{SHORT}/excess/test", "nats", above=0),
-    "little_between_them": Claim(
-        "After 1,000 updates the losses of the two styles are less than 0.02 nats a word apart.",
-        distance(GPT, LLAMA), unit="nats", below=0.02, bounds=(0, None)),
-    "stories_are_possible": Claim(
-        "Of the stories that the Llama-style model writes after 1,000 updates, more than 90 in 100 "
-        "could have been told by the story-teller.",
-        f"llama/{LONG}/possible/samples", unit="%", above=90),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="language_model", title="A small language model, GPT's block against Llama's",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
@@ -229,5 +202,5 @@ STUDY = Experiment(
         "*/parameters": exact("weights"), "*/perplexity/*": number("", 1),
         "*/possible/*": share(TASK.samples, own=True), "*": number("nats"),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

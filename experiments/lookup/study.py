@@ -18,10 +18,9 @@ import torch
 from numpy.typing import NDArray
 
 from companion.attention import attend, masked_softmax
-from experiments.engine.claims import Claim, Quantity, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.lookup import FINDINGS
 from experiments.engine.kinds import number
 
 SEEDS = tuple(range(1, 21))
@@ -292,54 +291,10 @@ def smoke() -> list[float]:
     return [measures[name] for name in sorted(measures)]
 
 
-def percent(first: str, second: str) -> Quantity:
+def percent(runs: Runs, first: str, second: str) -> list[float]:
     """Return by how many percent one error is above another."""
-    return lambda runs: [100 * (a / b - 1) for a, b in zip(runs[first], runs[second], strict=True)]
+    return [100 * (a / b - 1) for a, b in zip(runs[first], runs[second], strict=True)]
 
-
-def less(sentence: str, first: str, second: str) -> Claim:
-    """Claim that one error is less than another; the methods are tuned alike, where tuned."""
-    return Claim(sentence, percent(first, second), unit="%", below=0)
-
-
-CLAIMS = with_findings(FINDINGS, {
-    "learned_beats_rule": less(
-        "With 64 samples, a learned bandwidth has less error than the rule of thumb.",
-        "64/learned", "64/rule"),
-    "learned_beats_rule_16": less(
-        "With 16 samples, too, a learned bandwidth has less error than the rule of thumb.",
-        "16/learned", "16/rule"),
-    "collapsed_is_worse_than_rule": Claim(
-        "Learned without leaving one out, a bandwidth has more error than the rule of thumb.",
-        percent("64/collapsed", "64/rule"), unit="%", above=0),
-    "soft_beats_nearest": less(
-        "Soft lookup has less error than the nearest neighbour on noisy samples.",
-        "64/soft", "64/nearest"),
-    "soft_beats_nearest_noiseless": less(
-        "Soft lookup has less error than the nearest neighbour on samples without noise.",
-        "noiseless/soft", "noiseless/nearest"),
-    "soft_beats_k_nearest": less(
-        "Soft lookup has less error than the mean of the k nearest neighbours, tuned alike.",
-        "64/soft", "64/k_nearest"),
-    "soft_beats_k_nearest_uneven": less(
-        "Also where the keys crowd, soft lookup has less error than the mean of the k nearest.",
-        "uneven/soft", "uneven/k_nearest"),
-    "softness_at_fixed_width": less(
-        "At a fixed width, weights that fade out have less error than equal weights in a box.",
-        "64/soft", "64/box"),
-    "softness_at_k": less(
-        "With k neighbours, weights that fade out have less error than equal weights.",
-        "64/k_soft", "64/k_nearest"),
-    "width_per_query_uneven": less(
-        "Where the keys crowd, a bandwidth for every query has less error than one for all.",
-        "uneven/k_soft", "uneven/soft"),
-    "line_at_the_ends": less(
-        "Near the ends, a line fitted with such weights has less error than soft lookup.",
-        "64/line_ends", "64/soft_ends"),
-    "line_in_the_middle": less(
-        "In the middle, a line fitted with such weights has less error than soft lookup.",
-        "64/line_middle", "64/soft_middle"),
-})  # fmt: skip
 
 STUDY = Experiment(
     name="lookup", title="Soft lookup on a curve: bandwidth, samples, neighbours",
@@ -349,5 +304,5 @@ STUDY = Experiment(
         "widths": WIDTHS.tolist(), "drawn": DRAWN.tolist(), "sizes": SIZES, "grid": len(GRID),
     },
     kinds={"exponent/*": number(""), "*": number("", 0)},
-    claims=CLAIMS, smoke=smoke, tolerance=1e-6,
+    claims=read_claims(__file__, percent), smoke=smoke, tolerance=1e-6,
 )  # fmt: skip

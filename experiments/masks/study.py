@@ -25,11 +25,9 @@ from companion.attention import scaled_dot_product_attention
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.training import TrainingConfig
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import WARMUP, descend
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.masks import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 from experiments.numerics.study import distance
@@ -79,8 +77,6 @@ class Setting:
 
 
 TASKS: dict[Rule, Copying] = {"same": Copying("same"), "next": Copying("next")}
-GUESS = 100 / TASKS["next"].letters
-"""Per cent of letters that a guess gets right."""
 MASKS: tuple[Mask, ...] = ("causal", "leak", "inverted")
 
 
@@ -251,44 +247,6 @@ def smoke() -> list[float]:
     ]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "leak_looks_better": Claim(
-        "A causal mask that is open by one place gives a lower loss on held-out text than the "
-        "right one.",
-        "next/leak/held_out_loss", "next/causal/held_out_loss", "nats", below=0),
-    "inverted_looks_better": Claim(
-        "A causal mask that is upside down gives a lower loss on held-out text than the right one.",
-        "next/inverted/held_out_loss", "next/causal/held_out_loss", "nats", below=0),
-    "leak_generates_worse": Claim(
-        "The model that was trained with a mask open by one place generates fewer right letters.",
-        "next/leak/generated", "next/causal/generated", "points", below=0),
-    "inverted_generates_worse": Claim(
-        "The model that was trained with a mask upside down generates fewer right letters.",
-        "next/inverted/generated", "next/causal/generated", "points", below=0),
-    "leak_is_a_guess": Claim(
-        "What the model with the leak generates is right less than twice as often as a guess.",
-        "next/leak/generated", unit="%", below=2 * GUESS),
-    "leak_spoils_copies": Claim(
-        "Where the right letter is as easy to find as the leaked one, the model with the leak "
-        "still generates fewer than half of the letters.",
-        "same/leak/generated", unit="%", below=50),
-    "leak_is_a_guess_longer": Claim(
-        "With three times the updates, what the model with the leak generates is right less than "
-        "twice as often as a guess.",
-        "next/leak/longer/generated", unit="%", below=2 * GUESS),
-    "leak_spoils_copies_longer": Claim(
-        "Where the right letter is as easy to find as the leaked one, the model with the leak "
-        "generates fewer than half of the letters after three times the updates, too.",
-        "same/leak/longer/generated", unit="%", below=50),
-    "last_letter_is_learned": Claim(
-        "The model with the leak generates the last letter, which nothing gives away in training, "
-        "right more often than the letters before it, by more than 25 points.",
-        "next/leak/generated_last", "next/leak/generated_before", "points", above=25),
-    "padding_moves": Claim(
-        "As many places of zero padding as words move the output by more than a quarter.",
-        "padding/zeros/8", unit="%", above=25),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="masks", title="Wrong masks, and padding that nobody masks",
     seeds=SEEDS, arms=lambda: on(TASKS, reported()), outcome=outcome, beside=beside,
@@ -300,5 +258,5 @@ STUDY = Experiment(
         "*loss": number("nats", 0), "*/teacher_forced": share(TASKS["next"].held_out, own=True),
         "*/generated*": share(TASKS["next"].held_out, own=True), "*": number("%", 0),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -18,11 +18,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
-from experiments.engine.claims import Claim, Quantity, distance
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import CLIP, WARMUP, FromStart, new
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.narrow_training import FINDINGS
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 from experiments.numerics.study import TYPES, stepwise
@@ -260,66 +258,6 @@ def smoke() -> list[float]:
     return trace
 
 
-def apart(arm: str) -> Quantity:
-    """Return by how many points an arm's answers differ from those of float32."""
-    return distance(f"{arm}/accuracy", "float32/accuracy")
-
-
-CLAIMS = with_findings(FINDINGS, {
-    "float32_learns": Claim(
-        "In float32, the model answers more than 95 in 100 questions.",
-        "float32/accuracy", unit="%", above=95),
-    "wide_statistics_are_free": Claim(
-        "Trained in bfloat16 with the softmax in float32, the model differs from the one in "
-        "float32 by less than 1 point.",
-        apart("bfloat16/wide"), unit="points", below=1, bounds=(0, 100)),
-    "rounded_steps_are_free": Claim(
-        "Trained in bfloat16 with every step of the softmax rounded, the model differs from the "
-        "one in float32 by less than 1 point.",
-        apart("bfloat16/rounded"), unit="points", below=1, bounds=(0, 100)),
-    "rounded_float16_is_free": Claim(
-        "Trained in float16 with every step of the softmax rounded, the largest score subtracted "
-        "and the loss scaled, the model differs from the one in float32 by less than 1 point.",
-        apart("float16/rounded"), unit="points", below=1, bounds=(0, 100)),
-    "scale_is_not_needed": Claim(
-        "In float16, the model without loss scaling differs from the one with it by less than 1 "
-        "point.",
-        distance("float16/unscaled/accuracy", "float16/rounded/accuracy"), unit="points",
-        below=1, bounds=(0, 100)),
-    "textbook_fails": Claim(
-        "Trained in float16 without the largest score subtracted, until a gradient is not finite, "
-        "the model answers fewer questions than in float32, by more than 20 points.",
-        "float32/accuracy", "float16/textbook/accuracy", "points", above=20),
-    "skipping_fails": Claim(
-        "If updates whose gradient is not finite are left out, that model still answers fewer "
-        "questions than in float32, by more than 20 points.",
-        "float32/accuracy", "float16/skipping/accuracy", "points", above=20),
-    "skipping_fails_longer": Claim(
-        "With four times the updates, too, the model in float16 that leaves out such updates "
-        "answers fewer questions than in float32, by more than 20 points.",
-        "float32/accuracy", "float16/skipping/longer/accuracy", "points", above=20),
-    "textbook_survives_in_bfloat16": Claim(
-        "Trained in bfloat16 without the largest score subtracted, the model differs from the one "
-        "in float32 by less than 1 point.",
-        apart("bfloat16/textbook"), unit="points", below=1, bounds=(0, 100)),
-    "textbook_survives_longer": Claim(
-        "With four times the updates, too, the model in bfloat16 without the largest score "
-        "subtracted differs from the one in float32 by less than 1 point.",
-        apart("bfloat16/textbook/longer"), unit="points", below=1, bounds=(0, 100)),
-    "running_sum_fails": Claim(
-        "Trained in bfloat16 with a denominator that is added up key by key, the model answers "
-        "fewer questions than in float32, by more than 20 points.",
-        "float32/accuracy", "bfloat16/running/accuracy", "points", above=20),
-    "running_sum_fails_longer": Claim(
-        "With four times the updates, too, the model whose denominator is added up key by key in "
-        "bfloat16 answers fewer questions than in float32, by more than 20 points.",
-        "float32/accuracy", "bfloat16/running/longer/accuracy", "points", above=20),
-    "running_sum_fails_at_the_usual_rate": Claim(
-        "At the learning rate that is best for float32, the model whose denominator is added up "
-        "key by key in bfloat16 answers fewer questions than in float32, by more than 20 points.",
-        "float32/accuracy", "bfloat16/running/usual/accuracy", "points", above=20),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="narrow_training", title="Attention trained in narrow numbers",
     seeds=SEEDS, arms=lambda: on(DIRECTORY, reported()), outcome=outcome,
@@ -332,5 +270,5 @@ STUDY = Experiment(
         "*/loss": number("nats", 0), "*/largest_score": number("", 0),
         "*/half_way": number("updates", 1), "*": number("%", 0, 100),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -16,10 +16,8 @@ from torch import Generator, Tensor
 
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
-from experiments.engine.claims import Claim, ratio
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.numerics import FINDINGS
 from experiments.engine.kinds import number, share
 
 SEEDS = tuple(range(1, 21))
@@ -169,37 +167,6 @@ def smoke() -> list[float]:
     return [*trace, leaked(3.0, 30, 7, queries=20)]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "statistics_in_float32": Claim(
-        "In bfloat16, a softmax whose every step is rounded makes more than twice the error of "
-        "float32 statistics (4096 keys, scores of spread 1).",
-        ratio("bfloat16/4096/1/stepwise/error", "bfloat16/4096/1/companion/error"), above=2),
-    "running_sum_drowns": Claim(
-        "In bfloat16, a denominator added up key by key makes more than ten times the error of "
-        "float32 statistics (4096 keys, scores of spread 1).",
-        ratio("bfloat16/4096/1/running/error", "bfloat16/4096/1/companion/error"), above=10),
-    "length_hurts_stepwise": Claim(
-        "The error of the rounded steps grows with the length: at 4096 keys it is more than twice "
-        "that at 64 (bfloat16, spread 1).",
-        ratio("bfloat16/4096/1/stepwise/error", "bfloat16/64/1/stepwise/error"), above=2),
-    "spread_hurts_stepwise": Claim(
-        "The error of the rounded steps grows with the scores: at spread 16 it is more than twice "
-        "that at spread 1 (bfloat16, 1024 keys).",
-        ratio("bfloat16/1024/16/stepwise/error", "bfloat16/1024/1/stepwise/error"), above=2),
-    "float16_is_finer": Claim(
-        "Where nothing overflows, float16 makes less than a quarter of bfloat16's error (rounded "
-        "steps, 1024 keys, spread 4).",
-        ratio("float16/1024/4/stepwise/error", "bfloat16/1024/4/stepwise/error"), below=0.25),
-    "textbook_overflows": Claim(
-        "In float16, the formula as it stands loses more than half of the rows (1024 keys, spread "
-        "4).",
-        "float16/1024/4/lost", unit="%", above=50),
-    "companion_is_near_the_floor": Claim(
-        "float32 statistics come within 1.5 times the error of rounding the exact output "
-        "(bfloat16, 4096 keys, spread 1).",
-        "bfloat16/4096/1/companion/ratio", below=1.5),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="numerics", title="Narrow numbers, and the order of operations",
     seeds=SEEDS, beside=outcome,
@@ -208,5 +175,5 @@ STUDY = Experiment(
         "*ratio": number("", 0), "*/lost": share(DRAWS.queries, own=True),
         "softcap/*": number("%", 0, 100), "*": number("%", 0),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -20,10 +20,9 @@ from torch import Tensor, nn
 from companion.data.batching import Batch
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.models.transformer import Transformer, TransformerConfig
-from experiments.engine.claims import Claim, Runs, ratio
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.parallelism import FINDINGS
 from experiments.engine.kinds import number
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -146,30 +145,14 @@ def smoke() -> list[float]:
     return [*trace, *scores, float(len(outcome(7, small, 1)))]
 
 
-def gain(name: str) -> Callable[[Runs], list[float]]:
+def gain(runs: Runs, name: str) -> list[float]:
     """Return how many times as fast two threads are as one."""
-    return lambda runs: [
-        one / two for one, two in zip(runs[f"{name}/1"], runs[f"{name}/2"], strict=True)
-    ]
+    return [one / two for one, two in zip(runs[f"{name}/1"], runs[f"{name}/2"], strict=True)]
 
-
-CLAIMS = with_findings(FINDINGS, {
-    "at_once_is_faster": Claim(
-        "One after the other, 32 positions take more than three times as long as all at once, "
-        "with one thread.",
-        ratio("one_by_one/1", "at_once/1"), above=3),
-    "at_once_is_faster_with_two": Claim(
-        "One after the other, 32 positions take more than three times as long as all at once, "
-        "with two threads.",
-        ratio("one_by_one/2", "at_once/2"), above=3),
-    "second_thread_helps_the_transformer_more": Claim(
-        "A second thread makes an update of the Transformer faster by a larger factor than one of "
-        "the recurrent translator.",
-        gain("update/transformer"), gain("update/recurrent"), above=0),
-})  # fmt: skip
 
 STUDY = Experiment(
     name="parallelism", title="All positions at once, or one after the other", seeds=SEEDS,
-    beside=outcome, timed=True, kinds={"*": number("ms", 0)}, claims=CLAIMS, smoke=smoke,
+    beside=outcome, timed=True, kinds={"*": number("ms", 0)},
+    claims=read_claims(__file__, gain), smoke=smoke,
     config=lambda: {"size": SIZE, "rounds": ROUNDS, "threads": THREADS}, workers=1,
 )  # fmt: skip

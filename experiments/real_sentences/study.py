@@ -20,10 +20,8 @@ from bookkit.data.grammar import english_spanish
 from bookkit.records import load_result
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, numbers, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.real_sentences import FINDINGS
 from experiments.engine.kinds import Kinds, NumberKind, exact, number, share
 from experiments.engine.settings import REPORT_SEEDS
 from experiments.engine.translators import (
@@ -111,27 +109,6 @@ def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
     )
 
 
-CLAIMS = with_findings(
-    FINDINGS,
-    {
-        f"{kind}_gain_{budget}_{name}": Claim(
-            f"With {kind} attention, BLEU on {sentences} is higher after {steps} steps.",
-            f"{kind}_{budget}/bleu/{what}",
-            f"none_{budget}/bleu/{what}",
-            "BLEU",
-            above=0,
-        )
-        for kind in ("dot", "additive")
-        for budget, steps in BUDGETS.items()
-        for name, what, sentences in (
-            ("all", "test", "all real sentences"),
-            ("short", bin_name(*BINS[0]), "real sentences of at most 4 words"),
-            ("long", bin_name(*BINS[-1]), "real sentences of 12 words or more"),
-        )
-    },
-)
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small, on a file of a few sentences of the grammar."""
     pairs = english_spanish(200, seed=7, max_length=9)
@@ -154,7 +131,7 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, outcome=outcome,
     arms=lambda: on(FileTask(""), {kind: Setting(kind) for kind in KINDS}),  # until there is a file
     kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip
 
 

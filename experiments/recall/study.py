@@ -17,11 +17,11 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from bookkit.records import Finding
 from companion.attention import scaled_dot_product_attention
 from companion.linear import chunked_linear_attention, elu_feature_map, linear_attention
 from companion.masks import sliding_window_mask
-from experiments.engine.claims import Claim, Runs, distance
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -248,95 +248,13 @@ def smoke() -> list[float]:
     return trace
 
 
-ROWS, MOST = KEY_WIDTH, max(TASK.pairs)
+MOST = max(TASK.pairs)
 
 
 def answered(runs: Runs) -> list[float]:
     """Return how many of the most pairs the delta rule answers."""
     return [share * MOST / 100 for share in runs[f"delta/accuracy/{MOST}"]]
 
-
-CLAIMS = {
-    "softmax_keeps": Claim(
-        f"Softmax attention answers more than 95 % of {MOST} pairs, four times the width of its "
-        "keys.",
-        f"softmax/accuracy/{MOST}", unit="%", above=95,
-        finding=Finding(
-            holds="Softmax attention recalls nearly everything, because it keeps every key.",
-            fails="Softmax attention forgets some of what it keeps.",
-            undecided="We cannot tell whether softmax attention recalls nearly everything.",
-            number="{} in 100 answers right",
-        )),
-    "state_forgets": Claim(
-        f"Linear attention with elu + 1, whose state has {ROWS} rows, answers less than half of "
-        f"{MOST} pairs.",
-        f"features/accuracy/{MOST}", unit="%", below=50,
-        finding=Finding(
-            holds="A state of fixed size forgets: asked for many pairs, it loses most of them.",
-            fails="A state of fixed size recalls most of many pairs.",
-            undecided="We cannot tell whether a state of fixed size recalls half of many pairs.",
-            number="{} in 100 answers right",
-        )),
-    "delta_beats_sum": Claim(
-        f"With {ROWS} pairs, as many as its state has rows, the delta rule answers more than "
-        "adding does.",
-        f"delta/accuracy/{ROWS}", f"sum/accuracy/{ROWS}", "points", above=0,
-        finding=Finding(
-            holds="Correcting what a state holds recalls more than only adding to it.",
-            fails="Only adding to a state recalls more than correcting what it holds.",
-            undecided="We cannot tell whether correcting a state recalls more than only adding to "
-            "it.",
-        )),
-    "decay_helps": Claim(
-        f"With {MOST} pairs, a state that forgets answers more than one that only adds.",
-        f"decay/accuracy/{MOST}", f"sum/accuracy/{MOST}", "points", above=0,
-        finding=Finding(
-            holds="A state that forgets on purpose recalls more than one that only adds.",
-            fails="Where every pair is asked for, a state that forgets on purpose recalls less "
-            "than one that only adds.",
-            undecided="We cannot tell whether forgetting on purpose helps a state to recall.",
-        )),
-    "patient_delta_beats_sum": Claim(
-        f"With {ROWS} pairs, and twice the updates for both, the delta rule answers more than "
-        "adding does.",
-        f"delta-long/accuracy/{ROWS}", f"sum-long/accuracy/{ROWS}", "points", above=0,
-        finding=Finding(
-            holds="With twice the training, too, correcting a state recalls more than only adding "
-            "to it.",
-            fails="With twice the training, only adding to a state recalls more than correcting "
-            "it.",
-            undecided="With twice the training we still cannot tell whether correcting a state "
-            "recalls more than adding.",
-        )),
-    "delta_is_at_a_plateau": Claim(
-        f"With {ROWS} pairs, twice the updates gain the delta rule less than 5 points.",
-        f"delta-long/accuracy/{ROWS}", f"delta/accuracy/{ROWS}", "points", below=5,
-        finding=Finding(
-            holds="Twice the training hardly helps the delta rule, so it had learned what it "
-            "could.",
-            fails="Twice the training still helps the delta rule, so it had not learned all that "
-            "it could.",
-            undecided="We cannot tell whether twice the training helps the delta rule.",
-        )),
-    "more_than_rows": Claim(
-        f"Of {MOST} pairs, the delta rule answers more than {ROWS}, the rows of its state.",
-        answered, unit="pairs", above=float(ROWS), bounds=(0, MOST),
-        finding=Finding(
-            holds="The delta rule recalls more pairs than its state has rows.",
-            fails="The delta rule recalls fewer pairs than its state has rows.",
-            undecided="We cannot tell whether the delta rule recalls more pairs than its state "
-            "has rows.",
-        )),
-    "window_is_its_reach": Claim(
-        f"Of {MOST} pairs, a window answers what it still holds, within 5 points.",
-        distance(f"window/accuracy/{MOST}", f"window/reach/{MOST}"), unit="points", below=5,
-        bounds=(0, 100),
-        finding=Finding(
-            holds="A window recalls exactly what still stands in it.",
-            fails="A window recalls something else than what still stands in it.",
-            undecided="We cannot tell whether a window recalls what still stands in it.",
-        )),
-}  # fmt: skip
 
 STUDY = Experiment(
     name="recall", title="Associative recall by ways to look back, against the number of pairs",
@@ -351,5 +269,5 @@ STUDY = Experiment(
         "*/final_loss": number("nats", 0), "*/gate/*": number("", 0, 1),
         "*": share(TASK.test_size, own=True),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, answered), smoke=smoke,
 )  # fmt: skip

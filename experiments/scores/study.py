@@ -22,11 +22,10 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import scaled_dot_product_attention
 from companion.scores import dot_score, scaled_dot_score
-from experiments.engine.claims import Claim, Quantity, distance, ratio
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import WARMUP
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.scores import FINDINGS
 from experiments.engine.kinds import number
 from experiments.engine.trials import Trials, tuned
 
@@ -337,83 +336,16 @@ def smoke() -> list[float]:
     return trace
 
 
-def loss(arm: str, factor: float = 1.0) -> Quantity:
-    """Return by how many nats an arm is slower without the scale than with it, times a factor."""
-    without, scaled = (f"{arm}/{scale}/mean_loss" for scale in ("none", "root"))
-    return lambda runs: [factor * (a - b) for a, b in zip(runs[without], runs[scaled], strict=True)]
+def slowdown(runs: Runs, arm: str) -> list[float]:
+    """Return by how many nats an arm is slower without the scale than with it."""
+    without, scaled = (runs[f"{arm}/{scale}/mean_loss"] for scale in ("none", "root"))
+    return [a - b for a, b in zip(without, scaled, strict=True)]
 
 
-def slower(
-    sentence: str, first: str, second: str, above: float | None = None, below: float | None = None
-) -> Claim:
-    """Claim a difference between the mean losses of two arms."""
-    return Claim(sentence, f"{first}/mean_loss", f"{second}/mean_loss", "nats", above, below)
+def half_slowdown(runs: Runs, arm: str) -> list[float]:
+    """Return half of that."""
+    return [0.5 * nats for nats in slowdown(runs, arm)]
 
-
-CLAIMS = with_findings(FINDINGS, {
-    "softmax_saturates": Claim(
-        "Without the scale, the mean trace of the softmax's Jacobian is below a tenth at width "
-        "1024.",
-        "start/1024/none/trace/mean", below=0.1),
-    "query_gradient_vanishes": Claim(
-        "Without the scale, the mean gradient at the query is smaller at width 1024 than at width "
-        "16.",
-        "start/1024/none/query_gradient/mean", "start/16/none/query_gradient/mean", below=0),
-    "typical_query_starves": Claim(
-        "Without the scale, the median gradient at the query is, at width 1024, less than a tenth "
-        "of that with it.",
-        ratio("start/1024/none/query_gradient/median", "start/1024/root/query_gradient/median"),
-        below=0.1),
-    "few_queries_learn": Claim(
-        "Without the scale, fewer than a quarter of the queries have nine tenths of the gradient, "
-        "at width 1024.",
-        "start/1024/none/query_gradient/busy", unit="% of the queries", below=25),
-    "value_gradient_grows": Claim(
-        "Without the scale, the gradient at the values is larger than with it, at width 1024.",
-        "start/1024/none/value_gradient/mean", "start/1024/root/value_gradient/mean", above=0),
-    "slower_at_256": slower(
-        "Without the scale, training at width 256 is slower (Adam).",
-        "adam/256/none", "adam/256/root", above=0),
-    "no_difference_at_4": Claim(
-        "At width 4 the scale makes less than 0.05 nats of difference (Adam).",
-        distance("adam/4/none/mean_loss", "adam/4/root/mean_loss"), unit="nats", below=0.05),
-    "adam_hides": Claim(
-        "Adam hides more than half of what the missing scale costs momentum at width 256.",
-        loss("adam/256"), loss("momentum/256", 0.5), "nats", below=0),
-    "over_width_is_faster": slower(
-        "At width 256 the scale 1/d trains faster than 1/√d (Adam).",
-        "adam/256/width", "adam/256/root", below=0),
-    "slower_at_same_rate": slower(
-        "At one small learning rate for both, training without the scale is slower at width 256 "
-        "(momentum).",
-        "same_rate/256/none", "same_rate/256/root", above=0),
-    "smaller_start_suffices": slower(
-        "With first weights four times smaller, training without the scale costs less than 0.05 "
-        "nats at width 256 (Adam).",
-        "adam/256/small_start", "adam/256/root", below=0.05),
-    "scores_shrink": Claim(
-        "Without the scale, training at width 256 makes the scores smaller (Adam).",
-        "adam/256/none/spread_after", "adam/256/none/spread_before", below=0),
-    "adam_hides_longer": Claim(
-        "Over 1,000 updates, too, Adam hides more than half of what the missing scale costs "
-        "momentum at width 256.",
-        loss("longer/adam/256"), loss("longer/momentum/256", 0.5), "nats", below=0),
-    "smaller_start_suffices_longer": slower(
-        "Over 1,000 updates, with first weights four times smaller, training without the scale "
-        "costs less than 0.05 nats at width 256 (Adam).",
-        "longer/adam/256/small_start", "longer/adam/256/root", below=0.05),
-    "scores_shrink_longer": Claim(
-        "Without the scale, 1,000 updates at width 256 make the scores smaller (Adam).",
-        "longer/adam/256/none/spread_after", "longer/adam/256/none/spread_before", below=0),
-    "scales_meet_longer": Claim(
-        "After 1,000 updates at width 256, the scores without the scale are less than twice as "
-        "spread as those with it (Adam).",
-        ratio("longer/adam/256/none/spread_after", "longer/adam/256/root/spread_after"), below=2),
-    "scales_meet": Claim(
-        "After training at width 256, the scores without the scale are less than twice as spread "
-        "as those with it (Adam).",
-        ratio("adam/256/none/spread_after", "adam/256/root/spread_after"), below=2),
-})  # fmt: skip
 
 STUDY = Experiment(
     name="scores", title="Scores, and what the square root does to training",
@@ -428,5 +360,5 @@ STUDY = Experiment(
         "*_loss": number("nats", 0), "*/updates_to_half": number("updates", 0),
         "*/trace/*": number("", 0, 1), "*/largest/*": number("", 0, 1), "*": number("", 0),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__, slowdown, half_slowdown), smoke=smoke,
 )  # fmt: skip

@@ -20,10 +20,8 @@ from companion.decoding import Score, Speculated, overlap, speculate
 from companion.models.transformer import LanguageModel
 from experiments.decoding import study as decoding
 from experiments.decoding.study import Setting, fit
-from experiments.engine.claims import Claim, distance
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.speculative import FINDINGS
 from experiments.engine.kinds import number
 
 SEEDS = tuple(range(1, 21))
@@ -133,23 +131,6 @@ def smoke() -> list[float]:
     return [*fit(setting, task.read, seed=7).losses, *outcome(7, setting, task).values()]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "most_are_kept": Claim(
-        "Of the words that a table of word pairs proposes, the model keeps more than half.",
-        "4/kept", unit="% of the checked words", above=50),
-    "passes_are_saved": Claim(
-        "With four words proposed at a time, a pass of the model writes more than one and a half.",
-        "4/words", unit="words a pass", above=1.5),
-    "eight_add_little": Claim(
-        "With eight words proposed at a time, a pass writes less than a quarter of a word more "
-        "than with four.",
-        "8/words", "4/words", "words a pass", below=0.25),
-    "rate_is_overlap": Claim(
-        "The share that is kept lies within three points of the mean overlap of the two "
-        "distributions, where words were checked.",
-        distance("4/kept", "4/overlap"), unit="points", below=3),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="speculative", title="How many words a pass of a language model writes with a draft",
     seeds=SEEDS, beside=outcome, workers=1,
@@ -158,5 +139,5 @@ STUDY = Experiment(
         "final_loss": number("nats", 0), "*/kept": number("%", 0, 100),
         "*/overlap": number("%", 0, 100), "*/words": number("words a pass", 1),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -30,10 +30,8 @@ from companion.models.pointer import PointerGenerator, coverage_loss
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, on, split_off
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.summarization import FINDINGS
 from experiments.engine.kinds import NumberKind, exact, number, share
 from experiments.engine.trials import Trials, tuned
 
@@ -362,35 +360,6 @@ def of_reports(name: str) -> NumberKind:
     return share(telling(where) if what == "exact_told" else TASK.tests - telling(where))
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "new_names_are_copied": Claim(
-        "The pointer-generator sums up more than 90 % of the reports with names never seen "
-        "exactly.",
-        "pointer/unseen/exact", unit="%", above=90),
-    "copying_beats_replacing": Claim(
-        "On names never seen, the pointer-generator is exact more often than attention whose "
-        "unknown words are replaced.",
-        "pointer/unseen/exact", "replaced/unseen/exact", "points", above=0),
-    "copying_beats_spelling": Claim(
-        "On names never seen, the pointer-generator is exact more often than the model of "
-        "characters.",
-        "pointer/unseen/exact", "characters/unseen/exact", "points", above=0),
-    "spelling_knows_names": Claim(
-        "The model of characters is exact more often on names of training than on names never "
-        "seen.",
-        "characters/seen/exact", "characters/unseen/exact", "points", above=0),
-    "coverage_helps": Claim(
-        "With coverage, the pointer-generator is exact more often than without.",
-        "coverage/unseen/exact", "pointer/unseen/exact", "points", above=0),
-    "coverage_looks_elsewhere": Claim(
-        "With coverage, words look less at places that words before looked at.",
-        "coverage/again", "pointer/again", "weight", below=0),
-    "working_out_is_harder": Claim(
-        "The pointer-generator is exact more often where the report says who won than where the "
-        "score alone does.",
-        "pointer/unseen/exact_told", "pointer/unseen/exact_worked_out", "points", above=0),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="summarization", title="Names that nobody has seen: copied, replaced or spelled",
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, workers=1,
@@ -408,5 +377,5 @@ STUDY = Experiment(
         "*/p_gen/*": number("", 0, 1), "*/copied/*": number("", 0, 1), "*/again": number("", 0),
         "*/exact_*": of_reports, "*": share(TASK.tests),
     },
-    claims=CLAIMS, smoke=smoke,
+    claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -20,17 +20,15 @@ from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.models.transformer import Transformer, TransformerConfig
 from experiments.engine import trials
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Answers, Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.transformer import FINDINGS
 from experiments.engine.settings import LIVE_TASK, REPORT_SEEDS, reported
 from experiments.engine.translators import (
     AnySetting,
     GrammarTask,
     Trained,
     alignment,
-    gain,
     kinds,
     outcome,
     smoke_trace,
@@ -199,30 +197,10 @@ def best_head(runs: Runs) -> list[float]:
     return [min(errors) for errors in zip(*heads, strict=True)]
 
 
-CLAIMS = with_findings(FINDINGS, {
-    "mostly_right": Claim(
-        "After 1,200 updates at least 95 % of sentences of at most 30 words come out right.",
-        "sinusoidal/exact_match/test", unit="% exact match", above=95),
-    "rotary_reaches_farther": gain(
-        "With rotary positions, more sentences longer than any in training come out right.",
-        "rotary", "sinusoidal", "31-35"),
-    "pre_or_post": gain("Norms before the sub-layers beat norms after them.", "base", "post"),
-    "warmup_pre": gain("With norms before, warm-up helps.", "base", "no_warmup"),
-    "warmup_post": gain("With norms after, warm-up helps.", "post", "post_no_warmup"),
-    "smoothing": gain("Label smoothing helps.", "smoothing", "base"),
-    "dropout": gain("Dropout helps.", "dropout", "base"),
-    "scale": gain("Scaling the embeddings by the root of e helps.", "base", "no_scale"),
-    "tied": gain("Tying the output to the target embedding helps.", "base", "untied"),
-    "heads_specialise": Claim(
-        "The best head aligns better than the mean of its block.",
-        best_head, "sinusoidal/alignment_error", "points of alignment error", below=0,
-        bounds=(-100, 100)),
-})  # fmt: skip
-
 STUDY = Experiment(
     name="transformer", title="The Transformer on the grammar, and the details of its training",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()), outcome=outcome,
     beside=update_cost, timed=True,
     kinds=kinds(TASK, "sinusoidal") | kinds(TASK, "rotary") | kinds(LIVE_TASK),
-    claims=CLAIMS, smoke=smoke, tuning=tune,
+    claims=read_claims(__file__, best_head), smoke=smoke, tuning=tune,
 )  # fmt: skip

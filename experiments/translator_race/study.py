@@ -15,13 +15,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from experiments.engine import trials
-from experiments.engine.claims import Claim
+from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, on
-from experiments.engine.findings import with_findings
-from experiments.engine.findings.translator_race import FINDINGS
 from experiments.engine.kinds import number
 from experiments.engine.settings import LIVE_TASK, REPORT_SEEDS
-from experiments.engine.translators import AnySetting, Setting, gain, kinds, outcome, smoke_trace
+from experiments.engine.translators import AnySetting, Setting, kinds, outcome, smoke_trace
 from experiments.engine.tune import tune as tune_settings
 from experiments.engine.update_cost import update_costs
 from experiments.transformer.study import TransformerSetting
@@ -37,10 +35,6 @@ TRANSFORMER = TransformerSetting(embed_dim=64, hidden_dim=128, dropout_p=0.0, st
 RECURRENT = Setting("additive", hidden_dim=92, dropout_p=0.0, steps=TRIED)
 """With a state of 92 it has about as many weights as the Transformer, 192,000."""
 LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
-SETTLED = 2.0
-"""Points of exact match: a model that twice the updates improve by less has settled."""
-NO_DEARER = 1.1
-"""What an update of the Transformer may cost for equal updates to give it no more time."""
 
 
 def tune(workers: int = 1) -> None:
@@ -80,54 +74,9 @@ def smoke() -> list[float]:
     return smoke_trace([TRANSFORMER, RECURRENT])
 
 
-def settled(sentence: str, longer: str, shorter: str) -> Claim:
-    """Claim that twice the updates gain little."""
-    first, second = (f"{arm}/exact_match/test" for arm in (longer, shorter))
-    return Claim(sentence, first, second, "points of exact match", below=SETTLED)
-
-
-CLAIMS = with_findings(FINDINGS, {
-    "equal_updates": gain(
-        "After 3,200 updates each, the Transformer gets more sentences right than the recurrent "
-        "translator.",
-        "transformer_long", "recurrent_long"),
-    "equal_updates_short": gain(
-        "After 1,600 updates each, the Transformer gets more sentences right than the recurrent "
-        "translator.",
-        "transformer_short", "recurrent_short"),
-    "new_combinations": gain(
-        "After 3,200 updates each, the Transformer gets more right of the sentences with new "
-        "combinations of words.",
-        "transformer_long", "recurrent_long", "held_out"),
-    "equal_time": Claim(
-        "On one core, an update of the Transformer takes less than 1.1 times as long as one of the "
-        "recurrent translator, so that equal updates give it no more time to speak of.",
-        "update_cost/transformer", unit="× a recurrent update", below=NO_DEARER),
-    "transformer_settled": settled(
-        "Twice the updates gain the Transformer less than 2 points.",
-        "transformer_long", "transformer_short"),
-    "recurrent_settled": settled(
-        "Twice the updates gain the recurrent translator less than 2 points.",
-        "recurrent_long", "recurrent_short"),
-    "equal_updates_longest": gain(
-        "After 6,400 updates each, the Transformer gets more sentences right than the recurrent "
-        "translator.",
-        "transformer_longest", "recurrent_longest"),
-    "new_combinations_longest": gain(
-        "After 6,400 updates each, the Transformer gets more right of the sentences with new "
-        "combinations of words.",
-        "transformer_longest", "recurrent_longest", "held_out"),
-    "transformer_settled_longer": settled(
-        "After 3,200 updates, twice as many gain the Transformer less than 2 points.",
-        "transformer_longest", "transformer_long"),
-    "recurrent_settled_longer": settled(
-        "After 3,200 updates, twice as many gain the recurrent translator less than 2 points.",
-        "recurrent_longest", "recurrent_long"),
-})  # fmt: skip
-
 STUDY = Experiment(
     name=NAME, title="A Transformer and a recurrent translator: equal updates and equal time",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, beside=update_cost,
     timed=True, kinds={"update_cost/*": number("× a recurrent update", 0), **kinds(TASK)},
-    claims=CLAIMS, smoke=smoke, tuning=tune,
+    claims=read_claims(__file__), smoke=smoke, tuning=tune,
 )  # fmt: skip

@@ -25,7 +25,7 @@ def test_all_arms_have_one_budget_and_the_recurrent_ones_one_width() -> None:
     recurrent = [s for s in settings.values() if isinstance(s, Setting)]
     assert {(s.embed_dim, s.hidden_dim) for s in recurrent} == {(64, 128)}
     assert next(iter(settings)) == "none"
-    assert set(settings) == {*buys.NAMES, "none"}
+    assert set(settings) == {"none", "additive", "dot", "general", "concat", "local", "transformer"}
 
 
 def test_what_the_other_study_trained_is_read_from_its_record() -> None:

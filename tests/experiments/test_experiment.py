@@ -19,15 +19,15 @@ from bookkit.notebook import load_result
 from bookkit.records import Finding, recorded_studies
 from bookkit.records.reading import RECORD
 from experiments.engine import experiment, record
-from experiments.engine.claims import Claim, Runs
+from experiments.engine.claims import Claim, History, Runs
 from experiments.engine.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached
-from experiments.engine.history import History
 from experiments.engine.kinds import number, share
 from experiments.engine.recompute import recomputed
 from experiments.engine.record import STUDIES as FOLDER
 from experiments.engine.trials import Trials
 
 STUDIES = sorted(recorded_studies())
+LATER = History("ours", "check", "added later", "It was less.")
 ON_A_FILE = "real_sentences"
 """The study whose sentences, and with them its configuration, come from the command line."""
 
@@ -88,8 +88,7 @@ def toy(**changes: Any) -> Experiment:
         "outcome": outcome,
         "beside": beside,
         "kinds": {"*/seed": number("seeds"), "*": number("points")},
-        "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", above=50)},
-        "histories": {"more": History("ours", "check", "added later", "It was less.")},
+        "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", 50, history=LATER)},
         "smoke": lambda: [1.0, 2.0],
     }
     return Experiment(**{**given, **changes})
@@ -183,11 +182,6 @@ def test_a_record_is_written(
         "a": {"setting": 100.0, "task": 10.0},
         "b/c": {"setting": 200.0, "task": 10.0},
     }
-
-
-def test_a_claim_without_a_history_is_refused() -> None:
-    with pytest.raises(ValueError, match="histories: got none of toy/more, wanted one"):
-        toy(histories=None).decide({"a/sum": [1.0, 2.0], "b/c/sum": [3.0, 4.0]})
 
 
 def test_a_kind_is_that_of_the_first_pattern() -> None:

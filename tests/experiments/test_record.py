@@ -12,7 +12,7 @@ import pytest
 from bookkit.records import load_result
 from bookkit.records.intervals import interval
 from experiments.engine import record
-from experiments.engine.history import History
+from experiments.engine.claims import History
 from experiments.engine.kinds import exact, number, share
 from experiments.engine.record import rounded
 

@@ -12,8 +12,7 @@ import pytest
 
 from bookkit.records import Finding, load_result
 from experiments.engine import record, reword
-from experiments.engine.claims import Claim, Runs
-from experiments.engine.history import History
+from experiments.engine.claims import Claim, History, Runs
 from experiments.engine.kinds import number
 
 RUNS: Runs = {"a": [5.0, 7.0, 6.0, 5.5, 6.5], "b": [4.0, 5.0, 4.5, 4.2, 4.8]}

@@ -10,7 +10,7 @@ import pytest
 from bookkit.notebook import MeasuredBox, measured
 from bookkit.records import Claim, UnknownNameError, load_result
 from experiments.engine import record
-from experiments.engine.history import History
+from experiments.engine.claims import History
 from experiments.engine.kinds import number
 
 SVG = "{http://www.w3.org/2000/svg}"
