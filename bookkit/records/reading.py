@@ -50,6 +50,8 @@ _OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
 
 
+RECORD = "record.json"
+"""The file of a record, in the folder of its study."""
 NO_STUDIES = frozenset({"atlas"})
 """Records that are no studies: `bookkit.atlas` reads the one of today's models."""
 
@@ -58,16 +60,16 @@ def recorded_studies(directory: Traversable | None = None) -> dict[str, Traversa
     """Return the records of studies by their names.
 
     Args:
-        directory: where they lie; by default those that come with the package.
+        directory: has a folder for each study; by default `experiments`, which comes along.
 
     >>> "bottleneck" in recorded_studies(), "atlas" in recorded_studies()
     (True, False)
     """
-    folder = files("bookkit") / "results" if directory is None else directory
+    folder = files("experiments") if directory is None else directory
     found = {
-        entry.name.removesuffix(".json"): entry
-        for entry in (folder.iterdir() if folder.is_dir() else ())
-        if entry.name.endswith(".json")
+        study.name: study / RECORD
+        for study in (folder.iterdir() if folder.is_dir() else ())
+        if (study / RECORD).is_file()
     }
     return {name: found[name] for name in sorted(found.keys() - NO_STUDIES)}
 
@@ -77,7 +79,7 @@ def load_result(study: str, *, directory: Traversable | None = None) -> Study:
 
     Args:
         study: its name.
-        directory: where the records lie; by default those that come with the package.
+        directory: has a folder for each study; by default `experiments`, which comes along.
 
     Raises:
         UnknownNameError: there is no such study; the message lists those there are.
@@ -98,7 +100,7 @@ def read_study(record: Any, *, name: str) -> Study:
 
     Args:
         record: what the JSON file holds.
-        name: the file's name, which the record must repeat.
+        name: that of the study's folder, which the record must repeat.
 
     Raises:
         ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from bookkit.figures.contents import PARTS, Part, stops
-from experiments.fold import FOLDS, OUTPUTS
+from experiments.tools.fold import FOLDS, OUTPUTS
 from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
 
 FEWEST_EXERCISES = 3

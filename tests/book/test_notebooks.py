@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from nbval.plugin import get_sanitize_patterns
 
 from bookkit.figures import sentence_ribbons
-from experiments.fold import folded
+from experiments.tools.fold import folded
 
 ROOT = Path(__file__).parents[2]
 LARGEST_PAGE = 1_500_000  # bytes
@@ -224,7 +224,7 @@ def has_no_timings(page: Page) -> Iterator[str]:
 def says_when_it_ran(page: Page) -> Iterator[str]:
     run = page["metadata"].get("am", {}).get("run", {})
     if code(page) and not is_run(run):
-        yield f"stamped {run}: python -m experiments.stamp PAGE, after it ran"
+        yield f"stamped {run}: python -m experiments.tools.stamp PAGE, after it ran"
 
 
 def folds_in_jupyter_as_on_the_page(page: Page) -> Iterator[str]:

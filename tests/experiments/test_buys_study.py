@@ -10,9 +10,9 @@ import pytest
 from bookkit.notebook import load_result
 from companion.data.batching import collate
 from companion.models.seq2seq import Seq2Seq
-from experiments import buys
-from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
-from experiments.translators import GrammarTask, Setting
+from experiments.buys import study as buys
+from experiments.engine.settings import REPORT_SEEDS, REPORT_STEPS, reported
+from experiments.engine.translators import GrammarTask, Setting
 
 SMALL = GrammarTask(train_pairs=120, max_length=9, test_pairs=8, bin_pairs=8, bins=((1, 5), (6, 9)))
 
@@ -25,7 +25,7 @@ def test_all_arms_have_one_budget_and_the_recurrent_ones_one_width() -> None:
     recurrent = [s for s in settings.values() if isinstance(s, Setting)]
     assert {(s.embed_dim, s.hidden_dim) for s in recurrent} == {(64, 128)}
     assert next(iter(settings)) == "none"
-    assert set(settings) == {*buys.NAMES, "none"}
+    assert set(settings) == {"none", "additive", "dot", "general", "concat", "local", "transformer"}
 
 
 def test_what_the_other_study_trained_is_read_from_its_record() -> None:
@@ -41,7 +41,7 @@ def test_what_the_other_study_trained_is_read_from_its_record() -> None:
 def test_a_record_of_other_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = reported()
     longer = {**settings, "dot": replace(settings["dot"], steps=3000)}
-    monkeypatch.setattr("experiments.buys.reported", lambda: longer)
+    monkeypatch.setattr("experiments.buys.study.reported", lambda: longer)
     buys.recorded.cache_clear()
     with pytest.raises(ValueError, match="its dot was not trained as dot is here"):
         buys.recorded()

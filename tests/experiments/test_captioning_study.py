@@ -14,9 +14,9 @@ from bookkit.data.captions import collate_scenes
 from bookkit.data.scenes import HELD_OUT, Scene, scenes
 from bookkit.notebook import load_result
 from companion.models.vision import CaptionOutput
-from experiments import captioning
-from experiments.experiment import Answers, by_item, numbers
-from experiments.trials import TUNED
+from experiments.captioning import study as captioning
+from experiments.engine.experiment import Answers, by_item, numbers
+from experiments.engine.trials import tuned_file
 
 SCENES = scenes(12, seed=9, combinations="held_out")
 BATCH = collate_scenes(SCENES, captioning.VOCAB)
@@ -135,7 +135,7 @@ def test_tests_of_tuning_are_no_tests_of_the_report() -> None:
 
 
 def test_every_arm_was_tried_with_every_rate() -> None:
-    trials = json.loads((TUNED / "captioning.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("captioning").read_text(encoding="utf8"))["trials"]
     for name, setting in captioning.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == captioning.LEARNING_RATES

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bookkit.notebook import load_result
-from experiments import choices
-from experiments.settings import REPORT_SEEDS, REPORT_STEPS, reported
-from experiments.translators import Corpus, GrammarTask, Setting
-from experiments.trials import TUNED
+from experiments.choices import study as choices
+from experiments.engine.settings import REPORT_SEEDS, REPORT_STEPS, reported
+from experiments.engine.translators import Corpus, GrammarTask, Setting
+from experiments.engine.trials import tuned_file
 
 WHAT = ("exact_match/test", "exact_match/26-30", "alignment_error")
 
@@ -38,7 +38,7 @@ def test_what_is_tried_differs_from_dot_or_general_in_one_thing() -> None:
 
 
 def test_the_same_rate_is_best_for_all_and_lies_inside_the_grid() -> None:
-    record = json.loads((TUNED / "choices.json").read_text(encoding="utf8"))
+    record = json.loads(tuned_file("choices").read_text(encoding="utf8"))
     assert set(record["chosen"]) == set(choices.tried())
     rates = {setting["learning_rate"] for setting in record["chosen"].values()}
     assert rates == {sorted(choices.LEARNING_RATES)[1]}
@@ -51,18 +51,18 @@ def test_dot_is_read_from_the_records_of_other_studies() -> None:
     runs = choices.recorded()
     assert {name.split("/")[0] for name in runs} == {"dot"}
     assert {len(entry.runs) for entry in runs.values()} == {len(REPORT_SEEDS)}
-    name = f"dot/exact_match/{choices.LONGEST}"
+    name = "dot/exact_match/26-30"
     assert runs[name].runs == load_result("bottleneck")[name].runs
     assert runs["dot/alignment_error"].runs == load_result("alignment")["dot/alignment_error"].runs
 
 
-@pytest.mark.parametrize("name", list(choices.CLAIMS))
+@pytest.mark.parametrize("name", list(choices.STUDY.claims))
 def test_a_claim_is_decided_by_its_runs_and_those_of_the_records(name: str) -> None:
     dot = {measured: list(entry.runs) for measured, entry in choices.recorded().items()}
     arms = {f"{arm}/{what}" for arm in choices.trained_here() for what in WHAT}
     better = dot | {one: [0.0 if "error" in one else 100.0] * 5 for one in arms}
     worse = dot | {one: [100.0 if "error" in one else 0.0] * 5 for one in arms}
-    claim, kind = choices.CLAIMS[name], choices.STUDY.kind
+    claim, kind = choices.STUDY.claims[name], choices.STUDY.kind
     means = [float(str(claim.decide(runs, kind)["mean"])) for runs in (better, worse)]
     assert means[0] * means[1] < 0
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments import source
-from experiments.experiment import run_cached
-from experiments.source import code_digest
-from experiments.translators import GrammarTask, Setting, fit, outcome
+from experiments.engine import source
+from experiments.engine.experiment import run_cached
+from experiments.engine.source import code_digest
+from experiments.engine.translators import GrammarTask, Setting, fit, outcome
 
 Changed = dict[str, tuple[str, str]]
 DigestOf = Callable[..., str]
@@ -93,7 +93,7 @@ def test_the_setting_and_its_task_are_followed_to_the_model_and_the_grammar() ->
 def test_a_run_of_other_code_is_not_read_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.experiment.RUNS", tmp_path)
+    monkeypatch.setattr("experiments.engine.experiment.RUNS", tmp_path)
     done: list[int] = []
 
     def work(seed: int) -> dict[str, float]:
@@ -101,7 +101,7 @@ def test_a_run_of_other_code_is_not_read_back(
         return {"value": 1.0}
 
     for digest in ("one", "one", "two"):
-        monkeypatch.setattr("experiments.experiment.code_digest", lambda *_, d=digest: d)
+        monkeypatch.setattr("experiments.engine.experiment.code_digest", lambda *_, d=digest: d)
         run_cached("study", None, work, 1)
 
     assert len(done) == 2

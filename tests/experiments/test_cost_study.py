@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from companion.cost import Roofline, measure_flops, step_cost
-from experiments import cost
+from experiments.cost import study as cost
 
 SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
 TINY = cost.Writing(8, 2, 2, 11, (1, 2), ((4, 2),), 2, 3)

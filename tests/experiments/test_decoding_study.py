@@ -13,8 +13,8 @@ from bookkit.notebook import load_result
 from companion.data.vocabulary import Vocabulary
 from companion.decoding import Decoded
 from companion.models.transformer import LanguageModel
-from experiments import decoding
-from experiments.claims import Runs
+from experiments.decoding import study as decoding
+from experiments.engine.claims import Runs
 
 
 @pytest.mark.parametrize("seed", range(5))

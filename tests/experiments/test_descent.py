@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from companion.training import TrainingConfig
-from experiments.descent import CLIP, WARMUP, Draws, FromStart, descend
+from experiments.engine.descent import CLIP, WARMUP, Draws, FromStart, descend
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from torch import Tensor
 from bookkit.data.digits import handwritten_digits
 from bookkit.notebook import load_result
 from companion.models.vision import to_patches
-from experiments import digits
-from experiments.trials import TUNED
+from experiments.digits import study as digits
+from experiments.engine.trials import tuned_file
 
 
 def test_tuning_never_sees_the_test_digits() -> None:
@@ -61,7 +61,7 @@ def test_right_answers_are_counted_in_percent() -> None:
 
 
 def test_both_arms_were_tried_with_every_rate() -> None:
-    trials = json.loads((TUNED / "digits.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("digits").read_text(encoding="utf8"))["trials"]
     for name, setting in digits.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == digits.LEARNING_RATES

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.data.pairs import Pair
-from experiments.europarl import errors, known_words, read_gold
+from experiments.tools.europarl import errors, known_words, read_gold
 
 GOLD = [
     {"src_words": ["the", "red", "house"], "tgt_words": ["la", "casa", "roja"],
@@ -59,7 +59,7 @@ def test_every_aligner_has_its_error(gold_file: Path) -> None:
 def test_the_command_prints_what_was_counted(gold_file: Path, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("The house\tLa casa\n", encoding="utf-8")
-    command = [sys.executable, "-m", "experiments.europarl", str(gold_file), str(pairs)]
+    command = [sys.executable, "-m", "experiments.tools.europarl", str(gold_file), str(pairs)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0] == "gold pairs: 2, training pairs: 1"

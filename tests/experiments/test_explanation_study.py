@@ -13,9 +13,10 @@ from torch import Generator, Tensor
 
 from bookkit.notebook import load_result
 from companion.data.pairs import Pair
-from experiments import explanation, explanation_seeds
-from experiments.experiment import Answers, by_item
-from experiments.trials import TUNED
+from experiments.engine.experiment import Answers, by_item
+from experiments.engine.trials import tuned_file
+from experiments.explanation import study as explanation
+from experiments.explanation_seeds import study as explanation_seeds
 
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
 OWN = torch.tensor(
@@ -104,7 +105,7 @@ def test_training_leaves_the_random_numbers_alone() -> None:
 
 
 def test_every_classifier_was_tried_with_every_rate() -> None:
-    trials = json.loads((TUNED / "explanation.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("explanation").read_text(encoding="utf8"))["trials"]
     for name, setting in explanation.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == explanation.LEARNING_RATES

@@ -7,8 +7,8 @@ import torch
 
 from bookkit.notebook import load_result
 from companion import attend, masked_softmax, scaled_dot_score
-from experiments import first_gradients
-from experiments.scores import Start
+from experiments.first_gradients import study as first_gradients
+from experiments.scores.study import Start
 
 
 def by_hand(width: int, start: Start, seed: int, scale: float) -> list[float]:

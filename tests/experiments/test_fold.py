@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from experiments import fold
+from experiments.tools import fold
 
 
 def notebook(*metadata: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from torch import Generator, Tensor
 from bookkit.notebook import load_result
 from companion.attention import scaled_dot_product_attention
 from companion.masks import causal_mask
-from experiments import from_scratch as study
-from experiments.from_scratch import Mistake
+from experiments.from_scratch import study
+from experiments.from_scratch.study import Mistake
 
 CAUSAL: tuple[Mistake, ...] = ("none", "no_attention", "no_scale", "swapped", "view", "one_less")
 """Arms whose outputs do not depend on what comes later, on sequences of one length."""

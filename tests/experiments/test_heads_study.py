@@ -12,8 +12,8 @@ from torch import Generator
 
 from bookkit.notebook import load_result
 from companion.layers import MultiHeadAttention
-from experiments import heads
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.heads import study as heads
 
 SMALL = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
 
@@ -89,7 +89,7 @@ def test_removing_heads_is_measured_against_the_whole() -> None:
 
 def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
     """A best rate at an end of its grid leaves a comparison open, if there is something to gain."""
-    trials = json.loads((TUNED / "heads.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("heads").read_text(encoding="utf8"))["trials"]
     for name, setting in heads.arms().items():
         found = {t["setting"]["learning_rate"]: max(t["runs"]) for t in trials if t["name"] == name}
         rate = heads.reported()[name].learning_rate

@@ -11,8 +11,8 @@ import torch
 from torch import Generator
 
 from bookkit.notebook import load_result
-from experiments import hops
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.hops import study as hops
 
 SMALL = hops.Room(people=5, colours=3, batch_size=6, test_size=20)
 
@@ -76,7 +76,7 @@ def test_the_second_map_is_that_of_what_the_first_block_gives() -> None:
 
 def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
     """A best rate at an end of its grid leaves a comparison open, if there is something to gain."""
-    trials = json.loads((TUNED / "hops.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("hops").read_text(encoding="utf8"))["trials"]
     for name, setting in hops.arms().items():
         found = {t["setting"]["learning_rate"]: max(t["runs"]) for t in trials if t["name"] == name}
         rate = hops.reported()[name].learning_rate

@@ -11,7 +11,7 @@ from torch import Generator
 from bookkit.notebook import load_result
 from companion.layers import MultiHeadAttention
 from companion.models.transformer import Block, LanguageModel
-from experiments import induction
+from experiments.induction import study as induction
 
 SMALL = induction.Task(symbols=9, length=13, shortest=3, longest=5, batch_size=4, test_size=6)
 SETTING = induction.Setting(2, 4, 4e-3, every=2, width=16, num_heads=2)

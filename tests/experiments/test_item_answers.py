@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bookkit.records.intervals import item_error
-from experiments.answers import Answered, answered, as_entry, error, from_entry
+from experiments.engine.answers import Answered, answered, as_entry, error, from_entry
 
 DICE = np.random.default_rng(0)
 EASE = DICE.random(1000)

@@ -15,8 +15,8 @@ from companion.cache import KVCache
 from companion.cost import kv_cache_bytes
 from companion.models.transformer import LanguageModel
 from companion.positions import rotate
-from experiments import kv_heads
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.kv_heads import study as kv_heads
 
 SMALL = kv_heads.Task(
     sentences=40, unread=20, max_length=8, length=10, batch_size=3, rows=2, cache=6, written=2
@@ -166,7 +166,7 @@ def test_keys_and_values_start_as_large_as_with_eight_heads(num_kv_heads: int) -
 
 
 def test_every_arm_was_tried_with_every_rate_and_the_record_has_the_chosen_one() -> None:
-    trials = json.loads((TUNED / "kv_heads.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("kv_heads").read_text(encoding="utf8"))["trials"]
     recorded = load_result("kv_heads").config["arms"]
     reported = kv_heads.reported()
     assert sorted(recorded) == sorted(reported)

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from bookkit.notebook import load_result
-from experiments import masks
+from experiments.masks import study as masks
 
 
 def test_the_learning_rates_were_chosen_inside_their_grid() -> None:

@@ -12,9 +12,9 @@ from torch import Generator
 
 from bookkit.notebook import load_result
 from companion.attention import scaled_dot_product_attention
-from experiments import narrow_training as narrow
-from experiments import numerics
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.narrow_training import study as narrow
+from experiments.numerics import study as numerics
 
 SMALL = narrow.Directory(bits=3, classes=3, asked=5, tests=2)
 
@@ -128,7 +128,7 @@ def test_what_is_measured_of_an_arm() -> None:
 
 
 def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
-    trials = json.loads((TUNED / "narrow_training.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("narrow_training").read_text(encoding="utf8"))["trials"]
     for name in narrow.arms():
         tried = {t["setting"]["learning_rate"] for t in trials if t["name"] == name}
         assert tried == set(narrow.LEARNING_RATES)

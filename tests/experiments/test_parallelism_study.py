@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from experiments import parallelism as study
+from experiments.parallelism import study
 
 SMALL = study.Size(sentences=2, length=5, words=9, embed_dim=8, state=6)
 

@@ -12,8 +12,8 @@ import torch
 from bookkit.notebook import load_result
 from bookkit.notebook.letters import Letters
 from companion.models.transformer import LanguageModel
-from experiments import positions
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.positions import study as positions
 
 SMALL = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
 
@@ -80,7 +80,7 @@ def test_training_meets_every_bucket() -> None:
 
 
 def test_every_way_was_tried_with_every_rate_and_chose_none_at_an_edge() -> None:
-    trials = json.loads((TUNED / "positions.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("positions").read_text(encoding="utf8"))["trials"]
     for name, setting in positions.arms().items():
         found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
         assert tuple(found) == positions.LEARNING_RATES

@@ -12,8 +12,8 @@ from torch import Generator
 
 from bookkit.notebook import load_result
 from companion.linear import recurrent_linear_attention
-from experiments import recall
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.recall import study as recall
 
 SMALL = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
 
@@ -115,7 +115,7 @@ def test_arms_of_one_seed_see_the_same_texts_and_leave_the_random_state_alone() 
 
 
 def test_every_arm_was_tried_with_every_rate_and_the_record_has_the_chosen_one() -> None:
-    trials = json.loads((TUNED / "recall.json").read_text(encoding="utf8"))["trials"]
+    trials = json.loads(tuned_file("recall").read_text(encoding="utf8"))["trials"]
     recorded = load_result("recall").config["arms"]
     reported = recall.reported()
     assert sorted(recorded) == sorted(reported)

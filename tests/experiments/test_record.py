@@ -11,10 +11,10 @@ import pytest
 
 from bookkit.records import load_result
 from bookkit.records.intervals import interval
-from experiments import record
-from experiments.history import History
-from experiments.kinds import exact, number, share
-from experiments.record import rounded
+from experiments.engine import record
+from experiments.engine.claims import History
+from experiments.engine.kinds import exact, number, share
+from experiments.engine.record import rounded
 
 PLAIN, PERCENT = number(""), share(100)
 HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
@@ -106,7 +106,7 @@ def arguments(**changes: Any) -> dict[str, Any]:
     runs = [1.0, 2.0, 3.0, 4.0, 5.5]
     return {
         "title": "A sample",
-        "command": "python -m experiments.sample",
+        "command": "python -m experiments sample",
         "seeds": [1, 2, 3, 4, 5],
         "threads": 1,
         "config": {"model": Setting()},
@@ -120,12 +120,12 @@ def arguments(**changes: Any) -> dict[str, Any]:
 def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     path = record.write_result("sample", **arguments(), directory=tmp_path)
     study = load_result("sample", directory=tmp_path)
-    assert path == tmp_path / "sample.json"
+    assert path == tmp_path / "sample" / "record.json"
     assert study["a"].runs == (1.0, 2.0, 3.0, 4.0, 5.5)
     assert study["a"].interval == pytest.approx(interval(study["a"].runs), rel=1e-7)
     assert study.claim("c").verdict == "holds"
     assert study.config["model"] == {"steps": 3, "sizes": [4, 5]}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["sample.json"]
+    assert [entry.name for entry in path.parent.iterdir()] == ["record.json"]
     assert platform.node() not in path.read_text(encoding="utf-8")
 
 
@@ -187,4 +187,4 @@ def test_a_write_that_fails_leaves_the_old_record(
     with pytest.raises(OSError, match="disk full"):
         record.write_result("sample", **arguments(title="Another"), directory=tmp_path)
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]

@@ -11,10 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from bookkit.records import Finding, load_result
-from experiments import record, reword
-from experiments.claims import Claim, Runs
-from experiments.history import History
-from experiments.kinds import number
+from experiments.engine import record, reword
+from experiments.engine.claims import Claim, History, Runs
+from experiments.engine.kinds import number
 
 RUNS: Runs = {"a": [5.0, 7.0, 6.0, 5.5, 6.5], "b": [4.0, 5.0, 4.5, 4.2, 4.8]}
 PLAIN = Claim("A beats B.", "a", "b", above=0)
@@ -31,7 +30,7 @@ def path(tmp_path: Path) -> Path:
     return record.write_result(
         "sample",
         title="A sample",
-        command="python -m experiments.sample",
+        command="python -m experiments sample",
         seeds=[1, 2, 3, 4, 5],
         threads=1,
         config={},
@@ -44,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 def test_findings_come_and_go_and_numbers_stay(path: Path) -> None:
     before = path.read_text(encoding="utf-8")
     reword.reword(path, {"better": TOLD})
-    claim = load_result("sample", directory=path.parent).claim("better")
+    claim = load_result("sample", directory=path.parents[1]).claim("better")
     assert claim.finding == TOLD.finding
     entries = json.loads(path.read_text(encoding="utf-8"))
     del entries["claims"]["better"]["finding"]
@@ -56,7 +55,7 @@ def test_findings_come_and_go_and_numbers_stay(path: Path) -> None:
 @pytest.mark.parametrize(
     ("claims", "message"),
     [
-        ({"better": TOLD, "other": TOLD}, "differ in other; run the study again"),
+        ({"better": TOLD, "other": TOLD}, "differ in other; run"),
         ({"better": Claim("A loses.", "a", "b", below=0)}, "has 'A beats B.', the table has 'A lo"),
     ],
 )
@@ -71,8 +70,7 @@ def test_the_command_rewords_the_record_of_a_study(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = SimpleNamespace(name="sample", claims={"better": TOLD})
-    monkeypatch.setattr(reword, "RESULTS", path.parent)
-    monkeypatch.setitem(sys.modules, "experiments.sample", SimpleNamespace(STUDY=study))
-    monkeypatch.setattr(sys, "argv", ["reword", "sample"])
-    reword.main()
-    assert load_result("sample", directory=path.parent).claim("better").finding == TOLD.finding
+    monkeypatch.setattr(reword, "STUDIES", path.parents[1])
+    monkeypatch.setitem(sys.modules, "experiments.sample.study", SimpleNamespace(STUDY=study))
+    reword.main(["sample"])
+    assert load_result("sample", directory=path.parents[1]).claim("better").finding == TOLD.finding

@@ -10,7 +10,7 @@ import torch
 from torch import Generator
 
 from bookkit.notebook import load_result
-from experiments import scores
+from experiments.scores import study as scores
 
 
 def test_the_learning_rates_were_chosen_inside_their_grids() -> None:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-import companion
 from bookkit.records import recorded_studies
 from companion import training
 from companion.training import TrainingConfig
-from experiments.steps import moved, watched
+from experiments.engine.steps import moved, watched
 
-RESULTS = Path(companion.__file__).parent / "results"
 # The first fits in closed form; the others time updates, or train nothing.
 WITHOUT_TRAINING = {"lookup", "cost", "first_gradients", "numerics", "parallelism"}
 STUDIES = sorted(recorded_studies().keys() - WITHOUT_TRAINING)
@@ -68,8 +65,8 @@ def another_decay(patch: pytest.MonkeyPatch) -> None:
 def test_another_training_is_seen(
     name: str, change: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = importlib.import_module(f"experiments.{name}").STUDY
-    recorded = json.loads((RESULTS / f"{name}.json").read_text("utf8"))["fingerprint"]
+    study = importlib.import_module(f"experiments.{name}.study").STUDY
+    recorded = json.loads(recorded_studies()[name].read_text("utf8"))["fingerprint"]
     change(monkeypatch)
     with watched() as steps:
         study.smoke()
@@ -96,7 +93,7 @@ def test_the_rates_of_a_training_are_noted() -> None:
 
 def test_no_two_studies_have_the_same_trace() -> None:
     traces = {
-        path.stem: tuple(json.loads(path.read_text("utf8"))["fingerprint"]["losses"])
-        for path in (RESULTS / f"{study}.json" for study in recorded_studies())
+        name: tuple(json.loads(path.read_text("utf8"))["fingerprint"]["losses"])
+        for name, path in recorded_studies().items()
     }
     assert len(set(traces.values())) == len(traces)

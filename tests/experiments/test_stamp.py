@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import stamp
+from experiments.tools import stamp
 
 PAGE = """{
  "cells": [

@@ -14,8 +14,9 @@ import pytest
 from bookkit.notebook import load_result
 from bookkit.records import recorded_studies
 from companion.data.pairs import Pair
-from experiments.settings import REPORT_SEEDS, reported
-from experiments.translators import (
+from experiments.engine.record import STUDIES as FOLDER
+from experiments.engine.settings import REPORT_SEEDS, reported
+from experiments.engine.translators import (
     GrammarTask,
     Setting,
     determiner_counts,
@@ -23,7 +24,7 @@ from experiments.translators import (
     equal_parameters,
     parameter_count,
 )
-from experiments.trials import TUNED, TUNING_SEEDS
+from experiments.engine.trials import TUNING_SEEDS
 
 STUDIES = list(recorded_studies())
 FREE = ("steps", "learning_rate")
@@ -40,7 +41,7 @@ def test_there_are_records() -> None:
 def test_the_smoke_run_gives_the_recorded_numbers(name: str) -> None:
     """A renamed variable changes nothing here; a change of what is computed does."""
     study = load_result(name)
-    module = importlib.import_module(study.command.split()[2])
+    module = importlib.import_module(f"experiments.{name}.study")
     began = time.process_time()
     trace = module.STUDY.trace()
     assert time.process_time() - began < 15, "a smoke run should take at most 5 s"
@@ -62,7 +63,9 @@ def is_longer_version(one: Trial, other: Trial) -> bool:
     return same[0] == same[1] and one["setting"]["steps"] != other["setting"]["steps"]
 
 
-@pytest.mark.parametrize("path", sorted(TUNED.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(FOLDER.glob("*/tuned*.json")), ids=lambda path: path.parent.name
+)
 def test_every_kind_was_tuned_alike_and_the_best_was_chosen(path: Path) -> None:
     record = json.loads(path.read_text(encoding="utf8"))
     tried: dict[str, list[Trial]] = {}
@@ -123,7 +126,7 @@ def test_training_sentences_are_not_tested() -> None:
 
 
 def test_a_file_is_split_by_its_sources(tmp_path: Path) -> None:
-    from experiments.real_sentences import FileTask
+    from experiments.real_sentences.study import FileTask
 
     path = tmp_path / "pairs.tsv.gz"
     lines = [f"{'word ' * (n % 7)}number{n % 60}\tpalabra{n}" for n in range(240)]

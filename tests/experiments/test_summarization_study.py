@@ -12,8 +12,8 @@ from bookkit.data.reports import made_up_names, match_reports, tells_winner
 from bookkit.notebook import load_result
 from companion.data.vocabulary import Vocabulary
 from companion.models.pointer import PointerGenerator
-from experiments import summarization as study
-from experiments.trials import TUNED
+from experiments.engine.trials import tuned_file
+from experiments.summarization import study
 
 SMALL = study.Task(reports=40, names=20, tests=30, test_names=12)
 TINY = {"learning_rate": 0.01, "steps": 3, "more_steps": 2, "batch_size": 4, "hidden_dim": 8}
@@ -91,7 +91,7 @@ def test_arms_differ_in_their_kind_alone() -> None:
 
 
 def test_no_chosen_rate_is_at_the_edge_of_the_grid() -> None:
-    record = json.loads((TUNED / "summarization.json").read_text(encoding="utf8"))
+    record = json.loads(tuned_file("summarization").read_text(encoding="utf8"))
     for name in study.arms():
         tried = [t["setting"]["learning_rate"] for t in record["trials"] if t["name"] == name]
         assert tuple(tried) == study.LEARNING_RATES

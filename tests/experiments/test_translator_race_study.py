@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from experiments import translator_race as race
-from experiments.translators import parameter_count
-from experiments.trials import TUNED
+from experiments.engine.translators import parameter_count
+from experiments.engine.trials import tuned_file
+from experiments.translator_race import study as race
 
 
 def test_both_have_about_as_many_weights() -> None:
@@ -19,7 +19,7 @@ def test_both_have_about_as_many_weights() -> None:
 
 
 def test_the_chosen_rates_lie_inside_the_grid() -> None:
-    record = json.loads((TUNED / f"{race.NAME}.json").read_text(encoding="utf8"))
+    record = json.loads(tuned_file(race.NAME).read_text(encoding="utf8"))
     chosen = {name: one["learning_rate"] for name, one in record["chosen"].items()}
     assert set(chosen) == {"transformer", "additive"}
     assert set(chosen.values()) <= set(race.LEARNING_RATES[1:-1])

@@ -1,4 +1,4 @@
-"""What is tuned, and how it is written: the files of `experiments/tuned/` come out again."""
+"""What is tuned, and how it is written: the files of `tuned.json` come out again."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from experiments import (
-    captioning,
-    digits,
-    experiment,
-    explanation,
-    founding,
-    heads,
-    kv_heads,
-    masks,
-    positions,
-    recall,
-    scores,
-    summarization,
-    trials,
-    tune,
-)
-from experiments.trials import TUNED, TUNING_SEEDS
+from experiments.bottleneck import study as bottleneck
+from experiments.captioning import study as captioning
+from experiments.digits import study as digits
+from experiments.engine import experiment, trials
+from experiments.engine.trials import TUNING_SEEDS, tuned_file
+from experiments.explanation import study as explanation
+from experiments.founding import study as founding
+from experiments.heads import study as heads
+from experiments.kv_heads import study as kv_heads
+from experiments.masks import study as masks
+from experiments.positions import study as positions
+from experiments.recall import study as recall
+from experiments.scores import study as scores
+from experiments.summarization import study as summarization
 
 
 def every_measure(value: float) -> Mapping[str, float]:
@@ -41,7 +38,7 @@ def every_measure(value: float) -> Mapping[str, float]:
         ("digits", digits.STUDY.tune),
         ("explanation", explanation.STUDY.tune),
         ("founding", founding.STUDY.tune),
-        ("grammar", tune.main),
+        ("bottleneck", bottleneck.STUDY.tune),
         ("heads", heads.STUDY.tune),
         ("kv_heads", kv_heads.STUDY.tune),
         ("masks", masks.STUDY.tune),
@@ -58,7 +55,7 @@ def test_the_same_runs_write_the_same_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Grid, seeds, rounding and choice are those of the committed file."""
-    committed = (TUNED / f"{study}.json").read_text(encoding="utf8")
+    committed = tuned_file(study).read_text(encoding="utf8")
     record = json.loads(committed)
 
     def read_back(
@@ -78,9 +75,10 @@ def test_the_same_runs_write_the_same_file(
     monkeypatch.setattr(experiment, "in_parallel", read_back)
     monkeypatch.setattr(trials, "processor", lambda: record["processor"])
     monkeypatch.setattr(trials, "versions", lambda: record["versions"])
-    monkeypatch.setattr(trials, "TUNED", tmp_path)
+    monkeypatch.setattr(trials, "STUDIES", tmp_path)
+    (tmp_path / study).mkdir()
     run(3)
-    assert (tmp_path / f"{study}.json").read_text(encoding="utf8") == committed
+    assert (tmp_path / study / "tuned.json").read_text(encoding="utf8") == committed
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ def test_the_best_mean_is_chosen(
     lower_is_better: bool, best: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second has the least run and the greatest; of those that tie once rounded, the first."""
-    monkeypatch.setattr(trials, "TUNED", tmp_path)
+    monkeypatch.setattr(trials, "STUDIES", tmp_path)
+    (tmp_path / "toy").mkdir()
     settings = [Rate(0.1), Rate(0.2), Rate(0.3), Rate(0.4)]
     runs = [[3.0, 4.0], [0.0, 9.0], [5.0, 5.00004], [5.0, 5.0]]
     chosen = trials.record_trials(

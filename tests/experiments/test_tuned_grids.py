@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from experiments.trials import TUNED
+from experiments.engine.record import STUDIES
 
-FILES = sorted(TUNED.glob("*.json"))
+FILES = sorted(STUDIES.glob("*/tuned*.json"))
 
 AT_AN_EDGE: dict[tuple[str, str, str], str] = {
     ("hops", "one/1", "learning_rate"): "At the largest rate its loss is 0, the least there is.",
-    ("grammar", "additive", "dropout_p"): "Without dropout it does as well: 98.2 % either way.",
+    ("bottleneck", "additive", "dropout_p"): "Without dropout it does as well: 98.2 % either way.",
 }
 """File, arm and field of the settings at an edge of what was tried, and why they stand there."""
 
@@ -68,14 +68,14 @@ def test_an_edge_is_seen() -> None:
     assert at_an_edge(record(0.1, 0.0, 0.1, field="dropout_p")) == [("dot", "dropout_p")]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_the_optimum_lies_inside_the_grid(path: Path) -> None:
     record = json.loads(path.read_text(encoding="utf8"))
-    found = {(path.stem, arm, field) for arm, field in at_an_edge(record)}
-    assert found == {place for place in AT_AN_EDGE if place[0] == path.stem}
+    found = {(path.parent.name, arm, field) for arm, field in at_an_edge(record)}
+    assert found == {place for place in AT_AN_EDGE if place[0] == path.parent.name}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_rates_competed_for_every_arm(path: Path) -> None:
     record = json.loads(path.read_text(encoding="utf8"))
     for arm in record["chosen"]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from book_check.browser import MISSING, find_browser
 from book_check.host import serve
-from experiments.record import processor
+from experiments.engine.record import processor
 
 RECORD = Path(__file__).with_name("lighthouse.json")
 RUNS = 3

@@ -9,9 +9,9 @@ import pytest
 
 from bookkit.notebook import MeasuredBox, measured
 from bookkit.records import Claim, UnknownNameError, load_result
-from experiments import record
-from experiments.history import History
-from experiments.kinds import number
+from experiments.engine import record
+from experiments.engine.claims import History
+from experiments.engine.kinds import number
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -47,7 +47,7 @@ def results(tmp_path: Path) -> Path:
     record.write_result(
         "sample",
         title="A sample",
-        command="python -m experiments.sample",
+        command="python -m experiments sample",
         seeds=[1, 2, 3, 4, 5],
         threads=2,
         config={},
@@ -175,7 +175,7 @@ def test_the_box_tells_where_its_number_comes_from(results: Path) -> None:
         f"{box.study.processor}, 2 threads",
         f"Python {box.study.versions['python']}",
         f"PyTorch {box.study.versions['torch']}",
-        "again: python -m experiments.sample",
+        "again: python -m experiments sample",
     ):
         assert fact in facts
         assert fact in " ".join(repr(box).split())

@@ -8,9 +8,9 @@ from docutils.nodes import make_id
 from bookkit.notebook import claims_table
 from bookkit.notebook.claims import section_anchor
 from bookkit.records import UnknownNameError
-from experiments import record
-from experiments.history import History
-from experiments.kinds import number
+from experiments.engine import record
+from experiments.engine.claims import History
+from experiments.engine.kinds import number
 
 BETTER, WORSE = [97.0, 98.0, 96.5, 97.5, 98.5], [60.0, 63.0, 59.0, 62.0, 66.0]
 

@@ -18,8 +18,8 @@ from bookkit.records.intervals import (
     p_value,
     prediction,
 )
-from experiments.answers import Answered
-from experiments.answers import error as answers_error
+from experiments.engine.answers import Answered
+from experiments.engine.answers import error as answers_error
 
 Shares = NDArray[np.float64]
 

@@ -31,7 +31,7 @@ def record() -> dict[str, Any]:
     return {
         "study": "sample",
         "title": "A sample",
-        "command": "python -m experiments.sample",
+        "command": "python -m experiments sample",
         "seeds": [3, 5, 7],
         "date": "2026-01-31",
         "processor": "A processor",
@@ -59,7 +59,8 @@ def record() -> dict[str, Any]:
 
 
 def save(record: dict[str, Any], directory: Path) -> None:
-    (directory / "sample.json").write_text(json.dumps(record), encoding="utf-8")
+    (directory / "sample").mkdir(exist_ok=True)
+    (directory / "sample" / "record.json").write_text(json.dumps(record), encoding="utf-8")
 
 
 def test_a_record_becomes_a_study(record: dict[str, Any], tmp_path: Path) -> None:
@@ -227,8 +228,8 @@ def test_the_name_is_one_for_a_file(record: dict[str, Any]) -> None:
 
 
 def test_every_record_of_the_package_can_be_read() -> None:
-    directory = Path(__file__).parents[3] / "bookkit" / "results"
-    names = sorted({file.stem for file in directory.glob("*.json")} - NO_STUDIES)
+    directory = Path(__file__).parents[3] / "experiments"
+    names = sorted({file.parent.name for file in directory.glob("*/record.json")} - NO_STUDIES)
     assert list(recorded_studies()) == names
     assert [load_result(name).study for name in names] == names
 
