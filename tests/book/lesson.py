@@ -276,7 +276,7 @@ def shows_no_tests(lesson: Lesson) -> Iterator[str]:
 def can_be_touched(lesson: Lesson) -> Iterator[str]:
     cells = [c for c in before_exercises(lesson.page)["cells"] if c["cell_type"] == "code"]
     html = [text(data.get("text/html", "")) for cell in cells for data in outputs_in_view(cell)]
-    if not any("data-am-live=" in said for said in html):
+    if not any(mark in said for said in html for mark in ("data-am-live=", "data-play=")):
         yield "nothing to touch before the exercises"
 
 
