@@ -20,7 +20,8 @@ import pytest
 from book_site.play import draw
 from PIL import Image
 
-from bookkit.playables.playable import FOLDER, KIT, script_of, style_of
+from bookkit.figures import online_softmax_steps
+from bookkit.playables.playable import FOLDER, KIT, STORED, script_of, style_of
 from tests.book.built import Site
 from tests.book.letters import FAMILY
 from tests.book.playable import (
@@ -86,10 +87,9 @@ def document(name: str, *, scripts: bool = True) -> str:
 
 @contextmanager
 def opened(browser: Browser, html: str, screen: str, theme: str, **options: Any) -> Iterator[Page]:
-    context = browser.new_context(
-        viewport=SCREENS[screen], color_scheme=theme, reduced_motion="reduce",
-        has_touch=screen == "phone", service_workers="block", bypass_csp=True, **options,
-    )  # fmt: skip
+    given: dict[str, Any] = {"viewport": SCREENS[screen], "color_scheme": theme} | options
+    given |= {"has_touch": screen == "phone", "reduced_motion": "reduce"}
+    context = browser.new_context(service_workers="block", bypass_csp=True, **given)
     context.set_default_timeout(PATIENCE)
     faults: list[str] = []
 
@@ -245,6 +245,19 @@ def pull(page: Page, handle: Locator) -> None:
         handle.press(key)
         seen.add(look(figure)[0])
     assert len(seen) > 4, "a handle that does not move"
+
+
+def test_an_output_of_a_live_notebook_brings_all_along(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(STORED, raising=False)
+    made = online_softmax_steps([0.0, 2.0, 1.0], [1, 0, 0], list("abc"))
+    html = f"<!doctype html><title>Two outputs</title>{made._repr_html_() * 2}"
+    with opened(browser, html, "desk", "light") as page:
+        one, other = page.locator("figure[data-on]").all()
+        one.get_by_role("button", name="Next").click()
+        told = [figure.locator(".am-play-said").inner_text() for figure in (one, other)]
+        assert [words[:12] for words in told] == ["Block 2 of 2", "Block 1 of 2"]
 
 
 def test_playables_live_in_the_book(site: Site, server: str, browser: Browser) -> None:

@@ -19,7 +19,7 @@ MADE = arrow_lookup(["the", "new", "house"], VECTORS, stretched="house", length=
 
 def test_the_numbers_are_those_of_the_package() -> None:
     ends = [[10 * int(end) for end in point] for point in product(*REACH)]
-    chosen = [
+    chosen: list[dict[str, Any]] = [
         {"query": query, "heat": heat, "long": long, "rule": rule}
         for query, heat, long, rule in product(
             ends, (0, 5, len(TEMPERATURES) - 1), [int(10 * end) for end in LENGTHS], (0, 1)

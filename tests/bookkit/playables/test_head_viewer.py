@@ -26,7 +26,13 @@ def test_the_weights_are_those_that_were_given() -> None:
 
 def test_what_is_said() -> None:
     made = head_viewer([[[0.9, 0.1], [0.0, 1.0]]], ["el", "gato"], ["the", "cat"])
-    states = [{}, {"pinned": [0, 0]}, {"pinned": [1, 0]}, {"show": 1}, {"show": 1, "cell": [1, 1]}]
+    states: list[dict[str, Any]] = [
+        {},
+        {"pinned": [0, 0]},
+        {"pinned": [1, 0]},
+        {"show": 1},
+        {"show": 1, "cell": [1, 1]},
+    ]
     assert ask(made, *states, want="said") == [
         "Head 1. The thickest line goes from gato to cat, 1.00.",
         "Head 1: el looks at the 0.90, cat 0.10.",
