@@ -11,7 +11,7 @@ STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%/study.py,%,$
 
 PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
+NBVAL   := BOOKKIT_STORED=1 $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
            --nbval-sanitize-with tests/book/nbval.cfg --dist loadscope $(PAGES)
 PYTEST  := $(PY) -m pytest -n auto
 PRINT   := PYTHONPATH=book/_ext $(PY) -m book_print
@@ -72,7 +72,7 @@ format: $(VENV)/.test ## Mend what `make check` says about form
 	$(PY) -m experiments.tools.fold $(PAGES)
 
 notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
-	$(THREADS) $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
+	$(THREADS) BOOKKIT_STORED=1 $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
 	$(PY) -m experiments.tools.stamp $(PAGES)
 	$(PY) -m experiments.tools.fold $(PAGES)
