@@ -18,6 +18,7 @@ from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
     attend,
+    check_same_batch,
     gated,
     in_heads,
     initial_bias,
@@ -25,7 +26,6 @@ from companion.models.atlas.mixers.recurrent import (
     initial_rate,
     join_heads,
     kept_of_state,
-    same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -121,7 +121,7 @@ class GatedDelta(nn.Module):
         self.norm = Norm(spec.value_dim, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(values, embed_dim, bias=False)
 
-    @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
+    @contract(matching="qkv_proj.weight", x="b n embed_dim")
     def forward(
         self, x: Tensor, state: RecurrentState | None = None
     ) -> tuple[Tensor, RecurrentState]:
@@ -133,6 +133,7 @@ class GatedDelta(nn.Module):
         Returns:
             (b, n, e), and the state after the last token.
         """
+        check_same_batch(x, state)
         inputs, memory = state or (None, None)
         qkv, inputs = short_convolution(self.qkv_proj(x), self.conv_weight, state=inputs)
         query, key, value = self._heads(F.silu(qkv))

@@ -16,6 +16,7 @@ from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
     attend,
+    check_same_batch,
     gated,
     in_heads,
     initial_bias,
@@ -23,7 +24,6 @@ from companion.models.atlas.mixers.recurrent import (
     initial_rate,
     join_heads,
     kept_of_state,
-    same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -103,7 +103,7 @@ class KimiDelta(nn.Module):
         self.norm = Norm(spec.head_dim, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(width, embed_dim, bias=False)
 
-    @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
+    @contract(matching="qkv_proj.weight", x="b n embed_dim")
     def forward(
         self, x: Tensor, state: RecurrentState | None = None
     ) -> tuple[Tensor, RecurrentState]:
@@ -115,6 +115,7 @@ class KimiDelta(nn.Module):
         Returns:
             (b, n, e), and the state after the last token.
         """
+        check_same_batch(x, state)
         inputs, memory = state or (None, None)
         qkv, inputs = short_convolution(self.qkv_proj(x), self.conv_weight, state=inputs)
         heads = (in_heads(part, self.spec.head_dim) for part in F.silu(qkv).chunk(3, dim=-1))

@@ -16,13 +16,13 @@ from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
     RecurrentState,
     attend,
+    check_same_batch,
     in_heads,
     initial_bias,
     initial_conv,
     initial_rate,
     join_heads,
     kept_of_state,
-    same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -123,7 +123,7 @@ class Mamba2(nn.Module):
         self.norm = None if spec.norm == "none" else _GroupNorm(spec)
         self.output_proj = nn.Linear(spec.inner_dim, embed_dim, spec.bias)
 
-    @contract(matching="gate_proj.weight", x="b n embed_dim", rule=same_batch)
+    @contract(matching="gate_proj.weight", x="b n embed_dim")
     def forward(
         self, x: Tensor, state: RecurrentState | None = None
     ) -> tuple[Tensor, RecurrentState]:
@@ -135,6 +135,7 @@ class Mamba2(nn.Module):
         Returns:
             (b, n, e), and the state after the last token.
         """
+        check_same_batch(x, state)
         inputs, memory = state or (None, None)
         mixed, inputs = short_convolution(
             self.value_key_query_proj(x), self.conv_weight, bias=self.conv_bias, state=inputs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -85,8 +84,7 @@ def gated(output: Tensor, norm: Norm, gate: Tensor) -> Tensor:
     return (norm(output.to(wide)) * gate.to(wide)).to(output.dtype)
 
 
-def same_batch(call: Mapping[str, Any]) -> None:
+def check_same_batch(x: Tensor, state: tuple[Any, ...] | None) -> None:
     """Refuse the state of another batch."""
-    x, state = call["x"], call["state"]
     if state is not None and len(state[0]) != len(x):
         raise ValueError(f"state: got one of b = {len(state[0])}, wanted {len(x)} as in x")
