@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from companion.arrays import Array, ArrayT, cast, device_of, finite, namespace, result_dtype, widen
@@ -214,14 +213,7 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
     return xp.concat([keys, xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))], axis=-1)
 
 
-def _has_blocks(call: Mapping[str, Any]) -> None:
-    """Refuse scores for another number of blocks than the mask has."""
-    blocks, wanted = call["scores"].shape[-1], call["mask"].shape[-1] // call["size"]
-    if blocks != wanted:
-        raise ValueError(f"scores: got m = {blocks}, wanted {wanted}, the complete blocks of mask")
-
-
-@contract(scores="... q m", mask="booleans: ... q k", count=">= 1", size=">= 1", rule=_has_blocks)
+@contract(scores="... q m", mask="booleans: ... q k", count=">= 1", size=">= 1")
 def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> ArrayT:
     """Allow a query the keys of its `count` best complete blocks, and those after the last of them.
 
@@ -249,6 +241,10 @@ def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> A
            [0, 0, 1, 1, 0],
            [0, 0, 1, 1, 1]])
     """
+    wanted = mask.shape[-1] // size
+    if scores.shape[-1] != wanted:
+        blocks = scores.shape[-1]
+        raise ValueError(f"scores: got m = {blocks}, wanted {wanted}, the complete blocks of mask")
     k_len, complete = mask.shape[-1], complete_blocks(mask, size)
     chosen: Any = keys_of_blocks(top_keys(scores, count, complete), k_len, size)
     pooled: Any = keys_of_blocks(complete, k_len, size)

@@ -13,7 +13,7 @@ scales anything: where 1 / sqrt(d) is wanted, pass queries that are scaled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -48,10 +48,11 @@ def elu_feature_map(x: ArrayT) -> ArrayT:
     return xp.where(below, xp.exp(xp.where(below, x, 0.0)), x + 1)
 
 
-def _fits_causality(call: Mapping[str, Any]) -> None:
+def _check_causality(
+    query: Any, key: Any, decay: Any, feature_map: object, is_causal: bool
+) -> None:
     """Refuse causal attention between two lengths, and decay of what is not causal."""
-    query, key, decay = call["query"], call["key"], call["decay"]
-    if not call["is_causal"]:
+    if not is_causal:
         if decay is not None:
             raise ValueError("decay: got an array, wanted None without is_causal")
     elif query.shape[-2] != key.shape[-2]:
@@ -59,7 +60,7 @@ def _fits_causality(call: Mapping[str, Any]) -> None:
         raise ValueError(
             f"query: got n = {shape[-2]} in shape {shape}, wanted {key.shape[-2]} as in key"
         )
-    if decay is not None and call["feature_map"] is None:
+    if decay is not None and feature_map is None:
         _check_channels(decay, "key", key)
 
 
@@ -71,7 +72,7 @@ def _check_channels(decay: Array, name: str, key: Array) -> None:
         )
 
 
-@contract(key="... n d", query="... q d", value="... n v", decay="... n [c]", rule=_fits_causality)
+@contract(key="... n d", query="... q d", value="... n v", decay="... n [c]")
 def linear_attention(
     query: ArrayT, key: ArrayT, value: ArrayT, *,
     feature_map: Callable[[Any], Any] | None = None, is_causal: bool = True,
@@ -108,6 +109,7 @@ def linear_attention(
     >>> linear_attention(one, one, one, decay=np.array([0.5, 0.5, 0.5]))[:, 0]
     array([1.  , 1.5 , 1.75])
     """
+    _check_causality(query, key, decay, feature_map, is_causal)
     xp, dtype = namespace(query), result_dtype(query, key, value)
     query, key, value, decay = _widen(xp, query, key, value, decay)
     if feature_map is not None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from companion.arrays import Array, device_of, is_torch, namespace
-from companion.contracts import Rule, contract
+from companion.contracts import contract
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -74,34 +74,27 @@ def any_by_position(flags: Flags) -> Flags:
     return np.asarray(by_position.reshape(flags.shape[1], -1).any(1))
 
 
-def enough_positions(least: int) -> Rule:
-    """Return a rule that refuses an x, and an other, that are too short to show a change.
+@contract(x="any: ...", other="any: ...")
+def check_positions(least: int, x: Array, other: Array | None = None) -> None:
+    """Refuse an x, and an other, that are too short or too much alike to show a change.
 
-    >>> enough_positions(3)({"x": np.ones((1, 2))})
+    >>> check_positions(3, np.ones((1, 2)))
     Traceback (most recent call last):
     ValueError: x: got shape (1, 2), wanted (b, n, ...), n at least 3
     """
-
-    def rule(call: Mapping[str, Any]) -> None:
-        x, other = call["x"], call.get("other", call["x"])
-        _are_arrays(x, other)
-        shape, other_shape = tuple(x.shape), tuple(other.shape)
-        if len(shape) < 2 or shape[1] < least:
-            raise ValueError(f"x: got shape {shape}, wanted (b, n, ...), n at least {least}")
-        if shape != other_shape:
-            raise ValueError(f"other: got shape {other_shape}, wanted that of x, {shape}")
-        differs = any_by_position(plain_numbers(x) != plain_numbers(other))
-        if "other" in call and not differs.all():
-            raise ValueError(
-                f"other: is as x at position {int(np.argmin(differs))}, "
-                f"wanted something else at every position"
-            )
-
-    return rule
-
-
-@contract(x="any: ...", other="any: ...")
-def _are_arrays(x: Array, other: Array) -> None: ...
+    shape = tuple(x.shape)
+    if len(shape) < 2 or shape[1] < least:
+        raise ValueError(f"x: got shape {shape}, wanted (b, n, ...), n at least {least}")
+    if other is None:
+        return
+    if tuple(other.shape) != shape:
+        raise ValueError(f"other: got shape {tuple(other.shape)}, wanted that of x, {shape}")
+    differs = any_by_position(plain_numbers(x) != plain_numbers(other))
+    if not differs.all():
+        raise ValueError(
+            f"other: is as x at position {int(np.argmin(differs))}, "
+            f"wanted something else at every position"
+        )
 
 
 @contract(like="any: ...")

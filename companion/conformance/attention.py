@@ -10,8 +10,8 @@ import numpy as np
 from companion.arrays import Array, is_torch
 from companion.conformance._outputs import (
     Function,
+    check_positions,
     constant_like,
-    enough_positions,
     fail_if,
     mask_like,
     plain_numbers,
@@ -116,7 +116,7 @@ def check_large_scores(attention: Function, *, like: Array) -> None:
         )
 
 
-@contract(rule=enough_positions(3))
+@contract()
 def check_dead_row(function: Function, x: Array, other: Array) -> None:
     """Check a query that may attend to nothing: it reads nothing, and spoils no gradient.
 
@@ -137,6 +137,7 @@ def check_dead_row(function: Function, x: Array, other: Array) -> None:
     >>> x = np.random.default_rng(0).normal(size=(1, 4, 3))
     >>> check_dead_row(lambda x, mask: attention(x, x, x, mask), x, -x)
     """
+    check_positions(3, x, other)
     mask = np.tri(x.shape[1], dtype=bool)
     mask[1] = False
     given = mask_like(mask, x)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from companion.arrays import Array, namespace
 from companion.conformance._outputs import (
     Function,
     Numbers,
+    check_positions,
     differ,
-    enough_positions,
     fail_if,
     outputs_of,
     steady_outputs,
@@ -19,13 +16,7 @@ from companion.conformance._outputs import (
 from companion.contracts import contract
 
 
-def _two_sequences(call: Mapping[str, Any]) -> None:
-    enough_positions(1)(call)
-    if len(call["x"]) < 2:
-        raise ValueError(f"x: got {len(call['x'])} sequences, wanted at least 2")
-
-
-@contract(rule=_two_sequences)
+@contract()
 def check_alone(function: Function, x: Array) -> None:
     """Check that a sequence gives the same alone as in its batch.
 
@@ -45,6 +36,9 @@ def check_alone(function: Function, x: Array) -> None:
     AssertionError: sequence 1 gives something else alone than in its batch: is the first axis the \
 batch for every part, or does a norm run over it?
     """
+    check_positions(1, x)
+    if x.shape[0] < 2:
+        raise ValueError(f"x: got {x.shape[0]} sequences, wanted at least 2")
     together = steady_outputs(function, x)
     for row in range(x.shape[0]):
         fail_if(
@@ -54,14 +48,7 @@ batch for every part, or does a norm run over it?
         )
 
 
-def _some_padding(call: Mapping[str, Any]) -> None:
-    enough_positions(2)(call)
-    lengths, n = [int(length) for length in call["lengths"]], call["x"].shape[1]
-    if all(length >= n for length in lengths):
-        raise ValueError(f"lengths: got {lengths}, wanted some below {n}: no padding to try")
-
-
-@contract(rule=_some_padding)
+@contract()
 def check_padding(
     function: Function, x: Array, lengths: Array, other: Array, *, per_place: bool = True
 ) -> None:
@@ -87,6 +74,10 @@ def check_padding(
     Traceback (most recent call last):
     AssertionError: what stands in the padding of sequence 1 changes its output: a mask is missing
     """
+    check_positions(2, x, other)
+    real, n = [int(length) for length in lengths], x.shape[1]  # type: ignore[attr-defined]
+    if all(length >= n for length in real):
+        raise ValueError(f"lengths: got {real}, wanted some below {n}: no padding to try")
 
     def result(x: Array, its_length: Array) -> Numbers:
         outputs = steady_outputs(function, x, its_length)
@@ -107,7 +98,7 @@ def check_padding(
         )
 
 
-@contract(rule=enough_positions(3))
+@contract()
 def check_permutation(function: Function, x: Array) -> None:
     """Check that positions in another order give the same outputs, in that order.
 
@@ -129,6 +120,7 @@ def check_permutation(function: Function, x: Array) -> None:
     AssertionError: tokens in another order give other outputs: a view without a transpose cuts \
 heads across tokens, or positions or a causal mask are on
     """
+    check_positions(3, x)
     before, xp = steady_outputs(function, x), namespace(x)
     order = [*range(1, x.shape[1]), 0]  # all positions move, and no pair keeps its distance
     moved = outputs_of(function, xp.stack([x[:, position] for position in order], axis=1))

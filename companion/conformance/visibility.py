@@ -12,7 +12,7 @@ from companion.conformance._outputs import (
     Function,
     any_by_position,
     changed_numbers,
-    enough_positions,
+    check_positions,
     fail_if,
     mask_like,
     outputs_of,
@@ -22,7 +22,7 @@ from companion.conformance._outputs import (
 from companion.contracts import contract
 
 
-@contract(rule=enough_positions(2))
+@contract()
 def influence(function: Function, x: Array, other: Array) -> Flags:
     """Find which positions of its input each output of a function depends on.
 
@@ -47,6 +47,7 @@ def influence(function: Function, x: Array, other: Array) -> Flags:
            [1, 1, 0],
            [1, 1, 1]])
     """
+    check_positions(2, x, other)
     before, columns = steady_outputs(function, x), []
     for j in range(x.shape[1]):
         after = outputs_of(function, with_positions(x, other, j, j + 1))
@@ -124,7 +125,7 @@ def check_causal(function: Function, x: Array, other: Array) -> None:
     _fail_at(leaks, "output {} depends on position {}, its future")
 
 
-@contract(size=">= 1", rule=lambda call: enough_positions(call["size"] + 2)(call))
+@contract(size=">= 1")
 def check_reach(function: Function, x: Array, other: Array, size: int) -> None:
     """Check a causal window: an output depends on its own position and the size - 1 before it.
 
@@ -144,6 +145,7 @@ def check_reach(function: Function, x: Array, other: Array, size: int) -> None:
     Traceback (most recent call last):
     AssertionError: outputs reach 2 positions, wanted 1: the own position is one of the window's
     """
+    check_positions(size + 2, x, other)
     seen = influence(function, x, other)
     for reach in (size + 1, size - 1):
         fail_if(
@@ -154,7 +156,7 @@ def check_reach(function: Function, x: Array, other: Array, size: int) -> None:
     _compare(seen, _band(len(seen), size))
 
 
-@contract(rule=enough_positions(3))
+@contract()
 def check_mask(function: Function, x: Array, other: Array) -> None:
     """Check that a mask is read as "True = may attend", and that it is read at all.
 
@@ -175,6 +177,7 @@ def check_mask(function: Function, x: Array, other: Array) -> None:
     Traceback (most recent call last):
     AssertionError: the mask is read upside down: here True means must not attend; hand over ~mask
     """
+    check_positions(3, x, other)
     positions, own = np.arange(x.shape[1]), np.eye(x.shape[1], dtype=bool)
     sums = positions[:, None] + positions
     # Neither these masks nor their opposites leave a row with nothing.

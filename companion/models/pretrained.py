@@ -109,7 +109,7 @@ class Layout(NamedTuple):
         return weight
 
 
-@contract(rule=check_dtype)
+@contract()
 def from_pretrained(
     folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
 ) -> Pretrained:
@@ -135,6 +135,7 @@ def from_pretrained(
         ValueError: another architecture, an option that these models do not have, or tensors that
             are missing, unknown, of another shape or quantized; the message lists them.
     """
+    check_dtype(dtype)
     path = Path(folder) / "config.json"
     options = _Options(read_json(path), path)
     layouts: dict[str, Callable[[_Options, Tensors], Layout]] = {

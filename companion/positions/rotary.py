@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from companion.arrays import Array, ArrayT, cast, device_of, is_numpy, namespace, widen
@@ -37,30 +36,22 @@ def rotary_frequencies(
     return frequencies if scaling is None else scaling.rescale(frequencies, base)
 
 
-@contract(x="any: ...", frequencies="m")
-def _count_pairs(x: Array | None, frequencies: Array) -> int:
-    return frequencies.shape[0]
-
-
-def _features_are_pairs(call: Mapping[str, Any]) -> None:
-    """Refuse an odd width, or frequencies for more pairs than there are, or of another library."""
-    x, frequencies = call["x"], call["frequencies"]
+def _check_features(x: Array, frequencies: Array | None) -> None:
+    """Refuse an odd width, or frequencies for more pairs than there are."""
     width = x.shape[-1]
     if frequencies is None and (width < 2 or width % 2):
         raise ValueError(
             f"x: got width {width} in shape {tuple(x.shape)}, wanted an even one above 0, "
             f"or frequencies for a part of it"
         )
-    if frequencies is not None:
-        pairs = _count_pairs(None if is_numpy(frequencies) else x, frequencies)
-        if 2 * pairs > width:
-            raise ValueError(
-                f"frequencies: got {pairs} in shape {tuple(frequencies.shape)}, "
-                f"wanted at most {width // 2}, a pair of features of x each"
-            )
+    if frequencies is not None and 2 * frequencies.shape[0] > width:
+        raise ValueError(
+            f"frequencies: got {frequencies.shape[0]} in shape {tuple(frequencies.shape)}, "
+            f"wanted at most {width // 2}, a pair of features of x each"
+        )
 
 
-@contract(x="... n d", positions="numbers: b... n", rule=_features_are_pairs)
+@contract(x="... n d", positions="numbers: b... n", frequencies="constants: m")
 def rotate(
     x: ArrayT, positions: Array, *, frequencies: Array | None = None, interleaved: bool = False
 ) -> ArrayT:
@@ -96,6 +87,7 @@ def rotate(
     array([[1., 0.],
            [0., 1.]])
     """
+    _check_features(x, frequencies)
     xp, frequencies = namespace(x), _frequencies_like(x, frequencies)
     pairs = frequencies.shape[0]
     (part,) = widen(xp, x[..., : 2 * pairs])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from torch import Tensor, nn
 
@@ -82,20 +81,6 @@ class BlockOutput(NamedTuple):
     cross_weights: Tensor | None
 
 
-def _one_memory(call: Mapping[str, Any]) -> None:
-    """Refuse what would quietly become self-attention, or be left unread."""
-    block, memory = call["self"], call.get("memory")
-    if memory is None and block.cross_attention is not None:
-        raise ValueError("memory: got None, wanted what `project_memory` gave")
-    if memory is not None and block.cross_attention is None:
-        raise ValueError("memory: got one, wanted None: the block has no cross-attention")
-    cache = call.get("cache")
-    k_len = call["x"].shape[1] + (0 if cache is None else cache.length)
-    check_covers("attn_mask", call.get("attn_mask"), k_len)
-    if memory is not None:
-        check_covers("memory_mask", call.get("memory_mask"), memory.key.shape[-2])
-
-
 class Block(nn.Module):
     """Self-attention, cross-attention if it has a memory, and feed-forward, each in a residual.
 
@@ -145,7 +130,7 @@ class Block(nn.Module):
         return self.cross_attention.project_memory(memory)
 
     @contract(
-        matching="self_attention.query_proj.weight", rule=_one_memory, x="b n embed_dim",
+        matching="self_attention.query_proj.weight", x="b n embed_dim",
         attn_mask="mask: ~b ~num_heads ~n _", memory_mask="mask: ~b ~num_heads ~n _",
         lengths="integers: b",
     )  # fmt: skip
@@ -169,6 +154,7 @@ class Block(nn.Module):
         Raises:
             ValueError: a memory where none is wanted, or the reverse.
         """
+        self._check_memory(memory, memory_mask)
         attended = self.self_attention(
             self.self_residual.before(x), attn_mask=attn_mask, is_causal=is_causal, cache=cache,
             lengths=lengths, need_weights=need_weights,
@@ -190,6 +176,15 @@ class Block(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _check_memory(self, memory: ProjectedMemory | None, memory_mask: Tensor | None) -> None:
+        """Refuse what would quietly become self-attention, or be left unread."""
+        if memory is None and self.cross_attention is not None:
+            raise ValueError("memory: got None, wanted what `project_memory` gave")
+        if memory is not None and self.cross_attention is None:
+            raise ValueError("memory: got one, wanted None: the block has no cross-attention")
+        if memory is not None:
+            check_covers("memory_mask", memory_mask, memory.key.shape[-2])
 
 
 @dataclass(frozen=True)
