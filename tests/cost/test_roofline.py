@@ -17,7 +17,7 @@ from companion.cost import (
     step_cost,
 )
 from companion.models.transformer import LanguageModel
-from tests.transformers import VARIANTS, config_of
+from tests.transformers import config_of, each_variant
 
 
 def test_the_lower_of_two_roofs_counts() -> None:
@@ -67,7 +67,7 @@ class Read(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_step_reads_its_weights_once_and_its_caches(variant: str) -> None:
     batch_size = 3
     config = config_of(variant)

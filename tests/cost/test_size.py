@@ -23,7 +23,7 @@ from companion.cost import (
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.models.transformer import LanguageModel
 from companion.tiled import tiled_attention
-from tests.transformers import VARIANTS, config_of
+from tests.transformers import config_of, each_variant
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
@@ -46,7 +46,7 @@ def test_a_cache(max_len: Any, window: Any, groups: int, dtype: torch.dtype) -> 
     del cache
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_models_weights_and_caches(variant: str) -> None:
     config = config_of(variant)
     with LiveBytes() as count:

@@ -17,7 +17,7 @@ from companion.models.transformer import (
     Transformer,
 )
 from tests.batches import make_batch
-from tests.transformers import VARIANTS, config_of
+from tests.transformers import VARIANTS, config_of, each_variant
 
 MODELS: dict[Any, Any] = {
     "encoder_decoder": Transformer,
@@ -67,7 +67,7 @@ def counted(call: Callable[[], Any]) -> int:
     return int(counter.get_total_flops())
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_operations_are_those_that_are_done(variant: str) -> None:
     config = config_of(variant, encoder_layers=3)
     ids, batch = torch.ones(2, 7, dtype=torch.int64), make_batch([0, 1, 2])
@@ -87,7 +87,7 @@ def test_operations_are_those_that_are_done(variant: str) -> None:
     assert counted(lambda: both(batch).sum().backward()) == 3 * expected
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_operations_of_a_cached_step_are_those_that_are_done(variant: str) -> None:
     config, ids = config_of(variant), torch.ones(2, 7, dtype=torch.int64)
     model = LanguageModel(config).eval()

@@ -91,7 +91,7 @@ def assert_agrees(actual: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("act", ["gelu", "relu", "gelu_new"])
+@pytest.mark.parametrize("act", ["gelu", "gelu_new"])
 def test_bert(act: str, tmp_path: Path) -> None:
     model = theirs("bert", "BertForMaskedLM", hidden_act=act)
     model.save_pretrained(tmp_path)
@@ -129,9 +129,9 @@ def test_gpt2(tied: bool, head: bool, tmp_path: Path) -> None:
         assert_agrees(ours(IDS), whole(IDS).logits)
 
 
-@pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("rope", ROPE)
-def test_llama(rope: str, tied: bool, tmp_path: Path) -> None:
+def test_llama(rope: str, tmp_path: Path) -> None:
+    tied = rope == "linear"
     options = {"rope_parameters": ROPE[rope], "tie_word_embeddings": tied}
     model = theirs("llama", "LlamaForCausalLM", **options)
     model.save_pretrained(tmp_path)
@@ -243,72 +243,72 @@ def test_wrong_tensors_are_listed_by_their_names(
     assert message.endswith(f"has other shapes: {wide} (7, 5) instead of {shape}")
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "changes", "message"),
-    [
-        ("llama", "LlamaForCausalLM", {"model_type": "mamba"}, "model_type 'mamba', wanted one of"),
-        (
-            "llama",
-            "LlamaForCausalLM",
-            {"model_type": None},
-            "model_type None, wanted one of .*bert",
-        ),
-        ("llama", "LlamaForCausalLM", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
-        (
-            "llama",
-            "LlamaForCausalLM",
-            {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
-            "rope_parameters of .* wanted rope_type default, linear",
-        ),
-        (
-            "llama",
-            "LlamaForCausalLM",
-            {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
-            "wanted whole heads rotated",
-        ),
-        (
-            "llama",
-            "LlamaForCausalLM",
-            {"rope_parameters": {"rope_type": "linear"}},
-            "rope_parameters of .*config.json has no factor",
-        ),
-        (
-            "llama",
-            "LlamaForCausalLM",
-            {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
-            "rope_parameters of .*config.json has no low_freq_factor",
-        ),
-        (
-            "llama",
-            "LlamaForCausalLM",
-            {"rope_parameters": ["linear"]},
-            r"rope_parameters: .* has \['linear'\], wanted an object",
-        ),
-        ("llama", "LlamaForCausalLM", {"hidden_act": ["silu"]}, r"hidden_act: .* has \['silu'\]"),
-        ("llama", "LlamaForCausalLM", {"model_type": ["llama"]}, r"has model_type \['llama'\]"),
-        (
-            "gpt2",
-            "GPT2LMHeadModel",
-            {"quantization_config": {"quant_method": "gptq"}},
-            "has a quantization_config, wanted plain weights",
-        ),
-        ("gpt2", "GPT2LMHeadModel", {"scale_attn_weights": False}, "scale_attn_weights: .* False"),
-        ("gpt2", "GPT2LMHeadModel", {"add_cross_attention": True}, "add_cross_attention: .* True"),
-        ("bert", "BertForMaskedLM", {"is_decoder": True}, "is_decoder: .* True, wanted False"),
-        ("bert", "BertForMaskedLM", {"hidden_size": 25}, "num_heads: got 3, wanted a divisor"),
-    ],
-)
-def test_other_models_are_refused(
-    kind: str, name: str, changes: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    theirs(kind, name).save_pretrained(tmp_path)
-    described = json.loads((tmp_path / "config.json").read_text(encoding="utf8"))
-    (tmp_path / "config.json").write_text(json.dumps({**described, **changes}), encoding="utf8")
-    with pytest.raises(ValueError, match=message):
-        from_pretrained(tmp_path)
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf8")
-    with pytest.raises(ValueError, match=r"config.json has no \w+"):
-        from_pretrained(tmp_path)
+REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
+    ("llama", "LlamaForCausalLM", {"model_type": "mamba"}, "model_type 'mamba', wanted one of"),
+    (
+        "llama",
+        "LlamaForCausalLM",
+        {"model_type": None},
+        "model_type None, wanted one of .*bert",
+    ),
+    ("llama", "LlamaForCausalLM", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
+    (
+        "llama",
+        "LlamaForCausalLM",
+        {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
+        "rope_parameters of .* wanted rope_type default, linear",
+    ),
+    (
+        "llama",
+        "LlamaForCausalLM",
+        {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
+        "wanted whole heads rotated",
+    ),
+    (
+        "llama",
+        "LlamaForCausalLM",
+        {"rope_parameters": {"rope_type": "linear"}},
+        "rope_parameters of .*config.json has no factor",
+    ),
+    (
+        "llama",
+        "LlamaForCausalLM",
+        {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
+        "rope_parameters of .*config.json has no low_freq_factor",
+    ),
+    (
+        "llama",
+        "LlamaForCausalLM",
+        {"rope_parameters": ["linear"]},
+        r"rope_parameters: .* has \['linear'\], wanted an object",
+    ),
+    ("llama", "LlamaForCausalLM", {"hidden_act": ["silu"]}, r"hidden_act: .* has \['silu'\]"),
+    ("llama", "LlamaForCausalLM", {"model_type": ["llama"]}, r"has model_type \['llama'\]"),
+    (
+        "gpt2",
+        "GPT2LMHeadModel",
+        {"quantization_config": {"quant_method": "gptq"}},
+        "has a quantization_config, wanted plain weights",
+    ),
+    ("gpt2", "GPT2LMHeadModel", {"scale_attn_weights": False}, "scale_attn_weights: .* False"),
+    ("gpt2", "GPT2LMHeadModel", {"add_cross_attention": True}, "add_cross_attention: .* True"),
+    ("bert", "BertForMaskedLM", {"is_decoder": True}, "is_decoder: .* True, wanted False"),
+    ("bert", "BertForMaskedLM", {"hidden_size": 25}, "num_heads: got 3, wanted a divisor"),
+]
+
+
+def test_other_models_are_refused(tmp_path: Path) -> None:
+    for kind, name in dict.fromkeys((kind, name) for kind, name, _, _ in REFUSED):
+        theirs(kind, name).save_pretrained(tmp_path / kind)
+        file = tmp_path / kind / "config.json"
+        described = json.loads(file.read_text(encoding="utf8"))
+        for changes, message in (case[2:] for case in REFUSED if case[0] == kind):
+            file.write_text(json.dumps({**described, **changes}), encoding="utf8")
+            with pytest.raises(ValueError, match=message):
+                from_pretrained(tmp_path / kind)
+        file.write_text(json.dumps({"model_type": kind}), encoding="utf8")
+        with pytest.raises(ValueError, match=r"config.json has no \w+"):
+            from_pretrained(tmp_path / kind)
 
 
 def rewritten(folder: Path, **changes: Any) -> None:
