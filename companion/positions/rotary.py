@@ -88,7 +88,8 @@ def rotate(
            [0., 1.]])
     """
     _check_features(x, frequencies)
-    xp, frequencies = namespace(x), _frequencies_like(x, frequencies)
+    xp = namespace(x)
+    frequencies = _frequencies_like(xp, x, frequencies)
     pairs = frequencies.shape[0]
     (part,) = widen(xp, x[..., : 2 * pairs])
     if interleaved:
@@ -97,7 +98,7 @@ def rotate(
     else:
         a, b = part[..., :pairs], part[..., pairs:]
 
-    angle = angles(_aligned(positions, x), frequencies)
+    angle = angles(_beside_heads(xp, positions, x), frequencies)
     cosine, sine = cast(xp.cos(angle), part.dtype), cast(xp.sin(angle), part.dtype)
     rotated = [a * cosine - b * sine, b * cosine + a * sine]
 
@@ -109,18 +110,18 @@ def rotate(
     return xp.concat([rotated, rest], axis=-1) if rest.shape[-1] else rotated
 
 
-def _frequencies_like(x: Array, frequencies: Any | None) -> Any:
+def _frequencies_like(xp: Any, x: Array, frequencies: Any | None) -> Any:
     """Return the frequencies in x's library, on its device and in the dtype of angles."""
     if frequencies is None:
         return rotary_frequencies(x.shape[-1], like=x)
-    xp, device = namespace(x), device_of(x)
+    device = device_of(x)
     if is_numpy(frequencies):
         return xp.asarray(frequencies, dtype=angle_dtype(xp, device), device=device)
     return cast(frequencies, angle_dtype(xp, device))
 
 
-def _aligned(positions: Array, x: Array) -> Any:
+def _beside_heads(xp: Any, positions: Array, x: Array) -> Any:
     """Give positions (b, n) the axes between, (b, 1, n) for x (b, h, n, d), so that b meets b."""
     *first, n = positions.shape
     between = [1] * (x.ndim - 1 - positions.ndim) if first else []
-    return namespace(x).reshape(positions, (*first, *between, n))
+    return xp.reshape(positions, (*first, *between, n))
