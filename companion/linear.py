@@ -74,10 +74,14 @@ def _check_channels(decay: Array, name: str, key: Array) -> None:
 
 @contract(key="... n d", query="... q d", value="... n v", decay="... n [c]")
 def linear_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, *,
-    feature_map: Callable[[Any], Any] | None = None, is_causal: bool = True,
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    *,
+    feature_map: Callable[[Any], Any] | None = None,
+    is_causal: bool = True,
     decay: Array | None = None,
-) -> ArrayT:  # fmt: skip
+) -> ArrayT:
     """Attend without a softmax, all pairs at once (Katharopoulos et al., 2020).
 
     The weight of key j for query i is their dot product, decayed by steps j + 1 to i (Sun et al.,
@@ -132,9 +136,14 @@ def linear_attention(
     decay="... n [d]", beta="... n [d]", state="... d v",
 )  # fmt: skip
 def recurrent_linear_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, *,
-    decay: Array | None = None, beta: Array | None = None, state: ArrayT | None = None,
-) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    *,
+    decay: Array | None = None,
+    beta: Array | None = None,
+    state: ArrayT | None = None,
+) -> tuple[ArrayT, ArrayT]:
     """Attend without a softmax, one step after the other: what the other forms must equal.
 
     With `decay` the state forgets (Sun et al., 2023), with `beta` it learns by the delta rule
@@ -184,9 +193,15 @@ def recurrent_linear_attention(
     decay="... n [d]", beta="... n [d]", state="... d v", chunk_size=">= 1",
 )  # fmt: skip
 def chunked_linear_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, *, decay: Array | None = None,
-    beta: Array | None = None, state: ArrayT | None = None, chunk_size: int = 64,
-) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    *,
+    decay: Array | None = None,
+    beta: Array | None = None,
+    state: ArrayT | None = None,
+    chunk_size: int = 64,
+) -> tuple[ArrayT, ArrayT]:
     """Attend without a softmax, all pairs within a chunk, a state from chunk to chunk.
 
     The numbers are those of the recurrent form, from few and large matrix products (Yang et al.,

@@ -14,12 +14,17 @@ from bookkit.notebook.source import Source, show_source
 from companion.models.atlas.model import MIXERS
 
 DEFINITIONS: Mapping[str, tuple[str, ...]] = {
-    "AttentionSpec": ("companion.attention.scaled_dot_product_attention",),
+    "AttentionSpec": (
+        "companion.attention.scaled_dot_product_attention",
+        "companion.attention.masked_scores",
+        "companion.attention.softmax",
+    ),
     "DifferentialSpec": ("companion.differential.differential_attention",),
     "GatedDeltaSpec": ("companion.linear.recurrent_linear_attention",),
     "KimiDeltaSpec": ("companion.linear.recurrent_linear_attention",),
     "LatentSpec": (
         "companion.latent.latent_attention",
+        "companion.latent._unfolded",
         "companion.latent.absorbed_latent_attention",
         "companion.indexed.indexer_scores",
         "companion.indexed.top_keys",
@@ -73,7 +78,7 @@ def mixer_code(atlas: Atlas | None = None) -> MixerCode:
         shown.update(names)
         title = f"{spoken(mixer).capitalize()}: {kind.__name__}"
         layer: Any = MIXERS[kind]
-        sources[title] = show_source(*map(_found, names), layer.forward, doc=False)
+        sources[title] = show_source(*map(_found, names), layer.forward)
     return MixerCode(sources)
 
 

@@ -12,9 +12,12 @@ from companion.positions.scaling import RotaryScaling
 
 @contract(width=">= 2 and even", base="> 1", like="any: ...")
 def rotary_frequencies(
-    width: int, *, base: float = 10_000.0, scaling: RotaryScaling | None = None,
+    width: int,
+    *,
+    base: float = 10_000.0,
+    scaling: RotaryScaling | None = None,
     like: Array | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the angles by which one step rotates each pair of features (Su et al., 2021).
 
     Args:
