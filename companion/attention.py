@@ -82,9 +82,12 @@ def attend(weights: ArrayT, value: ArrayT) -> ArrayT:
     mask="mask: ~... ~n ~n",
 )  # fmt: skip
 def self_attention(
-    x: ArrayT, query_weight: ArrayT, key_weight: ArrayT, value_weight: ArrayT,
+    x: ArrayT,
+    query_weight: ArrayT,
+    key_weight: ArrayT,
+    value_weight: ArrayT,
     mask: Array | None = None,
-) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+) -> tuple[ArrayT, ArrayT]:
     """Let every word of a sentence look at all its words, in one head (Vaswani et al., 2017).
 
     Queries, keys and values are made from the same words, by three matrices.

@@ -101,7 +101,8 @@ def contract(*, matching: str = "", **terms: str) -> Callable[[F], F]:
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            if _compiling() or _thread.inside:
+            torch = sys.modules.get("torch")
+            if _thread.inside or (torch is not None and torch.compiler.is_compiling()):
                 return function(*args, **kwargs)
             checks = _contracts[function]  # not in the closure, which torch's compiler unpacks
             if checks.each:
@@ -183,11 +184,6 @@ def _metadata(x: Any) -> Any:
 @cache
 def _is_number(kind: Any) -> bool:
     return issubclass(kind, Real) and not issubclass(kind, bool)
-
-
-def _compiling() -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_compiling()
 
 
 def _is_array(x: object) -> bool:

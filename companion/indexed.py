@@ -143,9 +143,9 @@ def pool_blocks(
     if overlap and key.shape[-1] % 2:
         raise ValueError(f"key: got d = {key.shape[-1]}, wanted an even one for overlap=True")
     gate = xp.zeros_like(key) if gate is None else gate
-    key, gate = (_in_blocks(x, size) for x in widen(xp, key, gate))
+    key, gate = (_in_blocks(xp, x, size) for x in widen(xp, key, gate))
     if overlap:
-        key, gate = _with_earlier(key, 0.0), _with_earlier(gate, -math.inf)
+        key, gate = _with_earlier(xp, key, 0.0), _with_earlier(xp, gate, -math.inf)
     return cast(xp.sum(masked_softmax(gate.mT) * key.mT, axis=-1), dtype)
 
 
@@ -188,7 +188,8 @@ def complete_blocks(mask: ArrayT, size: int) -> ArrayT:
            [1, 0],
            [1, 1]])
     """
-    return namespace(mask).all(_in_blocks(mask.mT, size), axis=-2).mT
+    xp = namespace(mask)
+    return xp.all(_in_blocks(xp, mask.mT, size), axis=-2).mT
 
 
 @contract(blocks="booleans: ... q m", k_len=">= 0", size=">= 1")
@@ -251,16 +252,16 @@ def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> A
     return mask & (chosen | ~pooled)
 
 
-def _in_blocks(x: Any, size: int) -> Any:
+def _in_blocks(xp: Any, x: Any, size: int) -> Any:
     """Cut (..., k, d) into whole blocks (..., k // size, size, d)."""
     *lead, length, width = x.shape
     x = x[..., : length // size * size, :]
-    return namespace(x).reshape(x, (*lead, length // size, size, width))
+    return xp.reshape(x, (*lead, length // size, size, width))
 
 
-def _with_earlier(blocks: Any, fill: float) -> Any:
+def _with_earlier(xp: Any, blocks: Any, fill: float) -> Any:
     """Join the first half of the channels of the block before to the second half of a block."""
-    xp, (*lead, count, size, width) = namespace(blocks), blocks.shape
+    *lead, count, size, width = blocks.shape
     earlier, own = blocks[..., : width // 2], blocks[..., width // 2 :]
     none = xp.full((*lead, 1, size, width // 2), fill, dtype=blocks.dtype, device=device_of(blocks))
     earlier = xp.concat([none, earlier], axis=-3)[..., :count, :, :]

@@ -41,9 +41,14 @@ def causal_mask(
     q_len=">= 0", k_len=">= 0", left=">= 0", right=">= 0", offset="integers: ...", like="any: ..."
 )
 def sliding_window_mask(
-    q_len: int, k_len: int | None = None, *, left: int, right: int = 0,
-    offset: int | Array = 0, like: Array | None = None,
-) -> Any:  # fmt: skip
+    q_len: int,
+    k_len: int | None = None,
+    *,
+    left: int,
+    right: int = 0,
+    offset: int | Array = 0,
+    like: Array | None = None,
+) -> Any:
     """Allow a query its own position, `left` keys before it and `right` after.
 
     This is the window of Beltagy et al. (2020).

@@ -25,7 +25,7 @@ ROWS = 128  # queries that share a call where a band moves along with them
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None,
     dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
-    enable_gqa: bool = False, offset: Any = 0, **others: Any,
+    enable_gqa: bool = False, offset: Any = 0, softcap: float | None = None, sinks: Any = None,
 ) -> Any:  # fmt: skip
     """Run `F.scaled_dot_product_attention`, which wants four axes and one dtype.
 
@@ -36,42 +36,49 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(x, x, x, softcap=2.0)
     NotImplemented
     """
-    for option in others.values():
-        if option is not None and option is not False:
-            return NotImplemented
-    if not _takes(query, key, value, attn_mask):
+    if softcap is not None or sinks is not None or not _takes(query, key, value, attn_mask):
         return NotImplemented
     if is_causal:
         offset = offset_beside_heads(offset, query, key)
         attn_mask, is_causal = _with_causal(attn_mask, query, key, offset)
     if is_causal and scale is not None and scale <= 0:
         return NotImplemented  # torch scales what it has masked, and -inf becomes inf
-    if is_causal and scale is not None and scale < 0:
-        return NotImplemented  # torch scales what it has masked, and -inf becomes inf
     if not query.ndim == key.ndim == value.ndim == 4:
+        if max(query.ndim, key.ndim, value.ndim) > 4:
+            return NotImplemented
         options = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
         return _with_four_axes(query, key, value, attn_mask, is_causal=is_causal, **options)
     if attn_mask is not None:
         return _with_mask(query, key, value, attn_mask, dropout_p, scale, enable_gqa)
-    alike = query.shape[0] == key.shape[0] == value.shape[0]  # `len` would fix a traced size
-    if enable_gqa and alike and not is_causal and dropout_p == 0:
+    alone = enable_gqa and not is_causal and dropout_p == 0
+    if alone and query.shape[0] == key.shape[0] == value.shape[0]:  # `len` would fix a traced size
         return _side_by_side(query, key, value, scale)
-    return _attend(
-        query, key, value, None, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-    )
+    return _attend(query, key, value, None, dropout_p, is_causal, scale, enable_gqa)
 
 
-def _attend(query: Any, key: Any, *arguments: Any, **options: Any) -> Any:
+def _attend(
+    query: Any, key: Any, value: Any, mask: Any = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
     """Run torch's function, with the kernel that is the quickest for few keys.
 
     In bfloat16 on the CPU the tiled one takes gradients head by head, and each of these small
     products costs more to set up than to compute.
     """
-    few = query.dtype == torch.bfloat16 and query.requires_grad and key.shape[-2] <= FEW_KEYS
-    if not few or query.device.type != "cpu" or torch.compiler.is_compiling():
-        return F.scaled_dot_product_attention(query, key, *arguments, **options)
-    with sdpa_kernel(SDPBackend.MATH):
-        return F.scaled_dot_product_attention(query, key, *arguments, **options)
+    if query.dtype == torch.bfloat16 and _is_small(query, key):
+        with sdpa_kernel(SDPBackend.MATH):
+            return F.scaled_dot_product_attention(
+                query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+            )
+    return F.scaled_dot_product_attention(
+        query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )
+
+
+def _is_small(query: Any, key: Any) -> bool:
+    """Say whether gradients on the CPU are to come through few keys."""
+    few = query.requires_grad and key.shape[-2] <= FEW_KEYS
+    return few and query.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def _takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
@@ -79,8 +86,6 @@ def _takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
     if not query.dtype == key.dtype == value.dtype:
         return False
     if mask is not None and mask.dtype.is_floating_point and mask.dtype != query.dtype:
-        return False
-    if query.ndim > 4 or key.ndim > 4 or value.ndim > 4:
         return False
     return bool(query.numel() and key.numel() and value.numel())
 
@@ -125,7 +130,7 @@ def _with_mask(
     else:
         alive = mask.any(-1, keepdim=True)
         mask = mask | ~alive
-    output = _attend(query, key, value, mask, dropout_p, scale=scale, enable_gqa=enable_gqa)
+    output = _attend(query, key, value, mask, dropout_p, False, scale, enable_gqa)
     return output.where(alive, 0.0)
 
 

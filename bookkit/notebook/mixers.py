@@ -19,12 +19,17 @@ _RECURRENCE = (
 )
 
 DEFINITIONS: Mapping[str, tuple[str, ...]] = {
-    "AttentionSpec": ("companion.attention.scaled_dot_product_attention",),
+    "AttentionSpec": (
+        "companion.attention.scaled_dot_product_attention",
+        "companion.attention.masked_scores",
+        "companion.attention.softmax",
+    ),
     "DifferentialSpec": ("companion.differential.differential_attention",),
     "GatedDeltaSpec": _RECURRENCE,
     "KimiDeltaSpec": _RECURRENCE,
     "LatentSpec": (
         "companion.latent.latent_attention",
+        "companion.latent._unfolded",
         "companion.latent.absorbed_latent_attention",
         "companion.indexed.indexer_scores",
         "companion.indexed.top_keys",
@@ -79,6 +84,6 @@ def mixer_code(atlas: Atlas | None = None) -> MixerCode:
         title = f"{spoken(mixer).capitalize()}: {kind.__name__}"
         layer: Any = MIXERS[kind]
         sources[title] = show_source(
-            *map(resolve_name, names), getattr(layer, "mix", layer.forward), doc=False
+            *map(resolve_name, names), getattr(layer, "mix", layer.forward)
         )
     return MixerCode(sources)

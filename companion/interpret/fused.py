@@ -9,14 +9,23 @@ from companion.masks import masked
 from companion.scores import scaled_dot_score
 
 
-# fmt: off
 @contract(
-    query="...h q d", key="...g k d", lse="... q", mask="mask: ~... ~q k", softcap="> 0",
+    query="...h q d",
+    key="...g k d",
+    lse="... q",
+    mask="mask: ~... ~q k",
+    softcap="> 0",
     enable_gqa="g divides h",
 )
 def weights_of_rows(
-    query: ArrayT, key: ArrayT, lse: Array, mask: Array | None = None, *,
-    scale: float | None = None, enable_gqa: bool = False, softcap: float | None = None,
+    query: ArrayT,
+    key: ArrayT,
+    lse: Array,
+    mask: Array | None = None,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    softcap: float | None = None,
 ) -> ArrayT:
     """Compute the weights of some queries from the log-sum-exp that a fused kernel gave for them.
 
@@ -55,4 +64,3 @@ def weights_of_rows(
     lse = finite(xp, cast(lse, scores.dtype)[..., None])
     weights: ArrayT = cast(xp.exp(scores - lse), dtype)
     return weights
-# fmt: on

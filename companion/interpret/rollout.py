@@ -57,9 +57,12 @@ def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Te
 
 @contract(residual=">= 0 and <= 1")
 def cross_rollout(
-    encoder: Sequence[Tensor], decoder: Sequence[Tensor], cross: Sequence[Tensor], *,
+    encoder: Sequence[Tensor],
+    decoder: Sequence[Tensor],
+    cross: Sequence[Tensor],
+    *,
     residual: float = 0.5,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Roll out an encoder-decoder: how much of every source word each target position holds.
 
     Abnar and Zuidema (2020) give the rule for one stack. It serves here, too: the memory is the

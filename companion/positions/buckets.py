@@ -11,9 +11,12 @@ from companion.contracts import contract
 
 @contract(relative_position="integers: ...")
 def relative_buckets(
-    relative_position: ArrayT, *, num_buckets: int = 32, max_distance: int = 128,
+    relative_position: ArrayT,
+    *,
+    num_buckets: int = 32,
+    max_distance: int = 128,
     bidirectional: bool = True,
-) -> ArrayT:  # fmt: skip
+) -> ArrayT:
     """Sort relative positions into buckets that widen with the distance (Raffel et al., 2020).
 
     The first half of the buckets hold one distance each; the others grow like a logarithm up to

@@ -12,9 +12,12 @@ from companion.positions.scaling import RotaryScaling
 
 @contract(width=">= 2 and even", base="> 1", like="any: ...")
 def rotary_frequencies(
-    width: int, *, base: float = 10_000.0, scaling: RotaryScaling | None = None,
+    width: int,
+    *,
+    base: float = 10_000.0,
+    scaling: RotaryScaling | None = None,
     like: Array | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the angles by which one step rotates each pair of features (Su et al., 2021).
 
     Args:
@@ -88,7 +91,8 @@ def rotate(
            [0., 1.]])
     """
     _check_features(x, frequencies)
-    xp, frequencies = namespace(x), _frequencies_like(x, frequencies)
+    xp = namespace(x)
+    frequencies = _frequencies_like(xp, x, frequencies)
     pairs = frequencies.shape[0]
     (part,) = widen(xp, x[..., : 2 * pairs])
     if interleaved:
@@ -97,7 +101,7 @@ def rotate(
     else:
         a, b = part[..., :pairs], part[..., pairs:]
 
-    angle = angles(_aligned(positions, x), frequencies)
+    angle = angles(_beside_heads(xp, positions, x), frequencies)
     cosine, sine = cast(xp.cos(angle), part.dtype), cast(xp.sin(angle), part.dtype)
     rotated = [a * cosine - b * sine, b * cosine + a * sine]
 
@@ -109,18 +113,18 @@ def rotate(
     return xp.concat([rotated, rest], axis=-1) if rest.shape[-1] else rotated
 
 
-def _frequencies_like(x: Array, frequencies: Any | None) -> Any:
+def _frequencies_like(xp: Any, x: Array, frequencies: Any | None) -> Any:
     """Return the frequencies in x's library, on its device and in the dtype of angles."""
     if frequencies is None:
         return rotary_frequencies(x.shape[-1], like=x)
-    xp, device = namespace(x), device_of(x)
+    device = device_of(x)
     if is_numpy(frequencies):
         return xp.asarray(frequencies, dtype=angle_dtype(xp, device), device=device)
     return cast(frequencies, angle_dtype(xp, device))
 
 
-def _aligned(positions: Array, x: Array) -> Any:
+def _beside_heads(xp: Any, positions: Array, x: Array) -> Any:
     """Give positions (b, n) the axes between, (b, 1, n) for x (b, h, n, d), so that b meets b."""
     *first, n = positions.shape
     between = [1] * (x.ndim - 1 - positions.ndim) if first else []
-    return namespace(x).reshape(positions, (*first, *between, n))
+    return xp.reshape(positions, (*first, *between, n))
