@@ -21,8 +21,7 @@ Counted = partial(
 )  # fmt: skip
 
 check_alignment_error = Counted(
-    "The alignment error rate of the four links in the exercise, in percent.",
-    right=37.5,
+    "The alignment error rate of the four links in the exercise, in percent.", right=37.5,
     mistakes={
         "that is the rate as a fraction: in percent it is 100 times as much": 0.375,
         "that is 1 minus the rate, or P without the sure links: every sure link is in P": 62.5,
@@ -30,16 +29,14 @@ check_alignment_error = Counted(
         "a possible link is no error, and not missed either: it counts in |A and P| and not in "
         "|S|": 50.0,
     },
-)
+)  # fmt: skip
 
 check_model1 = Counted(
-    "t(casa | house) of IBM Model 1 after one round, with a null word.",
-    right=5 / 7,
-    mistakes={
+    "t(casa | house) of IBM Model 1 after one round, with a null word.", right=5 / 7, mistakes={
         "the null word is missing: it takes its share of every Spanish word": 3 / 4,
         "that is the count of house and casa; divide by all that house yields": 5 / 6,
         "that is all that house yields; the count of casa is divided by it": 7 / 6,
         "add up both sentences: house and casa meet in both": (1 / 2, 1 / 3),
         "that is t(roja | house)": 2 / 7,
     },
-)
+)  # fmt: skip

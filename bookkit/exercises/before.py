@@ -16,24 +16,18 @@ KEYS = np.array([[5.0, -3.0], [1.0, 0.5], [3.0, 3.0], [-1.0, -2.0], [1.5, 1.2]])
 check_nearest = Function(
     "`nearest(query, keys)`, from a query (d,) and keys (n, d) to the index of the key with the "
     "largest dot product.",
-    right=lambda query, keys: int((keys @ query).argmax()),
-    cases=[(QUERY, KEYS)],
-    mistakes={
-        "that key has the best direction; the dot product counts its length, too": (
-            lambda query, keys: int((keys @ query / np.linalg.norm(keys, axis=1)).argmax())
-        ),
-        "that is the smallest product: which one is the largest?": (
-            lambda query, keys: int((keys @ query).argmin())
-        ),
-        "that is the longest key, whatever its direction": (
-            lambda query, keys: int(np.linalg.norm(keys, axis=1).argmax())
-        ),
-        "that key lies closest to the query: compare dot products, not distances": (
-            lambda query, keys: int(np.linalg.norm(keys - query, axis=1).argmin())
-        ),
+    right=lambda query, keys: int((keys @ query).argmax()), cases=[(QUERY, KEYS)], mistakes={
+        "that key has the best direction; the dot product counts its length, too":
+            lambda query, keys: int((keys @ query / np.linalg.norm(keys, axis=1)).argmax()),
+        "that is the smallest product: which one is the largest?":
+            lambda query, keys: int((keys @ query).argmin()),
+        "that is the longest key, whatever its direction":
+            lambda query, keys: int(np.linalg.norm(keys, axis=1).argmax()),
+        "that key lies closest to the query: compare dot products, not distances":
+            lambda query, keys: int(np.linalg.norm(keys - query, axis=1).argmin()),
     },
     otherwise="that key's product is not the largest: print keys @ query",
-)
+)  # fmt: skip
 
 
 def _weights(scores: Numbers) -> Numbers:
@@ -47,32 +41,26 @@ SCORES = np.array([[0.5, -1.0, 2.0], [1.0, 1.0, -0.5], [0.0, 0.2, 0.9], [-2.0, 0
 check_as_weights = Function(
     "`as_weights(scores)`, from scores (q, k) to weights (q, k), of which each row is positive and "
     "sums to 1, however large the scores are.",
-    right=_weights,
-    cases=[(SCORES,), (SCORES + 1000,)],
-    mistakes={
+    right=_weights, cases=[(SCORES,), (SCORES + 1000,)], mistakes={
         "scores near 1000 overflow: subtract the largest score of a row first, which changes no "
         "weight": Sign(
             lambda got, scores: not np.isfinite(got).all(),
             lambda scores: np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True),
         ),
-        "each column sums to 1: a query is a row, so sum over the last axis": (
-            lambda scores: _weights(scores.T).T
-        ),
-        "the whole table sums to 1: every row must": (
-            lambda scores: np.exp(scores) / np.exp(scores).sum()
-        ),
+        "each column sums to 1: a query is a row, so sum over the last axis":
+            lambda scores: _weights(scores.T).T,
+        "the whole table sums to 1: every row must":
+            lambda scores: np.exp(scores) / np.exp(scores).sum(),
         "those are the exponentials: divide each row by its sum": np.exp,
         "the base is e, not 2": lambda scores: _weights(scores * math.log(2)),
-        "take the exponential of the scores before you divide": (
-            lambda scores: scores / scores.sum(axis=1, keepdims=True)
-        ),
-        "the signs are turned round: the largest score gets the largest weight": (
-            lambda scores: _weights(-scores)
-        ),
+        "take the exponential of the scores before you divide":
+            lambda scores: scores / scores.sum(axis=1, keepdims=True),
+        "the signs are turned round: the largest score gets the largest weight":
+            lambda scores: _weights(-scores),
         "that is the logarithm of the weights": lambda scores: np.log(_weights(scores)),
     },
     axes="(q, k)",
-)
+)  # fmt: skip
 
 
 def _gradient(w: Numbers, x: Numbers, y: float) -> Numbers:
@@ -90,30 +78,22 @@ check_one_step = Function(
         (np.array([1.0, -0.5, 0.3]), np.array([0.5, 2.0, -1.0]), 1.5, 0.1),
     ],
     mistakes={
-        "the error has a sign, and it tells in which direction to go": (
-            lambda w, x, y, rate: w - rate * 2 * abs(w @ x - y) * x
-        ),
-        "that step climbs: go against the gradient": (
-            lambda w, x, y, rate: w + rate * _gradient(w, x, y)
-        ),
-        "the derivative of a square has a factor of 2": (
-            lambda w, x, y, rate: w - rate * _gradient(w, x, y) / 2
-        ),
-        "the chain rule has another factor: how does w x change with w?": (
-            lambda w, x, y, rate: w - rate * 2 * (w @ x - y)
-        ),
-        "that is the gradient, not yet the weights after the step": (
-            lambda w, x, y, rate: _gradient(w, x, y)
-        ),
-        "that is the step; add it to the weights": (
-            lambda w, x, y, rate: -rate * _gradient(w, x, y)
-        ),
-        "the step is rate times the gradient: is the rate used?": (
-            lambda w, x, y, rate: w - _gradient(w, x, y)
-        ),
+        "the error has a sign, and it tells in which direction to go":
+            lambda w, x, y, rate: w - rate * 2 * abs(w @ x - y) * x,
+        "that step climbs: go against the gradient":
+            lambda w, x, y, rate: w + rate * _gradient(w, x, y),
+        "the derivative of a square has a factor of 2":
+            lambda w, x, y, rate: w - rate * _gradient(w, x, y) / 2,
+        "the chain rule has another factor: how does w x change with w?":
+            lambda w, x, y, rate: w - rate * 2 * (w @ x - y),
+        "that is the gradient, not yet the weights after the step":
+            lambda w, x, y, rate: _gradient(w, x, y),
+        "that is the step; add it to the weights": lambda w, x, y, rate: -rate * _gradient(w, x, y),
+        "the step is rate times the gradient: is the rate used?":
+            lambda w, x, y, rate: w - _gradient(w, x, y),
     },
     axes="(d,)",
-)
+)  # fmt: skip
 
 
 def _words(update: float, share: float) -> float:
@@ -124,26 +104,19 @@ check_fading = Function(
     "`fading(update, share)`, the smallest number of words after which at most `share` of a state "
     "is left, if the update gate keeps the part `update` of it at every word.",
     right=lambda update, share: math.ceil(_words(update, share)),
-    cases=[(0.8, 0.05), (0.9, 0.1), (0.99, 0.5), (0.5, 0.125)],
-    mistakes={
-        "one word fewer leaves more than that share: round up": (
-            lambda update, share: math.ceil(_words(update, share)) - 1
-        ),
-        "that is one word more than needed": (
-            lambda update, share: math.ceil(_words(update, share)) + 1
-        ),
-        "a number of words is whole: round up": (
-            lambda update, share: math.log(share) / math.log(update)
-        ),
-        "the gate keeps the part `update`, and not 1 - update": (
-            lambda update, share: math.ceil(_words(1 - update, share))
-        ),
-        "a part of what is left goes at every word: the shares multiply, so take logarithms": (
-            lambda update, share: math.ceil((1 - share) / (1 - update))
-        ),
-        "divide the logarithm of the share by that of the gate": (
-            lambda update, share: math.ceil(1 / _words(update, share))
-        ),
+    cases=[(0.8, 0.05), (0.9, 0.1), (0.99, 0.5), (0.5, 0.125)], mistakes={
+        "one word fewer leaves more than that share: round up":
+            lambda update, share: math.ceil(_words(update, share)) - 1,
+        "that is one word more than needed":
+            lambda update, share: math.ceil(_words(update, share)) + 1,
+        "a number of words is whole: round up":
+            lambda update, share: math.log(share) / math.log(update),
+        "the gate keeps the part `update`, and not 1 - update":
+            lambda update, share: math.ceil(_words(1 - update, share)),
+        "a part of what is left goes at every word: the shares multiply, so take logarithms":
+            lambda update, share: math.ceil((1 - share) / (1 - update)),
+        "divide the logarithm of the share by that of the gate":
+            lambda update, share: math.ceil(1 / _words(update, share)),
     },
     otherwise="fading({}, {}): got {got:g}. How much is left after 1 word, after 2, after 3?",
-)
+)  # fmt: skip

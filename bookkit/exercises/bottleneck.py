@@ -19,22 +19,17 @@ def _half_length(chance: float) -> int:
 check_half_length = Function(
     "`half_length(chance)`, the least number of words at which fewer than half of the sentences "
     "come out whole, if each word is right with probability `chance`, whatever the others are.",
-    right=_half_length,
-    cases=[(0.99,), (0.95,), (0.5,), (0.8,)],
-    mistakes={
-        "chances multiply, they do not add: n words are right with chance ** n": (
-            lambda chance: math.ceil(0.5 / (1 - chance))
-        ),
-        "a sentence has a whole number of words: round up": (
-            lambda chance: math.log(0.5) / math.log(chance)
-        ),
-        "there, half or more still come out whole: one word more": (
-            lambda chance: _half_length(chance) - 1
-        ),
+    right=_half_length, cases=[(0.99,), (0.95,), (0.5,), (0.8,)], mistakes={
+        "chances multiply, they do not add: n words are right with chance ** n":
+            lambda chance: math.ceil(0.5 / (1 - chance)),
+        "a sentence has a whole number of words: round up":
+            lambda chance: math.log(0.5) / math.log(chance),
+        "there, half or more still come out whole: one word more":
+            lambda chance: _half_length(chance) - 1,
     },
     otherwise="half_length({}): got {got:g}. Is chance ** n below 0.5 there, and not one word "
     "before?",
-)
+)  # fmt: skip
 
 QUERY, MEMORY = np.array([1.0, 2.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
 SCORES = MEMORY @ QUERY
@@ -45,39 +40,30 @@ check_looking = Several(
     '"new" and (2, 0) for "house"; scores are dot products. Two digits after the point will do.',
     questions={
         "weights": Value(
-            "(3,) how much of each word.",
-            right=WEIGHTS,
-            mistakes={
+            "(3,) how much of each word.", right=WEIGHTS, mistakes={
                 "those are the scores: take exp of each, then divide by the sum": SCORES,
                 "those are the exponentials: divide each by their sum": np.exp(SCORES),
                 "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
-                "those are the weights of the query (1, 0): here it is (1, 2)": (
-                    masked_softmax(MEMORY[None, :, 0])[0]
-                ),
+                "those are the weights of the query (1, 0): here it is (1, 2)":
+                    masked_softmax(MEMORY[None, :, 0])[0],
                 "a query looks hardest at one word, but at the others, too": np.eye(3)[1],
-                "these weights look at every word alike: score them with the query": (
-                    np.full(3, 1 / 3)
-                ),
+                "these weights look at every word alike: score them with the query":
+                    np.full(3, 1 / 3),
             },
-            axes="(3,)",
-            atol=0.006,
+            axes="(3,)", atol=0.006,
         ),
         "context": Value(
-            "(2,) the blend.",
-            right=WEIGHTS @ MEMORY,
-            mistakes={
+            "(2,) the blend.", right=WEIGHTS @ MEMORY, mistakes={
                 "that is the plain mean of the memory: weight every row": MEMORY.mean(0),
                 "that is the sum of the memory: weight every row": MEMORY.sum(0),
                 "that is the memory of one word: blend all three": MEMORY[1],
-                "the numbers are right, in the wrong order: first, then second": (
-                    (WEIGHTS @ MEMORY)[::-1]
-                ),
+                "the numbers are right, in the wrong order: first, then second":
+                    (WEIGHTS @ MEMORY)[::-1],
             },
-            axes="(2,)",
-            atol=0.006,
+            axes="(2,)", atol=0.006,
         ),
     },
-)
+)  # fmt: skip
 
 
 def _share(mask: Tensor) -> Tensor:
@@ -96,27 +82,20 @@ check_uniform = Function(
     ],
     mistakes={
         "padding is averaged, too: use the mask": lambda memory, mask: memory.mean(1, keepdim=True),
-        "padding is left out of the sum, but not of the number you divide by": (
-            lambda memory, mask: mask.float() @ memory / mask.shape[-1]
-        ),
-        "that is the sum: divide by the number of words": (
-            lambda memory, mask: mask.float() @ memory
-        ),
-        "the mask is upside down: True is where a word stands": (
-            lambda memory, mask: _share(~mask) @ memory
-        ),
-        "that is a softmax of the mask: padding still has weight": (
-            lambda memory, mask: mask.float().softmax(-1) @ memory
-        ),
+        "padding is left out of the sum, but not of the number you divide by":
+            lambda memory, mask: mask.float() @ memory / mask.shape[-1],
+        "that is the sum: divide by the number of words":
+            lambda memory, mask: mask.float() @ memory,
+        "the mask is upside down: True is where a word stands":
+            lambda memory, mask: _share(~mask) @ memory,
+        "that is a softmax of the mask: padding still has weight":
+            lambda memory, mask: mask.float().softmax(-1) @ memory,
         "those are the weights; blend the memory with them": lambda memory, mask: _share(mask),
-        "one query looks: keep its axis, (b, 1, d)": (
-            lambda memory, mask: (_share(mask) @ memory)[:, 0]
-        ),
+        "one query looks: keep its axis, (b, 1, d)":
+            lambda memory, mask: (_share(mask) @ memory)[:, 0],
     },
-    why="Do the axes meet?",
-    axes="(b, 1, d)",
-    atol=1e-5,
-)
+    why="Do the axes meet?", axes="(b, 1, d)", atol=1e-5,
+)  # fmt: skip
 
 
 def _at(outputs: Tensor, places: Tensor) -> Tensor:
@@ -135,22 +114,16 @@ check_last_states = Function(
         )
     ],
     mistakes={
-        "those are the states after the padding: the very bug": (
-            lambda outputs, lengths: outputs[:, -1]
-        ),
+        "those are the states after the padding: the very bug":
+            lambda outputs, lengths: outputs[:, -1],
         "those are one word late: the last of n words has place n - 1": _at,
-        "those are one word early: the last of n words has place n - 1": (
-            lambda outputs, lengths: _at(outputs, lengths - 2)
-        ),
+        "those are one word early: the last of n words has place n - 1":
+            lambda outputs, lengths: _at(outputs, lengths - 2),
         "those are the states after the first word": lambda outputs, lengths: outputs[:, 0],
-        "every sentence has a length of its own: choose place and sentence together": (
-            lambda outputs, lengths: outputs[:, lengths - 1]
-        ),
-        "there is an axis of size 1 too many": (
-            lambda outputs, lengths: _at(outputs, lengths - 1)[:, None]
-        ),
+        "every sentence has a length of its own: choose place and sentence together":
+            lambda outputs, lengths: outputs[:, lengths - 1],
+        "there is an axis of size 1 too many":
+            lambda outputs, lengths: _at(outputs, lengths - 1)[:, None],
     },
-    why="The last of 5 words has place 4.",
-    axes="(b, d)",
-    atol=1e-5,
-)
+    why="The last of 5 words has place 4.", axes="(b, d)", atol=1e-5,
+)  # fmt: skip

@@ -39,24 +39,19 @@ check_local = Function(
     right=_local,
     cases=[(DICE.normal(size=k), *rest) for k, *rest in ((9, 4.3, 2), (7, 0.4, 3), (8, 5.0, 2))],
     mistakes={
-        "the softmax runs over the window, not over the whole sentence": (
-            partial(_local, everywhere=True)
-        ),
+        "the softmax runs over the window, not over the whole sentence":
+            partial(_local, everywhere=True),
         "the bell curve is missing": partial(_local, bell=0),
-        "the weights are not normalised again after the bell curve": (
-            lambda *given: _local(*given) / _local(*given).sum()
-        ),
+        "the weights are not normalised again after the bell curve":
+            lambda *given: _local(*given) / _local(*given).sum(),
         "sigma is D / 2, not D": partial(_local, sigma=1),
         "the window reaches as far as D, D included": partial(_local, closed=False),
         "the bell curve falls with the squared distance over 2 sigma^2": partial(_local, bell=2),
-        "the place is a real number: do not round it": (
-            lambda scores, position, window: _local(scores, round(position), window)
-        ),
+        "the place is a real number: do not round it":
+            lambda scores, position, window: _local(scores, round(position), window),
     },
-    where="local(scores, {1}, {2}): ",
-    rtol=1e-9,
-    atol=1e-12,
-)
+    where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12,
+)  # fmt: skip
 
 ADDED = {"dot": (0, 0), "general": (1, 0), "concat": (2, 1), "local": (2, 1), "additive": (5, 1)}
 """How many matrices (d, d) and vectors (d,) a mechanism adds."""
@@ -74,9 +69,7 @@ check_weights = Function(
     '`more(kind, d)`, how many weights a mechanism adds to a translator without attention: "dot", '
     '"general", "concat", "local" (general in a window around a predicted position) or "additive" '
     "(whose context also enters the decoder's GRU), where all states have width d.",
-    right=_more(),
-    cases=[(kind, d) for d in (6, 128) for kind in ADDED],
-    mistakes={
+    right=_more(), cases=[(kind, d) for d in (6, 128) for kind in ADDED], mistakes={
         "the vector v is missing": (_more(concat=(2, 0)), _more(additive=(5, 0))),
         "the matrix meets both vectors, it is (2d, d)": _more(concat=(1, 1)),
         "the prediction has a matrix and a vector of its own": _more(local=(1, 0)),
@@ -85,26 +78,21 @@ check_weights = Function(
         "the context enters three gates of the GRU": _more(additive=(2, 1)),
         "the GRU has three gates, not one": _more(additive=(3, 1)),
     },
-    where="more({0!r}, {1}): got {got:g}: ",
-    otherwise="which is not it",
-)
+    where="more({0!r}, {1}): got {got:g}: ", otherwise="which is not it",
+)  # fmt: skip
 
 check_updates = Function(
     "`updates(budget, cost)`, the whole updates of a mechanism whose update costs `cost` times "
     "that of no attention, in the time that no attention takes for `budget`.",
     right=lambda budget, cost: int(budget // cost),
-    cases=[(2000, 2.5), (700, 1.5), (2000, 1.0), (10, 0.3)],
-    mistakes={
+    cases=[(2000, 2.5), (700, 1.5), (2000, 1.0), (10, 0.3)], mistakes={
         "equal updates are not equal seconds": lambda budget, cost: budget,
         "a dearer update leaves fewer of them, not more": lambda budget, cost: budget * cost,
-        "an update that is not finished in time does not count": (
-            lambda budget, cost: budget / cost,
-            lambda budget, cost: budget // cost + 1,
-        ),
+        "an update that is not finished in time does not count":
+            (lambda budget, cost: budget / cost, lambda budget, cost: budget // cost + 1),
     },
-    where="updates({}, {}): ",
-    otherwise="got {got:g}",
-)
+    where="updates({}, {}): ", otherwise="got {got:g}",
+)  # fmt: skip
 
 Arms = Mapping[str, tuple[float, float]]
 
@@ -144,18 +132,15 @@ check_front = Function(
         ({"a": (1.0, 50.0), "b": (1.0, 50.0), "c": (2.0, 40.0)},),
     ],
     mistakes={
-        "the best is one of them; who can pay less has a choice, too": (
-            lambda arms: {max(arms, key=lambda name: arms[name][1])}
-        ),
+        "the best is one of them; who can pay less has a choice, too":
+            lambda arms: {max(arms, key=lambda name: arms[name][1])},
     },
     examples={
         "'d' is too many: another costs no more and is no worse": set,
         "'a' is too many: another costs no more and is no worse": lambda arms: _front(arms) | {"a"},
         "'a' is missing: whatever is better also costs more": lambda arms: _front(arms) - {"a"},
-        "'a' is missing: its twin is no better": (
-            lambda arms: _front(arms) - ({"a"} if arms["a"] == arms["b"] else set())
-        ),
+        "'a' is missing: its twin is no better":
+            lambda arms: _front(arms) - ({"a"} if arms["a"] == arms["b"] else set()),
     },
-    read=_names,
-    otherwise=_off_the_front,
-)
+    read=_names, otherwise=_off_the_front,
+)  # fmt: skip

@@ -26,23 +26,17 @@ check_passes = Function(
     "`passes(prompt, new)`, both at least 1, to two numbers: how many words are computed in all to "
     "write `new` words after a prompt, with a cache and without.",
     right=lambda prompt, new: (_with(prompt, new), _without(prompt, new)),
-    cases=[(7, 5), (100, 40), (1, 1)],
-    parts={
+    cases=[(7, 5), (100, 40), (1, 1)], parts={
         "with a cache": {
             "the last word that is written is never read": lambda prompt, new: prompt + new,
-            "the prompt is read once, too": (
-                lambda prompt, new: new,
-                lambda prompt, new: new - 1,
-            ),
+            "the prompt is read once, too": (lambda prompt, new: new, lambda prompt, new: new - 1),
             "what has a key and a value is not computed again": _without,
         },
         "without": {
-            "each word that is written makes the next pass longer by one": (
-                lambda prompt, new: new * prompt
-            ),
-            "the last word that is written is never read": (
-                lambda prompt, new: _without(prompt, new) + new
-            ),
+            "each word that is written makes the next pass longer by one":
+                lambda prompt, new: new * prompt,
+            "the last word that is written is never read":
+                lambda prompt, new: _without(prompt, new) + new,
             "not every pass is as long as the last": (
                 lambda prompt, new: new * (prompt + new),
                 lambda prompt, new: new * _with(prompt, new),
@@ -50,9 +44,8 @@ check_passes = Function(
             "without a cache every step computes all words so far": _with,
         },
     },
-    kind="two numbers, (with, without)",
-    otherwise="passes({}, {}): got {got:g}, which is not it",
-)
+    kind="two numbers, (with, without)", otherwise="passes({}, {}): got {got:g}, which is not it",
+)  # fmt: skip
 
 LAYERS, QUERY_HEADS, KEY_HEADS, WIDTH, NUMBER_BYTES = 32, 32, 8, 128, 2
 TOKEN, ROOM = 2 * LAYERS * KEY_HEADS * WIDTH * NUMBER_BYTES, 8 * 2**30
@@ -62,26 +55,19 @@ check_bytes = Several(
     "width 128, which stores a number in 2 bytes.",
     questions={
         "per_token": Value(
-            "The bytes of the keys and values of one token.",
-            right=TOKEN,
-            mistakes={
-                "there is a key and a value, and each number takes 2 bytes": (
-                    TOKEN // 2,
-                    TOKEN // 4,
-                ),
+            "The bytes of the keys and values of one token.", right=TOKEN, mistakes={
+                "there is a key and a value, and each number takes 2 bytes":
+                    (TOKEN // 2, TOKEN // 4),
                 "every layer keeps its own keys and values": TOKEN // LAYERS,
-                "keys and values have 8 heads: the 32 heads of queries are not kept": (
-                    TOKEN * QUERY_HEADS // KEY_HEADS
-                ),
+                "keys and values have 8 heads: the 32 heads of queries are not kept":
+                    TOKEN * QUERY_HEADS // KEY_HEADS,
                 "every head has a key and a value of its own": TOKEN // KEY_HEADS,
                 "a token's keys and values are vectors of width 128": TOKEN // WIDTH,
             },
             otherwise="got {got:g} bytes",
         ),
         "tokens": Value(
-            "How many tokens fit into 8 GiB, 8 * 2**30 bytes.",
-            right=ROOM // TOKEN,
-            mistakes={
+            "How many tokens fit into 8 GiB, 8 * 2**30 bytes.", right=ROOM // TOKEN, mistakes={
                 "a GiB is 2**30 bytes": 8 * 10**9 // TOKEN,
                 "that is for 1 GiB": ROOM // 8 // TOKEN,
                 "that is how many bytes there are": ROOM,
@@ -89,7 +75,7 @@ check_bytes = Several(
             otherwise="got {got:g} tokens",
         ),
     },
-)
+)  # fmt: skip
 
 
 def _kept(n: int, window: int, first: int, end: int | None = None) -> list[int]:
@@ -112,8 +98,7 @@ def _other_positions(found: list[int], n: int, *_: int) -> str:
 check_kept = Function(
     "`kept(n, window, first)`, the sorted list of the positions that are in a cache after n words "
     "were read: the latest `window` of them and the `first` words of the text.",
-    right=_kept,
-    cases=[(6, 3, 1), (2, 3, 1), (9, 4, 2), (5, 4, 2), (7, 2, 0), (3, 1, 3)],
+    right=_kept, cases=[(6, 3, 1), (2, 3, 1), (9, 4, 2), (5, 4, 2), (7, 2, 0), (3, 1, 3)],
     mistakes={
         "a position stands twice: the first words can lie inside the window": Sign(
             lambda found, *_: len(set(found)) < len(found),
@@ -125,21 +110,17 @@ check_kept = Function(
         ),
         "the first words are missing": lambda n, window, first: _kept(n, window, 0),
         "the window is missing": lambda n, window, first: _kept(n, 0, first),
-        "that is one word too many: the window counts the latest word, too": (
-            lambda n, window, first: _kept(n, window + 1, first)
-        ),
-        "the window ends with the latest word": (
-            lambda n, window, first: _kept(n, window, first, n - 1)
-        ),
+        "that is one word too many: the window counts the latest word, too":
+            lambda n, window, first: _kept(n, window + 1, first),
+        "the window ends with the latest word":
+            lambda n, window, first: _kept(n, window, first, n - 1),
     },
     examples={
         "the positions of 6 words are 0 to 5": lambda n, window, first: [n],
         "got [3], which is not it": lambda n, window, first: [3],
     },
-    read=_positions,
-    where="kept({}, {}, {}): ",
-    otherwise=_other_positions,
-)
+    read=_positions, where="kept({}, {}, {}): ", otherwise=_other_positions,
+)  # fmt: skip
 
 
 def _start(

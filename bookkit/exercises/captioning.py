@@ -23,29 +23,19 @@ check_field = Function(
     "`field(kernels, strides)`, how many pixels in a row a cell of the last map depends on, from "
     "the lists of kernel widths and strides of convolutions, the first first.",
     right=_field,
-    cases=[
-        ([3], [1]),
-        ([3, 3], [1, 1]),
-        ([3, 3, 3], [2, 2, 1]),
-        ([5, 3, 2, 3], [3, 2, 1, 2]),
-    ],
+    cases=[([3], [1]), ([3, 3], [1, 1]), ([3, 3, 3], [2, 2, 1]), ([5, 3, 2, 3], [3, 2, 1, 2])],
     mistakes={
-        "after a stride, neighbours in a map are further apart in the picture": (
-            lambda kernels, strides: _field(kernels, [1] * len(strides))
-        ),
-        "what counts for a layer are the strides of the layers before it": (
-            lambda kernels, strides: _field(kernels[::-1], strides[::-1])
-        ),
-        "a layer's own stride moves its outputs apart, not its inputs": (
-            lambda kernels, strides: _field(kernels, [*strides[1:], 1])
-        ),
-        "windows overlap: a layer adds its width less one, it does not multiply": (
-            lambda kernels, strides: math.prod(kernels)
-        ),
+        "after a stride, neighbours in a map are further apart in the picture":
+            lambda kernels, strides: _field(kernels, [1] * len(strides)),
+        "what counts for a layer are the strides of the layers before it":
+            lambda kernels, strides: _field(kernels[::-1], strides[::-1]),
+        "a layer's own stride moves its outputs apart, not its inputs":
+            lambda kernels, strides: _field(kernels, [*strides[1:], 1]),
+        "windows overlap: a layer adds its width less one, it does not multiply":
+            lambda kernels, strides: math.prod(kernels),
     },
-    where="kernels {}, strides {}: got {got:g}: ",
-    otherwise="wanted {wanted}",
-)
+    where="kernels {}, strides {}: got {got:g}: ", otherwise="wanted {wanted}",
+)  # fmt: skip
 
 HEAVY = np.full((4, 4), 0.01)
 HEAVY[1, 3] = 0.85  # its centre is 6 pixels down and 14 across
@@ -74,8 +64,7 @@ check_points = Verdict(
             ((2, 10, 11, 14), False, "bottom and right lie just outside the box"),
         )
     ],
-    read=_truth,
-    says="box {1}: {hint}",
+    read=_truth, says="box {1}: {hint}",
 )  # fmt: skip
 
 
@@ -97,15 +86,12 @@ check_gradient = Function(
         for choice in ((2, -1.5, -4.0), (0, -6.0, -2.0), (3, -1.0, 0.0))
     ],
     mistakes={
-        "subtract the baseline from the reward": (
-            lambda scores, cell, reward, baseline: reward * _slope(scores, cell)
-        ),
-        "the baseline is subtracted from the reward, not the other way round": (
-            lambda scores, cell, reward, baseline: (baseline - reward) * _slope(scores, cell)
-        ),
-        "raising one score lowers the other weights: the softmax has a second term": (
-            lambda scores, cell, reward, baseline: (reward - baseline) * np.eye(len(scores))[cell]
-        ),
+        "subtract the baseline from the reward":
+            lambda scores, cell, reward, baseline: reward * _slope(scores, cell),
+        "the baseline is subtracted from the reward, not the other way round":
+            lambda scores, cell, reward, baseline: (baseline - reward) * _slope(scores, cell),
+        "raising one score lowers the other weights: the softmax has a second term":
+            lambda scores, cell, reward, baseline: (reward - baseline) * np.eye(len(scores))[cell],
         "that is the gradient of the weight; its logarithm is wanted": (
             lambda scores, cell, reward, baseline: (
                 (reward - baseline)
@@ -114,9 +100,8 @@ check_gradient = Function(
             )
         ),
     },
-    rtol=1e-6,
-    atol=1e-9,
-)
+    rtol=1e-6, atol=1e-9,
+)  # fmt: skip
 
 
 def _patches(image: Numbers, size: int, *axes: int) -> Numbers:
@@ -135,14 +120,11 @@ check_patches = Function(
         for h, w, size in ((6, 4, 2), (6, 9, 3))
     ],
     mistakes={
-        "a reshape alone cuts lines of pixels, not squares": (
-            lambda image, size: image.reshape(-1, size * size)
-        ),
-        "patches go row by row: the one at the right of the first is the second": (
-            lambda image, size: _patches(image, size, 2, 0, 1, 3)
-        ),
-        "within a patch, pixels go row by row": (
-            lambda image, size: _patches(image, size, 0, 2, 3, 1)
-        ),
+        "a reshape alone cuts lines of pixels, not squares":
+            lambda image, size: image.reshape(-1, size * size),
+        "patches go row by row: the one at the right of the first is the second":
+            lambda image, size: _patches(image, size, 2, 0, 1, 3),
+        "within a patch, pixels go row by row":
+            lambda image, size: _patches(image, size, 0, 2, 3, 1),
     },
-)
+)  # fmt: skip

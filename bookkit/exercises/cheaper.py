@@ -46,8 +46,7 @@ check_absorb = Function(
     "`absorb(highest, total, blend, scores, values)`, one step of tiled attention, from a maximum "
     "(q,), a sum (q,) and an unfinished output (q, v), scores (q, k) and values (k, v) of a new "
     "tile, to the first three for all keys so far. At the start the maximum is -inf, the rest 0.",
-    right=_absorb,
-    cases={
+    right=_absorb, cases={
         "": TILE,
         "at the first tile, ": (np.full(4, -np.inf), np.zeros(4), np.zeros((4, 2)), *TILE[3:]),
     },
@@ -57,34 +56,25 @@ check_absorb = Function(
             "the maximum never rises": lambda highest, *_: highest,
         },
         "sum": {
-            "the old sum shrinks when the maximum rises": (
-                lambda highest, total, *rest: total + _absorb(highest, 0 * total, *rest)[1]
-            ),
-            "the old sum is lost": (
-                lambda highest, total, *rest: _absorb(highest, 0 * total, *rest)[1]
-            ),
+            "the old sum shrinks when the maximum rises":
+                lambda highest, total, *rest: total + _absorb(highest, 0 * total, *rest)[1],
+            "the old sum is lost":
+                lambda highest, total, *rest: _absorb(highest, 0 * total, *rest)[1],
             OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[1],
         },
         "output": {
-            "the old output shrinks with its sum": (
-                lambda highest, total, blend, *rest: (
-                    blend + _absorb(highest, total, 0 * blend, *rest)[2]
-                )
+            "the old output shrinks with its sum": lambda highest, total, blend, *rest: (
+                blend + _absorb(highest, total, 0 * blend, *rest)[2]
             ),
-            "the old output is lost": (
-                lambda highest, total, blend, *rest: _absorb(highest, total, 0 * blend, *rest)[2]
-            ),
-            "the output is divided once, at the end": (
-                lambda *given: _absorb(*given)[2] / _absorb(*given)[1][:, None]
-            ),
+            "the old output is lost":
+                lambda highest, total, blend, *rest: _absorb(highest, total, 0 * blend, *rest)[2],
+            "the output is divided once, at the end":
+                lambda *given: _absorb(*given)[2] / _absorb(*given)[1][:, None],
             OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[2],
         },
     },
-    kind="three: maximum, sum and unfinished output",
-    where="{when}",
-    rtol=1e-9,
-    atol=1e-9,
-)
+    kind="three: maximum, sum and unfinished output", where="{when}", rtol=1e-9, atol=1e-9,
+)  # fmt: skip
 
 
 def _fitting(
@@ -111,28 +101,22 @@ check_heads = Function(
     "`bytes_free`; 0 if there is none.",
     right=lambda *given: max(_fitting(*given)),
     cases=[
-        (2 * 4 * 9 * 4 * 3 * 2, 4, 9, 32, 3, 2),
-        (2 * 3 * 10 * 4 * 5 * 2, 3, 10, 8, 5, 2),
-        (2 * 3 * 10 * 5 * 5 * 2, 3, 10, 12, 5, 2),
-        (2 * 2 * 7 * 6 * 4 * 4 - 1, 2, 7, 6, 4, 4),
-        (2 * 4 * 9 * 16 * 3 * 2 * 9, 4, 9, 16, 3, 2),
-        (2 * 4 * 9 * 3 * 2 - 1, 4, 9, 16, 3, 2),
+        (2 * 4 * 9 * 4 * 3 * 2, 4, 9, 32, 3, 2), (2 * 3 * 10 * 4 * 5 * 2, 3, 10, 8, 5, 2),
+        (2 * 3 * 10 * 5 * 5 * 2, 3, 10, 12, 5, 2), (2 * 2 * 7 * 6 * 4 * 4 - 1, 2, 7, 6, 4, 4),
+        (2 * 4 * 9 * 16 * 3 * 2 * 9, 4, 9, 16, 3, 2), (2 * 4 * 9 * 3 * 2 - 1, 4, 9, 16, 3, 2),
     ],
     mistakes={
-        "the number of heads must divide that of the query heads": (
-            lambda *given: max(_fitting(*given, any_number=True))
-        ),
-        "a cache that is exactly as large as what is free fits": (
-            lambda free, *sizes: max(_fitting(free - 1, *sizes))
-        ),
+        "the number of heads must divide that of the query heads":
+            lambda *given: max(_fitting(*given, any_number=True)),
+        "a cache that is exactly as large as what is free fits":
+            lambda free, *sizes: max(_fitting(free - 1, *sizes)),
         "keys and values are both kept": lambda *given: max(_fitting(*given, kept=1)),
         "every layer has a cache": lambda free, layers, *rest: max(_fitting(free, 1, *rest)),
-        "the least number was asked for, not the largest": (
-            lambda *given: min(filter(None, _fitting(*given)), default=0)
-        ),
+        "the least number was asked for, not the largest":
+            lambda *given: min(filter(None, _fitting(*given)), default=0),
     },
     otherwise="heads_that_fit({}, {}, {}, {}, {}, {}): got {got:g}",
-)
+)  # fmt: skip
 
 
 def _visible(n: int, recent: int, kept: int, *, future: bool = False) -> Flags:
@@ -145,32 +129,25 @@ check_visible = Function(
     "`visible(n, recent, kept)`, which keys a cache of the first and the last words still holds, "
     "to a boolean array (n, n), True where query i may attend to key j: the last `recent` keys, "
     "its own position among them, and the first `kept`; never a later key.",
-    right=_visible,
-    cases=[(9, 3, 2), (7, 1, 3), (6, 4, 0), (4, 9, 1)],
-    mistakes={
+    right=_visible, cases=[(9, 3, 2), (7, 1, 3), (6, 4, 0), (4, 9, 1)], mistakes={
         "a query sees keys that come after it": partial(_visible, future=True),
-        "the first keys come before the first queries, too: no query sees a later key": (
-            lambda n, recent, kept: _visible(n, recent, kept) | (np.arange(n) < kept)
-        ),
-        "the own place is one of the recent ones": (
-            lambda n, recent, kept: _visible(n, recent + 1, kept)
-        ),
+        "the first keys come before the first queries, too: no query sees a later key":
+            lambda n, recent, kept: _visible(n, recent, kept) | (np.arange(n) < kept),
+        "the own place is one of the recent ones":
+            lambda n, recent, kept: _visible(n, recent + 1, kept),
         "the first keys are gone": lambda n, recent, kept: _visible(n, recent, 0),
-        "the recent ones and the first, not what is both": (
-            lambda n, recent, kept: _visible(n, recent, 0) & _visible(n, 0, kept)
-        ),
+        "the recent ones and the first, not what is both":
+            lambda n, recent, kept: _visible(n, recent, 0) & _visible(n, 0, kept),
         "rows are queries and columns keys": lambda *given: _visible(*given).T,
-        "the first keys are those below `kept`": (
-            lambda n, recent, kept: _visible(n, recent, kept + 1)
-        ),
+        "the first keys are those below `kept`":
+            lambda n, recent, kept: _visible(n, recent, kept + 1),
     },
     examples={
-        "visible(9, 3, 2): the shape is right, the numbers are not": (
-            lambda n, *sizes: _visible(n, *sizes) & ~np.eye(n, dtype=bool)
-        ),
+        "visible(9, 3, 2): the shape is right, the numbers are not":
+            lambda n, *sizes: _visible(n, *sizes) & ~np.eye(n, dtype=bool),
     },
     where="visible({}, {}, {}): ",
-)
+)  # fmt: skip
 
 
 def _write(d: int, v: int, beta: float) -> tuple[Numbers, Numbers, Numbers, float]:
@@ -183,30 +160,22 @@ check_delta = Function(
     "`delta(state, key, value, beta)`, one step of the delta rule, from (d, v), (d,), (v,) and a "
     "number to the state (d, v).",
     right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s),
-    cases=[_write(3, 3, 0.4), _write(4, 3, 1.0)],
-    mistakes={
-        "that adds: first take away what the state holds under the key": (
-            lambda s, k, v, beta: s + beta * np.outer(k, v)
-        ),
+    cases=[_write(3, 3, 0.4), _write(4, 3, 1.0)], mistakes={
+        "that adds: first take away what the state holds under the key":
+            lambda s, k, v, beta: s + beta * np.outer(k, v),
         "that adds, and at full strength": lambda s, k, v, beta: s + np.outer(k, v),
-        "the sign: what is held goes, the value comes": (
-            lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s)
-        ),
+        "the sign: what is held goes, the value comes":
+            lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s),
         "beta is missing": lambda s, k, v, beta: s + np.outer(k, v - k @ s),
-        "beta counts for what is taken away, too": (
-            lambda s, k, v, beta: s + np.outer(k, beta * v - k @ s)
-        ),
-        "beta counts for what is written, too": (
-            lambda s, k, v, beta: s + np.outer(k, v - beta * (k @ s))
-        ),
-        "only the change is left: add it to the state": (
-            lambda s, k, v, beta: beta * np.outer(k, v - k @ s)
-        ),
-        "forgetting the whole state is a decay, the delta rule changes what is under the key": (
-            lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v)
-        ),
+        "beta counts for what is taken away, too":
+            lambda s, k, v, beta: s + np.outer(k, beta * v - k @ s),
+        "beta counts for what is written, too":
+            lambda s, k, v, beta: s + np.outer(k, v - beta * (k @ s)),
+        "only the change is left: add it to the state":
+            lambda s, k, v, beta: beta * np.outer(k, v - k @ s),
+        "forgetting the whole state is a decay, the delta rule changes what is under the key":
+            lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
         "rows are the features of keys": lambda s, k, v, beta: s + beta * np.outer(v - k @ s, k),
     },
-    rtol=1e-9,
-    atol=1e-9,
-)
+    rtol=1e-9, atol=1e-9,
+)  # fmt: skip

@@ -26,24 +26,19 @@ check_largest_weight = Function(
     "`largest_weight(vector, k)`, the bound on the weight of one of k words, for a concat score "
     "whose vector is `vector`.",
     right=lambda vector, k: _share(2 * _size(vector), k - 1),
-    cases=[([0.5, -0.25], 3), ([1.0, 2.0, -0.5], 30), ([0.1], 2)],
-    mistakes={
-        "a tanh goes down to -1, too: the other words can score below 0": (
-            lambda vector, k: _share(_size(vector), k - 1)
-        ),
-        "a negative entry helps as much as a positive one: its tanh can be -1": (
-            lambda vector, k: _share(2 * sum(vector), k - 1)
-        ),
+    cases=[([0.5, -0.25], 3), ([1.0, 2.0, -0.5], 30), ([0.1], 2)], mistakes={
+        "a tanh goes down to -1, too: the other words can score below 0":
+            lambda vector, k: _share(_size(vector), k - 1),
+        "a negative entry helps as much as a positive one: its tanh can be -1":
+            lambda vector, k: _share(2 * sum(vector), k - 1),
         "of k words, k - 1 share what is left": lambda vector, k: _share(2 * _size(vector), k),
-        "that is the largest score: the softmax makes a weight of it": (
-            lambda vector, k: _size(vector)
-        ),
-        "each score is a sum over all entries of the vector": (
-            lambda vector, k: _share(2 * max(map(abs, vector)), k - 1)
-        ),
+        "that is the largest score: the softmax makes a weight of it":
+            lambda vector, k: _size(vector),
+        "each score is a sum over all entries of the vector":
+            lambda vector, k: _share(2 * max(map(abs, vector)), k - 1),
     },
     why="Take the absolute value of every entry.",
-)
+)  # fmt: skip
 
 
 def _softmax(scores: Numbers) -> Numbers:
@@ -61,28 +56,23 @@ check_window = Several(
     questions={
         "weights": Value(
             '(3,) the weights of "the", "new" and "house".',
-            right=LOCAL,
-            mistakes={
+            right=LOCAL, mistakes={
                 "those are the weights without the Gaussian": INSIDE,
                 "that is the Gaussian alone: multiply the weights by it": GAUSSIAN,
                 "do not divide again: local-p leaves the sum below 1": LOCAL / LOCAL.sum(),
                 "sigma is D / 2, which is 1 here": INSIDE * np.exp(-2 * DISTANCE**2),
                 "the distance is squared": INSIDE * np.exp(-DISTANCE / 2),
-                "the softmax comes first: the Gaussian multiplies weights, not scores": (
-                    _softmax(SCORES * GAUSSIAN)
-                ),
+                "the softmax comes first: the Gaussian multiplies weights, not scores":
+                    _softmax(SCORES * GAUSSIAN),
             },
-            axes="(3,)",
-            atol=0.006,
+            axes="(3,)", atol=0.006,
         ),
         "total": Value(
-            "What they add up to.",
-            right=float(LOCAL.sum()),
-            mistakes={"that is the sum before the Gaussian": 1.0},
-            atol=0.011,
+            "What they add up to.", right=float(LOCAL.sum()),
+            mistakes={"that is the sum before the Gaussian": 1.0}, atol=0.011,
         ),
     },
-)
+)  # fmt: skip
 
 DICE = np.random.default_rng(0)
 
@@ -90,20 +80,16 @@ check_general_keys = Function(
     "`general_keys(memory, weight)`, from a memory (k, e) and a matrix (d, e) to keys (k, d) whose "
     "dot products with queries (q, d) are the general scores.",
     right=lambda memory, weight: memory @ weight.T,
-    cases=[(DICE.normal(size=(4, 5)), DICE.normal(size=(3, 5)))],
-    mistakes={
-        "those are the keys on their side: one row for each word": (
-            lambda memory, weight: weight @ memory.T
-        ),
+    cases=[(DICE.normal(size=(4, 5)), DICE.normal(size=(3, 5)))], mistakes={
+        "those are the keys on their side: one row for each word":
+            lambda memory, weight: weight @ memory.T,
         "that is the memory itself: the matrix is missing": lambda memory, weight: memory,
         "that is the matrix: the memory is missing": lambda memory, weight: weight,
-        "that adds a constant to each word: no bias here": (
-            lambda memory, weight: memory @ weight.T + 1
-        ),
+        "that adds a constant to each word: no bias here":
+            lambda memory, weight: memory @ weight.T + 1,
     },
-    why="the widths differ: (k, e) times (e, d) gives (k, d)",
-    axes="(k, d)",
-)
+    why="the widths differ: (k, e) times (e, d) gives (k, d)", axes="(k, d)",
+)  # fmt: skip
 
 
 def _positions(logits: Tensor, mask: Tensor) -> Tensor:
@@ -122,25 +108,18 @@ check_positions = Function(
         )
     ],
     mistakes={
-        "that is the length of the padded batch: the very bug": (
-            lambda logits, mask: mask.shape[-1] * torch.sigmoid(logits)
-        ),
-        "that is a share of the sentence: multiply it by the sentence's length": (
-            lambda logits, mask: torch.sigmoid(logits)
-        ),
-        "the mask is upside down: True is where a word stands": (
-            lambda logits, mask: _positions(logits, ~mask)
-        ),
-        "the sigmoid is missing: a position lies inside the sentence": (
-            lambda logits, mask: mask.sum(-1) * logits
-        ),
-        "the last of n words has place n - 1, but p may reach n in the paper": (
-            lambda logits, mask: (mask.sum(-1) - 1) * torch.sigmoid(logits)
-        ),
-        "one number for each query: the shape is (b, q)": (
-            lambda logits, mask: _positions(logits, mask)[:, None]
-        ),
+        "that is the length of the padded batch: the very bug":
+            lambda logits, mask: mask.shape[-1] * torch.sigmoid(logits),
+        "that is a share of the sentence: multiply it by the sentence's length":
+            lambda logits, mask: torch.sigmoid(logits),
+        "the mask is upside down: True is where a word stands":
+            lambda logits, mask: _positions(logits, ~mask),
+        "the sigmoid is missing: a position lies inside the sentence":
+            lambda logits, mask: mask.sum(-1) * logits,
+        "the last of n words has place n - 1, but p may reach n in the paper":
+            lambda logits, mask: (mask.sum(-1) - 1) * torch.sigmoid(logits),
+        "one number for each query: the shape is (b, q)":
+            lambda logits, mask: _positions(logits, mask)[:, None],
     },
-    why="mask.sum(-1) counts words, and has shape (b, 1).",
-    axes="(b, q)",
-)
+    why="mask.sum(-1) counts words, and has shape (b, 1).", axes="(b, q)",
+)  # fmt: skip

@@ -16,29 +16,22 @@ check_block = Function(
     "`flops(n, e)`, from the number of tokens and the width to the operations of all products in "
     "one forward pass of a Transformer's block whose feed-forward layer is 4 e wide, a "
     "multiplication and an addition each.",
-    right=_block,
-    cases=[(7, 12), (512, 64), (1, 3)],
-    mistakes={
+    right=_block, cases=[(7, 12), (512, 64), (1, 3)], mistakes={
         "a multiplication and an addition are two operations": lambda n, e: _block(n, e) / 2,
         "scores and blend meet every pair of tokens": lambda n, e: _block(n, e, pairs=0),
-        "scores are one product of all pairs, the blend is another": (
-            lambda n, e: _block(n, e, pairs=1)
-        ),
-        "attention has four projections: the output's, too": (
-            lambda n, e: _block(n, e, products=11)
-        ),
+        "scores are one product of all pairs, the blend is another":
+            lambda n, e: _block(n, e, pairs=1),
+        "attention has four projections: the output's, too": lambda n, e: _block(n, e, products=11),
         "feed-forward has two products, of e and 4 e each": lambda n, e: _block(n, e, products=8),
         "that is training: the forward pass alone is asked for": lambda n, e: 3 * _block(n, e),
     },
     otherwise="flops({}, {}): got {got:g}, which is not it",
-)
+)  # fmt: skip
 
 check_crossing = Function(
     "`crossing(e, f)`, from the width and the feed-forward layer's to the length at which the "
     "layer of attention, projections included, does as many operations; f is above 2 e.",
-    right=lambda e, f: float(f - 2 * e),
-    cases=[(64, 300), (64, 256), (10, 100)],
-    mistakes={
+    right=lambda e, f: float(f - 2 * e), cases=[(64, 300), (64, 256), (10, 100)], mistakes={
         "that is without the projections, which are a part of the layer": lambda e, f: f,
         "only at f = 4 e: write both sides with e and f, and solve for n": lambda e, f: f / 2,
         "there are four projections of e by e": lambda e, f: f - e,
@@ -46,30 +39,25 @@ check_crossing = Function(
         "scores and blend are two products of all pairs": lambda e, f: 2 * (f - 2 * e),
     },
     otherwise="crossing({}, {}): got {got:g}, which is not it",
-)
+)  # fmt: skip
 
 check_share = Function(
     "`share(weights, cache, b)`, what a batch does to the time of a token where memory alone is "
     "the bound: from the bytes of the weights, those of one sequence's cache and the number of "
     "sequences to the time of a token, as a part of that with one sequence.",
     right=lambda weights, cache, b: (weights + b * cache) / (b * (weights + cache)),
-    cases=[(100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)],
-    mistakes={
-        "the weights are read once for all, but each sequence has a cache of its own": (
-            lambda weights, cache, b: 1 / b
-        ),
-        "that is the time of a step, which writes b tokens": (
-            lambda weights, cache, b: (weights + b * cache) / (weights + cache)
-        ),
-        "that is how many times faster: turn it over": (
-            lambda weights, cache, b: b * (weights + cache) / (weights + b * cache)
-        ),
-        "weights are shared, caches are not": (
-            lambda weights, cache, b: (b * weights + cache) / (b * (weights + cache))
-        ),
+    cases=[(100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)], mistakes={
+        "the weights are read once for all, but each sequence has a cache of its own":
+            lambda weights, cache, b: 1 / b,
+        "that is the time of a step, which writes b tokens":
+            lambda weights, cache, b: (weights + b * cache) / (weights + cache),
+        "that is how many times faster: turn it over":
+            lambda weights, cache, b: b * (weights + cache) / (weights + b * cache),
+        "weights are shared, caches are not":
+            lambda weights, cache, b: (b * weights + cache) / (b * (weights + cache)),
     },
     otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it",
-)
+)  # fmt: skip
 
 POWERS = (([1, 2, 4, 8], 2.0), ([3, 9, 30, 40], 1.5))
 
@@ -79,24 +67,17 @@ check_exponents = Function(
     right=lambda lengths, times: np.diff(np.log(times)) / np.diff(np.log(lengths)),
     cases=[(lengths, [5 * n**power + 7 * n for n in lengths]) for lengths, power in POWERS],
     mistakes={
-        "that is by how much the time is multiplied: take logarithms": (
-            lambda lengths, times: np.exp(np.diff(np.log(times)))
-        ),
-        "divide by the logarithm of the ratio of the lengths": (
-            lambda lengths, times: np.diff(np.log(times))
-        ),
-        "lengths need not double: divide by the logarithm of their ratio": (
-            lambda lengths, times: np.diff(np.log2(times))
-        ),
-        "time belongs above, length below": (
-            lambda lengths, times: np.diff(np.log(lengths)) / np.diff(np.log(times))
-        ),
-        "from each length to the next, not from the first": (
-            lambda lengths, times: (
-                np.log(np.array(times[1:]) / times[0]) / np.log(np.array(lengths[1:]) / lengths[0])
-            )
+        "that is by how much the time is multiplied: take logarithms":
+            lambda lengths, times: np.exp(np.diff(np.log(times))),
+        "divide by the logarithm of the ratio of the lengths":
+            lambda lengths, times: np.diff(np.log(times)),
+        "lengths need not double: divide by the logarithm of their ratio":
+            lambda lengths, times: np.diff(np.log2(times)),
+        "time belongs above, length below":
+            lambda lengths, times: np.diff(np.log(lengths)) / np.diff(np.log(times)),
+        "from each length to the next, not from the first": lambda lengths, times: (
+            np.log(np.array(times[1:]) / times[0]) / np.log(np.array(lengths[1:]) / lengths[0])
         ),
     },
-    axes="(n - 1,), one between neighbours",
-    otherwise="exponents({0}, ...): got {got}, not it",
-)
+    axes="(n - 1,), one between neighbours", otherwise="exponents({0}, ...): got {got}, not it",
+)  # fmt: skip

@@ -28,22 +28,18 @@ check_top_p = Function(
     "`keep(probabilities, p)`, a distribution cut to its nucleus (Holtzman et al., 2020), from an "
     "array (n,) that sums to 1 to the array (n,) from which a word is drawn.",
     right=lambda given, p: _normal(_cut(given, p)),
-    cases=[(np.array(given), p) for given, p in CUTS],
-    mistakes={
+    cases=[(np.array(given), p) for given, p in CUTS], mistakes={
         "what is left must sum to 1 again": _cut,
-        "the words have changed places: undo the sorting": (
-            lambda given, p: -np.sort(-_normal(_cut(given, p)))
-        ),
-        "the word that reaches p belongs to the nucleus": (
-            lambda given, p: _normal(_cut(given, p, spare=0))
-        ),
-        "the improbable words are left: begin with the most probable": (
-            lambda given, p: _normal(given - _cut(given, p))
-        ),
+        "the words have changed places: undo the sorting":
+            lambda given, p: -np.sort(-_normal(_cut(given, p))),
+        "the word that reaches p belongs to the nucleus":
+            lambda given, p: _normal(_cut(given, p, spare=0)),
+        "the improbable words are left: begin with the most probable":
+            lambda given, p: _normal(given - _cut(given, p)),
         "nothing is cut": lambda given, p: given,
     },
     otherwise="keep({}, {}): got {got}, which is not it",
-)
+)  # fmt: skip
 
 
 def _left(given: Numbers, least: float) -> int:
@@ -56,28 +52,23 @@ check_words_left = Function(
     "`words_left(probabilities)`, from an array (n,) that sums to 1 to how many words min-p 0.1 "
     "leaves if a temperature of 2 comes first, and if the cut comes first.",
     right=lambda given: (_left(given, 0.01), _left(given, 0.1)),
-    cases=[(np.array(given),) for given in LISTED],
-    parts={
+    cases=[(np.array(given),) for given in LISTED], parts={
         "temperature first": {
-            "a temperature of 2 takes the square root, so a hundredth is enough": (
-                lambda given: _left(given, 0.1)
-            ),
-            "a temperature of 2 flattens: the power is 1/2, not 2": (
-                lambda given: _left(given, 0.1**0.5)
-            ),
+            "a temperature of 2 takes the square root, so a hundredth is enough":
+                lambda given: _left(given, 0.1),
+            "a temperature of 2 flattens: the power is 1/2, not 2":
+                lambda given: _left(given, 0.1**0.5),
         },
         "cut first": {
-            "here the cut comes first, and the temperature cuts nothing": (
-                lambda given: _left(given, 0.01)
-            ),
-            "min-p asks for a tenth of the highest probability, not for 0.1": (
-                lambda given: int((given >= 0.1).sum())
-            ),
+            "here the cut comes first, and the temperature cuts nothing":
+                lambda given: _left(given, 0.01),
+            "min-p asks for a tenth of the highest probability, not for 0.1":
+                lambda given: int((given >= 0.1).sum()),
         },
     },
     kind="two numbers, (temperature first, cut first)",
     otherwise="words_left({}): got {got:g}, which is not it",
-)
+)  # fmt: skip
 
 DRAFT, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.3])
 SHARED = np.minimum(DRAFT, TARGET)
@@ -86,9 +77,7 @@ check_draft = Several(
     "By hand, for a small draft (0.5, 0.3, 0.2) of a model (0.2, 0.5, 0.3).",
     questions={
         "rate": Value(
-            "How often a proposed word is kept.",
-            right=SHARED.sum(),
-            mistakes={
+            "How often a proposed word is kept.", right=SHARED.sum(), mistakes={
                 "that is how often a word is refused": 1 - SHARED.sum(),
                 "each word counts as often as it is proposed": (SHARED / DRAFT).mean(),
             },
@@ -96,18 +85,16 @@ check_draft = Several(
         ),
         "replacement": Value(
             "(3,) the distribution from which a refused word is replaced.",
-            right=_normal(TARGET - SHARED),
-            mistakes={
+            right=_normal(TARGET - SHARED), mistakes={
                 "divide by the sum: a distribution sums to 1": TARGET - SHARED,
                 "not the model itself: it would get its favourite words twice": TARGET,
-                "what the model gives beyond the draft, not the draft beyond the model": (
-                    _normal(DRAFT - SHARED)
-                ),
+                "what the model gives beyond the draft, not the draft beyond the model":
+                    _normal(DRAFT - SHARED),
             },
             otherwise="got {got}, which is not it",
         ),
     },
-)
+)  # fmt: skip
 
 
 def _written(draft: Numbers, target: Numbers, replacement: Numbers) -> Numbers:
@@ -122,18 +109,14 @@ check_written = Function(
     "`written(draft, target)`, what a wrong speculative decoding writes, which replaces a refused "
     "word by the model's: from two arrays (n,) that sum to 1 to a third one.",
     right=lambda draft, target: _written(draft, target, target),
-    cases=[(np.array(draft), np.array(target)) for draft, target in PAIRS],
-    mistakes={
-        "so a right program writes: here a refused word is replaced otherwise": (
-            lambda draft, target: target
-        ),
+    cases=[(np.array(draft), np.array(target)) for draft, target in PAIRS], mistakes={
+        "so a right program writes: here a refused word is replaced otherwise":
+            lambda draft, target: target,
         "a refused word is replaced: add what comes then": np.minimum,
-        "the replacement comes only as often as a word is refused": (
-            lambda draft, target: np.minimum(draft, target) + target
-        ),
-        "it is drawn from the model, not from the draft": (
-            lambda draft, target: _written(draft, target, draft)
-        ),
+        "the replacement comes only as often as a word is refused":
+            lambda draft, target: np.minimum(draft, target) + target,
+        "it is drawn from the model, not from the draft":
+            lambda draft, target: _written(draft, target, draft),
     },
     otherwise="written({}, {}): got {got}, which is not it",
-)
+)  # fmt: skip

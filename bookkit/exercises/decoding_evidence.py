@@ -36,17 +36,13 @@ check_best = Function(
         ([-4.3, -6.0, -8.3, -3.2, -2.8, -3.7], [19, 18, 14, 13, 9, 5], 0.6),
     ],
     mistakes={
-        "log-probabilities are negative: the largest is the one nearest to 0": (
-            lambda log_probs, words, penalty: _winner(-(log_probs / _factor(words, penalty)))
-        ),
-        "divide by the factor: a long sentence has a log-probability farther from 0": (
-            lambda log_probs, words, penalty: _winner(log_probs * _factor(words, penalty))
-        ),
-        "the mean a word is another penalty: the factor has 5 + length, and an exponent": (
-            lambda log_probs, words, penalty: _winner(np.divide(log_probs, words))
-        ),
+        "log-probabilities are negative: the largest is the one nearest to 0":
+            lambda log_probs, words, penalty: _winner(-(log_probs / _factor(words, penalty))),
+        "divide by the factor: a long sentence has a log-probability farther from 0":
+            lambda log_probs, words, penalty: _winner(log_probs * _factor(words, penalty)),
+        "the mean a word is another penalty: the factor has 5 + length, and an exponent":
+            lambda log_probs, words, penalty: _winner(np.divide(log_probs, words)),
         "the penalty is not used": lambda log_probs, words, penalty: _winner(log_probs),
     },
-    read=_place,
-    otherwise="best({}, {}, {}): got {got:g}, which is not it",
-)
+    read=_place, otherwise="best({}, {}, {}): got {got:g}, which is not it",
+)  # fmt: skip

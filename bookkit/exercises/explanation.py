@@ -26,22 +26,18 @@ def _erased(weights: Numbers, place: int) -> Numbers:
 check_erase = Function(
     "`erase(weights, place)`, from (n,) weights that sum to 1 to (n,) others, of which one is "
     "erased, and the rest sums to 1.",
-    right=_erased,
-    cases=[(np.array([0.5, 0.3, 0.2]), 0), (np.array([0.1, 0.2, 0.3, 0.4]), 2)],
+    right=_erased, cases=[(np.array([0.5, 0.3, 0.2]), 0), (np.array([0.1, 0.2, 0.3, 0.4]), 2)],
     mistakes={
         "the weight is gone, but the others no longer sum to 1": _left,
         "nothing is erased": lambda weights, place: weights,
-        "share what is left out in proportion: divide by the sum, no softmax": (
-            lambda weights, place: _erased(np.exp(weights), place)
-        ),
-        "what was erased went to the others in equal parts: divide by the sum": (
-            lambda weights, place: _left(weights + weights[place] / (len(weights) - 1), place)
-        ),
+        "share what is left out in proportion: divide by the sum, no softmax":
+            lambda weights, place: _erased(np.exp(weights), place),
+        "what was erased went to the others in equal parts: divide by the sum":
+            lambda weights, place: _left(weights + weights[place] / (len(weights) - 1), place),
         "the place counts from 0": lambda weights, place: _erased(weights, place - 1),
     },
-    rtol=1e-9,
-    atol=1e-9,
-)
+    rtol=1e-9, atol=1e-9,
+)  # fmt: skip
 
 
 def _agreed(a: Sequence[float], b: Sequence[float]) -> float:
@@ -59,54 +55,39 @@ check_tau = Function(
     "numbers to a number.",
     right=_tau,
     cases=[
-        ([0.1, 0.4, 0.3, 0.2], [0.0, 5.0, 1.0, 2.0]),
-        ([0.7, 0.2, 0.1], [3.0, 1.0, 2.0]),
+        ([0.1, 0.4, 0.3, 0.2], [0.0, 5.0, 1.0, 2.0]), ([0.7, 0.2, 0.1], [3.0, 1.0, 2.0]),
         ([1.0, 2.0, 3.0, 4.0, 5.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
     ],
     mistakes={
         "each pair counts once: (i, j) and (j, i) are one pair": lambda a, b: 2 * _tau(a, b),
         "divide by the number of pairs, n (n - 1) / 2": _agreed,
-        "a pair counts for half of what it should: there are n (n - 1) / 2 of them": (
-            lambda a, b: _tau(a, b) / 2
-        ),
-        "pairs that both order alike count +1, the others -1, not 0": (
-            lambda a, b: (_tau(a, b) + 1) / 2
-        ),
-        "the sign is turned around: pairs that both order alike count +1": (
-            lambda a, b: -_tau(a, b)
-        ),
-        "this is Pearson's correlation: count pairs, not how far apart they are": (
-            lambda a, b: np.corrcoef(a, b)[0, 1]
-        ),
+        "a pair counts for half of what it should: there are n (n - 1) / 2 of them":
+            lambda a, b: _tau(a, b) / 2,
+        "pairs that both order alike count +1, the others -1, not 0":
+            lambda a, b: (_tau(a, b) + 1) / 2,
+        "the sign is turned around: pairs that both order alike count +1": lambda a, b: -_tau(a, b),
+        "this is Pearson's correlation: count pairs, not how far apart they are":
+            lambda a, b: np.corrcoef(a, b)[0, 1],
     },
-    otherwise="got {got:.3f} for {} and {}, wanted {wanted:.3f}",
-    rtol=1e-9,
-    atol=1e-9,
-)
+    otherwise="got {got:.3f} for {} and {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
+)  # fmt: skip
 
 check_ceiling = Function(
     "`ceiling(values)`, from the list of a sentence's values to the largest probability of a right "
     "answer for a model that knows the values but not who has which.",
     right=lambda values: max(Counter(values).values()) / len(values),
-    cases=[(["red", "blue", "red"],), (["red"],), (list("abca"),), (list("aabbbcd"),)],
-    mistakes={
-        "a value that several names have is a better guess than the others": (
-            lambda values: 1 / len(set(values))
-        ),
-        "the model knows the values: one guess among the words is not the best": (
-            lambda values: 1 / len(values)
-        ),
-        "saying the most frequent value every time beats drawing a value at random": (
-            lambda values: sum((n / len(values)) ** 2 for n in Counter(values).values())
-        ),
-        "a probability: divide by the number of facts": (
-            lambda values: max(Counter(values).values())
-        ),
+    cases=[(["red", "blue", "red"],), (["red"],), (list("abca"),), (list("aabbbcd"),)], mistakes={
+        "a value that several names have is a better guess than the others":
+            lambda values: 1 / len(set(values)),
+        "the model knows the values: one guess among the words is not the best":
+            lambda values: 1 / len(values),
+        "saying the most frequent value every time beats drawing a value at random":
+            lambda values: sum((n / len(values)) ** 2 for n in Counter(values).values()),
+        "a probability: divide by the number of facts":
+            lambda values: max(Counter(values).values()),
     },
-    otherwise="got {got:.3f} for {}, wanted {wanted:.3f}",
-    rtol=1e-9,
-    atol=1e-9,
-)
+    otherwise="got {got:.3f} for {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
+)  # fmt: skip
 
 
 def _stack(n: int, depth: int) -> list[Numbers]:
@@ -130,19 +111,15 @@ DICE = np.random.default_rng(8)
 
 check_rollout = Function(
     "`rollout(blocks)`, from a list of (n, n) weights, the first block first, to (n, n).",
-    right=lambda blocks: _product(_with_residual(blocks)),
-    cases=[(_stack(3, 2),), (_stack(5, 3),)],
+    right=lambda blocks: _product(_with_residual(blocks)), cases=[(_stack(3, 2),), (_stack(5, 3),)],
     mistakes={
         "the residual is missing: a block keeps half of what it had": _product,
-        "the last block stands on the left: rows are the queries of the last block": (
-            lambda blocks: _product(_with_residual(blocks)[::-1])
-        ),
-        "rows no longer sum to 1: the identity counts half, as the weights do": (
-            lambda blocks: 2 ** len(blocks) * _product(_with_residual(blocks))
-        ),
+        "the last block stands on the left: rows are the queries of the last block":
+            lambda blocks: _product(_with_residual(blocks)[::-1]),
+        "rows no longer sum to 1: the identity counts half, as the weights do":
+            lambda blocks: 2 ** len(blocks) * _product(_with_residual(blocks)),
         "that is the last block alone": lambda blocks: _with_residual(blocks)[-1],
         "multiply matrices, not entries": lambda blocks: np.prod(_with_residual(blocks), axis=0),
     },
-    rtol=1e-9,
-    atol=1e-9,
-)
+    rtol=1e-9, atol=1e-9,
+)  # fmt: skip

@@ -34,10 +34,8 @@ check_ends = Verdict(
         (([-20.0, 0.0],), "weights", "one exponential is 1, so the sum is not 0"),
         (([11.0, 11.0, -3.0],), "zeros", "two times 59,874 is more than 65,504"),
     ],
-    ask=_in_half,
-    read=_ending,
-    says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
-)
+    ask=_in_half, read=_ending, says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
+)  # fmt: skip
 
 LARGE = np.array([1000.0, 1001.0, 1003.0])
 POWERS = np.exp(LARGE - LARGE.max())
@@ -47,34 +45,26 @@ check_large = Several(
     "The softmax of 1000, 1001 and 1003 by hand: two digits after the point will do.",
     questions={
         "weights": Value(
-            "(3,) the weights.",
-            right=POWERS / POWERS.sum(),
-            mistakes={
+            "(3,) the weights.", right=POWERS / POWERS.sum(), mistakes={
                 "those are the exponentials: divide each by their sum": POWERS,
-                "the largest score has the largest weight: the signs are turned around": (
-                    (POWERS / POWERS.sum())[::-1]
-                ),
+                "the largest score has the largest weight: the signs are turned around":
+                    (POWERS / POWERS.sum())[::-1],
                 "the scores themselves are not the weights": LARGE / LARGE.sum(),
             },
-            axes="(3,)",
-            rtol=0,
-            atol=0.006,
+            axes="(3,)", rtol=0, atol=0.006,
         ),
         "lse": Value(
             "The logarithm of the sum of the exponentials.",
-            right=np.array(LARGE.max() + LOG_OF_SUM),
-            mistakes={
+            right=np.array(LARGE.max() + LOG_OF_SUM), mistakes={
                 "add the largest score again, which you subtracted before": LOG_OF_SUM,
                 "that is the largest score: the two others add something": LARGE.max(),
-                "the sum is added to the largest score: take its logarithm first": (
-                    LARGE.max() + POWERS.sum()
-                ),
+                "the sum is added to the largest score: take its logarithm first":
+                    LARGE.max() + POWERS.sum(),
             },
-            rtol=0,
-            atol=0.006,
+            rtol=0, atol=0.006,
         ),
     },
-)
+)  # fmt: skip
 
 
 def _weights(scores: Numbers, mask: Flags, penalty: float, highest: Any) -> Numbers:
@@ -105,26 +95,22 @@ MASK = np.arange(6) <= np.arange(4)[:, None] + 1
 check_softmax = Function(
     "`softmax(scores, mask)`, from an array (q, k) and a boolean one, True = may attend, to "
     "weights (q, k), however large the scores are; zeros in a row where nothing is allowed.",
-    right=masked_softmax,
-    cases={
+    right=masked_softmax, cases={
         "": (DRAWN, MASK),
         "with scores near 1000": (DRAWN + 1000, MASK),
         "with nothing allowed in a row": (DRAWN, MASK & (np.arange(4)[:, None] != 2)),
         "where the forbidden scores are the largest": (np.where(MASK, DRAWN - 1000, 1000), MASK),
     },
     mistakes={
-        "the mask is upside down: True means may attend": (
-            lambda scores, mask: masked_softmax(scores, ~mask)
-        ),
+        "the mask is upside down: True means may attend":
+            lambda scores, mask: masked_softmax(scores, ~mask),
         "the mask is missing": lambda scores, mask: masked_softmax(scores),
         "the mask has to come before the softmax: what it takes away afterwards, the others do "
         "not get": lambda scores, mask: masked_softmax(scores) * mask,
-        "a score of 0 is a score like any other: a forbidden key needs -inf": (
-            lambda scores, mask: masked_softmax(scores * mask)
-        ),
-        "a row sums to 1; that is the axis of the keys, the last": (
-            lambda scores, mask: masked_softmax(scores.T.copy(), mask.T.copy()).T
-        ),
+        "a score of 0 is a score like any other: a forbidden key needs -inf":
+            lambda scores, mask: masked_softmax(scores * mask),
+        "a row sums to 1; that is the axis of the keys, the last":
+            lambda scores, mask: masked_softmax(scores.T.copy(), mask.T.copy()).T,
     },
     examples={
         "a row with nothing allowed is NaN": lambda scores, mask: _weights(
@@ -137,14 +123,11 @@ check_softmax = Function(
             _weights(scores, mask | ~mask.any(-1)[:, None], -math.inf, scores.max(-1)[:, None])
             * mask.any(-1)[:, None]
         ),
-        "not all weights are finite with scores near 1000": (
-            lambda scores, mask: _weights(scores, mask, -math.inf, 0)
-        ),
+        "not all weights are finite with scores near 1000":
+            lambda scores, mask: _weights(scores, mask, -math.inf, 0),
     },
-    axes="(q, k)",
-    otherwise=_off,
-    atol=1e-9,
-)
+    axes="(q, k)", otherwise=_off, atol=1e-9,
+)  # fmt: skip
 
 
 def _sound(query: Any, key: Any, value: Any) -> Any:

@@ -52,21 +52,17 @@ check_additive = Function(
     "`additive(causal, padding)`, a float16 mask, to be added to scores, made of two boolean ones, "
     "(q, k) and (1, k): 0 where both allow, and far below every score elsewhere.",
     right=lambda causal, padding: _penalty(causal & padding),
-    cases=[(causal_mask(5), np.array([[False, True, True, True, False]]))],
-    mistakes={
-        "upside down: the allowed keys got the penalty": (
-            _allowing(lambda causal, padding: ~(causal & padding))
-        ),
-        "one mask that allows is not enough: a key needs both": (
-            _allowing(lambda causal, padding: causal | padding)
-        ),
+    cases=[(causal_mask(5), np.array([[False, True, True, True, False]]))], mistakes={
+        "upside down: the allowed keys got the penalty":
+            _allowing(lambda causal, padding: ~(causal & padding)),
+        "one mask that allows is not enough: a key needs both":
+            _allowing(lambda causal, padding: causal | padding),
         "the padding mask is missing": _allowing(lambda causal, padding: causal),
         "the causal mask is missing": _allowing(lambda causal, padding: padding),
     },
     examples={
-        "NaN: -1e9 is -inf in float16": (
-            lambda causal, padding: (~(causal & padding)).astype(np.float16) * np.float16(-1e9)
-        ),
+        "NaN: -1e9 is -inf in float16":
+            lambda causal, padding: (~(causal & padding)).astype(np.float16) * np.float16(-1e9),
         "an allowed key needs exactly 0": lambda causal, padding: _penalty(causal & padding) + 1,
         "a forbidden key got -9: too little": lambda causal, padding: np.where(
             causal & padding, 0, -9
@@ -74,6 +70,5 @@ check_additive = Function(
         "wanted a float16 array": lambda causal, padding: 1.0 * (causal & padding),
         "got shape (5,), wanted (q, k), (5, 5)": lambda causal, padding: _penalty(padding[0]),
     },
-    read=_read,
-    otherwise=_off,
-)
+    read=_read, otherwise=_off,
+)  # fmt: skip

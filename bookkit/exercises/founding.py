@@ -35,26 +35,20 @@ check_pairwise_scores = Function(
         ]
     ],
     mistakes={
-        "the two words are mixed up: rows are queries, columns are keys": (
-            lambda *given: _pairwise(*given).mT
-        ),
-        "those are weights: leave the softmax to the next step": (
-            lambda *given: _pairwise(*given).softmax(-1)
-        ),
+        "the two words are mixed up: rows are queries, columns are keys":
+            lambda *given: _pairwise(*given).mT,
+        "those are weights: leave the softmax to the next step":
+            lambda *given: _pairwise(*given).softmax(-1),
         "there is a last axis of size 1 too many": lambda *given: _pairwise(*given)[..., None],
         "the tanh is missing": lambda *given: _sums(*given) @ given[-1],
-        "v is missing: those are the hidden values, not yet scores": (
-            lambda *given: torch.tanh(_sums(*given))
-        ),
-        "W belongs to the queries and U to the keys": (
-            lambda query, key, w, u, v: _pairwise(query, key, u, w, v)
-        ),
+        "v is missing: those are the hidden values, not yet scores":
+            lambda *given: torch.tanh(_sums(*given)),
+        "W belongs to the queries and U to the keys":
+            lambda query, key, w, u, v: _pairwise(query, key, u, w, v),
     },
-    why="Does every query meet every key on axes of its own?",
-    axes="(b, q, k)",
-    rtol=1e-4,
+    why="Does every query meet every key on axes of its own?", axes="(b, q, k)", rtol=1e-4,
     atol=1e-5,
-)
+)  # fmt: skip
 
 
 def _read(target: Tensor, bos: int, eos: int) -> Tensor:
@@ -74,43 +68,34 @@ check_shift = Function(
     "`shift(target, bos_id, eos_id)`, what a decoder reads and what it must say, from (b, q) ids "
     "padded with 0 at the end to the pair (target_in, target_out), each (b, q + 1).",
     right=lambda *given: (_read(*given), _said(*given)),
-    cases=[(torch.tensor([[5, 7, 6, 4, 9], [8, 5, 0, 0, 0], [9, 6, 7, 0, 0]]), 1, 2)],
-    mistakes={
+    cases=[(torch.tensor([[5, 7, 6, 4, 9], [8, 5, 0, 0, 0], [9, 6, 7, 0, 0]]), 1, 2)], mistakes={
         "the decoder reads the very words that it must say: shift one against the other": Sign(
             _equal, lambda target, bos, eos: (target, target)
         ),
-        "the two are swapped: <bos> is read, <eos> is said": (
-            lambda *given: (_said(*given), _read(*given))
-        ),
+        "the two are swapped: <bos> is read, <eos> is said":
+            lambda *given: (_said(*given), _read(*given)),
     },
     parts={
         "target_in": {
-            "without <bos> the decoder has nothing to read at its first step": (
-                lambda target, bos, eos: target
-            ),
+            "without <bos> the decoder has nothing to read at its first step":
+                lambda target, bos, eos: target,
             "it starts with <bos>, not with padding": lambda target, bos, eos: _read(
                 target, 0, eos
             ),
             "the last word of every sentence is cut off": lambda *given: _read(*given)[:, :-1],
         },
         "target_out": {
-            "<eos> stands behind the padding; it follows the last word": (
-                lambda target, bos, eos: torch.nn.functional.pad(target, (0, 1), value=eos)
-            ),
-            "without <eos> the decoder never learns to stop": (
-                lambda target, bos, eos: torch.nn.functional.pad(target, (0, 1))
-            ),
-            "it is one longer than the sentence, the words and then <eos>": (
-                lambda target, bos, eos: target
-            ),
+            "<eos> stands behind the padding; it follows the last word":
+                lambda target, bos, eos: torch.nn.functional.pad(target, (0, 1), value=eos),
+            "without <eos> the decoder never learns to stop":
+                lambda target, bos, eos: torch.nn.functional.pad(target, (0, 1)),
+            "it is one longer than the sentence, the words and then <eos>":
+                lambda target, bos, eos: target,
         },
     },
-    kind="a pair (target_in, target_out)",
-    why="Can one row be shorter than another?",
-    axes="(b, q + 1)",
-    rtol=1e-4,
-    atol=1e-5,
-)
+    kind="a pair (target_in, target_out)", why="Can one row be shorter than another?",
+    axes="(b, q + 1)", rtol=1e-4, atol=1e-5,
+)  # fmt: skip
 
 
 def _each(logits: Tensor, target: Tensor) -> Tensor:
@@ -144,28 +129,22 @@ check_masked_loss = Function(
         )
     ],
     mistakes={
-        "padding is counted: that is the mean over all places": (
-            lambda logits, target, lengths: _each(logits, target).mean()
-        ),
+        "padding is counted: that is the mean over all places":
+            lambda logits, target, lengths: _each(logits, target).mean(),
         "that is the sum; divide by the number of real tokens": lambda *given: _nats(*given).sum(),
-        "padding is left out of the sum, but not of the number you divide by": (
-            lambda logits, target, lengths: _nats(logits, target, lengths).sum() / target.numel()
-        ),
+        "padding is left out of the sum, but not of the number you divide by":
+            lambda logits, target, lengths: _nats(logits, target, lengths).sum() / target.numel(),
         "a mean of the sentences' means weighs the words of short sentences more": _of_sentences,
-        "the mask comes from the ids: here 0 is a word, too; use the lengths": (
-            lambda logits, target, lengths: _each(logits, target)[target != 0].mean()
-        ),
+        "the mask comes from the ids: here 0 is a word, too; use the lengths":
+            lambda logits, target, lengths: _each(logits, target)[target != 0].mean(),
         "only padding is counted: the mask is upside down": lambda logits, target, lengths: _each(
             logits, target
         )[~_real(target, lengths)].mean(),
         "that is one number a token; take their mean": _nats,
         "the sign is wrong: it is the mean of -log p": lambda *given: -_nats(*given).mean(),
     },
-    why="Is the mask as wide as the target?",
-    axes="()",
-    rtol=1e-4,
-    atol=1e-5,
-)
+    why="Is the mask as wide as the target?", axes="()", rtol=1e-4, atol=1e-5,
+)  # fmt: skip
 
 
 def _truth(got: Any) -> bool:
@@ -224,7 +203,5 @@ def _decoders() -> list[tuple[tuple[Any, ...], bool, str]]:
 check_leak_test = Verdict(
     "`sees_the_future(predict, target_in)`, with `predict` from (b, q) ids to (b, q, vocabulary) "
     "logits; True if a later word changes an earlier output.",
-    suspects=_decoders(),
-    read=_truth,
-    why="Are the shapes kept?",
-)
+    suspects=_decoders(), read=_truth, why="Are the shapes kept?",
+)  # fmt: skip

@@ -31,8 +31,7 @@ def _words(kept: Any) -> set[str]:
 check_kept = Value(
     "The list of the words of *she works in the new house* that keep their output when a causal "
     "mask is left out.",
-    right=["house"],
-    mistakes={
+    right=["house"], mistakes={
         "got no word: one of them sees all six words with the mask already": [],
         "she sees only itself with the mask, and all six words without it": Sign(
             lambda kept: "she" in kept, ["she", "house"]
@@ -42,9 +41,8 @@ check_kept = Value(
         "a word keeps its output only if the mask hides nothing from it": ["new", "house"],
         "got home, wanted words of the sentence": ["home"],
     },
-    read=_words,
-    otherwise="a word keeps its output only if the mask hides nothing from it",
-)
+    read=_words, otherwise="a word keeps its output only if the mask hides nothing from it",
+)  # fmt: skip
 
 ALLOWED, EQUAL = causal_mask(3, like=np.zeros(1)), np.zeros((3, 3))
 BY_COLUMNS = masked_softmax(EQUAL, ALLOWED.T).T
@@ -53,32 +51,24 @@ check_columns = Several(
     "Three words with equal scores and a causal mask, if the softmax goes down the columns.",
     questions={
         "weights": Value(
-            "(3, 3), a row for each query.",
-            right=BY_COLUMNS,
-            mistakes={
-                "the rows sum to 1, as they should: here the columns do, by mistake": (
-                    masked_softmax(EQUAL, ALLOWED)
-                ),
+            "(3, 3), a row for each query.", right=BY_COLUMNS, mistakes={
+                "the rows sum to 1, as they should: here the columns do, by mistake":
+                    masked_softmax(EQUAL, ALLOWED),
                 "queries and keys are exchanged: a row is a query, a column a key": BY_COLUMNS.T,
-                "the mask is still there: a word that comes later has the weight 0": (
-                    np.full((3, 3), 1 / 3)
-                ),
+                "the mask is still there: a word that comes later has the weight 0":
+                    np.full((3, 3), 1 / 3),
             },
-            rtol=0,
-            atol=0.006,
+            rtol=0, atol=0.006,
         ),
         "sums": Value(
-            "(3,), what the rows sum to.",
-            right=BY_COLUMNS.sum(1),
-            mistakes={
+            "(3,), what the rows sum to.", right=BY_COLUMNS.sum(1), mistakes={
                 "these are the sums of the columns, which are 1; add up each row": np.ones(3),
                 "from the first query to the last, please": BY_COLUMNS.sum(1)[::-1],
             },
-            rtol=0,
-            atol=0.006,
+            rtol=0, atol=0.006,
         ),
     },
-)
+)  # fmt: skip
 
 
 def _of_heads(
@@ -151,10 +141,8 @@ check_grouped_gradient = Function(
         },
         "value": {hint: partial(mistake, 2) for hint, mistake in SHARED.items()},
     },
-    kind="three gradients: query, key, value",
-    rtol=1e-6,
-    atol=1e-9,
-)
+    kind="three gradients: query, key, value", rtol=1e-6, atol=1e-9,
+)  # fmt: skip
 
 
 def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Flags:

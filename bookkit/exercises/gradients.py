@@ -145,17 +145,14 @@ CENTRED = AT_WEIGHTS - SATURATED @ AT_WEIGHTS
 check_saturated = Value(
     "(3,) the gradients of half the squared distance at three scores, 3, 15 and 4, of which one "
     "takes nearly all the weight; the memory is (0, 1), (1, 1) and (2, 0), and (2, 0) is wanted.",
-    right=SATURATED * CENTRED,
-    mistakes={
+    right=SATURATED * CENTRED, mistakes={
         "those are the gradients at the weights: go one step further back": AT_WEIGHTS,
         "the mean under the weights is not taken off": SATURATED * AT_WEIGHTS,
         "the sign: the error is the blend less what was wanted": -SATURATED * CENTRED,
         "multiply by the weights at the end": CENTRED,
     },
-    axes="(3,)",
-    rtol=1e-3,
-    atol=1e-9,
-)
+    axes="(3,)", rtol=1e-3, atol=1e-9,
+)  # fmt: skip
 
 WEIGHTS, FROM_ABOVE = np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, -1.0])
 KEYS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -166,34 +163,25 @@ check_by_hand = Several(
     "are 1, 3 and -1, and the keys are (1, 0), (0, 1) and (1, 1); there is no scale.",
     questions={
         "at_scores": Value(
-            "(3,) the gradients at the scores.",
-            right=WEIGHTS * OFF,
-            mistakes={
-                "the mean is missing: take it off before you multiply by the weights": (
-                    WEIGHTS * FROM_ABOVE
-                ),
+            "(3,) the gradients at the scores.", right=WEIGHTS * OFF, mistakes={
+                "the mean is missing: take it off before you multiply by the weights":
+                    WEIGHTS * FROM_ABOVE,
                 "multiply by the weights, too": OFF,
                 "the sign: it is the gradient less the mean": -WEIGHTS * OFF,
             },
-            axes="(3,)",
-            atol=0.005,
+            axes="(3,)", atol=0.005,
         ),
         "at_query": Value(
-            "(2,) the gradient at the query.",
-            right=WEIGHTS * OFF @ KEYS,
-            mistakes={
-                "blend the keys with the gradients at the scores, not with the weights": (
-                    WEIGHTS @ KEYS
-                ),
-                "blend with the gradients at the scores, not with those at the weights": (
-                    FROM_ABOVE @ KEYS
-                ),
+            "(2,) the gradient at the query.", right=WEIGHTS * OFF @ KEYS, mistakes={
+                "blend the keys with the gradients at the scores, not with the weights":
+                    WEIGHTS @ KEYS,
+                "blend with the gradients at the scores, not with those at the weights":
+                    FROM_ABOVE @ KEYS,
             },
-            axes="(2,)",
-            atol=0.005,
+            axes="(2,)", atol=0.005,
         ),
     },
-)
+)  # fmt: skip
 
 DICE = np.random.default_rng(6)
 
@@ -202,31 +190,25 @@ check_general = Function(
     "query @ weight @ key^T, from (q, d), (k, e), (d, e) and (q, k) to the gradients at query, key "
     "and weight.",
     right=lambda q, k, w, s: (s @ k @ w.T, s.T @ q @ w, q.T @ s @ k),
-    cases=[[DICE.normal(size=shape) for shape in ((3, 2), (4, 5), (2, 5), (3, 4))]],
-    parts={
+    cases=[[DICE.normal(size=shape) for shape in ((3, 2), (4, 5), (2, 5), (3, 4))]], parts={
         "query": {
-            "those are the gradients at query @ weight: go on to the query": (
-                lambda q, k, w, s: s @ k
-            ),
+            "those are the gradients at query @ weight: go on to the query":
+                lambda q, k, w, s: s @ k,
         },
         "key": {
             "the matrix is missing": lambda q, k, w, s: s.T @ q,
             "the sign is wrong": lambda q, k, w, s: -s.T @ q @ w,
         },
         "weight": {
-            "the gradient has the shape of the matrix: transpose it": (
-                lambda q, k, w, s: k.T @ s.T @ q
-            ),
-            "every pair of a query and a key counts with its gradient": (
-                lambda q, k, w, s: np.outer(q.sum(0), k.sum(0))
-            ),
+            "the gradient has the shape of the matrix: transpose it":
+                lambda q, k, w, s: k.T @ s.T @ q,
+            "every pair of a query and a key counts with its gradient":
+                lambda q, k, w, s: np.outer(q.sum(0), k.sum(0)),
         },
     },
-    kind="three gradients: query, key, weight",
-    why="Do the shapes meet? Transpose.",
-    rtol=1e-6,
+    kind="three gradients: query, key, weight", why="Do the shapes meet? Transpose.", rtol=1e-6,
     atol=1e-9,
-)
+)  # fmt: skip
 
 SUSPECTS = {"": (backward, frozenset[str]())} | MISTAKES
 
@@ -260,16 +242,12 @@ check_wrong_parts = Function(
     'three gradients to the set of the names of those that are wrong: "query", "key" and "value". '
     "It is tried on a backward pass that is right, and on seven that are not.",
     right=lambda suspect: _named(suspect)[1],
-    cases=[(suspect,) for suspect, _ in SUSPECTS.values()],
-    examples={
+    cases=[(suspect,) for suspect, _ in SUSPECTS.values()], examples={
         "a backward pass that is right is turned down at key": lambda suspect: {"key"},
-        "a mistake passes: the mean is left out, so that it is wrong at key and query": (
-            lambda suspect: set()
-        ),
-        "the mean is left out: that does no harm at value": (
-            lambda suspect: set() if suspect is backward else set(PARTS)
-        ),
+        "a mistake passes: the mean is left out, so that it is wrong at key and query":
+            lambda suspect: set(),
+        "the mean is left out: that does no harm at value":
+            lambda suspect: set() if suspect is backward else set(PARTS),
     },
-    read=_names,
-    otherwise=_misjudged,
-)
+    read=_names, otherwise=_misjudged,
+)  # fmt: skip

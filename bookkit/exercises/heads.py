@@ -34,25 +34,19 @@ check_gap = Function(
     "weights, one a question that is answered by 0 or 1.",
     right=lambda weights: min(np.diff(sorted(_blends(weights)))),
     cases=[
-        ([4 / 7, 2 / 7, 1 / 7],),
-        ([3 / 6, 2 / 6, 1 / 6],),
-        ([0.5, 0.3, 0.2],),
-        ([0.6, 0.4],),
+        ([4 / 7, 2 / 7, 1 / 7],), ([3 / 6, 2 / 6, 1 / 6],), ([0.5, 0.3, 0.2],), ([0.6, 0.4],),
         ([0.2, 0.3, 0.5],),
     ],
     mistakes={
         "that is the largest distance of all pairs; the closest pair is the one that is mixed "
         "up": sum,
         "compare every sentence with every other one, or sort the blends first: neighbours in "
-        "the list need not be neighbours on the line": (
-            lambda weights: min(abs(np.diff(_blends(weights))))
-        ),
+        "the list need not be neighbours on the line":
+            lambda weights: min(abs(np.diff(_blends(weights)))),
         "that is the smallest weight; sums of weights can lie closer to each other": min,
     },
-    otherwise="gap({}): got {got:.3f}, which is not it",
-    rtol=1e-6,
-    atol=1e-9,
-)
+    otherwise="gap({}): got {got:.3f}, which is not it", rtol=1e-6, atol=1e-9,
+)  # fmt: skip
 
 
 def _rows(got: Any) -> Numbers:
@@ -144,9 +138,7 @@ check_one_head = Judged(
     "Four attention weights, those of the positions that the four questions ask for, and "
     "`decode(blend)`, from the weighted sum of their one-hot classes, a list of three numbers, to "
     "the four classes in the order of the questions.",
-    by=_judge_one_head,
-    right=(BINARY, _decode),
-    mistakes={
+    by=_judge_one_head, right=(BINARY, _decode), mistakes={
         "equal weights cannot say which class came from which place": ([0.25] * 4, _decode),
         "some weights sum to as much as others": ([0.5, 0.3, 0.15, 0.05], _decode),
         "weights: got 3, wanted 4, one a question": (BINARY[:3], _decode),
@@ -156,7 +148,7 @@ check_one_head = Judged(
         "the order of the questions counts": (BINARY, lambda blend: _decode(blend)[::-1]),
         "decode: got (0, 0, 0, 0) for the classes (0, 0, 0, 1)": (BINARY, lambda blend: [0] * 4),
     },
-)
+)  # fmt: skip
 
 
 class _CutLayer(nn.Module):

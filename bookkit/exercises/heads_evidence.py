@@ -32,38 +32,31 @@ check_heads = Several(
         "split": Function(
             "`split(x, num_heads)`, from (b, n, h * d) to (b, h, n, d): head i has the features "
             "from i * d on.",
-            right=_split,
-            cases=[(_words(*size), size[1]) for size in SIZES],
-            mistakes={
+            right=_split, cases=[(_words(*size), size[1]) for size in SIZES], mistakes={
                 "a view to (b, h, n, d) cuts the sequence into heads, not the width: one head gets "
-                "whole places, in pieces. Cut the last axis, then transpose": lambda x, h: (
-                    x.reshape(len(x), h, x.shape[1], -1)
-                ),
-                "heads and places are still in the order (b, n, h, d): transpose them": (
-                    lambda x, h: _split(x, h).transpose(1, 2)
-                ),
-                "cut into h pieces of d, not d pieces of h: head i has neighbouring features": (
-                    lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2)
-                ),
+                "whole places, in pieces. Cut the last axis, then transpose":
+                    lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
+                "heads and places are still in the order (b, n, h, d): transpose them":
+                    lambda x, h: _split(x, h).transpose(1, 2),
+                "cut into h pieces of d, not d pieces of h: head i has neighbouring features":
+                    lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
             },
             axes="(b, h, n, d)",
         ),
         "join": Function(
             "`join(heads)`, from (b, h, n, d) back to (b, n, h * d).",
             right=lambda heads: _in_order(heads, 0, 2, 1, 3),
-            cases=[(_split(_words(*size), size[1]),) for size in SIZES],
-            mistakes={
+            cases=[(_split(_words(*size), size[1]),) for size in SIZES], mistakes={
                 "without a transpose back, what stands beside each other belongs to one head and "
                 "several places": lambda heads: _in_order(heads, 0, 1, 2, 3),
-                "the features of a head have to stay together": (
-                    lambda heads: _in_order(heads, 0, 2, 3, 1)
-                ),
+                "the features of a head have to stay together":
+                    lambda heads: _in_order(heads, 0, 2, 3, 1),
                 "the heads are added; they belong side by side": lambda heads: heads.sum(1),
             },
             axes="(b, n, h * d)",
         ),
     },
-)
+)  # fmt: skip
 
 
 def _bytes(layers: int, tokens: int, h: int, g: int, d: int, size: int, kept: int = 2) -> int:
@@ -73,32 +66,25 @@ def _bytes(layers: int, tokens: int, h: int, g: int, d: int, size: int, kept: in
 check_cache_bytes = Function(
     "`cache_bytes(layers, tokens, num_heads, num_kv_heads, head_dim, number_bytes)`, the bytes of "
     "the keys and values of one sequence.",
-    right=_bytes,
-    cases=[(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)],
-    mistakes={
+    right=_bytes, cases=[(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)], mistakes={
         "keys and values are both kept": partial(_bytes, kept=1),
         "every layer has a cache of its own": lambda layers, *rest: _bytes(1, *rest),
-        "keys and values are both kept, in every layer": (
-            lambda layers, *rest: _bytes(1, *rest) // 2
-        ),
-        "only key and value heads are kept: num_kv_heads, not num_heads": (
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, h, d, size)
-        ),
-        "only num_kv_heads heads are kept, but in every layer": (
-            lambda layers, tokens, h, g, d, size: _bytes(1, tokens, h, h, d, size)
-        ),
+        "keys and values are both kept, in every layer":
+            lambda layers, *rest: _bytes(1, *rest) // 2,
+        "only key and value heads are kept: num_kv_heads, not num_heads":
+            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, h, d, size),
+        "only num_kv_heads heads are kept, but in every layer":
+            lambda layers, tokens, h, g, d, size: _bytes(1, tokens, h, h, d, size),
         "those are numbers, not bytes": lambda *given: _bytes(*given) // given[5],
-        "every key and value head is kept": (
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, 1, d, size)
-        ),
-        "a key is a vector: head_dim numbers": (
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, g, 1, size)
-        ),
+        "every key and value head is kept":
+            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, 1, d, size),
+        "a key is a vector: head_dim numbers":
+            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, g, 1, size),
         "a cache keeps a key and a value for every token; it has no table of tokens by "
         "tokens": lambda layers, tokens, *rest: _bytes(layers, tokens, *rest) * tokens,
     },
     otherwise="cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it",
-)
+)  # fmt: skip
 
 Order = Callable[[int, int], Sequence[int]]
 """From the numbers of query heads and key heads to the key head of each query head."""
@@ -141,9 +127,7 @@ WIDE = "the width that counts in the scale is that of one head, d, not that of a
 check_grouped = Function(
     "`attention(query, key, value)`, grouped-query attention, from (b, h, q, d), (b, g, k, d) and "
     "(b, g, k, v) tensors to (b, h, q, v).",
-    right=_attending(),
-    cases=[_drawn()],
-    mistakes={
+    right=_attending(), cases=[_drawn()], mistakes={
         TURNS: _attending(_in_turns, _in_turns),
         f"{TURNS}; and {WIDE}": _attending(_in_turns, _in_turns, heads=6),
         WIDE: _attending(heads=6),
@@ -153,4 +137,4 @@ check_grouped = Function(
         "every query head looks at the first key head": _attending(_first, _first),
     },
     axes="(b, h, q, v)",
-)
+)  # fmt: skip

@@ -57,10 +57,9 @@ def _judge_shares(of_b: Any, of_c: Any) -> None:
 check_two_candidates = Judged(
     "What very sharp heads predict after the text a b a c a: the shares of b and of c in what the "
     "second head brings at the last a.",
-    by=_judge_shares,
-    right=(0.5, 0.5),
+    by=_judge_shares, right=(0.5, 0.5),
     mistakes={hint: tuple(shares) for hint, shares in SHARES.items()},
-)
+)  # fmt: skip
 
 
 def _weight(score: float) -> Value:
@@ -109,29 +108,24 @@ check_induction = Function(
     "`weights(tokens)`, the weights of a perfect induction head, from a list of n symbols to "
     "(n, n): row i has weight 1 at the position after the latest earlier occurrence of symbol i, "
     "and at position 0 if there is none.",
-    right=_induction,
-    cases=[(list(text),) for text in ("abcabca", "xyxxy", "abcde")],
-    mistakes={
-        "that is the position of the occurrence: the one after it says what comes next": (
-            partial(_induction, shift=0)
-        ),
+    right=_induction, cases=[(list(text),) for text in ("abcabca", "xyxxy", "abcde")], mistakes={
+        "that is the position of the occurrence: the one after it says what comes next":
+            partial(_induction, shift=0),
         "the latest occurrence counts, not the first": partial(_induction, latest=False),
         "rows are queries, columns are keys": lambda tokens: _induction(tokens).T,
         "a symbol is no earlier occurrence of itself": lambda tokens: np.eye(len(tokens), k=1),
     },
     examples={
-        "a weight lies on a later position: no query may look ahead": (
-            lambda tokens: np.ones((len(tokens), len(tokens)))
-        ),
+        "a weight lies on a later position: no query may look ahead":
+            lambda tokens: np.ones((len(tokens), len(tokens))),
         "row 4 of 'abcabca' is [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], which is not it": (
             lambda tokens: np.where(
                 np.arange(len(tokens))[:, None] < 4, _induction(tokens), np.eye(len(tokens))
             )
         ),
     },
-    axes="(n, n)",
-    otherwise=_first_wrong_row,
-)
+    axes="(n, n)", otherwise=_first_wrong_row,
+)  # fmt: skip
 
 
 def follows(text: Text) -> Text:

@@ -22,19 +22,15 @@ _, WORDS = plane_words()
 check_nowhere = Value(
     "(2,) what the query (0, 0) finds among the six words with the dot product, to two digits "
     "after the point.",
-    right=WORDS.mean(0),
-    mistakes={
-        "that is the query: the answer is made of values, and which weights do they get?": (
-            np.zeros(2)
-        ),
+    right=WORDS.mean(0), mistakes={
+        "that is the query: the answer is made of values, and which weights do they get?":
+            np.zeros(2),
         "that is what the Gaussian score finds": _softmax(-(WORDS**2).sum(-1) / 2) @ WORDS,
         "that is the sum of the values, and the value of house: all scores are equal, so each of "
         "the six gets a weight of 1/6": WORDS.sum(0),
     },
-    where="blend: ",
-    axes="(2,)",
-    atol=0.006,
-)
+    where="blend: ", axes="(2,)", atol=0.006,
+)  # fmt: skip
 
 QUERY = np.array([1.0, 1.0])
 SQUARE = ((QUERY - WORDS) ** 2).sum(-1)
@@ -42,8 +38,7 @@ SQUARE = ((QUERY - WORDS) ** 2).sum(-1)
 check_gaussian = Value(
     "(6,) the weights of the six words for the query (1, 1), by hand, with the Gaussian score, in "
     "the order of the sentence, to two digits after the point.",
-    right=_softmax(-SQUARE / 2),
-    mistakes={
+    right=_softmax(-SQUARE / 2), mistakes={
         "those are the weights of the dot product": _softmax(WORDS @ QUERY),
         "the score is minus half the squared distance: the half is missing": _softmax(-SQUARE),
         "take the square of the distance": _softmax(-np.sqrt(SQUARE) / 2),
@@ -51,10 +46,8 @@ check_gaussian = Value(
         "those are the exponentials: divide each by their sum": np.exp(-SQUARE / 2),
         "those are the scores: take exp of each, then divide by the sum": -SQUARE / 2,
     },
-    where="weights: ",
-    axes="(6,)",
-    atol=0.011,
-)
+    where="weights: ", axes="(6,)", atol=0.011,
+)  # fmt: skip
 
 
 def _circle(angle: Numbers, radius: float) -> Numbers:
@@ -84,17 +77,13 @@ check_on_circle = Function(
     "`on_circle(x, radius)`, from numbers (n,) to points (n, 2) on the circle of that radius "
     "around 0, so that all keys have the same norm, and a step along x is as long a step along the "
     "circle.",
-    right=lambda x, radius: _circle(x / radius, radius),
-    cases=[(X, 1.0), (X, 3.0)],
-    mistakes={
-        "the points lie on the circle of radius 1: multiply by the radius": (
-            lambda x, radius: _circle(x / radius, 1)
-        ),
+    right=lambda x, radius: _circle(x / radius, radius), cases=[(X, 1.0), (X, 3.0)], mistakes={
+        "the points lie on the circle of radius 1: multiply by the radius":
+            lambda x, radius: _circle(x / radius, 1),
         "the angle is x / radius: a step along x is too long on your circle": _circle,
         "the angle is x / radius, not x * radius": (lambda x, radius: _circle(x * radius, radius)),
-        "the angle is x / radius in radians: one round is not one unit of x": (
-            lambda x, radius: _circle(2 * np.pi * x, radius)
-        ),
+        "the angle is x / radius in radians: one round is not one unit of x":
+            lambda x, radius: _circle(2 * np.pi * x, radius),
         "that is an angle in degrees": lambda x, radius: _circle(np.radians(x / radius), radius),
     },
     examples={
@@ -103,11 +92,8 @@ check_on_circle = Function(
         "radius 1.0: neighbours lie as far apart": lambda x, radius: _circle(x / 7, radius),
         "got shape (5,), wanted (n, 2), (5, 2)": lambda x, radius: x,
     },
-    read=_products,
-    otherwise=_off_the_circle,
-    rtol=1e-3,
-    atol=1e-6,
-)
+    read=_products, otherwise=_off_the_circle, rtol=1e-3, atol=1e-6,
+)  # fmt: skip
 
 
 def _crowd() -> tuple[Numbers, Numbers]:
@@ -125,25 +111,19 @@ def _counts(winners: Any, key: Numbers) -> Any:
 check_first = Function(
     "`first(query, key)`, from queries (q, d) and keys (k, d) to the share of the queries for "
     "which each key has the highest dot product, (k,).",
-    right=lambda query, key: _counts((query @ key.T).argmax(1), key) / len(query),
-    cases=[_crowd()],
+    right=lambda query, key: _counts((query @ key.T).argmax(1), key) / len(query), cases=[_crowd()],
     mistakes={
-        "those are counts: divide by the number of queries": (
-            lambda query, key: _counts((query @ key.T).argmax(1), key)
-        ),
-        "for each query the best of the keys: argmax along the keys": (
-            lambda query, key: _counts((query @ key.T).argmax(0), query) / len(key)
-        ),
-        "that counts how often each key comes last": (
-            lambda query, key: _counts((query @ key.T).argmin(1), key) / len(query)
-        ),
+        "those are counts: divide by the number of queries":
+            lambda query, key: _counts((query @ key.T).argmax(1), key),
+        "for each query the best of the keys: argmax along the keys":
+            lambda query, key: _counts((query @ key.T).argmax(0), query) / len(key),
+        "that counts how often each key comes last":
+            lambda query, key: _counts((query @ key.T).argmin(1), key) / len(query),
         "that counts the nearest keys: which has the highest dot product?": lambda query, key: (
             _counts(((query[:, None] - key) ** 2).sum(-1).argmin(1), key) / len(query)
         ),
-        "those are mean weights: count which key comes first": (
-            lambda query, key: masked_softmax(query @ key.T).mean(0)
-        ),
+        "those are mean weights: count which key comes first":
+            lambda query, key: masked_softmax(query @ key.T).mean(0),
     },
-    axes="(k,)",
-    otherwise="wanted one share for each key, and they sum to 1",
-)
+    axes="(k,)", otherwise="wanted one share for each key, and they sum to 1",
+)  # fmt: skip

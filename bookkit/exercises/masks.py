@@ -30,15 +30,14 @@ check_dead_rows = Function(
         (causal_mask(2, 6, offset=-1),),
     ],
     mistakes={
-        "those are the keys that no query sees: a row is a query": (
-            lambda mask: int((~mask.any(0)).sum())
-        ),
+        "those are the keys that no query sees: a row is a query":
+            lambda mask: int((~mask.any(0)).sum()),
         "those are the rows in which some cell is blocked": lambda mask: int((~mask.all(-1)).sum()),
         "those are the rows that see something": lambda mask: int(mask.any(-1).sum()),
         "those are the cells that are blocked": lambda mask: int((~mask).sum()),
     },
     otherwise="got {got:g} dead rows",
-)
+)  # fmt: skip
 
 WORDS, VECTORS = plane_words()
 ROW, EVERY = WORDS.index("new"), np.ones(6, dtype=bool)
@@ -101,28 +100,19 @@ check_window = Function(
     "`window(q_len, k_len, w)`, to a boolean mask (q, k) for queries that come last among the "
     "keys: query i stands at position i + k_len - q_len and may attend to w keys, its own the last "
     "of them.",
-    right=_window,
-    cases=[(6, 6, 3), (3, 8, 4), (1, 7, 2), (4, 5, 1)],
-    mistakes={
-        "that is w + 1 keys: its own position and w before it; count its own": (
-            partial(_window, more=1)
-        ),
+    right=_window, cases=[(6, 6, 3), (3, 8, 4), (1, 7, 2), (4, 5, 1)], mistakes={
+        "that is w + 1 keys: its own position and w before it; count its own":
+            partial(_window, more=1),
         "that is w - 1 keys: its own position is one of the w": (partial(_window, more=-1)),
-        "the last query stands at the last key, not the first query at the first": (
-            partial(_window, offset=0)
-        ),
-        "keys after its own position are the future": (
-            lambda q_len, k_len, w: _window(q_len, k_len, w, right=w - 1)
-        ),
-        "that is causal, without a left end": (
-            lambda q_len, k_len, w: _window(q_len, k_len, k_len)
-        ),
+        "the last query stands at the last key, not the first query at the first":
+            partial(_window, offset=0),
+        "keys after its own position are the future":
+            lambda q_len, k_len, w: _window(q_len, k_len, w, right=w - 1),
+        "that is causal, without a left end": lambda q_len, k_len, w: _window(q_len, k_len, k_len),
         "the mask is upside down: True means may attend": lambda *given: ~_window(*given),
     },
-    read=_flags,
-    axes="(q, k)",
-    otherwise="window({}, {}, {}): the shape is right, the mask is not",
-)
+    read=_flags, axes="(q, k)", otherwise="window({}, {}, {}): the shape is right, the mask is not",
+)  # fmt: skip
 
 
 def _model(mask: Flags) -> Model:

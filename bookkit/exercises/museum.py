@@ -74,8 +74,7 @@ check_reads = Function(
     "`reads(function, x, other)`, what the outputs of another function depend on, with `function` "
     "from (b, n, e) tensors to (b, m, v), to an (m, n) array of booleans, True where output i "
     "depends on position j.",
-    right=lambda reader, *_: reader.allowed,
-    cases={
+    right=lambda reader, *_: reader.allowed, cases={
         f"{name}, to be seen {where}": (Reader(allowed, where), *_two())
         for name, allowed in (
             ("outputs that read their past", np.tri(7, dtype=bool)),
@@ -86,16 +85,13 @@ check_reads = Function(
         for where in ("everywhere", "in the last sequence", "in the last feature")
     },
     mistakes={
-        "rows are outputs, columns are the places that they depend on: yours are exchanged": (
-            lambda reader, *_: reader.allowed.T
-        ),
+        "rows are outputs, columns are the places that they depend on: yours are exchanged":
+            lambda reader, *_: reader.allowed.T,
         "True where an output changes: yours is the opposite": lambda reader, *_: ~reader.allowed,
-        "a change in the last sequence is a change, too: ask for any sequence and any feature": (
-            _overlooked("in the last sequence")
-        ),
-        "a change in the last feature is a change, too: ask for any sequence and any feature": (
-            _overlooked("in the last feature")
-        ),
+        "a change in the last sequence is a change, too: ask for any sequence and any feature":
+            _overlooked("in the last sequence"),
+        "a change in the last feature is a change, too: ask for any sequence and any feature":
+            _overlooked("in the last feature"),
     },
     examples={
         "outputs that read their past, to be seen everywhere: the shape is right, the entries are "
@@ -105,10 +101,9 @@ check_reads = Function(
     },
     read=_flags,
     untouched="your function writes into x or other: change a copy, or the next place sees it, too",
-    axes="(m, n)",
-    why="Are the shapes (b, n, e)?",
+    axes="(m, n)", why="Are the shapes (b, n, e)?",
     otherwise="{when}: the shape is right, the entries are not",
-)
+)  # fmt: skip
 
 
 def _suspect(fault: str) -> Callable[[Tensor], Tensor]:
@@ -166,9 +161,7 @@ def _judge_diagnosis(diagnosis: Mapping[str, str]) -> None:
 
 check_diagnosis = Judged(
     "Who among the `suspects` has which fault: one of `FAULTS` for every letter.",
-    by=_judge_diagnosis,
-    right=(ORDER,),
-    mistakes={
+    by=_judge_diagnosis, right=(ORDER,), mistakes={
         **{
             f"{letter}: it is not 'none'. Hint: {HINTS[fault]}": (ORDER | {letter: "none"},)
             for letter, fault in ORDER.items()
@@ -177,7 +170,7 @@ check_diagnosis = Judged(
         f"B: it is not 'scale'. Hint: {HINTS['none']}": (ORDER | {"B": "scale"},),
         "C: got 'bad', wanted one of": (ORDER | {"C": "bad"},),
     },
-)
+)  # fmt: skip
 
 
 def _attention(x: Tensor, h: int, fault: str = "") -> Tensor:
@@ -224,10 +217,9 @@ check_repaired = Function(
             for fault, hint in LEFT_OVER.items()
         },
     },
-    axes="(b, n, h * d)",
-    why="Are the heads (b, h, n, d)?",
+    axes="(b, n, h * d)", why="Are the heads (b, h, n, d)?",
     otherwise="more than one mistake is left: look at the cut, the scale, the mask, the axis",
-)
+)  # fmt: skip
 
 
 def _blames(test: Answer, *given: Any) -> bool:
@@ -288,7 +280,5 @@ check_packed_test = Verdict(
     "another, with `function` from (b, n, e) to (b, n, e), `other` different from x at every "
     "position and `ids` (n,) the document of each. It raises an `AssertionError` if an output "
     "depends on a position of another document, and gives nothing otherwise.",
-    suspects=_packed(),
-    ask=_blames,
-    give=_blame,
-)
+    suspects=_packed(), ask=_blames, give=_blame,
+)  # fmt: skip

@@ -29,23 +29,17 @@ check_same_word = Function(
     ],
     mistakes={
         "one row for each of the n words is wanted": (
-            lambda scores, value: value,
-            lambda scores, value: value[None],
+            lambda scores, value: value, lambda scores, value: value[None],
             lambda scores, value: _same(scores, value).T,
         ),
-        "the weights of a row sum to 1: take the softmax first": (
-            lambda scores, value: scores @ _same(scores, value)
-        ),
-        "the softmax is taken along a row, over the keys": (
-            lambda scores, value: masked_softmax(scores.T).T @ _same(scores, value)
-        ),
-        "the mean is wanted, not the sum": (
-            lambda scores, value: len(scores) * _same(scores, value)
-        ),
+        "the weights of a row sum to 1: take the softmax first":
+            lambda scores, value: scores @ _same(scores, value),
+        "the softmax is taken along a row, over the keys":
+            lambda scores, value: masked_softmax(scores.T).T @ _same(scores, value),
+        "the mean is wanted, not the sum": lambda scores, value: len(scores) * _same(scores, value),
     },
-    rtol=1e-6,
-    atol=1e-6,
-)
+    rtol=1e-6, atol=1e-6,
+)  # fmt: skip
 
 
 def _turned(vector: tuple[float, float], position: int) -> Numbers:
@@ -62,29 +56,21 @@ check_turn = Several(
     "Rotations by hand: a quarter turn a position, query (3, 1) at 1, key (2, 1) at 3.",
     questions={
         "query": Value(
-            "(2,) the turned query.",
-            right=Q,
-            mistakes={
+            "(2,) the turned query.", right=Q, mistakes={
                 BACK: _turned((3, 1), -1),
                 "the query stands at position 1": _turned((3, 1), 2),
             },
-            axes="(2,)",
-            atol=1e-6,
+            axes="(2,)", atol=1e-6,
         ),
         "key": Value(
-            "(2,) the turned key.",
-            right=K,
-            mistakes={
+            "(2,) the turned key.", right=K, mistakes={
                 BACK: _turned((2, 1), -3),
                 "the key stands at position 3, so it turns three times": _turned((2, 1), 2),
             },
-            axes="(2,)",
-            atol=1e-6,
+            axes="(2,)", atol=1e-6,
         ),
         "score": Value(
-            "Their product, not divided.",
-            right=SCORE,
-            mistakes={
+            "Their product, not divided.", right=SCORE, mistakes={
                 "that is the product of the two before they turn": 7.0,
                 "the product is not divided here": SCORE / math.sqrt(2),
                 "first times first plus second times second; mind the signs": (5.0, -5.0),
@@ -92,13 +78,12 @@ check_turn = Several(
             atol=1e-6,
         ),
         "later": Value(
-            "The product if both words stand ten positions further on.",
-            right=SCORE,
+            "The product if both words stand ten positions further on.", right=SCORE,
             mistakes={"both turn by the same angle, so what stays between them?": -SCORE},
             atol=1e-6,
         ),
     },
-)
+)  # fmt: skip
 
 
 def _bias(slopes: Numbers, new: int, cached: int, *, first: int | None = None) -> Numbers:
@@ -129,23 +114,18 @@ check_bias = Function(
         for heads, new, cached in ((3, 4, 0), (2, 1, 5), (4, 3, 2))
     ],
     mistakes={
-        "a far key has to lose: the bias is minus the slope times the distance": (
-            lambda *given: -_bias(*given)
-        ),
-        "the first new query stands at place `cached`, not at place 0": (
-            lambda *given: _bias(*given, first=0)
-        ),
+        "a far key has to lose: the bias is minus the slope times the distance":
+            lambda *given: -_bias(*given),
+        "the first new query stands at place `cached`, not at place 0":
+            lambda *given: _bias(*given, first=0),
         "every head has its own slope": lambda slopes, *rest: _bias(np.ones_like(slopes), *rest),
     },
     examples={
-        "got shape (3, 4) for 3 slopes, 4 new and 0 cached words": lambda slopes, new, cached: (
-            np.zeros((3, 4))
-        ),
+        "got shape (3, 4) for 3 slopes, 4 new and 0 cached words":
+            lambda slopes, new, cached: np.zeros((3, 4)),
     },
-    read=_past,
-    rtol=1e-6,
-    atol=1e-6,
-)
+    read=_past, rtol=1e-6, atol=1e-6,
+)  # fmt: skip
 
 
 def _decoded(query: Numbers, key: Numbers, value: Numbers, *cached: Numbers) -> Numbers:
@@ -190,16 +170,13 @@ check_step = Function(
     "`step(query, key, value, keys, values)`, one step of a decoder with rotations and a cache, "
     "from a new word's (1, d), (1, d), (1, v) and the cache, rotated keys (n, d) and values "
     "(n, v), to its output (1, v).",
-    right=_step,
-    cases=[_drawn()],
-    mistakes={
+    right=_step, cases=[_drawn()], mistakes={
         f"query: {LATE}": lambda *given: _step(*given, query_at=0),
         f"key: {LATE}": lambda *given: _step(*given, key_at=0),
         f"query and key: {LATE}": lambda *given: _step(*given, query_at=0, key_at=0),
         "cached keys are rotated already: rotate the new key alone": _twice,
-        "cached keys are rotated already, and the new query stands behind them": (
-            lambda *given: _twice(*given, query_at=0)
-        ),
+        "cached keys are rotated already, and the new query stands behind them":
+            lambda *given: _twice(*given, query_at=0),
         "values are not rotated": lambda query, key, value, keys, values: _step(
             query, key, rotate(value, np.array([len(keys)])), keys,
             rotate(values, np.arange(len(keys))),
@@ -211,6 +188,5 @@ check_step = Function(
             scaled_dot_product_attention(rotate(query, np.array([len(keys)])), keys, values)
         ),
     },
-    rtol=1e-6,
-    atol=1e-6,
+    rtol=1e-6, atol=1e-6,
 )  # fmt: skip

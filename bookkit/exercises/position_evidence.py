@@ -38,26 +38,20 @@ check_shift = Function(
     right=_shift,
     cases=[(sinusoidal_encoding(7, width, offset=11), by) for width, by in ((6, 3), (10, -4))],
     mistakes={
-        "this moves back where it should move on: sin(a + b) = sin a cos b + cos a sin b": (
-            lambda encoding, distance: _shift(encoding, -distance)
-        ),
+        "this moves back where it should move on: sin(a + b) = sin a cos b + cos a sin b":
+            lambda encoding, distance: _shift(encoding, -distance),
         "the rows are moved, but the first or last ones then have the wrong encoding: turn "
-        "each row by the angles of the distance": (
-            lambda encoding, distance: np.roll(encoding, -distance, axis=0)
-        ),
-        "sine and cosine of a frequency stand beside each other, not in two halves": (
-            lambda encoding, distance: _shift(encoding, distance, halves=True)
-        ),
-        "every pair turns by its own angle, the distance times its frequency": (
-            lambda encoding, distance: _shift(encoding, distance, power=0)
-        ),
-        "the frequencies fall like base^(-2 i / width)": (
-            lambda encoding, distance: _shift(encoding, distance, power=1)
-        ),
+        "each row by the angles of the distance":
+            lambda encoding, distance: np.roll(encoding, -distance, axis=0),
+        "sine and cosine of a frequency stand beside each other, not in two halves":
+            lambda encoding, distance: _shift(encoding, distance, halves=True),
+        "every pair turns by its own angle, the distance times its frequency":
+            lambda encoding, distance: _shift(encoding, distance, power=0),
+        "the frequencies fall like base^(-2 i / width)":
+            lambda encoding, distance: _shift(encoding, distance, power=1),
     },
-    rtol=1e-6,
-    atol=1e-6,
-)
+    rtol=1e-6, atol=1e-6,
+)  # fmt: skip
 
 
 def _evens_first(n: int) -> list[int]:
@@ -77,16 +71,12 @@ check_layout = Function(
     "half-split ones: from (h * d, e), whose rows h heads with interleaved pairs are made of, to "
     "weights for half-split pairs that give the same scores.",
     right=_sorted_rows,
-    cases=[(DICE.normal(size=(h * d, e)), h) for h, d, e in ((3, 8, 5), (1, 6, 4))],
-    mistakes={
+    cases=[(DICE.normal(size=(h * d, e)), h) for h, d, e in ((3, 8, 5), (1, 6, 4))], mistakes={
         "nothing has moved": lambda weight, h: weight,
-        "that is the way back, from half-split to interleaved": (
-            lambda weight, h: _sorted_rows(weight, h, back=True)
-        ),
-        "pairs belong to a head: sort the rows within every head": (
-            lambda weight, h: weight[_evens_first(len(weight))]
-        ),
+        "that is the way back, from half-split to interleaved":
+            lambda weight, h: _sorted_rows(weight, h, back=True),
+        "pairs belong to a head: sort the rows within every head":
+            lambda weight, h: weight[_evens_first(len(weight))],
     },
-    rtol=1e-6,
-    atol=1e-6,
-)
+    rtol=1e-6, atol=1e-6,
+)  # fmt: skip

@@ -19,32 +19,25 @@ check_doubled = Several(
     questions={
         "scores": Value(
             "(3,) of the query (2, 3, 2, 3) for *the*, *new* and *house*.",
-            right=2 * ONCE / math.sqrt(4),
-            mistakes={
+            right=2 * ONCE / math.sqrt(4), mistakes={
                 "these are not divided: the width is now 4, so divide by 2": 2 * ONCE,
                 "the width is now 4, and its root is 2": (2 * ONCE / math.sqrt(2), 2 * ONCE / 4),
                 "these are the scores of the vectors written once": ONCE / math.sqrt(2),
             },
-            axes="(3,)",
-            atol=0.011,
+            axes="(3,)", atol=0.011,
         ),
         "factor": Value(
-            "By which they are larger than those of the vectors written once.",
-            right=math.sqrt(2),
+            "By which they are larger than those of the vectors written once.", right=math.sqrt(2),
             mistakes={
                 "that is the factor of the dot products; the divisor has grown, too": 2.0,
-                "divide the new scores by the old ones, and both are divided": (
-                    0.5,
-                    1 / math.sqrt(2),
-                ),
+                "divide the new scores by the old ones, and both are divided":
+                    (0.5, 1 / math.sqrt(2)),
                 "the dot products double, and the divisor grows less than that": 1.0,
             },
-            otherwise="got {got:g}, which is not it",
-            rtol=0.0,
-            atol=0.011,
+            otherwise="got {got:g}, which is not it", rtol=0.0, atol=0.011,
         ),
     },
-)
+)  # fmt: skip
 
 
 def _power(exponent: float) -> Answer:
@@ -60,8 +53,7 @@ check_start_and_rate = Function(
     "first query and key weights, and on the learning rate of both, with which a model without the "
     "scale trains as one with it.",
     right=lambda scale, optimizer: (math.sqrt(scale), _rate(scale, optimizer)),
-    cases=[(scale, optimizer) for scale in (0.25, 1 / 9) for optimizer in ("sgd", "adam")],
-    parts={
+    cases=[(scale, optimizer) for scale in (0.25, 1 / 9) for optimizer in ("sgd", "adam")], parts={
         "start": {
             "the scores hold query weights times key weights; multiply both by the scale, and the "
             "scores are multiplied by its square": _power(1),
@@ -72,18 +64,13 @@ check_start_and_rate = Function(
             "the gradient changes, too: with respect to smaller weights it is larger": _power(0.5),
             "a step of Adam is as long whatever the size of the gradient; that of the weights "
             "alone counts": _power(1),
-            "the weights are smaller, and a step has to be as much smaller": (
-                _power(-0.5),
-                _power(-1),
-                _power(0),
-            ),
+            "the weights are smaller, and a step has to be as much smaller":
+                (_power(-0.5), _power(-1), _power(0)),
         },
     },
-    kind="two factors, (start, rate)",
-    otherwise="got {got:g} for the scale {:g}, which is not it",
-    rtol=1e-4,
-    atol=0.0,
-)
+    kind="two factors, (start, rate)", otherwise="got {got:g} for the scale {:g}, which is not it",
+    rtol=1e-4, atol=0.0,
+)  # fmt: skip
 
 N = 12
 LEAST_WEIGHT = 0.9
@@ -125,9 +112,7 @@ LONG = CIRCLE * np.where(np.arange(N) == 3, 9.0, 1.0)[:, None]
 check_circle = Judged(
     "Twelve queries and twelve keys of width 2, (12, 2): each query finds the key of its number; "
     "the softmax of the dot products has more than 0.9 on the diagonal.",
-    by=_judge_circle,
-    right=(5 * CIRCLE, 5 * CIRCLE),
-    mistakes={
+    by=_judge_circle, right=(5 * CIRCLE, 5 * CIRCLE), mistakes={
         "queries: got shape (2, 12), wanted (12, 2): one vector a row": (CIRCLE.T, CIRCLE),
         "keys: got shape (3, 2), wanted (12, 2)": (CIRCLE, CIRCLE[:3]),
         "keys: not all numbers are finite": (CIRCLE, CIRCLE + math.inf),
@@ -135,7 +120,7 @@ check_circle = Judged(
         "a long key wins against nearer ones: give all keys one length": (CIRCLE, LONG),
         "longer vectors make larger differences of scores": (CIRCLE, CIRCLE),
     },
-)
+)  # fmt: skip
 
 
 def _capped(scores: Numbers, softcap: float) -> Numbers:
@@ -205,9 +190,8 @@ check_attention = Function(
         "nothing is scaled": _attending(lambda d: 1),
         "divided by d: the square root is missing, or taken twice": _attending(lambda d: d),
         "multiplied by sqrt(d) instead of divided": _attending(lambda d: d**-0.5),
-        "the width that counts is that of one head, d, not that of all heads": (
-            _attending(_all_heads)
-        ),
+        "the width that counts is that of one head, d, not that of all heads":
+            _attending(_all_heads),
         "scaled twice: query is divided, and then the scores are": _attending(_twice),
         "the softcap comes after the scale": _attending(
             lambda d: 1, cap=lambda scores, softcap: _capped(scores, softcap) / math.sqrt(D)
@@ -223,6 +207,5 @@ check_attention = Function(
         "the mask is upside down: True means may attend": _attending(mask=np.logical_not),
         "the weights are scaled, after the softmax": _weights_divided,
     },
-    axes="(h, q, v)",
-    atol=1e-6,
-)
+    axes="(h, q, v)", atol=1e-6,
+)  # fmt: skip

@@ -29,25 +29,20 @@ check_twins = Several(
     "pairs of positions, counted from 0, empty for none.",
     questions={
         "everywhere": Value(
-            "If every word sees all words.",
-            right=EQUAL,
-            mistakes={
+            "If every word sees all words.", right=EQUAL, mistakes={
                 "the word the occurs twice. Do its two queries differ? Do its keys?": set(),
             },
-            examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}},
-            read=_pairs,
+            examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
             otherwise=lambda pairs: f"got {sorted(pairs)}. Which words go in with equal vectors?",
         ),
         "causal": Value(
-            "If a word sees itself and the words before it alone.",
-            right=set(),
+            "If a word sees itself and the words before it alone.", right=set(),
             mistakes={"the second the sees four words more than the first one": EQUAL},
-            examples={"got [(0, 4)]. Which words does each of the two see?": {(0, 4)}},
-            read=_pairs,
+            examples={"got [(0, 4)]. Which words does each of the two see?": {(0, 4)}}, read=_pairs,
             otherwise=lambda pairs: f"got {sorted(pairs)}. Which words does each of the two see?",
         ),
     },
-)
+)  # fmt: skip
 
 W_QUERY = np.array([[-1.0, 0.0], [2.0, -1.0]])
 W_KEY = np.array([[1.0, 0.0], [1.0, 1.0]])
@@ -61,58 +56,44 @@ check_new_house = Several(
     "Self-attention by hand on the two words *new house*. Two digits after the point will do.",
     questions={
         "weights": Value(
-            "(2, 2), a row for the word that looks.",
-            right=SHARES,
-            mistakes={
+            "(2, 2), a row for the word that looks.", right=SHARES, mistakes={
                 "those are the scores: divide by the root of 2, then take the softmax": SCORES,
-                "divide the scores by the root of 2 first": (
-                    np.exp(SCORES) / np.exp(SCORES).sum(-1, keepdims=True)
-                ),
+                "divide the scores by the root of 2 first":
+                    np.exp(SCORES) / np.exp(SCORES).sum(-1, keepdims=True),
                 "a row is the word that looks, a column the word that it looks at": SHARES.T,
             },
-            axes="(2, 2)",
-            atol=0.011,
+            axes="(2, 2)", atol=0.011,
         ),
         "outputs": Value(
-            "(2, 2), a row for each word.",
-            right=OUTPUT,
-            mistakes={
-                "blend the values, which are the words themselves, and not the keys": (
-                    SHARES @ X @ W_KEY
-                ),
+            "(2, 2), a row for each word.", right=OUTPUT, mistakes={
+                "blend the values, which are the words themselves, and not the keys":
+                    SHARES @ X @ W_KEY,
                 "blend with the row of the word that looks": SHARES.T @ X,
                 "queries and keys are exchanged": self_attention(X, W_KEY, W_QUERY, np.eye(2))[0],
             },
-            axes="(2, 2)",
-            atol=0.011,
+            axes="(2, 2)", atol=0.011,
         ),
     },
-)
+)  # fmt: skip
 
 check_multiplications = Function(
     "`count(n, e)`, two numbers, of n words of width e, for a layer with one head whose width is "
     "that of the words: the multiplications for queries, keys and values together, and those for "
     "all scores and all blends together.",
-    right=lambda n, e: (3 * n * e * e, 2 * n * n * e),
-    cases=[(6, 3), (100, 64), (4096, 512)],
-    mistakes={"the pairs come second": lambda n, e: (2 * n * n * e, 3 * n * e * e)},
-    parts={
+    right=lambda n, e: (3 * n * e * e, 2 * n * n * e), cases=[(6, 3), (100, 64), (4096, 512)],
+    mistakes={"the pairs come second": lambda n, e: (2 * n * n * e, 3 * n * e * e)}, parts={
         "projections": {
             "queries, keys and values take one matrix each: three in all": lambda n, e: n * e * e,
         },
         "pairs": {
             "a score is a product of two vectors of width e": lambda n, e: 2 * n * n,
-            "the blends are missing: every pair also gives a weight times a value": (
-                lambda n, e: n * n * e
-            ),
-            "a blend is over all n words, for each of the n words": (
-                lambda n, e: n * n * e + n * e
-            ),
+            "the blends are missing: every pair also gives a weight times a value":
+                lambda n, e: n * n * e,
+            "a blend is over all n words, for each of the n words": lambda n, e: n * n * e + n * e,
         },
     },
-    kind="two numbers",
-    otherwise="count({}, {}): got {got:g}, wanted {wanted:g}",
-)
+    kind="two numbers", otherwise="count({}, {}): got {got:g}, wanted {wanted:g}",
+)  # fmt: skip
 
 
 def _layers(n: int, e: int) -> dict[str, tuple[Callable[[Numbers], Numbers], bool]]:

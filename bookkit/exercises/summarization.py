@@ -51,9 +51,8 @@ check_number = Function(
     mistakes={
         "a word that comes twice has one id: copying adds up its places": _one_for_each,
         "the first new id is V, the number of known words": _one_late,
-        "all unknown words have the same id: nothing could be copied": (
-            lambda words, vocab: [vocab.get(word, len(vocab)) for word in words]
-        ),
+        "all unknown words have the same id: nothing could be copied":
+            lambda words, vocab: [vocab.get(word, len(vocab)) for word in words],
     },
     examples={
         "your function changes the dictionary": _into_vocab,
@@ -62,7 +61,7 @@ check_number = Function(
     read=_ids,
     untouched="your function changes the dictionary: the next sentence has other unknown words",
     otherwise=lambda ids, words, _: f"for {' '.join(words)!r} got {ids}, which is not it",
-)
+)  # fmt: skip
 
 
 def _copied(
@@ -95,25 +94,18 @@ GIVEN = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.4, 0.3, 0.2])
 check_mix = Function(
     "`mix(p_vocab, weights, p_gen, source, size)`, the final distribution of a step, from arrays "
     "(V,) and (k,), a number, a list of k ids and the number of ids, to an array (size,).",
-    right=_mixed,
-    cases=[(*GIVEN, 0.8, [3, 1, 3, 4], 5), (*GIVEN, 0.3, [0, 4, 4, 3], 5)],
-    mistakes={
-        "p_gen is the probability of generating; copying has the rest": (
-            lambda p_vocab, weights, p_gen, *rest: _mixed(p_vocab, weights, 1 - p_gen, *rest)
-        ),
+    right=_mixed, cases=[(*GIVEN, 0.8, [3, 1, 3, 4], 5), (*GIVEN, 0.3, [0, 4, 4, 3], 5)], mistakes={
+        "p_gen is the probability of generating; copying has the rest":
+            lambda p_vocab, weights, p_gen, *rest: _mixed(p_vocab, weights, 1 - p_gen, *rest),
         "a word that stands at two places has the weights of both": _last_weight,
-        "the weights come on top of what the vocabulary gives, not in its place": (
-            lambda *given: np.where(_copied(*given) > 0, _copied(*given), _generated(*given))
-        ),
-        "the weights are not multiplied by 1 - p_gen": (
-            lambda p_vocab, weights, p_gen, *rest: (
-                _generated(p_vocab, weights, p_gen, *rest) + _copied(p_vocab, weights, 0, *rest)
-            )
+        "the weights come on top of what the vocabulary gives, not in its place":
+            lambda *given: np.where(_copied(*given) > 0, _copied(*given), _generated(*given)),
+        "the weights are not multiplied by 1 - p_gen": lambda p_vocab, weights, p_gen, *rest: (
+            _generated(p_vocab, weights, p_gen, *rest) + _copied(p_vocab, weights, 0, *rest)
         ),
     },
-    otherwise=NOT_IT,
-    atol=1e-6,
-)
+    otherwise=NOT_IT, atol=1e-6,
+)  # fmt: skip
 
 
 def _before(weights: Numbers, axis: int = 0) -> Numbers:
@@ -130,24 +122,18 @@ LISTED = [[0.5, 0.5, 0.0], [0.2, 0.2, 0.6], [0.9, 0.1, 0.0]], [[1.0, 0.0], [0.25
 check_again = Function(
     "`again(weights)`, the coverage loss of every step, from (q, k) to (q,).",
     right=lambda weights: _shared(weights, _before(weights)),
-    cases=[(np.array(weights),) for weights in LISTED],
-    mistakes={
-        "the coverage of a step is the sum of the steps before, without its own": (
-            lambda weights: _shared(weights, weights.cumsum(0))
-        ),
-        "the coverage sums all steps before, not the last one alone": (
-            lambda weights: _shared(weights, np.vstack([0 * weights[:1], weights[:-1]]))
-        ),
-        "the smaller of the two counts, place by place": (
-            lambda weights: np.maximum(weights, _before(weights)).sum(1)
-        ),
-        "steps are rows: the coverage runs along the first axis": (
-            lambda weights: _shared(weights, _before(weights, axis=1))
-        ),
+    cases=[(np.array(weights),) for weights in LISTED], mistakes={
+        "the coverage of a step is the sum of the steps before, without its own":
+            lambda weights: _shared(weights, weights.cumsum(0)),
+        "the coverage sums all steps before, not the last one alone":
+            lambda weights: _shared(weights, np.vstack([0 * weights[:1], weights[:-1]])),
+        "the smaller of the two counts, place by place":
+            lambda weights: np.maximum(weights, _before(weights)).sum(1),
+        "steps are rows: the coverage runs along the first axis":
+            lambda weights: _shared(weights, _before(weights, axis=1)),
     },
-    otherwise=NOT_IT,
-    atol=1e-6,
-)
+    otherwise=NOT_IT, atol=1e-6,
+)  # fmt: skip
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
@@ -180,27 +166,20 @@ check_rouge_l = Function(
     right=lambda *texts: _f(_common(*texts), *texts),
     cases=[
         (["a", "b", "c", "d"], ["a", "x", "c", "d", "e", "f"]),
-        (["d", "c", "b", "a"], ["a", "b", "c", "d"]),
-        (["a"], ["b"]),
+        (["d", "c", "b", "a"], ["a", "b", "c", "d"]), (["a"], ["b"]),
     ],
     mistakes={
-        "words in common count only as far as they keep their order": (
-            lambda summary, reference: _f(len({*summary} & {*reference}), summary, reference)
-        ),
-        "that is the recall: the F-measure joins it with the precision": (
-            lambda summary, reference: _common(summary, reference) / len(reference)
-        ),
-        "that is the precision: the F-measure joins it with the recall": (
-            lambda summary, reference: _common(summary, reference) / len(summary)
-        ),
+        "words in common count only as far as they keep their order":
+            lambda summary, reference: _f(len({*summary} & {*reference}), summary, reference),
+        "that is the recall: the F-measure joins it with the precision":
+            lambda summary, reference: _common(summary, reference) / len(reference),
+        "that is the precision: the F-measure joins it with the recall":
+            lambda summary, reference: _common(summary, reference) / len(summary),
         "the F-measure is the harmonic mean": lambda summary, reference: (
             _common(summary, reference) * (1 / len(summary) + 1 / len(reference)) / 2
         ),
-        "a subsequence may leave words out; yours is a row of neighbours": (
-            lambda *texts: _f(_neighbours(*texts), *texts)
-        ),
+        "a subsequence may leave words out; yours is a row of neighbours":
+            lambda *texts: _f(_neighbours(*texts), *texts),
     },
-    otherwise="for {} and {} got {got:g}, which is not it",
-    rtol=1e-9,
-    atol=1e-9,
-)
+    otherwise="for {} and {} got {got:g}, which is not it", rtol=1e-9, atol=1e-9,
+)  # fmt: skip

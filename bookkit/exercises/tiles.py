@@ -34,28 +34,23 @@ check_rescales = Function(
     right=lambda scores, size: _rises(_tops(scores, size)),
     cases=[
         (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 1),
-        (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 2),
-        (np.array([9.0, 5.0, 4.0, 3.0, 1.0]), 2),
-        (np.array([-7.0, -7.0, -6.0, -8.0, -6.0, -5.0]), 1),
-        (np.array([2.0, 0.0, 1.0]), 3),
+        (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 2), (np.array([9.0, 5.0, 4.0, 3.0, 1.0]), 2),
+        (np.array([-7.0, -7.0, -6.0, -8.0, -6.0, -5.0]), 1), (np.array([2.0, 0.0, 1.0]), 3),
     ],
     mistakes={
         "a block with the same maximum changes nothing": lambda scores, size: int(
             (_tops(scores, size)[1:] >= np.maximum.accumulate(_tops(scores, size))[:-1]).sum()
         ),
-        "compare with the maximum of all blocks so far, not of the one before": (
-            lambda scores, size: int((np.diff(_tops(scores, size)) > 0).sum())
-        ),
-        "those are all blocks after the first: some bring nothing larger": (
-            lambda scores, size: len(_tops(scores, size)) - 1
-        ),
+        "compare with the maximum of all blocks so far, not of the one before":
+            lambda scores, size: int((np.diff(_tops(scores, size)) > 0).sum()),
+        "those are all blocks after the first: some bring nothing larger":
+            lambda scores, size: len(_tops(scores, size)) - 1,
         "those are the scores that raise it, not the blocks": lambda scores, size: _rises(scores),
-        "the first block finds nothing to rescale": (
-            lambda scores, size: _rises(_tops(scores, size)) + 1
-        ),
+        "the first block finds nothing to rescale":
+            lambda scores, size: _rises(_tops(scores, size)) + 1,
     },
     otherwise="got {got:g}: compare the maximum of each block with that of all blocks before it",
-)
+)  # fmt: skip
 
 WORDS, VECTORS = plane_words()
 SCORES, VALUES = dot_score(VECTORS, VECTORS)[WORDS.index("the")], VECTORS[:, 0]
@@ -101,20 +96,16 @@ check_halves = Several(
         "second": _numbers(SECOND),
         "both": _numbers(BOTH),
         "answer": Value(
-            "The blend over the sum.",
-            right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
+            "The blend over the sum.", right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
             mistakes={
-                "the halves weigh as their rescaled sums do, not alike": (
-                    (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2
-                ),
+                "the halves weigh as their rescaled sums do, not alike":
+                    (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,
                 "that is the blend: divide it by the sum": _three(BOTH)[2],
             },
-            otherwise="got {got:g}",
-            rtol=0,
-            atol=0.006,
+            otherwise="got {got:g}", rtol=0, atol=0.006,
         ),
     },
-)
+)  # fmt: skip
 
 
 def _halves() -> dict[str, tuple[Numbers, ...]]:
@@ -155,32 +146,24 @@ check_merge = Function(
     "`merge(output, lse, other_output, other_lse)`, attention to some keys and attention to others "
     "becomes attention to all: from outputs (q, v) and log-sum-exps (q,) to the merged pair; a "
     "half with -inf counts for nothing, and two of them give zeros and -inf.",
-    right=merge_attention,
-    cases=_halves(),
-    parts={
+    right=merge_attention, cases=_halves(), parts={
         "output": {
-            "halves weigh as their denominators do, not alike": (
-                lambda one, lse, two, other: (one + two) / 2
-            ),
-            "each half is a mean already; the sum has to be one, too": (
-                lambda one, lse, two, other: one + two
-            ),
+            "halves weigh as their denominators do, not alike":
+                lambda one, lse, two, other: (one + two) / 2,
+            "each half is a mean already; the sum has to be one, too":
+                lambda one, lse, two, other: one + two,
             "a log-sum-exp is a logarithm: its exponential is the weight": _by_logarithms,
-            "the weights are exchanged": (
-                lambda one, lse, two, other: merge_attention(one, other, two, lse)[0]
-            ),
+            "the weights are exchanged":
+                lambda one, lse, two, other: merge_attention(one, other, two, lse)[0],
         },
         "lse": {
             "the sums add up, not their logarithms": lambda one, lse, two, other: lse + other,
-            "that is the larger one; the smaller adds something": (
-                lambda one, lse, two, other: np.maximum(lse, other)
-            ),
-            "that is the sum; its logarithm is wanted": (
-                lambda one, lse, two, other: np.exp(lse) + np.exp(other)
-            ),
-            "the logarithm of the sum, without the maximum added back": (
-                lambda one, lse, two, other: np.log(1 + np.exp(-np.abs(lse - other)))
-            ),
+            "that is the larger one; the smaller adds something":
+                lambda one, lse, two, other: np.maximum(lse, other),
+            "that is the sum; its logarithm is wanted":
+                lambda one, lse, two, other: np.exp(lse) + np.exp(other),
+            "the logarithm of the sum, without the maximum added back":
+                lambda one, lse, two, other: np.log(1 + np.exp(-np.abs(lse - other))),
         },
     },
     examples={
@@ -190,10 +173,8 @@ check_merge = Function(
             np.maximum(lse, other) + np.log1p(np.exp(-abs(lse - other))),
         ),
     },
-    kind="two arrays, (output, lse)",
-    otherwise=_lost,
-    atol=1e-9,
-)
+    kind="two arrays, (output, lse)", otherwise=_lost, atol=1e-9,
+)  # fmt: skip
 
 
 def _loop(

@@ -16,21 +16,18 @@ check_growth = Value(
     "By what factor the memory of a hybrid model grows when the text doubles: what three layers "
     "with a state of 16 heads, 128 by 128 numbers each, and one layer with a cache of eight heads, "
     "128 numbers wide, store together after 200,000 words, over what they store after 100,000.",
-    right=AFTER / BEFORE,
-    mistakes={
+    right=AFTER / BEFORE, mistakes={
         "that is what the number of layers suggests, but the layers do not store alike: how many "
         "numbers are in one state, and how many in the cache?": 1.25,
         "the states keep their size, but the cache of the fourth layer does not": 1.0,
-        "only the cache grows with the text: the states have the same size before and after": (
-            4.0,
-            8.0,
-        ),
+        "only the cache grows with the text: the states have the same size before and after":
+            (4.0, 8.0),
         "that is the smaller number over the larger one": BEFORE / AFTER,
     },
     read=as_number,
     otherwise="count both: three states, and keys and values of one layer for every word",
     rtol=0.01,
-)
+)  # fmt: skip
 
 
 def _memory(asked: str, right: float, mistakes: dict[str, Any]) -> Value:
@@ -82,22 +79,18 @@ check_delta_step = Function(
     mistakes={
         "that adds the value: read first what the state returns for the key, and write only the "
         "difference": lambda s, k, v, beta: s + beta * np.outer(k, v),
-        "the sign: the state moves towards the value, not away from it": (
-            lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s)
-        ),
-        "beta is missing: it says how much of the difference is written": (
-            lambda s, k, v, beta: s + np.outer(k, v - k @ s)
-        ),
-        "that forgets under every key: the delta rule replaces only what stands under this one": (
-            lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v)
-        ),
-        "that is what is written: add it to the state": (
-            lambda s, k, v, beta: beta * np.outer(k, v - k @ s)
-        ),
+        "the sign: the state moves towards the value, not away from it":
+            lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s),
+        "beta is missing: it says how much of the difference is written":
+            lambda s, k, v, beta: s + np.outer(k, v - k @ s),
+        "that forgets under every key: the delta rule replaces only what stands under this one":
+            lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
+        "that is what is written: add it to the state":
+            lambda s, k, v, beta: beta * np.outer(k, v - k @ s),
     },
     why="The state has a row for each number of the key: np.outer(key, ...) has its shape.",
     axes="(d, v)",
-)
+)  # fmt: skip
 
 
 def _kept(length: int, window: int, sinks: int) -> list[int]:
@@ -122,14 +115,11 @@ check_kept = Function(
     "`kept(length, window, sinks)`, the positions, counted from 0 and in ascending order, that a "
     "cache of recent words and sinks keeps after `length` words were read: those of the first "
     "`sinks` words and of the last `window` words.",
-    right=_kept,
-    cases=[(20, 5, 3), (7, 4, 2), (6, 4, 2), (3, 4, 2), (10, 4, 0)],
-    mistakes={
+    right=_kept, cases=[(20, 5, 3), (7, 4, 2), (6, 4, 2), (3, 4, 2), (10, 4, 0)], mistakes={
         "the first words are gone, which is the colleague's cache": _recent,
         "only the first words are left": lambda length, window, sinks: list(range(sinks)),
-        "the sinks come on top of the window, they do not take its room": (
-            lambda length, window, sinks: sorted({*range(sinks), *_recent(length, window)[sinks:]})
-        ),
+        "the sinks come on top of the window, they do not take its room":
+            lambda length, window, sinks: sorted({*range(sinks), *_recent(length, window)[sinks:]}),
         "list[-0:] is the whole list": lambda length, window, sinks: (
             _kept(length, window, sinks) if sinks else list(range(length))
         ),
@@ -146,8 +136,6 @@ check_kept = Function(
         ),
     },
     examples={"got a list [0], wanted the first 3 and the last 5": lambda *case: [0]},
-    read=_positions,
-    where="kept({}, {}, {}): ",
-    why="It is given three whole numbers.",
+    read=_positions, where="kept({}, {}, {}): ", why="It is given three whole numbers.",
     otherwise=_off,
-)
+)  # fmt: skip

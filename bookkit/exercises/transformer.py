@@ -102,8 +102,7 @@ check_write = Function(
     "where `step(last, state)` takes the id of the last word and gives the scores of all words, "
     "a tensor (w), and the next state; `most` is the greatest number of words.",
     right=lambda step, state, most: [5, 4, 6][:most],
-    cases=[(_scores_after, 0, 9), (_scores_after, 0, 2)],
-    mistakes={
+    cases=[(_scores_after, 0, 9), (_scores_after, 0, 2)], mistakes={
         "the end is no word: leave it out": lambda step, state, most: [5, 4, 6, EOS],
         "the start is no word: leave it out": lambda step, state, most: [BOS, 5, 4, 6],
         "every step begins with the start: hand on the word that was written last": Sign(
@@ -114,10 +113,8 @@ check_write = Function(
         "at most 2 words: got 3 of them": lambda step, state, most: [5, 4, 6],
         "at most 9 words: got [7], wanted [5, 4, 6]": lambda step, state, most: [7],
     },
-    read=_written,
-    where="at most {2} words: ",
-    otherwise="got {got}, wanted {wanted}",
-)
+    read=_written, where="at most {2} words: ", otherwise="got {got}, wanted {wanted}",
+)  # fmt: skip
 
 
 def _padded(
@@ -142,27 +139,23 @@ check_shift = Function(
     "is to write, and a boolean mask of where a prediction counts; padding is 0, the start 1, the "
     "end 2.",
     right=lambda sentences: (_read(sentences), _write(sentences), _write(sentences) != PAD),
-    cases=[([[5, 6, 7], [8], [9, 10]],)],
-    parts={
+    cases=[([[5, 6, 7], [8], [9, 10]],)], parts={
         "read": {
             "the decoder reads the word that it is to write: copying is all it will learn. Put the "
             "start in front, and every word moves one place": _write,
-            "the end is read, too: nothing is written after it": (
-                lambda sentences: _padded(sentences, BOS, EOS)
-            ),
+            "the end is read, too: nothing is written after it":
+                lambda sentences: _padded(sentences, BOS, EOS),
             "the start is missing": _padded,
         },
         "write": {
             "the start is never written": _read,
             "the end has to be written: without it a translation never stops": _padded,
-            "the end stands behind the last word, not behind the padding": (
-                lambda sentences: torch.nn.functional.pad(_padded(sentences), (0, 1), value=EOS)
-            ),
+            "the end stands behind the last word, not behind the padding":
+                lambda sentences: torch.nn.functional.pad(_padded(sentences), (0, 1), value=EOS),
         },
         "mask": {
-            "True is where a prediction counts, False where there is padding": (
-                lambda sentences: _write(sentences) == PAD
-            ),
+            "True is where a prediction counts, False where there is padding":
+                lambda sentences: _write(sentences) == PAD,
             "padding counts, too": lambda sentences: _write(sentences) >= PAD,
             "the end counts: it has to be predicted": lambda sentences: _write(sentences) > EOS,
             "it follows what is written, not what is read: a padded place may still have a word "
@@ -170,4 +163,4 @@ check_shift = Function(
         },
     },
     kind="three tensors: what is read, what is written, the mask",
-)
+)  # fmt: skip

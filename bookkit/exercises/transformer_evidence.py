@@ -34,28 +34,24 @@ check_weights = Function(
     "`count(words, e, hidden, layers)`, the weights of the paper's model: blocks in encoder and "
     "decoder each, one matrix for both embeddings and the output, biases in the feed-forward "
     "layers alone, a norm with gain and bias after every sub-layer.",
-    right=lambda *sizes: int(_count(*sizes)),
-    cases=[(11, 6, 17, 3), (37_000, 512, 2048, 6)],
+    right=lambda *sizes: int(_count(*sizes)), cases=[(11, 6, 17, 3), (37_000, 512, 2048, 6)],
     mistakes={
         "the embedding has weights, too": partial(_count, embeddings=0),
         f"{SHARED} twice": partial(_count, embeddings=2),
         f"{SHARED} three times": partial(_count, embeddings=3),
-        "a block of the decoder has two attentions: itself and the memory": (
-            partial(_count, matrices=8)
-        ),
-        "the feed-forward layers have biases: hidden of them in the middle, e at the end": (
-            partial(_count, biased=0)
-        ),
+        "a block of the decoder has two attentions: itself and the memory":
+            partial(_count, matrices=8),
+        "the feed-forward layers have biases: hidden of them in the middle, e at the end":
+            partial(_count, biased=0),
         "every sub-layer has a norm, with e gains and e biases": partial(_count, norms=0),
         "a norm has e gains and e biases": partial(_count, norms=5 / 2),
         "the decoder's block has three sub-layers, so three norms": partial(_count, norms=4),
         "an attention has four matrices: query, key, value, output": partial(_count, matrices=9),
-        "there are `layers` blocks in the encoder and as many in the decoder": (
-            lambda words, e, hidden, layers: _count(words, e, hidden, 1)
-        ),
+        "there are `layers` blocks in the encoder and as many in the decoder":
+            lambda words, e, hidden, layers: _count(words, e, hidden, 1),
     },
     otherwise="count({}, {}, {}, {}): got {got:g}, which is not it",
-)
+)  # fmt: skip
 
 
 def _f(y: Tensor) -> Tensor:
@@ -81,30 +77,24 @@ check_orders = Several(
     questions={
         "pre": Function(
             "`pre(x, f, norm)`, a residual whose sub-layer reads what is normalised.",
-            right=lambda x, f, norm: x + f(norm(x)),
-            cases=[CASE],
-            mistakes={
+            right=lambda x, f, norm: x + f(norm(x)), cases=[CASE], mistakes={
                 **NEITHER,
                 "this is the other order, post": lambda x, f, norm: norm(x + f(x)),
-                "what goes around is x itself, not norm(x): else no path is free of norms": (
-                    lambda x, f, norm: norm(x) + f(norm(x))
-                ),
+                "what goes around is x itself, not norm(x): else no path is free of norms":
+                    lambda x, f, norm: norm(x) + f(norm(x)),
             },
         ),
         "post": Function(
             "`post(x, f, norm)`, a residual that is normalised as a whole.",
-            right=lambda x, f, norm: norm(x + f(x)),
-            cases=[CASE],
-            mistakes={
+            right=lambda x, f, norm: norm(x + f(x)), cases=[CASE], mistakes={
                 **NEITHER,
                 "this is the other order, pre": lambda x, f, norm: x + f(norm(x)),
-                "the sum is normalised, not each of its terms": (
-                    lambda x, f, norm: norm(x) + norm(f(x))
-                ),
+                "the sum is normalised, not each of its terms":
+                    lambda x, f, norm: norm(x) + norm(f(x)),
             },
         ),
     },
-)
+)  # fmt: skip
 
 
 def _later(lengths: Tensor, k: int, q: int, but: int = 0) -> Tensor:
@@ -128,8 +118,7 @@ check_torch_masks = Function(
     "of source words (b,) to `tgt_mask` (q, q), `src_key_padding_mask` (b, k) and "
     "`memory_key_padding_mask` (b, k).",
     right=lambda *given: (_later(*given), _padding(*given), _padding(*given)),
-    cases=[(torch.tensor([3, 7, 1]), 7, 5)],
-    parts={
+    cases=[(torch.tensor([3, 7, 1]), 7, 5)], parts={
         "tgt_mask": {
             POLARITY: lambda *given: ~_later(*given),
             "the diagonal is forbidden, too: a place may look at itself, or the first sees "
@@ -140,4 +129,4 @@ check_torch_masks = Function(
         "memory_key_padding_mask": OF_PADDING,
     },
     kind="three masks",
-)
+)  # fmt: skip
