@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from companion import cost as costs
 from companion.attention import scaled_dot_product_attention
+from companion.dispatch import definitions
 from companion.layers import FeedForward
 from companion.linear import elu_feature_map, linear_attention
 from companion.models.transformer import Block, LanguageModel, TransformerConfig
@@ -109,6 +110,12 @@ def textbook(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return torch.softmax(scores, -1) @ value
 
 
+def in_tiles(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Compute attention tile by tile, each by several calls of torch: the definition's loop."""
+    with definitions():
+        return tiled_attention(query, key, value)
+
+
 def mixers(growth: Growth, n: int, seed: int) -> Calls:
     """Return calls that turn queries, keys and values (1, h, n, d) into an output, and a GRU."""
     generator = torch.Generator().manual_seed(seed)
@@ -120,7 +127,7 @@ def mixers(growth: Growth, n: int, seed: int) -> Calls:
     return {
         "textbook": lambda: textbook(query, key, value),
         "fused": lambda: scaled_dot_product_attention(query, key, value),
-        "tiled": lambda: tiled_attention(query, key, value),
+        "tiled": lambda: in_tiles(query, key, value),
         "window": lambda: window_attention(query, key, value, left=w, right=w),
         "linear": lambda: linear_attention(
             query, key, value, feature_map=elu_feature_map, is_causal=False

@@ -22,7 +22,6 @@ from companion.cost import (
 )
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.models.transformer import LanguageModel
-from companion.tiled import tiled_attention
 from tests.transformers import config_of, each_variant
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
@@ -97,7 +96,6 @@ def by_definition(*arrays: Any, **options: Any) -> Any:
 
 METHODS: dict[Any, Any] = {
     "fused": scaled_dot_product_attention,
-    "tiled": tiled_attention,
     "definition": by_definition,
 }
 
