@@ -57,7 +57,8 @@ def softmax(xp: Any, scores: Any, sinks: Any = None) -> Any:
     array([[0.25, 0.75]])
     """
     logits = with_sinks(xp, scores, sinks)
-    powers = xp.exp(logits - finite(xp, row_maximum(xp, logits)))  # at most 1: no overflow
+    # At most 1: nothing overflows.
+    powers = xp.exp(logits - finite(xp, row_maximum(xp, logits)))
     total = xp.sum(powers, axis=-1, keepdims=True)
     weights = powers / xp.where(total > 0, total, 1.0)  # no key allowed: 0 / 1
     return weights[..., : scores.shape[-1]]
@@ -115,9 +116,10 @@ def self_attention(
 
 
 _SHAPES: dict[str, Any] = {
-    "query": "...h q d", "key": "...g k d", "value": "...g k v", "attn_mask": "mask: ~... ~q k",
-    "offset": "integers: b...", "sinks": "~...", "d": ">= 1", "dropout_p": ">= 0 and <= 1",
-    "softcap": "> 0", "enable_gqa": "g divides h",
+    "query": "...h q d", "key": "...g k d", "value": "...g k v",
+    "attn_mask": "mask: ~... ~q k", "offset": "integers: b...", "sinks": "~...",
+    "d": ">= 1", "dropout_p": ">= 0 and <= 1", "softcap": "> 0",
+    "enable_gqa": "g divides h",
 }  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from companion.attention import attention_with_weights, scaled_dot_product_atten
 from companion.contracts import contract
 
 _SHAPES: dict[str, Any] = {
-    "query": "...h q d", "key": "...g k d", "other_query": "...h q d", "other_key": "...g k d",
-    "value": "...g k v", "factor": "~...", "attn_mask": "mask: ~... ~q k",
-    "offset": "integers: b...", "d": ">= 1", "enable_gqa": "g divides h",
+    "query": "...h q d", "key": "...g k d", "other_query": "...h q d",
+    "other_key": "...g k d", "value": "...g k v", "factor": "~...",
+    "attn_mask": "mask: ~... ~q k", "offset": "integers: b...", "d": ">= 1",
+    "enable_gqa": "g divides h",
 }  # fmt: skip
 
 
@@ -61,8 +62,8 @@ def differential_attention(
     xp, dtype = namespace(query), result_dtype(query, key, other_query, other_key, value)
     query, key, other_query, other_key, value = widen(xp, query, key, other_query, other_key, value)
     attend = partial(
-        scaled_dot_product_attention, attn_mask=attn_mask, is_causal=is_causal, scale=scale,
-        enable_gqa=enable_gqa, offset=offset,
+        scaled_dot_product_attention, attn_mask=attn_mask,
+        is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
     )  # fmt: skip
     first, other = attend(query, key, value), attend(other_query, other_key, value)
     return cast(first - _for_heads(factor, value.dtype) * other, dtype)
@@ -101,8 +102,8 @@ def differential_attention_with_weights(
     xp, dtype = namespace(query), result_dtype(query, key, other_query, other_key, value)
     query, key, other_query, other_key, value = widen(xp, query, key, other_query, other_key, value)
     attend = partial(
-        attention_with_weights, attn_mask=attn_mask, is_causal=is_causal, scale=scale,
-        enable_gqa=enable_gqa, offset=offset,
+        attention_with_weights, attn_mask=attn_mask,
+        is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
     )  # fmt: skip
     first, other = attend(query, key, value), attend(other_query, other_key, value)
     factor = _for_heads(factor, value.dtype)

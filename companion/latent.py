@@ -11,7 +11,8 @@ from companion.contracts import contract
 _SHAPES: dict[str, Any] = {
     "query": "... h q d", "query_rotary": "... h q r", "latent": "... k c",
     "key_rotary": "... k r", "key_weight": "h c d", "value_weight": "h c v",
-    "attn_mask": "mask: ~... ~h ~q k", "offset": "integers: b...", "sinks": "h", "d": ">= 1",
+    "attn_mask": "mask: ~... ~h ~q k", "offset": "integers: b...",
+    "sinks": "h", "d": ">= 1",
 }  # fmt: skip
 
 
@@ -166,14 +167,14 @@ def absorbed_latent_attention(
     cached = _beside(xp, latent, key_rotary)[..., None, :, :]  # the one head, for all queries
     value = cached[..., : latent.shape[-1]]
     blend = scaled_dot_product_attention(
-        folded, cached, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset,
-        sinks=sinks,
+        folded, cached, value, attn_mask,
+        is_causal=is_causal, scale=scale, offset=offset, sinks=sinks,
     )  # fmt: skip
     return cast(blend @ value_weight, dtype)
 
 
 def _beside(xp: Any, first: Any, second: Any) -> Any:
     """Concatenate the features of two parts, whose leading axes broadcast."""
-    lead = broadcast_shape(first.shape[:-1], second.shape[:-1])
-    parts = [xp.broadcast_to(x, (*lead, x.shape[-1])) for x in (first, second)]  # type: ignore[misc]
+    lead: Any = broadcast_shape(first.shape[:-1], second.shape[:-1])
+    parts = [xp.broadcast_to(x, (*lead, x.shape[-1])) for x in (first, second)]
     return xp.concat(parts, axis=-1)

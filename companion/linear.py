@@ -236,8 +236,9 @@ def chunked_linear_attention(
 
     weights, query, writing, kept = _decayed_weights(xp, query, write, decay)
     if beta is not None:
-        # A step writes its value less what its key reads: from the state before the chunk, and
-        # from what earlier steps of the chunk wrote. The inverse, the WY form, solves for all.
+        # A step writes its value less what its key reads: from the state
+        # before the chunk, and from what earlier steps of the chunk wrote.
+        # The inverse, the WY form, solves for all.
         overlaps, comparing, _, _ = _decayed_weights(xp, key, write, decay)
         inverse = _unit_lower_inverse(xp, overlaps)
         value, comparing = inverse @ value, xp.unstack(inverse @ comparing, axis=-3)

@@ -42,7 +42,10 @@ ROWS = (
         sound=nothing_for_nothing,
         check=check_empty_row,
         hint="gives NaN",
-        threads=("pytorch/pytorch #103963 #41508 #131060", "ml-explore/mlx #2395"),
+        threads=(
+            "pytorch/pytorch #103963 #41508 #131060",
+            "ml-explore/mlx #2395",
+        ),
     ),
     Exhibit(
         "the average of all",

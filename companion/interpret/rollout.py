@@ -86,7 +86,8 @@ def cross_rollout(
     _check_square("encoder", encoder)
     _check_square("decoder", decoder)
     if len(cross) != len(decoder):
-        raise ValueError(f"cross: got {len(cross)} blocks, wanted {len(decoder)}, as in decoder")
+        count = len(decoder)
+        raise ValueError(f"cross: got {len(cross)} blocks, wanted {count}, as in decoder")
     _check_shape("cross", cross, (*decoder[0].shape[:-1], encoder[0].shape[-1]))
     memory = attention_rollout(encoder, residual=residual)
     flow = torch.zeros_like(cross[0])

@@ -146,8 +146,8 @@ class MultiHeadAttention(nn.Module):
         """
         if value is None and key.shape[-1] != self.value_dim:
             raise ValueError(
-                f"value: got None, wanted values of value_dim, {self.value_dim}, where key has "
-                f"{key.shape[-1]}"
+                f"value: got None, wanted values of value_dim, {self.value_dim}, "
+                f"where key has {key.shape[-1]}"
             )
         keys = self._split_heads(self.key_proj(key), self.key_norm)
         values = self._split_heads(self.value_proj(key if value is None else value))

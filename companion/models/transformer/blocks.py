@@ -135,11 +135,17 @@ class Block(nn.Module):
         lengths="integers: b",
     )  # fmt: skip
     def forward(
-        self, x: Tensor, memory: ProjectedMemory | None = None, *,
-        attn_mask: Tensor | None = None, is_causal: bool = False,
-        memory_mask: Tensor | None = None, cache: KVCache | None = None,
-        lengths: Tensor | None = None, need_weights: bool = False,
-    ) -> BlockOutput:  # fmt: skip
+        self,
+        x: Tensor,
+        memory: ProjectedMemory | None = None,
+        *,
+        attn_mask: Tensor | None = None,
+        is_causal: bool = False,
+        memory_mask: Tensor | None = None,
+        cache: KVCache | None = None,
+        lengths: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> BlockOutput:
         """Compute (b, n, e) from (b, n, e).
 
         Args:
@@ -156,18 +162,24 @@ class Block(nn.Module):
         """
         self._check_memory(memory, memory_mask)
         attended = self.self_attention(
-            self.self_residual.before(x), attn_mask=attn_mask, is_causal=is_causal, cache=cache,
-            lengths=lengths, need_weights=need_weights,
-        )  # fmt: skip
+            self.self_residual.before(x),
+            attn_mask=attn_mask,
+            is_causal=is_causal,
+            cache=cache,
+            lengths=lengths,
+            need_weights=need_weights,
+        )
         output, self_weights = attended if isinstance(attended, tuple) else (attended, None)
         x = self.self_residual.after(x, output)
 
         cross_weights = None
         if self.cross_attention is not None and self.cross_residual is not None:
             attended = self.cross_attention(
-                self.cross_residual.before(x), memory, attn_mask=memory_mask,
+                self.cross_residual.before(x),
+                memory,
+                attn_mask=memory_mask,
                 need_weights=need_weights,
-            )  # fmt: skip
+            )
             output, cross_weights = attended if isinstance(attended, tuple) else (attended, None)
             x = self.cross_residual.after(x, output)
 

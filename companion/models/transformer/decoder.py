@@ -32,11 +32,16 @@ class DecoderOutput(NamedTuple):
 
 
 def through_blocks(
-    x: Tensor, blocks: nn.ModuleList, memories: Sequence[ProjectedMemory] | None = None, *,
-    bias: Tensor | None = None, memory_mask: Tensor | None = None,
-    caches: Sequence[KVCache] | None = None, lengths: Tensor | None = None,
+    x: Tensor,
+    blocks: nn.ModuleList,
+    memories: Sequence[ProjectedMemory] | None = None,
+    *,
+    bias: Tensor | None = None,
+    memory_mask: Tensor | None = None,
+    caches: Sequence[KVCache] | None = None,
+    lengths: Tensor | None = None,
     weights_of: Container[int] = (),
-) -> DecoderOutput:  # fmt: skip
+) -> DecoderOutput:
     """Pass x, (b, n, e), through causal blocks, one after the other; see `Decoder.forward`.
 
     Args:
@@ -112,10 +117,15 @@ class Decoder(nn.Module):
         x="b n embed_dim", memory_mask="mask: ~b ~num_heads ~n _", lengths="integers: b",
     )  # fmt: skip
     def forward(
-        self, x: Tensor, memories: Sequence[ProjectedMemory] | None = None, *,
-        memory_mask: Tensor | None = None, caches: Sequence[KVCache] | None = None,
-        lengths: Tensor | None = None, weights_of: Container[int] = (),
-    ) -> DecoderOutput:  # fmt: skip
+        self,
+        x: Tensor,
+        memories: Sequence[ProjectedMemory] | None = None,
+        *,
+        memory_mask: Tensor | None = None,
+        caches: Sequence[KVCache] | None = None,
+        lengths: Tensor | None = None,
+        weights_of: Container[int] = (),
+    ) -> DecoderOutput:
         """Compute (b, n, e) from (b, n, e).
 
         Args:
