@@ -3,8 +3,7 @@
 python -m experiments bottleneck             run every arm on every seed, and write the record
 python -m experiments bottleneck --tune      choose the settings of the arms, and stop there
 python -m experiments atlas [ROW...]         hold today's models against their references
-python -m experiments recompute [--check]    compute intervals and verdicts again
-python -m experiments reword STUDY...        put new wordings of findings into records
+python -m experiments recompute [STUDY...]   compute intervals and verdicts from the runs again
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from experiments.engine.record import STUDIES
 OTHERS = {
     "atlas": "experiments.atlas.run",
     "recompute": "experiments.engine.recompute",
-    "reword": "experiments.engine.reword",
 }
 """What is no study, by name: modules with a `main` of their own."""
 

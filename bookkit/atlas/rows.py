@@ -113,7 +113,7 @@ class Atlas:
         seed: of the random weights and texts.
         length: tokens of a text.
         batch_size: texts.
-        code: digest of the code that checked.
+        code: commit and hashes of the code that checked.
     """
 
     rows: tuple[AtlasRow, ...]
@@ -125,7 +125,7 @@ class Atlas:
     seed: int
     length: int
     batch_size: int
-    code: str
+    code: Mapping[str, Any]
 
     def row(self, model_type: str) -> AtlasRow:
         """Return an architecture.

@@ -31,9 +31,10 @@ _NUMBER, _NONE = (int, float), type(None)
 _STUDY: dict[str, Kinds] = {
     "study": (str,), "title": (str,), "command": (str,), "seeds": (list,), "date": (str,),
     "processor": (str,), "threads": (int,), "versions": (dict,), "config": (dict,),
-    "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,), "claims": (dict,),
+    "code": (dict,), "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,),
+    "claims": (dict,),
 }  # fmt: skip
-_CODE: dict[str, Kinds] = {"code": (str,)}
+_CODE: dict[str, Kinds] = {"commit": (str, _NONE), "of": (str,), "files": (dict,)}
 _SPANS: dict[str, Kinds] = {"interval": (list,), "prediction": (list,)}
 _EXACT: dict[str, Kinds] = {"kind": (str,), "unit": (str,), "runs": (list,), "mean": _NUMBER}
 _MEASURE: dict[str, Kinds] = {**_EXACT, **_SPANS}
@@ -106,7 +107,8 @@ def read_study(record: Any, *, name: str) -> Study:
         ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.
     """
     where = f"record {name!r}"
-    _check_entries(record, where, _STUDY, _CODE)
+    _check_entries(record, where, _STUDY)
+    _check_code(record["code"], f"{where}, code")
     _check(record["study"] == name, f"{where}, study", record["study"], repr(name))
     _check(re.fullmatch(r"[a-z][a-z0-9_]*", name), where, name, "a name of a-z, 0-9 and _")
     _check(_is_date(record["date"]), f"{where}, date", record["date"], "YYYY-MM-DD")
@@ -198,6 +200,14 @@ def _bounds(entry: dict[str, Any], where: str) -> Bounds:
     fine = len(bounds) == 2 and all(end is None or type(end) in _NUMBER for end in bounds)
     _check(fine, f"{where}, bounds", bounds, "two numbers, null where one is not known")
     return (0, 100) if share else (bounds[0], bounds[1])
+
+
+def _check_code(entry: Any, where: str) -> None:
+    _check_entries(entry, where, _CODE)
+    _check(entry["of"] in ("code", "record"), f"{where}, of", entry["of"], "code or record")
+    for name, digest in entry["files"].items():
+        fine = type(digest) is str and re.fullmatch("[0-9a-f]{64}", digest)
+        _check(fine, f"{where}, files, {name}", digest, "a SHA-256 in base 16")
 
 
 def _check_fingerprint(entry: Any, where: str) -> None:

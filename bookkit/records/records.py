@@ -279,12 +279,15 @@ class Study:
         fingerprint: "losses" of the study's smoke configuration and their "tolerance", or None.
         measures: by name.
         claims: by name.
-        code: digest of the code that made the runs; None in records from before it was noted.
+        code: "commit", "files" with the SHA-256 of each at that commit, and "of": "code" if the
+            commit is that of the code that made the runs, "record" if no more is known than the
+            commit with which the record was stored.
     """
 
     study: str
     title: str
     command: str
+    code: Mapping[str, Any]
     seeds: tuple[int, ...]
     date: str
     processor: str
@@ -295,7 +298,6 @@ class Study:
     fingerprint: Mapping[str, Any] | None
     measures: Mapping[str, Measure] = field(default_factory=dict)
     claims: Mapping[str, Claim] = field(default_factory=dict)
-    code: str | None = None
 
     def __getitem__(self, key: str) -> Measure:
         if key not in self.measures:

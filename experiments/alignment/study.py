@@ -10,6 +10,7 @@ from companion.alignment import FastAlign, HMMAligner, IBMModel1, diagonal_links
 from companion.models.seq2seq import Seq2SeqConfig
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Answers, Experiment, numbers, on
 from experiments.engine.kinds import exact
 from experiments.engine.settings import REPORT_SEEDS, reported
@@ -127,5 +128,6 @@ STUDY = Experiment(
         "oracle/determiner_counts/*": exact("words"),
         "oracle/*": exact("%"), "diagonal/*": exact("%"), **kinds(TASK),
     },
+    files=TRANSLATORS,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

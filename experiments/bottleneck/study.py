@@ -12,6 +12,7 @@ from itertools import product
 
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Arm, Experiment, on, without
 from experiments.engine.settings import REPORT_SEEDS, reported
 from experiments.engine.translators import (
@@ -70,6 +71,7 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, arms=arms, outcome=outcome, beside=update_cost, timed=True,
     recorded=without("alignment", "link", "determiner"),
     kinds=kinds(SHORT, "*_short") | kinds(TASK),
+    files=(*TRANSLATORS, "experiments/engine/update_cost.py"),
     claims=read_claims(__file__, lost), tuning=choose,
     smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
 )  # fmt: skip

@@ -24,13 +24,14 @@ from companion.models.seq2seq import Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import TranslationModel
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS, TRANSLATORS
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number
 from experiments.engine.settings import REPORT_SEEDS, REPORT_STEPS, reported
 from experiments.engine.translators import (
-    AnySetting,
     GrammarTask,
     Setting,
+    Trainable,
     bin_name,
     kinds,
     outcome,
@@ -60,7 +61,7 @@ class LocalSetting(Setting):
         return replace(super().config(vocabularies), window=self.window)
 
 
-def trained_here() -> dict[str, AnySetting]:
+def trained_here() -> dict[str, Trainable]:
     """Return the settings of what this study trains.
 
     Luong's forms were not tuned. General and local-p have the settings of dot, from which they
@@ -77,12 +78,12 @@ def trained_here() -> dict[str, AnySetting]:
     }
 
 
-def everyone() -> dict[str, AnySetting]:
+def everyone() -> dict[str, Trainable]:
     """Return the settings of all arms; the first has no attention."""
     return {**reported(), **trained_here()}
 
 
-def costs(settings: Mapping[str, AnySetting], seed: int, task: GrammarTask) -> dict[str, float]:
+def costs(settings: Mapping[str, Trainable], seed: int, task: GrammarTask) -> dict[str, float]:
     """Return what training and decoding take, in seconds and bytes, for every arm.
 
     Bytes are those of tensors: of two updates the most at once, weights, gradients and moments
@@ -124,7 +125,7 @@ def decode(model: TranslationModel, batch: Batch) -> object:
     return state
 
 
-def training_mib(setting: AnySetting, vocabularies: tuple[int, int], batch: Batch) -> float:
+def training_mib(setting: Trainable, vocabularies: tuple[int, int], batch: Batch) -> float:
     """Return the most MiB of tensors at once in two updates, from the first weights on."""
     with LiveBytes() as count:
         model = setting.build(vocabularies)
@@ -181,6 +182,10 @@ STUDY = Experiment(
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
     kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
+    files=(
+        *TRANSLATORS, *TRANSFORMERS, "companion/cost/*.py",
+        "experiments/engine/update_cost.py", "experiments/transformer/study.py",
+    ),
     claims=read_claims(__file__), elsewhere=recorded,
     smoke=lambda: smoke_trace(trained_here().values()),
 )  # fmt: skip

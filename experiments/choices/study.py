@@ -19,6 +19,7 @@ from bookkit.records import Measure, load_result
 from experiments.alignment.study import FedSetting
 from experiments.buys.study import LocalSetting
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.settings import REPORT_SEEDS, reported
 from experiments.engine.translators import (
@@ -116,5 +117,6 @@ STUDY = Experiment(
     trials=Trials(
         tried, LEARNING_RATES, TRIAL_TASK, "loss_on_new_sentences", outcome=loss_on_new_sentences
     ),
+    files=(*TRANSLATORS, "experiments/alignment/study.py"),
     claims=read_claims(__file__), elsewhere=recorded, smoke=lambda: smoke_trace(tried().values()),
 )  # fmt: skip

@@ -27,6 +27,7 @@ from companion.models.transformer.states import changes_of
 from companion.tiled import tiled_attention, window_attention
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS
 from experiments.engine.experiment import Experiment, in_parallel
 from experiments.engine.kinds import number
 
@@ -399,5 +400,6 @@ STUDY = Experiment(
             }.items()
         },
     },
+    files=(*TRANSFORMERS, "companion/cost/*.py", "companion/linear.py", "companion/tiled.py"),
     claims=read_claims(__file__, time_for_operations), smoke=smoke,
 )  # fmt: skip

@@ -27,6 +27,7 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import GRAMMAR, TEXTS, TRANSFORMERS
 from experiments.engine.descent import train_new
 from experiments.engine.experiment import Answers, Experiment, by_item, numbers
 from experiments.engine.kinds import number, share
@@ -355,5 +356,6 @@ STUDY = Experiment(
         "top*/grammatical": share(TASK.samples, own=True),
         "*": share(TASK.beginnings),
     },
+    files=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "companion/decoding/*.py"),
     claims=read_claims(__file__, ahead_of_temperature), smoke=smoke,
 )  # fmt: skip

@@ -20,6 +20,7 @@ from bookkit.data.digits import handwritten_digits
 from companion.data.images import LabelledImages, ShuffledBatches
 from companion.models.vision import VisionConfig, VisionTransformer, to_patches
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -158,6 +159,10 @@ STUDY = Experiment(
     kinds={
         "*/loss": number("nats", 0), "*": lambda name: share(len(digits(TASK)[1].labels)),
     },
+    files=(
+        *TRANSFORMERS, "bookkit/data/digits.py", "companion/data/images.py",
+        "companion/models/vision/*.py",
+    ),
     claims=read_claims(__file__), smoke=smoke,
     data={
         "credit": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak (1998), "

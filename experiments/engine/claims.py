@@ -104,7 +104,7 @@ class Claim:
             of what is computed of them.
         finding: what a page says in large type when the claim holds, when it does not, and when
             the runs do not decide. It is no part of what was claimed, so it may be written after
-            the runs; `python -m experiments reword` puts it into the record.
+            the runs; `python -m experiments recompute` puts it into the record.
         history: where it comes from, and when it was made.
     """
 

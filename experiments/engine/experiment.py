@@ -27,6 +27,7 @@ from bookkit.records import Measure
 from experiments.engine.answers import Answered, answered, as_entry, error, from_measure
 from experiments.engine.claims import Answers as AnswersOf
 from experiments.engine.claims import Claim, Runs, asked, worded
+from experiments.engine.code import code_of, hashes
 from experiments.engine.kinds import Kinds, NumberKind, kind_of
 from experiments.engine.record import (
     LEAST_SEEDS,
@@ -36,8 +37,6 @@ from experiments.engine.record import (
     rounded,
     write_result,
 )
-from experiments.engine.source import code_digest
-from experiments.engine.steps import watched
 from experiments.engine.trials import TUNING_SEEDS, Trials, record_trials
 
 Outcome = TypeVar("Outcome")
@@ -70,6 +69,7 @@ class Experiment:
         name: of the folder and of the record.
         title: what is studied.
         seeds: those that are reported, none of which any setting was chosen on.
+        files: patterns of the files that decide the runs, beside `study.py`.
         least_seeds: how many of them there have to be.
         arms: gives what is compared.
         outcome: takes an arm's setting, its task and a seed, and gives its measures.
@@ -92,6 +92,7 @@ class Experiment:
     name: str
     title: str
     seeds: Sequence[int]
+    files: Sequence[str]
     smoke: Callable[[], Sequence[float]]
     kinds: Kinds
     arms: Callable[[], Mapping[str, Arm]] = dict
@@ -122,20 +123,13 @@ class Experiment:
         return {name: arm._asdict() for name, arm in self.arms().items()}
 
     @property
-    def code(self) -> str:
-        """The digest of all code that makes the runs."""
-        parts = [part for arm in self.arms().values() for part in arm]
-        return code_digest(*self.made_by(), *parts)
+    def all_files(self) -> list[str]:
+        """The patterns of all files that decide the runs."""
+        return [f"experiments/{self.name}/study.py", *self.files]
 
-    def trace(self) -> list[float]:
-        """Return the numbers of the smoke run, and what its optimizers do."""
-        with watched() as steps:
-            losses = list(self.smoke())
-        return [*losses, *steps.trace()]
-
-    def made_by(self) -> list[object]:
-        """Return the functions that make the runs."""
-        return [part for part in (self.outcome, self.beside, self.recorded) if part is not None]
+    def code(self) -> list[object]:
+        """Return what else tells runs of one code from those of another."""
+        return [fingerprint(self.smoke()), hashes(self.all_files)]
 
     def kind(self, name: str) -> NumberKind:
         """Return the kind of a measure."""
@@ -193,15 +187,15 @@ class Experiment:
 
     def outcomes(self, workers: int) -> tuple[Runs, dict[str, Answered]]:
         """Run every arm on every seed; return what was measured, and answers by item."""
-        smoke, arms = fingerprint(self.smoke()), self.arms()
+        code, arms = self.code(), self.arms()
         found: dict[str, list[Any]] = defaultdict(list)
         pairs = list(product(self.seeds, arms))
-        jobs = [(self.name, smoke, self.outcome, *arms[name], seed) for seed, name in pairs]
+        jobs = [(self.name, code, self.outcome, *arms[name], seed) for seed, name in pairs]
         for (_, name), measures in zip(pairs, in_parallel(run_cached, jobs, workers), strict=True):
             for what, value in measures.items():
                 found[f"{name}/{what}"].append(value)
         if self.beside is not None:
-            key = smoke, as_key(**self.fixed())
+            key = code, as_key(**self.fixed())
             work = [(self.name, key, self.beside, seed) for seed in self.seeds]
             outcomes = in_parallel(run_cached, work, 1 if self.timed else workers)
             for measures in outcomes:
@@ -213,7 +207,7 @@ class Experiment:
 
     def record(self, workers: int) -> Path:
         """Run the study, and write its record."""
-        code = self.code  # before the runs: what changes meanwhile did not make them
+        code = code_of(self.all_files)  # what changes during the runs did not make them
         measured, answers = self.outcomes(workers)
         runs = self.recorded(measured)
         return write_result(
@@ -228,7 +222,7 @@ class Experiment:
             data=self.data,
             code=code,
             least_seeds=self.least_seeds,
-            fingerprint=fingerprint(self.trace(), tolerance=self.tolerance),
+            fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
         )
 
     def tune(self, workers: int) -> None:
@@ -241,13 +235,12 @@ class Experiment:
         outcome = trials.outcome or self.outcome
         assert outcome is not None
         arms = [(setting, trials.task) for _, setting in rows]
-        code = fingerprint(self.smoke())
         record_trials(
             self.name,
             trials.metric or trials.measure,
             [name for name, _ in rows],
             [setting for _, setting in rows],
-            tried(self.name, outcome, arms, trials.measure, workers, code),
+            tried(self.name, outcome, arms, trials.measure, workers, self.code()),
             named=trials.named,
             digits=trials.digits,
         )
@@ -372,7 +365,7 @@ def tried(
     arms: Sequence[tuple[object, object]],
     measured: str,
     workers: int,
-    code: object = None,
+    code: object,
 ) -> list[list[float]]:
     """Run every setting on its task on the tuning seeds; return one list of runs for each.
 
@@ -411,12 +404,11 @@ def run_cached(
 
     Args:
         folder: where below `RUNS` outcomes are kept.
-        code: what else changes when the computation does, such as the trace of a smoke run.
+        code: what changes when the computation does: hashes of files, the trace of a smoke run.
         work: gives the outcome.
         arguments: of `work`.
     """
-    source = code_digest(work, *arguments)
-    key = as_key(code=code, source=source, work=work.__name__, arguments=arguments)
+    key = as_key(code=code, work=work.__qualname__, arguments=arguments)
     return cached(f"{folder}/{digest(key)}", key, lambda: dict(work(*arguments)))
 
 

@@ -182,12 +182,12 @@ def write_result(
     command: str,
     seeds: Sequence[int],
     threads: int,
+    code: Entry,
     config: Mapping[str, object],
     measures: Mapping[str, Entry],
     claims: Mapping[str, Entry] | None = None,
     data: Mapping[str, str] | None = None,
     fingerprint: Entry | None = None,
-    code: str | None = None,
     least_seeds: int = LEAST_SEEDS,
     directory: Path | None = None,
 ) -> Path:
@@ -199,12 +199,12 @@ def write_result(
         command: what runs it again.
         seeds: at least `least_seeds`, all different.
         threads: how many threads a run used.
+        code: that made the runs, from `experiments.engine.code`.
         config: what was fixed beforehand; dataclasses are written as mappings.
         measures: by name, each from `measure`.
         claims: by name, each from `claim`.
         data: "credit" and "licence" of data that others made, and "sha256" of their file.
         fingerprint: from `fingerprint`.
-        code: digest of the code that made the runs, from `Experiment.code`.
         least_seeds: fewer than 5 only where the history of the claims says why.
         directory: has a folder for each study; by default `experiments`.
 
@@ -233,7 +233,7 @@ def write_result(
             "fingerprint": fingerprint,
             "measures": measures,
             "claims": claims or {},
-            **({} if code is None else {"code": code}),
+            "code": code,
         },
         study,
     )

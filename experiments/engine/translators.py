@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -21,12 +21,9 @@ from companion.metrics import alignment_error_rate, bleu, exact_match, link_accu
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translator
+from experiments.engine.code import TRANSFORMERS, TRANSLATORS, hashes
 from experiments.engine.experiment import RUNS, Answers, as_key, by_item, digest, numbers
 from experiments.engine.kinds import Kinds, NumberKind, exact, number, share
-from experiments.engine.source import code_digest
-
-if TYPE_CHECKING:
-    from experiments.transformer.study import TransformerSetting
 
 Kind = Literal["none", "additive", "dot", "general", "concat"]
 
@@ -78,8 +75,42 @@ class Setting:
         return replace(self, steps=6, warmup_steps=2, hidden_dim=16, embed_dim=8, batch_size=16)
 
 
-AnySetting: TypeAlias = "Setting | TransformerSetting"
-"""What is trained, an RNN or a Transformer, and how."""
+class Trainable(Protocol):
+    """What is trained, an RNN or a Transformer, and how: a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def attention(self) -> str:
+        """The kind, by whose name it is tuned."""
+
+    @property
+    def learning_rate(self) -> float:
+        """The largest rate."""
+
+    @property
+    def steps(self) -> int:
+        """How many updates."""
+
+    @property
+    def warmup_steps(self) -> int:
+        """Over how many of them the rate grows."""
+
+    @property
+    def batch_size(self) -> int:
+        """Sentences of an update."""
+
+    def build(self, vocabularies: tuple[int, int]) -> Any:
+        """Return an untrained model, for source and target vocabularies of a size."""
+
+    def loss(self, model: Any, batch: Batch) -> Tensor:
+        """Return what training makes smaller."""
+
+    def links(self, trained: Trained, pairs: Sequence[Pair]) -> dict[str, float | Answers]:
+        """Hold attention against the gold links."""
+
+    def shrunk(self) -> Trainable:
+        """Return the setting of a smoke run."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +249,7 @@ class Trained:
         return sum(parameter.numel() for parameter in self.translator.model.parameters())
 
 
-def training_batches(setting: AnySetting, corpus: Corpus, seed: int) -> PooledBatches:
+def training_batches(setting: Trainable, corpus: Corpus, seed: int) -> PooledBatches:
     """Return the batches of a corpus, in the order of a seed."""
     return PooledBatches(
         corpus.train,
@@ -229,7 +260,7 @@ def training_batches(setting: AnySetting, corpus: Corpus, seed: int) -> PooledBa
     )
 
 
-def fit(setting: AnySetting, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
+def fit(setting: Trainable, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
     """Train one translator on a corpus."""
     torch.manual_seed(seed)
     model = setting.build(corpus.vocabularies)
@@ -308,10 +339,17 @@ def _next_noun(pair: Pair, start: int) -> int:
     return next((i for i in range(start, len(pair.classes)) if pair.classes[i] == "noun"), -1)
 
 
-def outcome(setting: AnySetting, task: Task, seed: int) -> dict[str, float | Answers]:
+def files_of(setting: Trainable) -> list[str]:
+    """Return the patterns of the files that decide what a setting learns."""
+    own = f"{type(setting).__module__.replace('.', '/')}.py"
+    return [own, *TRANSLATORS, *TRANSFORMERS]
+
+
+def outcome(setting: Trainable, task: Task, seed: int) -> dict[str, float | Answers]:
     """Train and evaluate one translator: every number that a study may want."""
     corpus = task.corpus(seed)
-    key = as_key(code=code_digest(fit, setting, task), setting=setting, task=task, seed=seed)
+    code = hashes(files_of(setting))
+    key = as_key(code=code, setting=setting, task=task, seed=seed)
     checkpoint = RUNS / f"{digest(key)}.safetensors"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     trained = fit(setting, corpus, seed, checkpoint)
@@ -341,14 +379,14 @@ def equal_parameters(setting: Setting, wanted: int, vocabularies: tuple[int, int
     return replace(setting, hidden_dim=min(range(16, 513, 2), key=distance))
 
 
-def parameter_count(setting: AnySetting, vocabularies: tuple[int, int]) -> int:
+def parameter_count(setting: Trainable, vocabularies: tuple[int, int]) -> int:
     """Return the number of weights of a setting, for source and target vocabularies of a size."""
     with torch.device("meta"):
         model = setting.build(vocabularies)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def smoke_trace(settings: Iterable[AnySetting]) -> list[float]:
+def smoke_trace(settings: Iterable[Trainable]) -> list[float]:
     """Run the whole pipeline small: the losses of a few updates and what evaluation finds.
 
     A change of the grammar, the batches, the model, the training or the metrics moves these

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from experiments.engine.code import hashes
 from experiments.engine.experiment import tried
-from experiments.engine.translators import AnySetting, Task, outcome
+from experiments.engine.translators import Task, Trainable, files_of, outcome
 from experiments.engine.trials import record_trials
 
-SettingT = TypeVar("SettingT", bound=AnySetting)
+SettingT = TypeVar("SettingT", bound=Trainable)
 
 LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
 
@@ -31,5 +32,6 @@ def tune(
         workers: processes of one thread each.
     """
     arms = [setting.attention for setting in settings]
-    runs = tried(name, outcome, [(setting, task) for setting in settings], metric, workers)
+    code = hashes(files_of(settings[0]))
+    runs = tried(name, outcome, [(setting, task) for setting in settings], metric, workers, code)
     return record_trials(name, metric, arms, settings, runs, lower_is_better=False, named=False)

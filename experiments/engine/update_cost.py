@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from statistics import median
 
 from companion.training import TrainingConfig, train
-from experiments.engine.translators import AnySetting, Task, training_batches
+from experiments.engine.translators import Task, Trainable, training_batches
 
 
 def update_costs(
-    settings: Mapping[str, AnySetting], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
+    settings: Mapping[str, Trainable], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
 ) -> dict[str, float]:
     """Return the CPU time of an update of every translator, as a multiple of the first one's.
 
@@ -23,7 +23,7 @@ def update_costs(
 
 
 def update_seconds(
-    settings: Mapping[str, AnySetting], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
+    settings: Mapping[str, Trainable], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
 ) -> dict[str, float]:
     """Return the seconds of CPU time that an update of every translator takes.
 

@@ -53,12 +53,13 @@ from companion.metrics import alignment_error_rate
 from companion.models.classifier import AttentionClassifier, ClassifierConfig
 from companion.models.seq2seq import Seq2Seq
 from companion.models.transformer import Transformer
+from experiments.engine import code
 from experiments.engine.claims_file import read_claims
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Answers, Arm, Experiment, by_item, on
 from experiments.engine.kinds import Kinds, NumberKind, number, share
 from experiments.engine.settings import LIVE_SETTINGS
-from experiments.engine.translators import AnySetting, Corpus, GrammarTask, Trained
+from experiments.engine.translators import Corpus, GrammarTask, Trainable, Trained
 from experiments.engine.translators import Setting as TranslatorSetting
 from experiments.engine.translators import fit as fit_translator
 from experiments.engine.trials import Trials, tuned
@@ -472,7 +473,7 @@ def smoke() -> list[float]:
     return trace + trained.losses + shares(rolled_out(trained, corpus.tests["test"]))
 
 
-def shrunk(setting: AnySetting, corpus: Corpus) -> Trained:
+def shrunk(setting: Trainable, corpus: Corpus) -> Trained:
     """Train a translator as small as a smoke run needs it."""
     return fit_translator(setting.shrunk(), corpus, seed=7)
 
@@ -518,5 +519,10 @@ STUDY = Experiment(
         "transformer": transformer(),
     },
     kinds=KINDS,
+    files=(
+        *code.TRANSLATORS, *code.TRANSFORMERS, "bookkit/data/classification.py",
+        "companion/interpret/*.py", "companion/models/classifier.py",
+        "experiments/transformer/study.py",
+    ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

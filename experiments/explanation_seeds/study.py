@@ -15,6 +15,7 @@ from bookkit.data.classification import Examples
 from companion.interpret import classifier_read, leave_one_out, top_places
 from companion.models.classifier import AttentionClassifier
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import LAYERS
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import NumberKind, share
 from experiments.explanation.study import (
@@ -84,5 +85,9 @@ STUDY = Experiment(
     seeds=SEEDS, beside=outcome, workers=1,
     config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
     kinds={"pointing/*_class": smaller_class} | KINDS,
+    files=(
+        *LAYERS, "bookkit/data/classification.py", "companion/interpret/*.py",
+        "companion/models/classifier.py", "experiments/explanation/study.py",
+    ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

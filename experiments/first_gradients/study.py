@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import ATTENTION
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number
 from experiments.scores.study import Start, drawn
@@ -60,5 +61,6 @@ STUDY = Experiment(
         "start": Start(queries=QUERIES), "widths": WIDTHS, "keys": KEYS, "starved": STARVED,
     },
     kinds={"*/starved": number("% of the queries", 0, 100), "*": number("", 0)},
+    files=(*ATTENTION, "experiments/scores/study.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -24,6 +24,7 @@ from companion.models.seq2seq import Seq2Seq
 from companion.translation import Translator
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSLATORS
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Arm, Experiment, on
 from experiments.engine.kinds import NumberKind, number, share
@@ -220,5 +221,6 @@ STUDY = Experiment(
         "*/character_errors/*": number("errors per 100 letters", 0),
         "*/final_loss": number("nats", 0), "*/weight/*": number("%", 0, 100), "*": of_phrases,
     },
+    files=(*TRANSLATORS, "bookkit/data/phrases.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

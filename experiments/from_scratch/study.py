@@ -25,6 +25,7 @@ from companion.training import train
 from experiments.engine.answers import Answered
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import SMALL
 from experiments.engine.descent import WARMUP, Draws, FromStart
 from experiments.engine.experiment import Experiment, in_parallel, on
 from experiments.engine.kinds import number, share
@@ -286,10 +287,6 @@ def smoke() -> list[float]:
 class SideBySide(Experiment):
     """A study that trains the models of all seeds of an arm at the same time."""
 
-    def made_by(self) -> list[object]:
-        """Return the functions that make the runs."""
-        return [outcome]
-
     def outcomes(self, workers: int) -> tuple[Runs, dict[str, Answered]]:
         """Run every arm; every seed has test items of its own, so no answers are compared."""
         arms = self.arms()
@@ -313,5 +310,6 @@ STUDY = SideBySide(
         "*/final_loss": number("nats", 0), "*/illusion": number("points", -100, 100),
         "*": share(TASK.test_size, own=True),
     },
+    files=SMALL,
     claims=read_claims(__file__), smoke=smoke, tuning=tune,
 )  # fmt: skip

@@ -20,6 +20,7 @@ from torch import Generator, Tensor, nn
 from companion.layers import FeedForward, MultiHeadAttention
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import LAYERS
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -254,5 +255,6 @@ STUDY = Experiment(
         "*/removed/*": number("points", -100, 100), "*/spare": number("% of the heads", 0, 100),
         "*": number("", 0, 1),
     },
+    files=LAYERS,
     claims=read_claims(__file__, off_two_thirds), smoke=smoke,
 )  # fmt: skip

@@ -18,6 +18,7 @@ from torch import Generator, Tensor, nn
 
 from companion.layers import FeedForward, MultiHeadAttention
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import LAYERS
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -218,5 +219,6 @@ STUDY = Experiment(
         "*/accuracy": share(ROOM.test_size, own=True), "*/final_loss": number("nats", 0),
         "*": number("", 0, 1),
     },
+    files=LAYERS,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

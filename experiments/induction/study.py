@@ -24,6 +24,7 @@ from companion.models.transformer import Block, LanguageModel, TransformerConfig
 from companion.training import TrainingConfig, train
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS
 from experiments.engine.experiment import Experiment, Measures, by_item, numbers, on
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
@@ -440,5 +441,6 @@ STUDY = Experiment(
         "*/test": share(TASK.test_size), "*/heads/*": number("heads", 0, 4),
         "*/largest_gain": number("points", -100, 100), "*": number("", 0, 1),
     },
+    files=TRANSFORMERS,
     claims=read_claims(__file__, last_quarter, steepest), smoke=smoke,
 )  # fmt: skip

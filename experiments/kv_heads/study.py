@@ -36,6 +36,7 @@ from companion.positions import rotate
 from companion.tiled import merge_attention
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import GRAMMAR, TEXTS, TRANSFORMERS
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number
@@ -348,5 +349,6 @@ STUDY = Experiment(
         "*/sound/*": number("%", 0, 100), "*/above_eight": number("nats a word"),
         "*": number("nats a word", 0),
     },
+    files=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "companion/cost/*.py", "companion/tiled.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

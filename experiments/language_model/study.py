@@ -24,6 +24,7 @@ from companion.data.vocabulary import Vocabulary
 from companion.decoding import sample
 from companion.models.transformer import LanguageModel, TransformerConfig
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import GRAMMAR, TEXTS, TRANSFORMERS
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number, share
@@ -202,5 +203,6 @@ STUDY = Experiment(
         "*/parameters": exact("weights"), "*/perplexity/*": number("", 1),
         "*/possible/*": share(TASK.samples, own=True), "*": number("nats"),
     },
+    files=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "bookkit/data/stories.py", "companion/decoding/*.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -6,6 +6,7 @@ recorded here.
 
 from __future__ import annotations
 
+from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
 from experiments.engine.translators import kinds, outcome, smoke_trace
@@ -14,5 +15,6 @@ STUDY = Experiment(
     name="live", title="The small translators of the live cells",
     seeds=REPORT_SEEDS, arms=lambda: on(LIVE_TASK, LIVE_SETTINGS), outcome=outcome,
     kinds=kinds(LIVE_TASK),
+    files=TRANSLATORS,
     smoke=lambda: smoke_trace(LIVE_SETTINGS.values()),
 )  # fmt: skip

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from companion.attention import attend, masked_softmax
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import ATTENTION
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number
 
@@ -304,5 +305,6 @@ STUDY = Experiment(
         "widths": WIDTHS.tolist(), "drawn": DRAWN.tolist(), "sizes": SIZES, "grid": len(GRID),
     },
     kinds={"exponent/*": number(""), "*": number("", 0)},
+    files=ATTENTION,
     claims=read_claims(__file__, percent), smoke=smoke, tolerance=1e-6,
 )  # fmt: skip

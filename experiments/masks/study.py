@@ -26,6 +26,7 @@ from companion.layers import FeedForward, MultiHeadAttention
 from companion.masks import causal_mask, padding_mask
 from companion.training import TrainingConfig
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import LAYERS
 from experiments.engine.descent import WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -258,5 +259,6 @@ STUDY = Experiment(
         "*loss": number("nats", 0), "*/teacher_forced": share(TASKS["next"].held_out, own=True),
         "*/generated*": share(TASKS["next"].held_out, own=True), "*": number("%", 0),
     },
+    files=(*LAYERS, "experiments/numerics/study.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -19,6 +19,7 @@ from torch import Generator, Tensor, nn
 
 from companion.attention import attention_with_lse
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import SMALL
 from experiments.engine.descent import CLIP, WARMUP, FromStart, new
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -270,5 +271,6 @@ STUDY = Experiment(
         "*/loss": number("nats", 0), "*/largest_score": number("", 0),
         "*/half_way": number("updates", 1), "*": number("%", 0, 100),
     },
+    files=(*SMALL, "experiments/numerics/study.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from companion.attention import (
 )
 from companion.scores import dot_score, scaled_dot_score
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import ATTENTION
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number, share
 
@@ -178,5 +179,6 @@ STUDY = Experiment(
         "*ratio": number("", 0), "*/lost": share(DRAWS.queries, own=True),
         "softcap/*": number("%", 0, 100), "*": number("%", 0),
     },
+    files=ATTENTION,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.models.transformer import Transformer, TransformerConfig
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TEXTS, TRANSFORMERS
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number
 
@@ -153,6 +154,7 @@ def gain(runs: Runs, name: str) -> list[float]:
 STUDY = Experiment(
     name="parallelism", title="All positions at once, or one after the other", seeds=SEEDS,
     beside=outcome, timed=True, kinds={"*": number("ms", 0)},
+    files=(*TRANSFORMERS, *TEXTS, "companion/models/seq2seq.py"),
     claims=read_claims(__file__, gain), smoke=smoke,
     config=lambda: {"size": SIZE, "rounds": ROUNDS, "threads": THREADS}, workers=1,
 )  # fmt: skip

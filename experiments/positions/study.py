@@ -27,6 +27,7 @@ from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
 from companion.positions import Linear, RotaryScaling, Yarn
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS
 from experiments.engine.descent import CLIP, WARMUP, FromStart
 from experiments.engine.experiment import Experiment, on, split_off
 from experiments.engine.kinds import number, share
@@ -136,5 +137,6 @@ STUDY = Experiment(
         "rescalings": rescalings(TASK), "arms": reported(),
     },
     kinds={"*/final_loss": number("nats", 0), "*": share(TASK.test_size, own=True)},
+    files=(*TRANSFORMERS, "bookkit/notebook/letters.py"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

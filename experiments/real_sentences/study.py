@@ -21,6 +21,7 @@ from bookkit.records import load_result
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Experiment, numbers, on
 from experiments.engine.kinds import Kinds, NumberKind, exact, number, share
 from experiments.engine.settings import REPORT_SEEDS
@@ -131,6 +132,7 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, outcome=outcome,
     arms=lambda: on(FileTask(""), {kind: Setting(kind) for kind in KINDS}),  # until there is a file
     kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
+    files=TRANSLATORS,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from companion.linear import chunked_linear_attention, elu_feature_map, linear_a
 from companion.masks import sliding_window_mask
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import SMALL
 from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
@@ -269,5 +270,6 @@ STUDY = Experiment(
         "*/final_loss": number("nats", 0), "*/gate/*": number("", 0, 1),
         "*": share(TASK.test_size, own=True),
     },
+    files=(*SMALL, "companion/linear.py"),
     claims=read_claims(__file__, answered), smoke=smoke,
 )  # fmt: skip

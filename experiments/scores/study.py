@@ -24,6 +24,7 @@ from companion.attention import attention_with_weights, scaled_dot_product_atten
 from companion.scores import dot_score, scaled_dot_score
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import SMALL
 from experiments.engine.descent import WARMUP
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number
@@ -358,5 +359,6 @@ STUDY = Experiment(
         "*_loss": number("nats", 0), "*/updates_to_half": number("updates", 0),
         "*/trace/*": number("", 0, 1), "*/largest/*": number("", 0, 1), "*": number("", 0),
     },
+    files=SMALL,
     claims=read_claims(__file__, slowdown, half_slowdown), smoke=smoke,
 )  # fmt: skip

@@ -21,6 +21,7 @@ from companion.models.transformer import LanguageModel
 from experiments.decoding import study as decoding
 from experiments.decoding.study import Setting, fit
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import GRAMMAR, TEXTS, TRANSFORMERS
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number
 
@@ -139,5 +140,9 @@ STUDY = Experiment(
         "final_loss": number("nats", 0), "*/kept": number("%", 0, 100),
         "*/overlap": number("%", 0, 100), "*/words": number("words a pass", 1),
     },
+    files=(
+        *TRANSFORMERS, *TEXTS, *GRAMMAR, "companion/decoding/*.py",
+        "experiments/decoding/study.py",
+    ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

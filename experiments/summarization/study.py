@@ -31,6 +31,7 @@ from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.training import TrainingConfig, train
 from companion.translation import Translation, Translator, replace_unknown
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import LAYERS, TEXTS
 from experiments.engine.experiment import Experiment, on, split_off
 from experiments.engine.kinds import NumberKind, exact, number, share
 from experiments.engine.trials import Trials, tuned
@@ -377,5 +378,9 @@ STUDY = Experiment(
         "*/p_gen/*": number("", 0, 1), "*/copied/*": number("", 0, 1), "*/again": number("", 0),
         "*/exact_*": of_reports, "*": share(TASK.tests),
     },
+    files=(
+        *LAYERS, *TEXTS, "bookkit/data/reports.py", "companion/decoding/*.py",
+        "companion/metrics.py", "companion/models/*.py", "companion/translation.py",
+    ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -18,12 +18,12 @@ from typing import Any
 
 import torch
 
-import companion
 from bookkit.data.grammar import english_spanish
 from bookkit.playables.translator import BANDS, FILES, FOLDER
 from bookkit.playables.weights import save_translator
 from companion.data.pairs import Pair
 from companion.translation import Translator
+from experiments.engine.code import TRANSLATORS, hashes
 from experiments.engine.record import processor, replace_file, versions
 from experiments.engine.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
 from experiments.engine.translators import Corpus, Kind, fit
@@ -37,8 +37,6 @@ SENTENCES = 75
 
 SENTENCE_SEED = 72_001
 UNROUNDED = Path("tests/bookkit/playables/translator-16-bit.safetensors")
-
-_CODE = ("models/seq2seq.py", "layers", "scores.py", "attention.py", "training.py", "data")
 
 
 def sentences_of_all_lengths(corpus: Corpus) -> list[Pair]:
@@ -90,14 +88,6 @@ def digest_of_pairs(pairs: Iterable[Pair]) -> str:
     return _digest(" ".join((*pair.source, "|", *pair.target)) for pair in pairs)
 
 
-def digest_of_code() -> str:
-    """Return a hash of the modules that decide the weights, as they stand now."""
-    package = Path(companion.__file__).parent
-    files = [file for part in _CODE for file in _modules(package / part)]
-    files += [Path(__file__).with_name(f"{name}.py") for name in ("settings", "translators")]
-    return _digest(file.read_text(encoding="utf-8") for file in files)
-
-
 def rounded(translator: Translator) -> Translator:
     """Round a translator's weights to float16: a copy beside the tests is half as large, then.
 
@@ -112,10 +102,6 @@ def rounded(translator: Translator) -> Translator:
     return translator
 
 
-def _modules(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(path.rglob("*.py"))
-
-
 def _digest(texts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
@@ -126,7 +112,7 @@ def _origin(kind: Kind, corpus: Corpus) -> dict[str, Any]:
         "seed": SEED,
         "setting": asdict(LIVE_SETTINGS[kind]),
         "task": asdict(LIVE_TASK),
-        "code": digest_of_code(),
+        "code": _digest(hashes(TRANSLATORS).values()),
         "data": digest_of_pairs(corpus.train),
         "date": date.today().isoformat(),
         "processor": processor(),

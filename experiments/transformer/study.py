@@ -22,11 +22,12 @@ from companion.models.transformer import Transformer, TransformerConfig
 from experiments.engine import trials
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS, TRANSLATORS
 from experiments.engine.experiment import Answers, Experiment, on
 from experiments.engine.settings import LIVE_TASK, REPORT_SEEDS, reported
 from experiments.engine.translators import (
-    AnySetting,
     GrammarTask,
+    Trainable,
     Trained,
     alignment,
     kinds,
@@ -184,7 +185,7 @@ def smoke() -> list[float]:
 
 def update_cost(seed: int) -> dict[str, float]:
     """Return what an update costs, as a multiple of the recurrent one without attention."""
-    rivals: dict[str, AnySetting] = {**reported(), "transformer": tuned(LARGE)}
+    rivals: dict[str, Trainable] = {**reported(), "transformer": tuned(LARGE)}
     costs = update_costs(rivals, TASK, seed)
     return {f"update_cost/{name}": cost for name, cost in costs.items() if name != "none"}
 
@@ -202,5 +203,6 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()), outcome=outcome,
     beside=update_cost, timed=True,
     kinds=kinds(TASK, "sinusoidal") | kinds(TASK, "rotary") | kinds(LIVE_TASK),
+    files=(*TRANSLATORS, *TRANSFORMERS, "experiments/engine/update_cost.py"),
     claims=read_claims(__file__, best_head), smoke=smoke, tuning=tune,
 )  # fmt: skip

@@ -16,10 +16,11 @@ from dataclasses import replace
 
 from experiments.engine import trials
 from experiments.engine.claims_file import read_claims
+from experiments.engine.code import TRANSFORMERS, TRANSLATORS
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number
 from experiments.engine.settings import LIVE_TASK, REPORT_SEEDS
-from experiments.engine.translators import AnySetting, Setting, kinds, outcome, smoke_trace
+from experiments.engine.translators import Setting, Trainable, kinds, outcome, smoke_trace
 from experiments.engine.tune import tune as tune_settings
 from experiments.engine.update_cost import update_costs
 from experiments.transformer.study import TransformerSetting
@@ -39,20 +40,20 @@ LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
 
 def tune(workers: int = 1) -> None:
     """Choose the learning rate of both without dropout, then try dropout at the best rate."""
-    starts: tuple[AnySetting, ...] = (TRANSFORMER, RECURRENT)
+    starts: tuple[Trainable, ...] = (TRANSFORMER, RECURRENT)
     rates = [replace(one, learning_rate=rate) for one in starts for rate in LEARNING_RATES]
     best = choose(rates, workers)
     choose([*rates, *(replace(one, dropout_p=0.1) for one in best.values())], workers)
 
 
-def choose(settings: Sequence[AnySetting], workers: int) -> dict[str, AnySetting]:
+def choose(settings: Sequence[Trainable], workers: int) -> dict[str, Trainable]:
     """Try every setting, record all, and return the best Transformer and the best recurrent."""
     return tune_settings(NAME, settings, VALIDATION, "exact_match/test", workers)
 
 
-def arms() -> dict[str, AnySetting]:
+def arms() -> dict[str, Trainable]:
     """Return both as tuned, each with its budgets."""
-    starts: dict[str, AnySetting] = {"transformer": TRANSFORMER, "additive": RECURRENT}
+    starts: dict[str, Trainable] = {"transformer": TRANSFORMER, "additive": RECURRENT}
     chosen = trials.tuned(NAME, starts)
     rivals = {"transformer": chosen["transformer"], "recurrent": chosen["additive"]}
     return {
@@ -78,5 +79,9 @@ STUDY = Experiment(
     name=NAME, title="A Transformer and a recurrent translator: equal updates and equal time",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, beside=update_cost,
     timed=True, kinds={"update_cost/*": number("× a recurrent update", 0), **kinds(TASK)},
+    files=(
+        *TRANSLATORS, *TRANSFORMERS, "experiments/engine/update_cost.py",
+        "experiments/transformer/study.py",
+    ),
     claims=read_claims(__file__), smoke=smoke, tuning=tune,
 )  # fmt: skip

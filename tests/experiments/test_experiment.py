@@ -89,6 +89,7 @@ def toy(**changes: Any) -> Experiment:
         "beside": beside,
         "kinds": {"*/seed": number("seeds"), "*": number("points")},
         "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", 50, history=LATER)},
+        "files": ["companion/scores.py"],
         "smoke": lambda: [1.0, 2.0],
     }
     return Experiment(**{**given, **changes})
@@ -105,6 +106,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
     monkeypatch.setattr(experiment, "in_parallel", run)
     monkeypatch.setattr(experiment, "RUNS", tmp_path)
+    monkeypatch.setattr(Experiment, "all_files", ["companion/scores.py"])
     return workers
 
 
@@ -177,7 +179,7 @@ def test_a_record_is_written(
     assert study.claim("more").verdict == "holds"
     assert study.claim("more").before == "It was less."
     assert study.command == "python -m experiments toy"
-    assert study.code == toy().code
+    assert list(study.code["files"]) == ["companion/scores.py"]
     assert study.config == {
         "a": {"setting": 100.0, "task": 10.0},
         "b/c": {"setting": 200.0, "task": 10.0},

@@ -15,6 +15,7 @@ from bookkit.records import recorded_studies
 from bookkit.records.reading import RECORD
 from experiments.engine import recompute
 from experiments.engine.claims import Claim
+from experiments.engine.code import hashes
 from experiments.engine.experiment import Experiment
 from experiments.engine.recompute import changed, recomputed, study_of
 from experiments.engine.record import STUDIES as STUDIES_FOLDER
@@ -43,25 +44,22 @@ def test_no_share_leaves_its_bounds_or_has_no_width(name: str) -> None:
                 assert least <= low < high <= most, key
 
 
-def test_other_code_is_listed_by_name(
+def test_what_changed_since_a_record_was_made_is_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    record = json.loads(text_of("lookup"))
-    now = study_of(record).code
-    for name in ("lookup", "scores", "heads"):
+    files = hashes(["companion/scores.py", "companion/masks.py"])
+    others = {"companion/scores.py": "0" * 64, "companion/gone.py": "0" * 64}
+    for name, changes in (("lookup", {}), ("scores", others)):
+        code = {"commit": "0123456789", "of": "code", "files": {**files, **changes}}
         (tmp_path / name).mkdir()
-    for name, code in (("lookup", now), ("scores", "0123")):
         told = {**json.loads(text_of(name)), "code": code}
         (tmp_path / name / RECORD).write_text(json.dumps(told), encoding="utf8")
-    unnamed = {key: value for key, value in json.loads(text_of("heads")).items() if key != "code"}
-    (tmp_path / "heads" / RECORD).write_text(json.dumps(unnamed), encoding="utf8")
     monkeypatch.setattr(recompute, "STUDIES", tmp_path)
-    monkeypatch.setattr(recompute, "OUTDATED", {"scores": "Only a name changed."})
-    recompute.check()
-    heads, scores = capsys.readouterr().out.splitlines()
-    assert heads == "heads: made before records named their code."
-    assert scores.startswith("scores: made by code 0123, which is ")
-    assert scores.endswith(" now. Only a name changed.")
+    recompute.main(["--check"])
+    assert capsys.readouterr().out == (
+        "scores: since its runs (commit 0123456), 2 of 3 files have changed or moved: "
+        "companion/scores.py, companion/gone.py\n"
+    )
 
 
 def turned_round(one: Claim) -> Iterator[Claim]:

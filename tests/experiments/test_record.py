@@ -109,6 +109,7 @@ def arguments(**changes: Any) -> dict[str, Any]:
         "command": "python -m experiments sample",
         "seeds": [1, 2, 3, 4, 5],
         "threads": 1,
+        "code": {"commit": None, "of": "code", "files": {}},
         "config": {"model": Setting()},
         "measures": {"b": record.measure(runs, PERCENT), "a": record.measure(runs, number("s"))},
         "claims": {"c": record.claim("It is.", runs, None, kind=PLAIN, side="above") | HISTORY},

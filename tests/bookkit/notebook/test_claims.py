@@ -27,7 +27,8 @@ def results(tmp_path: Path) -> Path:
     }
     for name, kept in (("first", ["gain", "loss"]), ("second", ["tie"])):
         record.write_result(
-            name, title="", command="", seeds=[1, 2, 3, 4, 5], threads=1, config={}, measures={},
+            name, title="", command="", seeds=[1, 2, 3, 4, 5], threads=1,
+            code={"commit": "0123456789", "of": "code", "files": {}}, config={}, measures={},
             claims={key: claims[key] | HISTORY for key in kept}, directory=tmp_path,
         )  # fmt: skip
     return tmp_path

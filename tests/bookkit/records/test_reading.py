@@ -37,6 +37,7 @@ def record() -> dict[str, Any]:
         "processor": "A processor",
         "threads": 1,
         "versions": {"python": "3.11.7"},
+        "code": {"commit": None, "of": "code", "files": {"study.py": "0" * 64}},
         "config": {"steps": 10},
         "data": None,
         "fingerprint": {"losses": [2.0, 1.0], "tolerance": 0.001},
