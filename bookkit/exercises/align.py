@@ -43,8 +43,7 @@ check_without_tanh = Function(
             lambda *given: _without_tanh(*given).T,
         "add what comes of query and key, do not multiply it":
             lambda query, key, w, u, v: query @ w @ (key @ u).T,
-    },
-    why="Do the axes meet?", axes="(q, k)",
+    }, why="Do the axes meet?", axes="(q, k)",
 )  # fmt: skip
 
 QUERY, VECTOR = np.array([1.0, 0.0]), np.array([1.0, -1.0])
@@ -56,26 +55,18 @@ check_additive = Several(
     'The additive score by hand: the query (1, 0) at the memory (0, 1) for "the", (1, 1) for "new" '
     'and (2, 0) for "house"; both matrices are the identity, and the vector is (1, -1). Two digits '
     "after the point will do.",
-    questions={
-        "scores": Value(
-            "(3,) how well each word answers.", right=SCORES, mistakes={
-                "the query is missing: it is added to every memory": np.tanh(MEMORY) @ VECTOR,
-                "the tanh is missing": (QUERY + MEMORY) @ VECTOR,
-                "the second number counts negatively: the vector is (1, -1)":
-                    np.tanh(QUERY + MEMORY).sum(-1),
-                "that is the dot product of the page before: add query and memory": MEMORY @ QUERY,
-            },
-            axes="(3,)", atol=0.011,
-        ),
-        "weights": Value(
-            "(3,) how much of each word.", right=POWERS / POWERS.sum(), mistakes={
-                "those are the exponentials: divide each by their sum": POWERS,
-                "those are the scores: take exp of each, then divide by the sum": SCORES,
-                "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
-            },
-            axes="(3,)", atol=0.011,
-        ),
-    },
+    scores=Value("(3,) how well each word answers.", right=SCORES, mistakes={
+        "the query is missing: it is added to every memory": np.tanh(MEMORY) @ VECTOR,
+        "the tanh is missing": (QUERY + MEMORY) @ VECTOR,
+        "the second number counts negatively: the vector is (1, -1)":
+            np.tanh(QUERY + MEMORY).sum(-1),
+        "that is the dot product of the page before: add query and memory": MEMORY @ QUERY,
+    }, axes="(3,)", atol=0.011),
+    weights=Value("(3,) how much of each word.", right=POWERS / POWERS.sum(), mistakes={
+        "those are the exponentials: divide each by their sum": POWERS,
+        "those are the scores: take exp of each, then divide by the sum": SCORES,
+        "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
+    }, axes="(3,)", atol=0.011),
 )  # fmt: skip
 
 
@@ -124,27 +115,25 @@ check_decoder_steps = Several(
     "`present`, in which the present one does. Both return (context, new state); `look(query)` "
     "gives a context, `cell(inputs, state)` the next state, where `inputs` is the list of vectors "
     "that the cell reads.",
-    questions={
-        "previous": Judged(
-            by=partial(_judge_step, "old state"), right=(_previous,), mistakes={
-                "the old state has to look": (_present,),
-                "the cell reads ['word', 'context of old state']":
-                    (lambda word, state, look, cell: (look(state), cell([word], state)),),
-                "the cell goes on from the old state": (
-                    lambda word, state, look, cell: _previous(
-                        word, state, look, lambda inputs, _: cell(inputs, word)
-                    ),
+    previous=Judged(
+        by=partial(_judge_step, "old state"), right=(_previous,), mistakes={
+            "the old state has to look": (_present,),
+            "the cell reads ['word', 'context of old state']":
+                (lambda word, state, look, cell: (look(state), cell([word], state)),),
+            "the cell goes on from the old state": (
+                lambda word, state, look, cell: _previous(
+                    word, state, look, lambda inputs, _: cell(inputs, word)
                 ),
-                "wanted (context, new state)": (lambda *given: _previous(*given)[::-1],),
-                "a step looks once":
-                    (lambda word, state, look, cell: (look(state), cell([look(state)], state)),),
-            },
-        ),
-        "present": Judged(
-            by=partial(_judge_step, "new state"), right=(_present,),
-            mistakes={"the new state has to look": (_previous,)},
-        ),
-    },
+            ),
+            "wanted (context, new state)": (lambda *given: _previous(*given)[::-1],),
+            "a step looks once":
+                (lambda word, state, look, cell: (look(state), cell([look(state)], state)),),
+        },
+    ),
+    present=Judged(
+        by=partial(_judge_step, "new state"), right=(_present,),
+        mistakes={"the new state has to look": (_previous,)},
+    ),
 )  # fmt: skip
 
 
@@ -207,6 +196,5 @@ check_best_shift = Function(
         "the sign: links that lie 1 row down have to be moved 1 row up, so the answer is -1":
             lambda links, pairs: -_best(links, pairs),
         "links that lie 1 row down: got 0, wanted -1": lambda links, pairs: 0,
-    },
-    read=_whole_rows, otherwise=_off,
+    }, read=_whole_rows, otherwise=_off,
 )  # fmt: skip

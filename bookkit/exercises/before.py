@@ -25,8 +25,7 @@ check_nearest = Function(
             lambda query, keys: int(np.linalg.norm(keys, axis=1).argmax()),
         "that key lies closest to the query: compare dot products, not distances":
             lambda query, keys: int(np.linalg.norm(keys - query, axis=1).argmin()),
-    },
-    otherwise="that key's product is not the largest: print keys @ query",
+    }, otherwise="that key's product is not the largest: print keys @ query",
 )  # fmt: skip
 
 
@@ -58,8 +57,7 @@ check_as_weights = Function(
         "the signs are turned round: the largest score gets the largest weight":
             lambda scores: _weights(-scores),
         "that is the logarithm of the weights": lambda scores: np.log(_weights(scores)),
-    },
-    axes="(q, k)",
+    }, axes="(q, k)",
 )  # fmt: skip
 
 
@@ -91,8 +89,7 @@ check_one_step = Function(
         "that is the step; add it to the weights": lambda w, x, y, rate: -rate * _gradient(w, x, y),
         "the step is rate times the gradient: is the rate used?":
             lambda w, x, y, rate: w - _gradient(w, x, y),
-    },
-    axes="(d,)",
+    }, axes="(d,)",
 )  # fmt: skip
 
 
@@ -117,6 +114,5 @@ check_fading = Function(
             lambda update, share: math.ceil((1 - share) / (1 - update)),
         "divide the logarithm of the share by that of the gate":
             lambda update, share: math.ceil(1 / _words(update, share)),
-    },
-    otherwise="fading({}, {}): got {got:g}. How much is left after 1 word, after 2, after 3?",
+    }, otherwise="fading({}, {}): got {got:g}. How much is left after 1 word, after 2, after 3?",
 )  # fmt: skip

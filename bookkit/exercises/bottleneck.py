@@ -38,31 +38,22 @@ WEIGHTS = np.exp(SCORES) / np.exp(SCORES).sum()
 check_looking = Several(
     'One step of attention by hand: the query (1, 2) at the memory (0, 1) for "the", (1, 1) for '
     '"new" and (2, 0) for "house"; scores are dot products. Two digits after the point will do.',
-    questions={
-        "weights": Value(
-            "(3,) how much of each word.", right=WEIGHTS, mistakes={
-                "those are the scores: take exp of each, then divide by the sum": SCORES,
-                "those are the exponentials: divide each by their sum": np.exp(SCORES),
-                "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
-                "those are the weights of the query (1, 0): here it is (1, 2)":
-                    masked_softmax(MEMORY[None, :, 0])[0],
-                "a query looks hardest at one word, but at the others, too": np.eye(3)[1],
-                "these weights look at every word alike: score them with the query":
-                    np.full(3, 1 / 3),
-            },
-            axes="(3,)", atol=0.006,
-        ),
-        "context": Value(
-            "(2,) the blend.", right=WEIGHTS @ MEMORY, mistakes={
-                "that is the plain mean of the memory: weight every row": MEMORY.mean(0),
-                "that is the sum of the memory: weight every row": MEMORY.sum(0),
-                "that is the memory of one word: blend all three": MEMORY[1],
-                "the numbers are right, in the wrong order: first, then second":
-                    (WEIGHTS @ MEMORY)[::-1],
-            },
-            axes="(2,)", atol=0.006,
-        ),
-    },
+    weights=Value("(3,) how much of each word.", right=WEIGHTS, mistakes={
+        "those are the scores: take exp of each, then divide by the sum": SCORES,
+        "those are the exponentials: divide each by their sum": np.exp(SCORES),
+        "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
+        "those are the weights of the query (1, 0): here it is (1, 2)":
+            masked_softmax(MEMORY[None, :, 0])[0],
+        "a query looks hardest at one word, but at the others, too": np.eye(3)[1],
+        "these weights look at every word alike: score them with the query": np.full(3, 1 / 3),
+    }, axes="(3,)", atol=0.006),
+    context=Value("(2,) the blend.", right=WEIGHTS @ MEMORY, mistakes={
+        "that is the plain mean of the memory: weight every row": MEMORY.mean(0),
+        "that is the sum of the memory: weight every row": MEMORY.sum(0),
+        "that is the memory of one word: blend all three": MEMORY[1],
+        "the numbers are right, in the wrong order: first, then second":
+            (WEIGHTS @ MEMORY)[::-1],
+    }, axes="(2,)", atol=0.006),
 )  # fmt: skip
 
 
@@ -74,12 +65,10 @@ check_uniform = Function(
     "`uniform_context(memory, mask)`, from annotations (b, k, d) and a mask (b, 1, k), True where "
     "a word stands, to one context a sentence, (b, 1, d), that looks at every word alike.",
     right=lambda memory, mask: _share(mask) @ memory,
-    cases=[
-        (
-            torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(0)),
-            (torch.arange(5) < torch.tensor([[4], [1], [3]]))[:, None],
-        )
-    ],
+    cases=[(
+        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(0)),
+        (torch.arange(5) < torch.tensor([[4], [1], [3]]))[:, None],
+    )],
     mistakes={
         "padding is averaged, too: use the mask": lambda memory, mask: memory.mean(1, keepdim=True),
         "padding is left out of the sum, but not of the number you divide by":
@@ -93,8 +82,7 @@ check_uniform = Function(
         "those are the weights; blend the memory with them": lambda memory, mask: _share(mask),
         "one query looks: keep its axis, (b, 1, d)":
             lambda memory, mask: (_share(mask) @ memory)[:, 0],
-    },
-    why="Do the axes meet?", axes="(b, 1, d)", atol=1e-5,
+    }, why="Do the axes meet?", axes="(b, 1, d)", atol=1e-5,
 )  # fmt: skip
 
 
@@ -107,12 +95,10 @@ check_last_states = Function(
     "over words and padding, and the numbers of words (b,), to the states after the last word, "
     "(b, d).",
     right=lambda outputs, lengths: _at(outputs, lengths - 1),
-    cases=[
-        (
-            torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
-            torch.tensor([2, 5, 1]),
-        )
-    ],
+    cases=[(
+        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
+        torch.tensor([2, 5, 1]),
+    )],
     mistakes={
         "those are the states after the padding: the very bug":
             lambda outputs, lengths: outputs[:, -1],
@@ -124,6 +110,5 @@ check_last_states = Function(
             lambda outputs, lengths: outputs[:, lengths - 1],
         "there is an axis of size 1 too many":
             lambda outputs, lengths: _at(outputs, lengths - 1)[:, None],
-    },
-    why="The last of 5 words has place 4.", axes="(b, d)", atol=1e-5,
+    }, why="The last of 5 words has place 4.", axes="(b, d)", atol=1e-5,
 )  # fmt: skip

@@ -57,8 +57,7 @@ check_longest = Function(
     examples={
         "longest(2, 6, 8): yours is one off":
             lambda width, bits, vocabulary: _most_words(width * bits, vocabulary) - (width == 2),
-    },
-    why="Are all three arguments used?", otherwise=_off,
+    }, why="Are all three arguments used?", otherwise=_off,
 )  # fmt: skip
 
 SEEDS = [10.0, 30.0, 50.0, 70.0, 90.0]

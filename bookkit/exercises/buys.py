@@ -49,8 +49,7 @@ check_local = Function(
         "the bell curve falls with the squared distance over 2 sigma^2": partial(_local, bell=2),
         "the place is a real number: do not round it":
             lambda scores, position, window: _local(scores, round(position), window),
-    },
-    where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12,
+    }, where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12,
 )  # fmt: skip
 
 ADDED = {"dot": (0, 0), "general": (1, 0), "concat": (2, 1), "local": (2, 1), "additive": (5, 1)}
@@ -77,8 +76,7 @@ check_weights = Function(
         "the prediction ends in a vector": _more(local=(2, 0)),
         "the context enters three gates of the GRU": _more(additive=(2, 1)),
         "the GRU has three gates, not one": _more(additive=(3, 1)),
-    },
-    where="more({0!r}, {1}): got {got:g}: ", otherwise="which is not it",
+    }, where="more({0!r}, {1}): got {got:g}: ", otherwise="which is not it",
 )  # fmt: skip
 
 check_updates = Function(
@@ -90,8 +88,7 @@ check_updates = Function(
         "a dearer update leaves fewer of them, not more": lambda budget, cost: budget * cost,
         "an update that is not finished in time does not count":
             (lambda budget, cost: budget / cost, lambda budget, cost: budget // cost + 1),
-    },
-    where="updates({}, {}): ", otherwise="got {got:g}",
+    }, where="updates({}, {}): ", otherwise="got {got:g}",
 )  # fmt: skip
 
 Arms = Mapping[str, tuple[float, float]]
@@ -141,6 +138,5 @@ check_front = Function(
         "'a' is missing: whatever is better also costs more": lambda arms: _front(arms) - {"a"},
         "'a' is missing: its twin is no better":
             lambda arms: _front(arms) - ({"a"} if arms["a"] == arms["b"] else set()),
-    },
-    read=_names, otherwise=_off_the_front,
+    }, read=_names, otherwise=_off_the_front,
 )  # fmt: skip

@@ -53,28 +53,19 @@ TOKEN, ROOM = 2 * LAYERS * KEY_HEADS * WIDTH * NUMBER_BYTES, 8 * 2**30
 check_bytes = Several(
     "By hand, for a model of 32 layers with 32 heads of queries and 8 heads of keys and values of "
     "width 128, which stores a number in 2 bytes.",
-    questions={
-        "per_token": Value(
-            "The bytes of the keys and values of one token.", right=TOKEN, mistakes={
-                "there is a key and a value, and each number takes 2 bytes":
-                    (TOKEN // 2, TOKEN // 4),
-                "every layer keeps its own keys and values": TOKEN // LAYERS,
-                "keys and values have 8 heads: the 32 heads of queries are not kept":
-                    TOKEN * QUERY_HEADS // KEY_HEADS,
-                "every head has a key and a value of its own": TOKEN // KEY_HEADS,
-                "a token's keys and values are vectors of width 128": TOKEN // WIDTH,
-            },
-            otherwise="got {got:g} bytes",
-        ),
-        "tokens": Value(
-            "How many tokens fit into 8 GiB, 8 * 2**30 bytes.", right=ROOM // TOKEN, mistakes={
-                "a GiB is 2**30 bytes": 8 * 10**9 // TOKEN,
-                "that is for 1 GiB": ROOM // 8 // TOKEN,
-                "that is how many bytes there are": ROOM,
-            },
-            otherwise="got {got:g} tokens",
-        ),
-    },
+    per_token=Value("The bytes of the keys and values of one token.", right=TOKEN, mistakes={
+        "there is a key and a value, and each number takes 2 bytes": (TOKEN // 2, TOKEN // 4),
+        "every layer keeps its own keys and values": TOKEN // LAYERS,
+        "keys and values have 8 heads: the 32 heads of queries are not kept":
+            TOKEN * QUERY_HEADS // KEY_HEADS,
+        "every head has a key and a value of its own": TOKEN // KEY_HEADS,
+        "a token's keys and values are vectors of width 128": TOKEN // WIDTH,
+    }, otherwise="got {got:g} bytes"),
+    tokens=Value("How many tokens fit into 8 GiB, 8 * 2**30 bytes.", right=ROOM // TOKEN, mistakes={
+        "a GiB is 2**30 bytes": 8 * 10**9 // TOKEN,
+        "that is for 1 GiB": ROOM // 8 // TOKEN,
+        "that is how many bytes there are": ROOM,
+    }, otherwise="got {got:g} tokens"),
 )  # fmt: skip
 
 
@@ -118,8 +109,7 @@ check_kept = Function(
     examples={
         "the positions of 6 words are 0 to 5": lambda n, window, first: [n],
         "got [3], which is not it": lambda n, window, first: [3],
-    },
-    read=_positions, where="kept({}, {}, {}): ", otherwise=_other_positions,
+    }, read=_positions, where="kept({}, {}, {}): ", otherwise=_other_positions,
 )  # fmt: skip
 
 

@@ -33,8 +33,7 @@ check_field = Function(
             lambda kernels, strides: _field(kernels, [*strides[1:], 1]),
         "windows overlap: a layer adds its width less one, it does not multiply":
             lambda kernels, strides: math.prod(kernels),
-    },
-    where="kernels {}, strides {}: got {got:g}: ", otherwise="wanted {wanted}",
+    }, where="kernels {}, strides {}: got {got:g}: ", otherwise="wanted {wanted}",
 )  # fmt: skip
 
 HEAVY = np.full((4, 4), 0.01)
@@ -99,8 +98,7 @@ check_gradient = Function(
                 * _slope(scores, cell)
             )
         ),
-    },
-    rtol=1e-6, atol=1e-9,
+    }, rtol=1e-6, atol=1e-9,
 )  # fmt: skip
 
 

@@ -72,8 +72,7 @@ check_absorb = Function(
                 lambda *given: _absorb(*given)[2] / _absorb(*given)[1][:, None],
             OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[2],
         },
-    },
-    kind="three: maximum, sum and unfinished output", where="{when}", rtol=1e-9, atol=1e-9,
+    }, kind="three: maximum, sum and unfinished output", where="{when}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 
 
@@ -114,8 +113,7 @@ check_heads = Function(
         "every layer has a cache": lambda free, layers, *rest: max(_fitting(free, 1, *rest)),
         "the least number was asked for, not the largest":
             lambda *given: min(filter(None, _fitting(*given)), default=0),
-    },
-    otherwise="heads_that_fit({}, {}, {}, {}, {}, {}): got {got:g}",
+    }, otherwise="heads_that_fit({}, {}, {}, {}, {}, {}): got {got:g}",
 )  # fmt: skip
 
 
@@ -145,8 +143,7 @@ check_visible = Function(
     examples={
         "visible(9, 3, 2): the shape is right, the numbers are not":
             lambda n, *sizes: _visible(n, *sizes) & ~np.eye(n, dtype=bool),
-    },
-    where="visible({}, {}, {}): ",
+    }, where="visible({}, {}, {}): ",
 )  # fmt: skip
 
 
@@ -176,6 +173,5 @@ check_delta = Function(
         "forgetting the whole state is a decay, the delta rule changes what is under the key":
             lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
         "rows are the features of keys": lambda s, k, v, beta: s + beta * np.outer(v - k @ s, k),
-    },
-    rtol=1e-9, atol=1e-9,
+    }, rtol=1e-9, atol=1e-9,
 )  # fmt: skip

@@ -36,8 +36,7 @@ check_largest_weight = Function(
             lambda vector, k: _size(vector),
         "each score is a sum over all entries of the vector":
             lambda vector, k: _share(2 * max(map(abs, vector)), k - 1),
-    },
-    why="Take the absolute value of every entry.",
+    }, why="Take the absolute value of every entry.",
 )  # fmt: skip
 
 
@@ -53,25 +52,22 @@ LOCAL = INSIDE * GAUSSIAN
 check_window = Several(
     "Local attention by hand: scores 0, 1 and 2, p = 0 and D = 2. Two digits after the point will "
     "do.",
-    questions={
-        "weights": Value(
-            '(3,) the weights of "the", "new" and "house".',
-            right=LOCAL, mistakes={
-                "those are the weights without the Gaussian": INSIDE,
-                "that is the Gaussian alone: multiply the weights by it": GAUSSIAN,
-                "do not divide again: local-p leaves the sum below 1": LOCAL / LOCAL.sum(),
-                "sigma is D / 2, which is 1 here": INSIDE * np.exp(-2 * DISTANCE**2),
-                "the distance is squared": INSIDE * np.exp(-DISTANCE / 2),
-                "the softmax comes first: the Gaussian multiplies weights, not scores":
-                    _softmax(SCORES * GAUSSIAN),
-            },
-            axes="(3,)", atol=0.006,
-        ),
-        "total": Value(
-            "What they add up to.", right=float(LOCAL.sum()),
-            mistakes={"that is the sum before the Gaussian": 1.0}, atol=0.011,
-        ),
-    },
+    weights=Value(
+        '(3,) the weights of "the", "new" and "house".',
+        right=LOCAL, mistakes={
+            "those are the weights without the Gaussian": INSIDE,
+            "that is the Gaussian alone: multiply the weights by it": GAUSSIAN,
+            "do not divide again: local-p leaves the sum below 1": LOCAL / LOCAL.sum(),
+            "sigma is D / 2, which is 1 here": INSIDE * np.exp(-2 * DISTANCE**2),
+            "the distance is squared": INSIDE * np.exp(-DISTANCE / 2),
+            "the softmax comes first: the Gaussian multiplies weights, not scores":
+                _softmax(SCORES * GAUSSIAN),
+        }, axes="(3,)", atol=0.006,
+    ),
+    total=Value(
+        "What they add up to.", right=float(LOCAL.sum()),
+        mistakes={"that is the sum before the Gaussian": 1.0}, atol=0.011,
+    ),
 )  # fmt: skip
 
 DICE = np.random.default_rng(0)
@@ -87,8 +83,7 @@ check_general_keys = Function(
         "that is the matrix: the memory is missing": lambda memory, weight: weight,
         "that adds a constant to each word: no bias here":
             lambda memory, weight: memory @ weight.T + 1,
-    },
-    why="the widths differ: (k, e) times (e, d) gives (k, d)", axes="(k, d)",
+    }, why="the widths differ: (k, e) times (e, d) gives (k, d)", axes="(k, d)",
 )  # fmt: skip
 
 
@@ -101,12 +96,10 @@ check_positions = Function(
     "own sentence: from numbers (b, q), one for each query, and a mask (b, 1, k), True where a "
     "word stands, to positions (b, q).",
     right=_positions,
-    cases=[
-        (
-            torch.randn(3, 2, generator=torch.Generator().manual_seed(0)),
-            (torch.arange(7) < torch.tensor([[4], [7], [2]]))[:, None],
-        )
-    ],
+    cases=[(
+        torch.randn(3, 2, generator=torch.Generator().manual_seed(0)),
+        (torch.arange(7) < torch.tensor([[4], [7], [2]]))[:, None],
+    )],
     mistakes={
         "that is the length of the padded batch: the very bug":
             lambda logits, mask: mask.shape[-1] * torch.sigmoid(logits),
@@ -120,6 +113,5 @@ check_positions = Function(
             lambda logits, mask: (mask.sum(-1) - 1) * torch.sigmoid(logits),
         "one number for each query: the shape is (b, q)":
             lambda logits, mask: _positions(logits, mask)[:, None],
-    },
-    why="mask.sum(-1) counts words, and has shape (b, 1).", axes="(b, q)",
+    }, why="mask.sum(-1) counts words, and has shape (b, 1).", axes="(b, q)",
 )  # fmt: skip

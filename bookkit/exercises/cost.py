@@ -24,8 +24,7 @@ check_block = Function(
         "attention has four projections: the output's, too": lambda n, e: _block(n, e, products=11),
         "feed-forward has two products, of e and 4 e each": lambda n, e: _block(n, e, products=8),
         "that is training: the forward pass alone is asked for": lambda n, e: 3 * _block(n, e),
-    },
-    otherwise="flops({}, {}): got {got:g}, which is not it",
+    }, otherwise="flops({}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
 check_crossing = Function(
@@ -37,8 +36,7 @@ check_crossing = Function(
         "there are four projections of e by e": lambda e, f: f - e,
         "there are four projections: queries, keys, values, output": lambda e, f: f - 1.5 * e,
         "scores and blend are two products of all pairs": lambda e, f: 2 * (f - 2 * e),
-    },
-    otherwise="crossing({}, {}): got {got:g}, which is not it",
+    }, otherwise="crossing({}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
 check_share = Function(
@@ -55,8 +53,7 @@ check_share = Function(
             lambda weights, cache, b: b * (weights + cache) / (weights + b * cache),
         "weights are shared, caches are not":
             lambda weights, cache, b: (b * weights + cache) / (b * (weights + cache)),
-    },
-    otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it",
+    }, otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
 POWERS = (([1, 2, 4, 8], 2.0), ([3, 9, 30, 40], 1.5))
@@ -78,6 +75,5 @@ check_exponents = Function(
         "from each length to the next, not from the first": lambda lengths, times: (
             np.log(np.array(times[1:]) / times[0]) / np.log(np.array(lengths[1:]) / lengths[0])
         ),
-    },
-    axes="(n - 1,), one between neighbours", otherwise="exponents({0}, ...): got {got}, not it",
+    }, axes="(n - 1,), one between neighbours", otherwise="exponents({0}, ...): got {got}, not it",
 )  # fmt: skip

@@ -37,8 +37,7 @@ check_top_p = Function(
         "the improbable words are left: begin with the most probable":
             lambda given, p: _normal(given - _cut(given, p)),
         "nothing is cut": lambda given, p: given,
-    },
-    otherwise="keep({}, {}): got {got}, which is not it",
+    }, otherwise="keep({}, {}): got {got}, which is not it",
 )  # fmt: skip
 
 
@@ -65,8 +64,7 @@ check_words_left = Function(
             "min-p asks for a tenth of the highest probability, not for 0.1":
                 lambda given: int((given >= 0.1).sum()),
         },
-    },
-    kind="two numbers, (temperature first, cut first)",
+    }, kind="two numbers, (temperature first, cut first)",
     otherwise="words_left({}): got {got:g}, which is not it",
 )  # fmt: skip
 
@@ -75,25 +73,19 @@ SHARED = np.minimum(DRAFT, TARGET)
 
 check_draft = Several(
     "By hand, for a small draft (0.5, 0.3, 0.2) of a model (0.2, 0.5, 0.3).",
-    questions={
-        "rate": Value(
-            "How often a proposed word is kept.", right=SHARED.sum(), mistakes={
-                "that is how often a word is refused": 1 - SHARED.sum(),
-                "each word counts as often as it is proposed": (SHARED / DRAFT).mean(),
-            },
-            otherwise="got {got}, which is not it",
-        ),
-        "replacement": Value(
-            "(3,) the distribution from which a refused word is replaced.",
-            right=_normal(TARGET - SHARED), mistakes={
-                "divide by the sum: a distribution sums to 1": TARGET - SHARED,
-                "not the model itself: it would get its favourite words twice": TARGET,
-                "what the model gives beyond the draft, not the draft beyond the model":
-                    _normal(DRAFT - SHARED),
-            },
-            otherwise="got {got}, which is not it",
-        ),
-    },
+    rate=Value("How often a proposed word is kept.", right=SHARED.sum(), mistakes={
+        "that is how often a word is refused": 1 - SHARED.sum(),
+        "each word counts as often as it is proposed": (SHARED / DRAFT).mean(),
+    }, otherwise="got {got}, which is not it"),
+    replacement=Value(
+        "(3,) the distribution from which a refused word is replaced.",
+        right=_normal(TARGET - SHARED), mistakes={
+            "divide by the sum: a distribution sums to 1": TARGET - SHARED,
+            "not the model itself: it would get its favourite words twice": TARGET,
+            "what the model gives beyond the draft, not the draft beyond the model":
+                _normal(DRAFT - SHARED),
+        }, otherwise="got {got}, which is not it",
+    ),
 )  # fmt: skip
 
 
@@ -117,6 +109,5 @@ check_written = Function(
             lambda draft, target: np.minimum(draft, target) + target,
         "it is drawn from the model, not from the draft":
             lambda draft, target: _written(draft, target, draft),
-    },
-    otherwise="written({}, {}): got {got}, which is not it",
+    }, otherwise="written({}, {}): got {got}, which is not it",
 )  # fmt: skip

@@ -43,6 +43,5 @@ check_best = Function(
         "the mean a word is another penalty: the factor has 5 + length, and an exponent":
             lambda log_probs, words, penalty: _winner(np.divide(log_probs, words)),
         "the penalty is not used": lambda log_probs, words, penalty: _winner(log_probs),
-    },
-    read=_place, otherwise="best({}, {}, {}): got {got:g}, which is not it",
+    }, read=_place, otherwise="best({}, {}, {}): got {got:g}, which is not it",
 )  # fmt: skip

@@ -27,7 +27,7 @@ from bookkit.exercises.answers import (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Exercise(ABC):
     """What all exercises are: something is asked, and answers are judged.
 
@@ -39,9 +39,9 @@ class Exercise(ABC):
 
     def __post_init__(self) -> None:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.names])
-        object.__setattr__(self, "__signature__", signature)
-        object.__setattr__(self, "__doc__", self.asked)
+        names = [name.replace(" ", "_") for name in self.names]
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+        self.__doc__ = self.asked
 
     def __call__(self, *answers: Any, **by_name: Any) -> None:
         """Print "Right." if the answers are right.
@@ -49,7 +49,7 @@ class Exercise(ABC):
         Raises:
             AssertionError: they are not; the message is a hint at the cause.
         """
-        self.judge(*inspect.signature(self).bind(*answers, **by_name).args)
+        self.judge(*self.__signature__.bind(*answers, **by_name).args)
         print("Right.")
 
     @property
@@ -70,7 +70,7 @@ class Exercise(ABC):
         """Yield each hint with answers that deserve it."""
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Compared(Exercise):
     """An answer that is compared with the right one.
 
@@ -118,7 +118,7 @@ class Compared(Exercise):
                 yield hint, (one.example if isinstance(one, Sign) else one,)
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Value(Compared):
     """A value that is worked out by hand; its mistakes are wrong values."""
 
@@ -128,7 +128,7 @@ class Value(Compared):
         self.compare(got)
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Function(Compared):
     """A function that is written; its mistakes are wrong functions.
 
@@ -188,7 +188,7 @@ class Function(Compared):
         return function
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Verdict(Exercise):
     """A test that is written: it is tried on suspects, some of which are sound.
 
@@ -235,7 +235,7 @@ class Verdict(Exercise):
         return lambda *_: self.give(next(known))
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Several(Exercise):
     """Several answers, of which each is judged alone.
 
@@ -245,10 +245,14 @@ class Several(Exercise):
 
     questions: Mapping[str, Exercise]
 
+    def __init__(self, asked: str, **questions: Exercise) -> None:
+        self.asked, self.questions = asked, questions
+        self.__post_init__()
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the answers are called."""
-        return tuple(name.replace(" ", "_") for name in self.questions)
+        return tuple(self.questions)
 
     def judge(self, *answers: Any) -> None:
         """Judge one after the other; the name of an answer stands before the hint."""
@@ -271,7 +275,7 @@ class Several(Exercise):
                 yield hint, tuple(answers)
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Judged(Exercise):
     """Answers that belong together, with a check that is written out.
 

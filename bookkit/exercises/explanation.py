@@ -35,8 +35,7 @@ check_erase = Function(
         "what was erased went to the others in equal parts: divide by the sum":
             lambda weights, place: _left(weights + weights[place] / (len(weights) - 1), place),
         "the place counts from 0": lambda weights, place: _erased(weights, place - 1),
-    },
-    rtol=1e-9, atol=1e-9,
+    }, rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 
 
@@ -68,8 +67,7 @@ check_tau = Function(
         "the sign is turned around: pairs that both order alike count +1": lambda a, b: -_tau(a, b),
         "this is Pearson's correlation: count pairs, not how far apart they are":
             lambda a, b: np.corrcoef(a, b)[0, 1],
-    },
-    otherwise="got {got:.3f} for {} and {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
+    }, otherwise="got {got:.3f} for {} and {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 
 check_ceiling = Function(
@@ -85,8 +83,7 @@ check_ceiling = Function(
             lambda values: sum((n / len(values)) ** 2 for n in Counter(values).values()),
         "a probability: divide by the number of facts":
             lambda values: max(Counter(values).values()),
-    },
-    otherwise="got {got:.3f} for {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
+    }, otherwise="got {got:.3f} for {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 
 
@@ -120,6 +117,5 @@ check_rollout = Function(
             lambda blocks: 2 ** len(blocks) * _product(_with_residual(blocks)),
         "that is the last block alone": lambda blocks: _with_residual(blocks)[-1],
         "multiply matrices, not entries": lambda blocks: np.prod(_with_residual(blocks), axis=0),
-    },
-    rtol=1e-9, atol=1e-9,
+    }, rtol=1e-9, atol=1e-9,
 )  # fmt: skip

@@ -43,27 +43,21 @@ LOG_OF_SUM = math.log(POWERS.sum())
 
 check_large = Several(
     "The softmax of 1000, 1001 and 1003 by hand: two digits after the point will do.",
-    questions={
-        "weights": Value(
-            "(3,) the weights.", right=POWERS / POWERS.sum(), mistakes={
-                "those are the exponentials: divide each by their sum": POWERS,
-                "the largest score has the largest weight: the signs are turned around":
-                    (POWERS / POWERS.sum())[::-1],
-                "the scores themselves are not the weights": LARGE / LARGE.sum(),
-            },
-            axes="(3,)", rtol=0, atol=0.006,
-        ),
-        "lse": Value(
-            "The logarithm of the sum of the exponentials.",
-            right=np.array(LARGE.max() + LOG_OF_SUM), mistakes={
-                "add the largest score again, which you subtracted before": LOG_OF_SUM,
-                "that is the largest score: the two others add something": LARGE.max(),
-                "the sum is added to the largest score: take its logarithm first":
-                    LARGE.max() + POWERS.sum(),
-            },
-            rtol=0, atol=0.006,
-        ),
-    },
+    weights=Value("(3,) the weights.", right=POWERS / POWERS.sum(), mistakes={
+        "those are the exponentials: divide each by their sum": POWERS,
+        "the largest score has the largest weight: the signs are turned around":
+            (POWERS / POWERS.sum())[::-1],
+        "the scores themselves are not the weights": LARGE / LARGE.sum(),
+    }, axes="(3,)", rtol=0, atol=0.006),
+    lse=Value(
+        "The logarithm of the sum of the exponentials.",
+        right=np.array(LARGE.max() + LOG_OF_SUM), mistakes={
+            "add the largest score again, which you subtracted before": LOG_OF_SUM,
+            "that is the largest score: the two others add something": LARGE.max(),
+            "the sum is added to the largest score: take its logarithm first":
+                LARGE.max() + POWERS.sum(),
+        }, rtol=0, atol=0.006,
+    ),
 )  # fmt: skip
 
 
@@ -125,8 +119,7 @@ check_softmax = Function(
         ),
         "not all weights are finite with scores near 1000":
             lambda scores, mask: _weights(scores, mask, -math.inf, 0),
-    },
-    axes="(q, k)", otherwise=_off, atol=1e-9,
+    }, axes="(q, k)", otherwise=_off, atol=1e-9,
 )  # fmt: skip
 
 

@@ -69,6 +69,5 @@ check_additive = Function(
         ).astype(np.float16),
         "wanted a float16 array": lambda causal, padding: 1.0 * (causal & padding),
         "got shape (5,), wanted (q, k), (5, 5)": lambda causal, padding: _penalty(padding[0]),
-    },
-    read=_read, otherwise=_off,
+    }, read=_read, otherwise=_off,
 )  # fmt: skip

@@ -45,8 +45,7 @@ check_pairwise_scores = Function(
             lambda *given: torch.tanh(_sums(*given)),
         "W belongs to the queries and U to the keys":
             lambda query, key, w, u, v: _pairwise(query, key, u, w, v),
-    },
-    why="Does every query meet every key on axes of its own?", axes="(b, q, k)", rtol=1e-4,
+    }, why="Does every query meet every key on axes of its own?", axes="(b, q, k)", rtol=1e-4,
     atol=1e-5,
 )  # fmt: skip
 
@@ -92,8 +91,7 @@ check_shift = Function(
             "it is one longer than the sentence, the words and then <eos>":
                 lambda target, bos, eos: target,
         },
-    },
-    kind="a pair (target_in, target_out)", why="Can one row be shorter than another?",
+    }, kind="a pair (target_in, target_out)", why="Can one row be shorter than another?",
     axes="(b, q + 1)", rtol=1e-4, atol=1e-5,
 )  # fmt: skip
 
@@ -121,13 +119,11 @@ check_masked_loss = Function(
     "cross-entropy of the tokens that are no padding, a scalar tensor.",
     right=lambda *given: _nats(*given).mean(),
     # A token may have any id: 0 among the words shows who masks by id instead of by length.
-    cases=[
-        (
-            3 * torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
-            torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]]),
-            torch.tensor([5, 1, 2]),
-        )
-    ],
+    cases=[(
+        3 * torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
+        torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]]),
+        torch.tensor([5, 1, 2]),
+    )],
     mistakes={
         "padding is counted: that is the mean over all places":
             lambda logits, target, lengths: _each(logits, target).mean(),
@@ -142,8 +138,7 @@ check_masked_loss = Function(
         )[~_real(target, lengths)].mean(),
         "that is one number a token; take their mean": _nats,
         "the sign is wrong: it is the mean of -log p": lambda *given: -_nats(*given).mean(),
-    },
-    why="Is the mask as wide as the target?", axes="()", rtol=1e-4, atol=1e-5,
+    }, why="Is the mask as wide as the target?", axes="()", rtol=1e-4, atol=1e-5,
 )  # fmt: skip
 
 

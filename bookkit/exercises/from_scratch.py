@@ -40,8 +40,7 @@ check_kept = Value(
     examples={
         "a word keeps its output only if the mask hides nothing from it": ["new", "house"],
         "got home, wanted words of the sentence": ["home"],
-    },
-    read=_words, otherwise="a word keeps its output only if the mask hides nothing from it",
+    }, read=_words, otherwise="a word keeps its output only if the mask hides nothing from it",
 )  # fmt: skip
 
 ALLOWED, EQUAL = causal_mask(3, like=np.zeros(1)), np.zeros((3, 3))
@@ -49,25 +48,17 @@ BY_COLUMNS = masked_softmax(EQUAL, ALLOWED.T).T
 
 check_columns = Several(
     "Three words with equal scores and a causal mask, if the softmax goes down the columns.",
-    questions={
-        "weights": Value(
-            "(3, 3), a row for each query.", right=BY_COLUMNS, mistakes={
-                "the rows sum to 1, as they should: here the columns do, by mistake":
-                    masked_softmax(EQUAL, ALLOWED),
-                "queries and keys are exchanged: a row is a query, a column a key": BY_COLUMNS.T,
-                "the mask is still there: a word that comes later has the weight 0":
-                    np.full((3, 3), 1 / 3),
-            },
-            rtol=0, atol=0.006,
-        ),
-        "sums": Value(
-            "(3,), what the rows sum to.", right=BY_COLUMNS.sum(1), mistakes={
-                "these are the sums of the columns, which are 1; add up each row": np.ones(3),
-                "from the first query to the last, please": BY_COLUMNS.sum(1)[::-1],
-            },
-            rtol=0, atol=0.006,
-        ),
-    },
+    weights=Value("(3, 3), a row for each query.", right=BY_COLUMNS, mistakes={
+        "the rows sum to 1, as they should: here the columns do, by mistake":
+            masked_softmax(EQUAL, ALLOWED),
+        "queries and keys are exchanged: a row is a query, a column a key": BY_COLUMNS.T,
+        "the mask is still there: a word that comes later has the weight 0":
+            np.full((3, 3), 1 / 3),
+    }, rtol=0, atol=0.006),
+    sums=Value("(3,), what the rows sum to.", right=BY_COLUMNS.sum(1), mistakes={
+        "these are the sums of the columns, which are 1; add up each row": np.ones(3),
+        "from the first query to the last, please": BY_COLUMNS.sum(1)[::-1],
+    }, rtol=0, atol=0.006),
 )  # fmt: skip
 
 
@@ -140,8 +131,7 @@ check_grouped_gradient = Function(
             NO_MEAN: partial(_uncentred, 1),
         },
         "value": {hint: partial(mistake, 2) for hint, mistake in SHARED.items()},
-    },
-    kind="three gradients: query, key, value", rtol=1e-6, atol=1e-9,
+    }, kind="three gradients: query, key, value", rtol=1e-6, atol=1e-9,
 )  # fmt: skip
 
 
@@ -198,12 +188,10 @@ def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 MISTAKES: dict[str, Attention] = {
     "no scale": _with_scale(lambda value: 1.0),
-    "the scale is that of the values' width; give keys and values different widths": (
-        _with_scale(lambda value: value.shape[-1] ** -0.5)
-    ),
-    "the softmax goes over the queries": (
-        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT)
-    ),
+    "the scale is that of the values' width; give keys and values different widths":
+        _with_scale(lambda value: value.shape[-1] ** -0.5),
+    "the softmax goes over the queries":
+        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT),
     "query and key are swapped, which stops with an error only where their numbers differ": (
         lambda query, key, value: attend(
             masked_softmax(_scores(key, query), _allowed(query, key)), value
@@ -211,18 +199,15 @@ MISTAKES: dict[str, Attention] = {
     ),
     "no mask": scaled_dot_product_attention,
     "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
-    "the mask is aligned with the first key; give it fewer queries than keys": (
-        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2]))
-    ),
+    "the mask is aligned with the first key; give it fewer queries than keys":
+        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2])),
     "the mask allows one key too many": _with_mask(partial(_allowed, shift=1)),
-    "the mask comes after the softmax, so that the future is in the denominator": (
-        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed)
-    ),
-    "forbidden scores are 1e-9 instead of minus infinity": (
-        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9)))
-    ),
+    "the mask comes after the softmax, so that the future is in the denominator":
+        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed),
+    "forbidden scores are 1e-9 instead of minus infinity":
+        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9))),
     "heads and queries are mixed up on the way out; give it more than one head": _viewed,
-}
+}  # fmt: skip
 
 
 def _passes(test: Answer, attention: Attention) -> bool:

@@ -96,23 +96,17 @@ def _query_for_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers)
 
 
 MISTAKES: dict[str, tuple[Backward, frozenset[str]]] = {
-    "the mean is left out": (
-        lambda *given: backward(*given, mean=_without_mean),
-        frozenset({"query", "key"}),
-    ),
-    "a plain mean, not the mean under the weights": (
-        lambda *given: backward(*given, mean=_plain_mean),
-        frozenset({"query", "key"}),
-    ),
-    "the mean is taken over the queries": (
-        lambda *given: backward(*given, mean=_mean_over_queries),
-        frozenset({"query", "key"}),
-    ),
+    "the mean is left out":
+        (lambda *given: backward(*given, mean=_without_mean), frozenset({"query", "key"})),
+    "a plain mean, not the mean under the weights":
+        (lambda *given: backward(*given, mean=_plain_mean), frozenset({"query", "key"})),
+    "the mean is taken over the queries":
+        (lambda *given: backward(*given, mean=_mean_over_queries), frozenset({"query", "key"})),
     "the scale is left out": (_without_scale, frozenset({"query", "key"})),
     "the sign at the key is wrong": (_sign_at_key, frozenset({"key"})),
     "the weights are not transposed at the value": (_not_transposed, frozenset({"value"})),
     "the query stands where the key belongs": (_query_for_key, frozenset({"query"})),
-}
+}  # fmt: skip
 """Wrong backward passes, each with the gradients that are wrong; they run if all shapes agree."""
 
 
@@ -150,8 +144,7 @@ check_saturated = Value(
         "the mean under the weights is not taken off": SATURATED * AT_WEIGHTS,
         "the sign: the error is the blend less what was wanted": -SATURATED * CENTRED,
         "multiply by the weights at the end": CENTRED,
-    },
-    axes="(3,)", rtol=1e-3, atol=1e-9,
+    }, axes="(3,)", rtol=1e-3, atol=1e-9,
 )  # fmt: skip
 
 WEIGHTS, FROM_ABOVE = np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, -1.0])
@@ -161,26 +154,17 @@ OFF = FROM_ABOVE - WEIGHTS @ FROM_ABOVE
 check_by_hand = Several(
     "A small backward pass by hand: the weights are 1/2, 1/4 and 1/4, the gradients at the weights "
     "are 1, 3 and -1, and the keys are (1, 0), (0, 1) and (1, 1); there is no scale.",
-    questions={
-        "at_scores": Value(
-            "(3,) the gradients at the scores.", right=WEIGHTS * OFF, mistakes={
-                "the mean is missing: take it off before you multiply by the weights":
-                    WEIGHTS * FROM_ABOVE,
-                "multiply by the weights, too": OFF,
-                "the sign: it is the gradient less the mean": -WEIGHTS * OFF,
-            },
-            axes="(3,)", atol=0.005,
-        ),
-        "at_query": Value(
-            "(2,) the gradient at the query.", right=WEIGHTS * OFF @ KEYS, mistakes={
-                "blend the keys with the gradients at the scores, not with the weights":
-                    WEIGHTS @ KEYS,
-                "blend with the gradients at the scores, not with those at the weights":
-                    FROM_ABOVE @ KEYS,
-            },
-            axes="(2,)", atol=0.005,
-        ),
-    },
+    at_scores=Value("(3,) the gradients at the scores.", right=WEIGHTS * OFF, mistakes={
+        "the mean is missing: take it off before you multiply by the weights":
+            WEIGHTS * FROM_ABOVE,
+        "multiply by the weights, too": OFF,
+        "the sign: it is the gradient less the mean": -WEIGHTS * OFF,
+    }, axes="(3,)", atol=0.005),
+    at_query=Value("(2,) the gradient at the query.", right=WEIGHTS * OFF @ KEYS, mistakes={
+        "blend the keys with the gradients at the scores, not with the weights": WEIGHTS @ KEYS,
+        "blend with the gradients at the scores, not with those at the weights":
+            FROM_ABOVE @ KEYS,
+    }, axes="(2,)", atol=0.005),
 )  # fmt: skip
 
 DICE = np.random.default_rng(6)
@@ -205,8 +189,7 @@ check_general = Function(
             "every pair of a query and a key counts with its gradient":
                 lambda q, k, w, s: np.outer(q.sum(0), k.sum(0)),
         },
-    },
-    kind="three gradients: query, key, weight", why="Do the shapes meet? Transpose.", rtol=1e-6,
+    }, kind="three gradients: query, key, weight", why="Do the shapes meet? Transpose.", rtol=1e-6,
     atol=1e-9,
 )  # fmt: skip
 
@@ -248,6 +231,5 @@ check_wrong_parts = Function(
             lambda suspect: set(),
         "the mean is left out: that does no harm at value":
             lambda suspect: set() if suspect is backward else set(PARTS),
-    },
-    read=_names, otherwise=_misjudged,
+    }, read=_names, otherwise=_misjudged,
 )  # fmt: skip

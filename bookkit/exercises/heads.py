@@ -44,8 +44,7 @@ check_gap = Function(
         "the list need not be neighbours on the line":
             lambda weights: min(abs(np.diff(_blends(weights)))),
         "that is the smallest weight; sums of weights can lie closer to each other": min,
-    },
-    otherwise="gap({}): got {got:.3f}, which is not it", rtol=1e-6, atol=1e-9,
+    }, otherwise="gap({}): got {got:.3f}, which is not it", rtol=1e-6, atol=1e-9,
 )  # fmt: skip
 
 
@@ -60,17 +59,11 @@ def _rows(got: Any) -> Numbers:
 
 
 def _second_head(cut: Numbers, other: Numbers) -> Value:
-    return Value(
-        "Its three rows.",
-        right=cut[1],
-        mistakes={
-            "that is the first head": cut[0],
-            "that is what the other cut gives": other[1],
-            "each row is a word, or what passes for one: three rows of two": cut[1].T,
-        },
-        read=_rows,
-        axes="(n, d)",
-    )
+    return Value("Its three rows.", right=cut[1], mistakes={
+        "that is the first head": cut[0],
+        "that is what the other cut gives": other[1],
+        "each row is a word, or what passes for one: three rows of two": cut[1].T,
+    }, read=_rows, axes="(n, d)")  # fmt: skip
 
 
 TRANSPOSED = np.arange(1.0, 13.0).reshape(3, 2, 2).swapaxes(0, 1)
@@ -79,11 +72,8 @@ VIEWED = np.arange(1.0, 13.0).reshape(2, 3, 2)
 check_cut = Several(
     "The second head of three words of width 4: cut on the last axis and then transposed, and by "
     "one view.",
-    questions={
-        "transposed": _second_head(TRANSPOSED, VIEWED),
-        "viewed": _second_head(VIEWED, TRANSPOSED),
-    },
-)
+    transposed=_second_head(TRANSPOSED, VIEWED), viewed=_second_head(VIEWED, TRANSPOSED),
+)  # fmt: skip
 
 
 def _judge_one_head(weights: Sequence[float], decode: Answer) -> None:

@@ -28,34 +28,30 @@ SIZES = (2, 3, 5, 4), (1, 4, 4, 4)
 
 check_heads = Several(
     "How a width is cut into heads, and put together again.",
-    questions={
-        "split": Function(
-            "`split(x, num_heads)`, from (b, n, h * d) to (b, h, n, d): head i has the features "
-            "from i * d on.",
-            right=_split, cases=[(_words(*size), size[1]) for size in SIZES], mistakes={
-                "a view to (b, h, n, d) cuts the sequence into heads, not the width: one head gets "
-                "whole places, in pieces. Cut the last axis, then transpose":
-                    lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
-                "heads and places are still in the order (b, n, h, d): transpose them":
-                    lambda x, h: _split(x, h).transpose(1, 2),
-                "cut into h pieces of d, not d pieces of h: head i has neighbouring features":
-                    lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
-            },
-            axes="(b, h, n, d)",
-        ),
-        "join": Function(
-            "`join(heads)`, from (b, h, n, d) back to (b, n, h * d).",
-            right=lambda heads: _in_order(heads, 0, 2, 1, 3),
-            cases=[(_split(_words(*size), size[1]),) for size in SIZES], mistakes={
-                "without a transpose back, what stands beside each other belongs to one head and "
-                "several places": lambda heads: _in_order(heads, 0, 1, 2, 3),
-                "the features of a head have to stay together":
-                    lambda heads: _in_order(heads, 0, 2, 3, 1),
-                "the heads are added; they belong side by side": lambda heads: heads.sum(1),
-            },
-            axes="(b, n, h * d)",
-        ),
-    },
+    split=Function(
+        "`split(x, num_heads)`, from (b, n, h * d) to (b, h, n, d): head i has the features "
+        "from i * d on.",
+        right=_split, cases=[(_words(*size), size[1]) for size in SIZES], mistakes={
+            "a view to (b, h, n, d) cuts the sequence into heads, not the width: one head gets "
+            "whole places, in pieces. Cut the last axis, then transpose":
+                lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
+            "heads and places are still in the order (b, n, h, d): transpose them":
+                lambda x, h: _split(x, h).transpose(1, 2),
+            "cut into h pieces of d, not d pieces of h: head i has neighbouring features":
+                lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
+        }, axes="(b, h, n, d)",
+    ),
+    join=Function(
+        "`join(heads)`, from (b, h, n, d) back to (b, n, h * d).",
+        right=lambda heads: _in_order(heads, 0, 2, 1, 3),
+        cases=[(_split(_words(*size), size[1]),) for size in SIZES], mistakes={
+            "without a transpose back, what stands beside each other belongs to one head and "
+            "several places": lambda heads: _in_order(heads, 0, 1, 2, 3),
+            "the features of a head have to stay together":
+                lambda heads: _in_order(heads, 0, 2, 3, 1),
+            "the heads are added; they belong side by side": lambda heads: heads.sum(1),
+        }, axes="(b, n, h * d)",
+    ),
 )  # fmt: skip
 
 
@@ -82,8 +78,7 @@ check_cache_bytes = Function(
             lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, g, 1, size),
         "a cache keeps a key and a value for every token; it has no table of tokens by "
         "tokens": lambda layers, tokens, *rest: _bytes(layers, tokens, *rest) * tokens,
-    },
-    otherwise="cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it",
+    }, otherwise="cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
 Order = Callable[[int, int], Sequence[int]]
@@ -135,6 +130,5 @@ check_grouped = Function(
         "keys and values are repeated in different orders": _attending(values=_in_turns),
         "values and keys are repeated in different orders": _attending(keys=_in_turns),
         "every query head looks at the first key head": _attending(_first, _first),
-    },
-    axes="(b, h, q, v)",
+    }, axes="(b, h, q, v)",
 )  # fmt: skip

@@ -66,26 +66,22 @@ def _weight(score: float) -> Value:
     power = float(np.exp(score))
     return Value(
         f"The weight if a match has the score {score:g}.",
-        right=power / (power + 7),
-        mistakes={
+        right=power / (power + 7), mistakes={
             "a score of 0 counts, too: its exponential is 1": 1.0,
             "that is the exponential: divide it by the sum over all eight keys": power,
             "eight keys may be looked at: one match, and seven that are none": power / (power + 8),
             "the query may look at itself, too, so that there are eight keys": power / (power + 6),
             "take the exponentials of the scores": score / (score + 7),
-        },
-        axes="()",
-        rtol=0,
-        atol=0.006,
-    )
+        }, axes="()", rtol=0, atol=0.006,
+    )  # fmt: skip
 
 
 check_weights_by_hand = Several(
     "The weight of the second head on the right position, by hand: two digits will do. The text is "
     "*she works in the new house she works*, the query its last word, and the notes are taken to "
     "be exact.",
-    questions={"softer": _weight(2.0), "sharper": _weight(4.0)},
-)
+    softer=_weight(2.0), sharper=_weight(4.0),
+)  # fmt: skip
 
 
 def _induction(tokens: Sequence[str], shift: int = 1, *, latest: bool = True) -> Numbers:
@@ -123,8 +119,7 @@ check_induction = Function(
                 np.arange(len(tokens))[:, None] < 4, _induction(tokens), np.eye(len(tokens))
             )
         ),
-    },
-    axes="(n, n)", otherwise=_first_wrong_row,
+    }, axes="(n, n)", otherwise=_first_wrong_row,
 )  # fmt: skip
 
 

@@ -19,24 +19,20 @@ WORDS = 72
 
 check_guesses = Several(
     "Two predicted perplexities.",
-    questions={
-        "clueless": Value(
-            "Of a model that gives all 72 words the same chance.", right=float(WORDS), mistakes={
-                "that is the loss in nats: the perplexity is exp of it": math.log(WORDS),
-                "that is the chance of each word": 1 / WORDS,
-            },
-            otherwise="got {got:g}: how many words does it choose among?",
-        ),
-        "half": Value(
-            "Of a model that gives every second word the chance 1, and the others 1/4.", right=2.0,
-            mistakes={
-                "1 and 4 are averaged; average the logarithms instead": 2.5,
-                "the chances are averaged; average their logarithms": (1 / 0.625, 0.625),
-                "that is the loss in nats: the perplexity is exp of it": math.log(2),
-            },
-            otherwise="got {got:g}: average the logarithms of 1 and 4, then take exp", rtol=5e-3,
-        ),
-    },
+    clueless=Value(
+        "Of a model that gives all 72 words the same chance.", right=float(WORDS), mistakes={
+            "that is the loss in nats: the perplexity is exp of it": math.log(WORDS),
+            "that is the chance of each word": 1 / WORDS,
+        }, otherwise="got {got:g}: how many words does it choose among?",
+    ),
+    half=Value(
+        "Of a model that gives every second word the chance 1, and the others 1/4.", right=2.0,
+        mistakes={
+            "1 and 4 are averaged; average the logarithms instead": 2.5,
+            "the chances are averaged; average their logarithms": (1 / 0.625, 0.625),
+            "that is the loss in nats: the perplexity is exp of it": math.log(2),
+        }, otherwise="got {got:g}: average the logarithms of 1 and 4, then take exp", rtol=5e-3,
+    ),
 )  # fmt: skip
 
 BY_HAND = [1 / 2, 1 / 4, 1.0, 1 / 8]
@@ -52,8 +48,7 @@ check_by_hand = Value(
             fmean(1 / chance for chance in BY_HAND),
         "that is the loss in bits: the perplexity is 2 to this power": 1.5,
         "bits go with powers of 2, nats with powers of e": math.exp(1.5),
-    },
-    otherwise="got {got:g}: multiply the four chances, and what is the fourth root of that?",
+    }, otherwise="got {got:g}: multiply the four chances, and what is the fourth root of that?",
     rtol=0, atol=0.051,
 )  # fmt: skip
 
@@ -83,8 +78,7 @@ check_perplexity = Function(
             lambda stories: 1 / fmean(chain.from_iterable(stories)),
         "log2 goes with powers of 2, log with exp":
             lambda stories: math.exp(_loss(stories) / math.log(2)),
-    },
-    why="A product of many chances becomes 0; add their logarithms.",
+    }, why="A product of many chances becomes 0; add their logarithms.",
     otherwise="got {got:g}, wanted {wanted:g}",
 )  # fmt: skip
 
@@ -119,13 +113,11 @@ check_loss = Function(
     "`loss(model, tokens, lengths)`, from a model, which turns ids (b, n) into logits (b, n, v), "
     "padded ids (b, n) and their lengths (b,), to the mean loss of a language model in nats.",
     right=_mean(BUT_LAST, BUT_FIRST, BUT_FIRST),
-    cases=[
-        (
-            _model,
-            torch.tensor([[1, 4, 5, 6, 2], [1, 7, 2, 0, 0], [1, 8, 3, 2, 0]]),
-            torch.tensor([5, 3, 4]),
-        )
-    ],
+    cases=[(
+        _model,
+        torch.tensor([[1, 4, 5, 6, 2], [1, 7, 2, 0, 0], [1, 8, 3, 2, 0]]),
+        torch.tensor([5, 3, 4]),
+    )],
     mistakes={
         "the model is asked for the word that it reads, not for the next one":
             (_mean(ALL, ALL, ALL), _mean(ALL, ALL), _mean(BUT_FIRST, BUT_FIRST, BUT_FIRST)),
@@ -134,6 +126,5 @@ check_loss = Function(
             _mean(BUT_FIRST, BUT_LAST, BUT_FIRST),
         "a position counts if the word that it is to predict is real, not the word that it reads":
             _mean(BUT_LAST, BUT_FIRST, BUT_LAST),
-    },
-    read=_number, otherwise="got {got:g}, wanted {wanted:g}",
+    }, read=_number, otherwise="got {got:g}, wanted {wanted:g}",
 )  # fmt: skip

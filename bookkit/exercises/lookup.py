@@ -28,8 +28,7 @@ check_nowhere = Value(
         "that is what the Gaussian score finds": _softmax(-(WORDS**2).sum(-1) / 2) @ WORDS,
         "that is the sum of the values, and the value of house: all scores are equal, so each of "
         "the six gets a weight of 1/6": WORDS.sum(0),
-    },
-    where="blend: ", axes="(2,)", atol=0.006,
+    }, where="blend: ", axes="(2,)", atol=0.006,
 )  # fmt: skip
 
 QUERY = np.array([1.0, 1.0])
@@ -45,8 +44,7 @@ check_gaussian = Value(
         "the sign: the nearest key has the highest score": _softmax(SQUARE / 2),
         "those are the exponentials: divide each by their sum": np.exp(-SQUARE / 2),
         "those are the scores: take exp of each, then divide by the sum": -SQUARE / 2,
-    },
-    where="weights: ", axes="(6,)", atol=0.011,
+    }, where="weights: ", axes="(6,)", atol=0.011,
 )  # fmt: skip
 
 
@@ -91,8 +89,7 @@ check_on_circle = Function(
         "the norms differ": lambda x, radius: np.stack([np.cos(x), x], axis=-1),
         "radius 1.0: neighbours lie as far apart": lambda x, radius: _circle(x / 7, radius),
         "got shape (5,), wanted (n, 2), (5, 2)": lambda x, radius: x,
-    },
-    read=_products, otherwise=_off_the_circle, rtol=1e-3, atol=1e-6,
+    }, read=_products, otherwise=_off_the_circle, rtol=1e-3, atol=1e-6,
 )  # fmt: skip
 
 
@@ -124,6 +121,5 @@ check_first = Function(
         ),
         "those are mean weights: count which key comes first":
             lambda query, key: masked_softmax(query @ key.T).mean(0),
-    },
-    axes="(k,)", otherwise="wanted one share for each key, and they sum to 1",
+    }, axes="(k,)", otherwise="wanted one share for each key, and they sum to 1",
 )  # fmt: skip

@@ -75,8 +75,7 @@ check_left_out = Function(
             lambda weights, value: _rows(_others(weights)),
         "take its own share out of the prediction before you divide":
             lambda weights, value: weights @ value / (1 - _own(weights)),
-    },
-    otherwise="wanted (n, v), (7, 3); what is row i without sample i?", rtol=1e-3, atol=1e-6,
+    }, otherwise="wanted (n, v), (7, 3); what is row i without sample i?", rtol=1e-3, atol=1e-6,
 )  # fmt: skip
 
 

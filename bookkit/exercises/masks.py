@@ -35,8 +35,7 @@ check_dead_rows = Function(
         "those are the rows in which some cell is blocked": lambda mask: int((~mask.all(-1)).sum()),
         "those are the rows that see something": lambda mask: int(mask.any(-1).sum()),
         "those are the cells that are blocked": lambda mask: int((~mask).sum()),
-    },
-    otherwise="got {got:g} dead rows",
+    }, otherwise="got {got:g} dead rows",
 )  # fmt: skip
 
 WORDS, VECTORS = plane_words()
@@ -52,20 +51,13 @@ def _weights(mask: Flags, scores: Numbers = SCORES) -> Numbers:
 
 
 def _row(mask: Flags, about_house: str, other: Flags) -> Value:
-    return Value(
-        "(6,) the weights.",
-        right=_weights(mask),
-        mistakes={
-            "she and works belong to another text": _weights(np.arange(6) <= ROW),
-            "a blocked key gets 0, and only the others count in the sum": mask * _weights(EVERY),
-            "a blocked score is not 0 but minus infinity": _weights(EVERY, SCORES * mask),
-            "those are the exponentials: divide each by their sum": np.exp(SCORES) * mask,
-            about_house: _weights(other),
-        },
-        axes="(6,)",
-        rtol=0,
-        atol=0.006,
-    )
+    return Value("(6,) the weights.", right=_weights(mask), mistakes={
+        "she and works belong to another text": _weights(np.arange(6) <= ROW),
+        "a blocked key gets 0, and only the others count in the sum": mask * _weights(EVERY),
+        "a blocked score is not 0 but minus infinity": _weights(EVERY, SCORES * mask),
+        "those are the exponentials: divide each by their sum": np.exp(SCORES) * mask,
+        about_house: _weights(other),
+    }, axes="(6,)", rtol=0, atol=0.006)  # fmt: skip
 
 
 check_row = Several(
@@ -73,10 +65,8 @@ check_row = Several(
     "those of `plane_words`, each of them query and key, and the scores are their dot products. "
     "*she works* is one text, *in the new house* another. First it sees the words before it in its "
     "own text, and itself; then *house* as well.",
-    questions={
-        "packed": _row(PACKED, "house comes after new: this mask is causal", LEAKING),
-        "leaking": _row(LEAKING, "with the ring open, house is allowed, too", PACKED),
-    },
+    packed=_row(PACKED, "house comes after new: this mask is causal", LEAKING),
+    leaking=_row(LEAKING, "with the ring open, house is allowed, too", PACKED),
 )
 
 

@@ -98,8 +98,7 @@ check_reads = Function(
         "not": lambda reader, *_: np.ones_like(reader.allowed),
         "got shape (3, 7), wanted (m, n), (7, 7)": lambda reader, *_: reader.allowed[:3],
         "your function writes into x or other": lambda reader, x, other: x.zero_(),
-    },
-    read=_flags,
+    }, read=_flags,
     untouched="your function writes into x or other: change a copy, or the next place sees it, too",
     axes="(m, n)", why="Are the shapes (b, n, e)?",
     otherwise="{when}: the shape is right, the entries are not",
@@ -216,8 +215,7 @@ check_repaired = Function(
             f"one mistake is left in {hint}": partial(_attention, fault=fault)
             for fault, hint in LEFT_OVER.items()
         },
-    },
-    axes="(b, n, h * d)", why="Are the heads (b, h, n, d)?",
+    }, axes="(b, n, h * d)", why="Are the heads (b, h, n, d)?",
     otherwise="more than one mistake is left: look at the cut, the scale, the mask, the axis",
 )  # fmt: skip
 

@@ -37,8 +37,7 @@ check_same_word = Function(
         "the softmax is taken along a row, over the keys":
             lambda scores, value: masked_softmax(scores.T).T @ _same(scores, value),
         "the mean is wanted, not the sum": lambda scores, value: len(scores) * _same(scores, value),
-    },
-    rtol=1e-6, atol=1e-6,
+    }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip
 
 
@@ -54,35 +53,23 @@ BACK = "that turns the other way: (a, b) becomes (-b, a)"
 
 check_turn = Several(
     "Rotations by hand: a quarter turn a position, query (3, 1) at 1, key (2, 1) at 3.",
-    questions={
-        "query": Value(
-            "(2,) the turned query.", right=Q, mistakes={
-                BACK: _turned((3, 1), -1),
-                "the query stands at position 1": _turned((3, 1), 2),
-            },
-            axes="(2,)", atol=1e-6,
-        ),
-        "key": Value(
-            "(2,) the turned key.", right=K, mistakes={
-                BACK: _turned((2, 1), -3),
-                "the key stands at position 3, so it turns three times": _turned((2, 1), 2),
-            },
-            axes="(2,)", atol=1e-6,
-        ),
-        "score": Value(
-            "Their product, not divided.", right=SCORE, mistakes={
-                "that is the product of the two before they turn": 7.0,
-                "the product is not divided here": SCORE / math.sqrt(2),
-                "first times first plus second times second; mind the signs": (5.0, -5.0),
-            },
-            atol=1e-6,
-        ),
-        "later": Value(
-            "The product if both words stand ten positions further on.", right=SCORE,
-            mistakes={"both turn by the same angle, so what stays between them?": -SCORE},
-            atol=1e-6,
-        ),
-    },
+    query=Value("(2,) the turned query.", right=Q, mistakes={
+        BACK: _turned((3, 1), -1),
+        "the query stands at position 1": _turned((3, 1), 2),
+    }, axes="(2,)", atol=1e-6),
+    key=Value("(2,) the turned key.", right=K, mistakes={
+        BACK: _turned((2, 1), -3),
+        "the key stands at position 3, so it turns three times": _turned((2, 1), 2),
+    }, axes="(2,)", atol=1e-6),
+    score=Value("Their product, not divided.", right=SCORE, mistakes={
+        "that is the product of the two before they turn": 7.0,
+        "the product is not divided here": SCORE / math.sqrt(2),
+        "first times first plus second times second; mind the signs": (5.0, -5.0),
+    }, atol=1e-6),
+    later=Value(
+        "The product if both words stand ten positions further on.", right=SCORE,
+        mistakes={"both turn by the same angle, so what stays between them?": -SCORE}, atol=1e-6,
+    ),
 )  # fmt: skip
 
 
@@ -123,8 +110,7 @@ check_bias = Function(
     examples={
         "got shape (3, 4) for 3 slopes, 4 new and 0 cached words":
             lambda slopes, new, cached: np.zeros((3, 4)),
-    },
-    read=_past, rtol=1e-6, atol=1e-6,
+    }, read=_past, rtol=1e-6, atol=1e-6,
 )  # fmt: skip
 
 
@@ -187,6 +173,5 @@ check_step = Function(
         "the new word attends to itself, too": lambda query, key, value, keys, values: (
             scaled_dot_product_attention(rotate(query, np.array([len(keys)])), keys, values)
         ),
-    },
-    rtol=1e-6, atol=1e-6,
+    }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip

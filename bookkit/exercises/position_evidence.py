@@ -49,8 +49,7 @@ check_shift = Function(
             lambda encoding, distance: _shift(encoding, distance, power=0),
         "the frequencies fall like base^(-2 i / width)":
             lambda encoding, distance: _shift(encoding, distance, power=1),
-    },
-    rtol=1e-6, atol=1e-6,
+    }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip
 
 
@@ -77,6 +76,5 @@ check_layout = Function(
             lambda weight, h: _sorted_rows(weight, h, back=True),
         "pairs belong to a head: sort the rows within every head":
             lambda weight, h: weight[_evens_first(len(weight))],
-    },
-    rtol=1e-6, atol=1e-6,
+    }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip

@@ -16,27 +16,22 @@ ONCE = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]) @ [2.0, 3.0]
 
 check_doubled = Several(
     "The scaled scores of vectors that are written twice, and how much larger they are.",
-    questions={
-        "scores": Value(
-            "(3,) of the query (2, 3, 2, 3) for *the*, *new* and *house*.",
-            right=2 * ONCE / math.sqrt(4), mistakes={
-                "these are not divided: the width is now 4, so divide by 2": 2 * ONCE,
-                "the width is now 4, and its root is 2": (2 * ONCE / math.sqrt(2), 2 * ONCE / 4),
-                "these are the scores of the vectors written once": ONCE / math.sqrt(2),
-            },
-            axes="(3,)", atol=0.011,
-        ),
-        "factor": Value(
-            "By which they are larger than those of the vectors written once.", right=math.sqrt(2),
-            mistakes={
-                "that is the factor of the dot products; the divisor has grown, too": 2.0,
-                "divide the new scores by the old ones, and both are divided":
-                    (0.5, 1 / math.sqrt(2)),
-                "the dot products double, and the divisor grows less than that": 1.0,
-            },
-            otherwise="got {got:g}, which is not it", rtol=0.0, atol=0.011,
-        ),
-    },
+    scores=Value(
+        "(3,) of the query (2, 3, 2, 3) for *the*, *new* and *house*.",
+        right=2 * ONCE / math.sqrt(4), mistakes={
+            "these are not divided: the width is now 4, so divide by 2": 2 * ONCE,
+            "the width is now 4, and its root is 2": (2 * ONCE / math.sqrt(2), 2 * ONCE / 4),
+            "these are the scores of the vectors written once": ONCE / math.sqrt(2),
+        }, axes="(3,)", atol=0.011,
+    ),
+    factor=Value(
+        "By which they are larger than those of the vectors written once.", right=math.sqrt(2),
+        mistakes={
+            "that is the factor of the dot products; the divisor has grown, too": 2.0,
+            "divide the new scores by the old ones, and both are divided": (0.5, 1 / math.sqrt(2)),
+            "the dot products double, and the divisor grows less than that": 1.0,
+        }, otherwise="got {got:g}, which is not it", rtol=0.0, atol=0.011,
+    ),
 )  # fmt: skip
 
 
@@ -177,15 +172,13 @@ check_attention = Function(
     "scaled, and in which order? From (h, q, d), (h, k, d) and (h, k, v) arrays, a boolean mask "
     "(q, k) and a number to outputs (h, q, v).",
     right=_attending(),
-    cases=[
-        (
-            2.0 * DICE.normal(size=(H, Q, D)),
-            2.0 * DICE.normal(size=(H, K, D)),
-            DICE.normal(size=(H, K, V)),
-            np.arange(K) <= np.arange(Q)[:, None] + 1,
-            3.0,
-        )
-    ],
+    cases=[(
+        2.0 * DICE.normal(size=(H, Q, D)),
+        2.0 * DICE.normal(size=(H, K, D)),
+        DICE.normal(size=(H, K, V)),
+        np.arange(K) <= np.arange(Q)[:, None] + 1,
+        3.0,
+    )],
     mistakes={
         "nothing is scaled": _attending(lambda d: 1),
         "divided by d: the square root is missing, or taken twice": _attending(lambda d: d),
@@ -206,6 +199,5 @@ check_attention = Function(
         "the mask is missing": _attending(mask=lambda mask: None),
         "the mask is upside down: True means may attend": _attending(mask=np.logical_not),
         "the weights are scaled, after the softmax": _weights_divided,
-    },
-    axes="(h, q, v)", atol=1e-6,
+    }, axes="(h, q, v)", atol=1e-6,
 )  # fmt: skip

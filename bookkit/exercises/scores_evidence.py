@@ -40,6 +40,5 @@ check_variance = Function(
             d, 1, key_std, rho
         ),
         "that is the variance divided by d": lambda d, *rest: _variance(d, *rest) / d,
-    },
-    otherwise="variance({}, {}, {}, {}): got {got:g}, which is not it", rtol=1e-4, atol=0.0,
+    }, otherwise="variance({}, {}, {}, {}): got {got:g}, which is not it", rtol=1e-4, atol=0.0,
 )  # fmt: skip

@@ -27,21 +27,19 @@ def _pairs(got: Any) -> set[tuple[int, int]]:
 check_twins = Several(
     "Which words of *the new house in the new city* have equal outputs, without positions: sets of "
     "pairs of positions, counted from 0, empty for none.",
-    questions={
-        "everywhere": Value(
-            "If every word sees all words.", right=EQUAL, mistakes={
-                "the word the occurs twice. Do its two queries differ? Do its keys?": set(),
-            },
-            examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
-            otherwise=lambda pairs: f"got {sorted(pairs)}. Which words go in with equal vectors?",
-        ),
-        "causal": Value(
-            "If a word sees itself and the words before it alone.", right=set(),
-            mistakes={"the second the sees four words more than the first one": EQUAL},
-            examples={"got [(0, 4)]. Which words does each of the two see?": {(0, 4)}}, read=_pairs,
-            otherwise=lambda pairs: f"got {sorted(pairs)}. Which words does each of the two see?",
-        ),
-    },
+    everywhere=Value(
+        "If every word sees all words.", right=EQUAL, mistakes={
+            "the word the occurs twice. Do its two queries differ? Do its keys?": set(),
+        },
+        examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
+        otherwise=lambda pairs: f"got {sorted(pairs)}. Which words go in with equal vectors?",
+    ),
+    causal=Value(
+        "If a word sees itself and the words before it alone.", right=set(),
+        mistakes={"the second the sees four words more than the first one": EQUAL},
+        examples={"got [(0, 4)]. Which words does each of the two see?": {(0, 4)}}, read=_pairs,
+        otherwise=lambda pairs: f"got {sorted(pairs)}. Which words does each of the two see?",
+    ),
 )  # fmt: skip
 
 W_QUERY = np.array([[-1.0, 0.0], [2.0, -1.0]])
@@ -54,26 +52,18 @@ SCORES = (X @ W_QUERY) @ (X @ W_KEY).T
 
 check_new_house = Several(
     "Self-attention by hand on the two words *new house*. Two digits after the point will do.",
-    questions={
-        "weights": Value(
-            "(2, 2), a row for the word that looks.", right=SHARES, mistakes={
-                "those are the scores: divide by the root of 2, then take the softmax": SCORES,
-                "divide the scores by the root of 2 first":
-                    np.exp(SCORES) / np.exp(SCORES).sum(-1, keepdims=True),
-                "a row is the word that looks, a column the word that it looks at": SHARES.T,
-            },
-            axes="(2, 2)", atol=0.011,
-        ),
-        "outputs": Value(
-            "(2, 2), a row for each word.", right=OUTPUT, mistakes={
-                "blend the values, which are the words themselves, and not the keys":
-                    SHARES @ X @ W_KEY,
-                "blend with the row of the word that looks": SHARES.T @ X,
-                "queries and keys are exchanged": self_attention(X, W_KEY, W_QUERY, np.eye(2))[0],
-            },
-            axes="(2, 2)", atol=0.011,
-        ),
-    },
+    weights=Value("(2, 2), a row for the word that looks.", right=SHARES, mistakes={
+        "those are the scores: divide by the root of 2, then take the softmax": SCORES,
+        "divide the scores by the root of 2 first":
+            np.exp(SCORES) / np.exp(SCORES).sum(-1, keepdims=True),
+        "a row is the word that looks, a column the word that it looks at": SHARES.T,
+    }, axes="(2, 2)", atol=0.011),
+    outputs=Value("(2, 2), a row for each word.", right=OUTPUT, mistakes={
+        "blend the values, which are the words themselves, and not the keys":
+            SHARES @ X @ W_KEY,
+        "blend with the row of the word that looks": SHARES.T @ X,
+        "queries and keys are exchanged": self_attention(X, W_KEY, W_QUERY, np.eye(2))[0],
+    }, axes="(2, 2)", atol=0.011),
 )  # fmt: skip
 
 check_multiplications = Function(
@@ -91,8 +81,7 @@ check_multiplications = Function(
                 lambda n, e: n * n * e,
             "a blend is over all n words, for each of the n words": lambda n, e: n * n * e + n * e,
         },
-    },
-    kind="two numbers", otherwise="count({}, {}): got {got:g}, wanted {wanted:g}",
+    }, kind="two numbers", otherwise="count({}, {}): got {got:g}, wanted {wanted:g}",
 )  # fmt: skip
 
 

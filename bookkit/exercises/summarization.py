@@ -57,8 +57,7 @@ check_number = Function(
     examples={
         "your function changes the dictionary": _into_vocab,
         "for 'toral beat mikuno , toral and vobis' got [0], which is not it": lambda *_: [0],
-    },
-    read=_ids,
+    }, read=_ids,
     untouched="your function changes the dictionary: the next sentence has other unknown words",
     otherwise=lambda ids, words, _: f"for {' '.join(words)!r} got {ids}, which is not it",
 )  # fmt: skip
@@ -103,8 +102,7 @@ check_mix = Function(
         "the weights are not multiplied by 1 - p_gen": lambda p_vocab, weights, p_gen, *rest: (
             _generated(p_vocab, weights, p_gen, *rest) + _copied(p_vocab, weights, 0, *rest)
         ),
-    },
-    otherwise=NOT_IT, atol=1e-6,
+    }, otherwise=NOT_IT, atol=1e-6,
 )  # fmt: skip
 
 
@@ -131,8 +129,7 @@ check_again = Function(
             lambda weights: np.maximum(weights, _before(weights)).sum(1),
         "steps are rows: the coverage runs along the first axis":
             lambda weights: _shared(weights, _before(weights, axis=1)),
-    },
-    otherwise=NOT_IT, atol=1e-6,
+    }, otherwise=NOT_IT, atol=1e-6,
 )  # fmt: skip
 
 
@@ -180,6 +177,5 @@ check_rouge_l = Function(
         ),
         "a subsequence may leave words out; yours is a row of neighbours":
             lambda *texts: _f(_neighbours(*texts), *texts),
-    },
-    otherwise="for {} and {} got {got:g}, which is not it", rtol=1e-9, atol=1e-9,
+    }, otherwise="for {} and {} got {got:g}, which is not it", rtol=1e-9, atol=1e-9,
 )  # fmt: skip

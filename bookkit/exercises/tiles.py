@@ -48,8 +48,7 @@ check_rescales = Function(
         "those are the scores that raise it, not the blocks": lambda scores, size: _rises(scores),
         "the first block finds nothing to rescale":
             lambda scores, size: _rises(_tops(scores, size)) + 1,
-    },
-    otherwise="got {got:g}: compare the maximum of each block with that of all blocks before it",
+    }, otherwise="got {got:g}: compare the maximum of each block with that of all blocks before it",
 )  # fmt: skip
 
 WORDS, VECTORS = plane_words()
@@ -78,33 +77,24 @@ def _numbers(part: slice) -> Value:
     }
     wrong = {hint: one for hint, one in listed.items() if not np.allclose(one, right)}
     return Value(
-        "(3,) maximum, sum and blend.",
-        right=right,
-        mistakes=wrong,
-        axes="(3,)",
-        rtol=0,
+        "(3,) maximum, sum and blend.", right=right, mistakes=wrong, axes="(3,)", rtol=0,
         atol=0.011,
-    )
+    )  # fmt: skip
 
 
 check_halves = Several(
     "The row *the*, in two halves, by hand, *she works in* and *the new house*: two digits after "
     "the point will do. The scores are the dot products of `plane_words`, and a value is the first "
     "number of a word.",
-    questions={
-        "first": _numbers(FIRST),
-        "second": _numbers(SECOND),
-        "both": _numbers(BOTH),
-        "answer": Value(
-            "The blend over the sum.", right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
-            mistakes={
-                "the halves weigh as their rescaled sums do, not alike":
-                    (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,
-                "that is the blend: divide it by the sum": _three(BOTH)[2],
-            },
-            otherwise="got {got:g}", rtol=0, atol=0.006,
-        ),
-    },
+    first=_numbers(FIRST), second=_numbers(SECOND), both=_numbers(BOTH),
+    answer=Value(
+        "The blend over the sum.", right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
+        mistakes={
+            "the halves weigh as their rescaled sums do, not alike":
+                (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,
+            "that is the blend: divide it by the sum": _three(BOTH)[2],
+        }, otherwise="got {got:g}", rtol=0, atol=0.006,
+    ),
 )  # fmt: skip
 
 
@@ -172,8 +162,7 @@ check_merge = Function(
             merge_attention(one, lse, two, other)[0],
             np.maximum(lse, other) + np.log1p(np.exp(-abs(lse - other))),
         ),
-    },
-    kind="two arrays, (output, lse)", otherwise=_lost, atol=1e-9,
+    }, kind="two arrays, (output, lse)", otherwise=_lost, atol=1e-9,
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Sign, as_number, named, refuse
+from bookkit.exercises.answers import Mistakes, Sign, as_number, named, refuse
 from bookkit.exercises.exercise import Function, Several, Value
 
 STATE, CACHE = 16 * 128 * 128, 2 * 8 * 128  # numbers of a layer: whatever the length, and a word
@@ -23,48 +23,37 @@ check_growth = Value(
         "only the cache grows with the text: the states have the same size before and after":
             (4.0, 8.0),
         "that is the smaller number over the larger one": BEFORE / AFTER,
-    },
-    read=as_number,
+    }, read=as_number,
     otherwise="count both: three states, and keys and values of one layer for every word",
     rtol=0.01,
 )  # fmt: skip
 
 
-def _memory(asked: str, right: float, mistakes: dict[str, Any]) -> Value:
-    return Value(asked, right=right, mistakes=mistakes, otherwise="go through the three steps")
+def _memory(right: float, mistakes: Mistakes) -> Value:
+    return Value(right=right, mistakes=mistakes, otherwise="go through the three steps")
 
 
 check_states = Several(
-    "What three memories return after the values 4, 2 and 1 came under the same key.",
-    questions={
-        "the state that adds": _memory(
-            "From a state that adds.",
-            7.0,
-            {
-                "that is the mean, which a softmax would return": 7 / 3,
-                "that is the last value: nothing removes the others": 1.0,
-            },
-        ),
-        "the state that is halved": _memory(
-            "From one that is halved before it adds.",
-            3.0,
-            {
-                "the state is halved before it adds, so the last value is whole": 1.5,
-                "the state is halved at every step, so the first value is halved twice": 5.0,
-                "that is the sum: nothing was halved": 7.0,
-            },
-        ),
-        "the state that is corrected": _memory(
-            "From one that writes half of the difference to what it holds.",
-            1.5,
-            {
-                "the first write is a correction, too: from 0 half of the way to 4": 2.0,
-                "half of the difference is written, so the old value does not vanish": 1.0,
-                "write half of the difference to what the state holds, not half of the value": 3.5,
-            },
-        ),
+    "What three memories return after the values 4, 2 and 1 came under the same key: one that "
+    "adds, one that is halved before it adds, and one that writes half of the difference to what "
+    "it holds.",
+    **{
+        "the state that adds": _memory(7.0, {
+            "that is the mean, which a softmax would return": 7 / 3,
+            "that is the last value: nothing removes the others": 1.0,
+        }),
+        "the state that is halved": _memory(3.0, {
+            "the state is halved before it adds, so the last value is whole": 1.5,
+            "the state is halved at every step, so the first value is halved twice": 5.0,
+            "that is the sum: nothing was halved": 7.0,
+        }),
+        "the state that is corrected": _memory(1.5, {
+            "the first write is a correction, too: from 0 half of the way to 4": 2.0,
+            "half of the difference is written, so the old value does not vanish": 1.0,
+            "write half of the difference to what the state holds, not half of the value": 3.5,
+        }),
     },
-)
+)  # fmt: skip
 
 DICE = np.random.default_rng(0)
 
@@ -87,8 +76,7 @@ check_delta_step = Function(
             lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
         "that is what is written: add it to the state":
             lambda s, k, v, beta: beta * np.outer(k, v - k @ s),
-    },
-    why="The state has a row for each number of the key: np.outer(key, ...) has its shape.",
+    }, why="The state has a row for each number of the key: np.outer(key, ...) has its shape.",
     axes="(d, v)",
 )  # fmt: skip
 

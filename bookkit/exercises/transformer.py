@@ -50,15 +50,12 @@ def _norm(y: Numbers) -> Numbers:
 def _sub_layer(name: str, right: Numbers, mistakes: dict[str, Numbers]) -> Value:
     return Value(
         f"(2,) {name}.",
-        right=right,
-        mistakes={
+        right=right, mistakes={
             "x does not go around the sub-layer": 2 * _norm(ONE),
             "that is no norm at all": 3 * ONE,
             **mistakes,
-        },
-        axes="(2,)",
-        atol=0.01,
-    )
+        }, axes="(2,)", atol=0.01,
+    )  # fmt: skip
 
 
 ONE = np.array([1.0, 3.0])
@@ -66,17 +63,15 @@ PRE, POST = ONE + 2 * _norm(ONE), _norm(3 * ONE)
 
 check_by_hand = Several(
     "A sub-layer that doubles its input, in its residual, for x = (1, 3).",
-    questions={
-        "pre": _sub_layer(
-            "x + f(norm(x))",
-            PRE,
-            {
-                "this is the other order, post": POST,
-                "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
-            },
-        ),
-        "post": _sub_layer("norm(x + f(x))", POST, {"this is the other order, pre": PRE}),
-    },
+    pre=_sub_layer(
+        "x + f(norm(x))",
+        PRE,
+        {
+            "this is the other order, post": POST,
+            "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
+        },
+    ),
+    post=_sub_layer("norm(x + f(x))", POST, {"this is the other order, pre": PRE}),
 )
 
 FOLLOWS = torch.tensor([2, 5, 2, 2, 6, 4, 2, 7])  # 1, the start, is followed by 5, 4, 6, 2
@@ -112,8 +107,7 @@ check_write = Function(
     examples={
         "at most 2 words: got 3 of them": lambda step, state, most: [5, 4, 6],
         "at most 9 words: got [7], wanted [5, 4, 6]": lambda step, state, most: [7],
-    },
-    read=_written, where="at most {2} words: ", otherwise="got {got}, wanted {wanted}",
+    }, read=_written, where="at most {2} words: ", otherwise="got {got}, wanted {wanted}",
 )  # fmt: skip
 
 
@@ -161,6 +155,5 @@ check_shift = Function(
             "it follows what is written, not what is read: a padded place may still have a word "
             "to be written": lambda sentences: _read(sentences) > BOS,
         },
-    },
-    kind="three tensors: what is read, what is written, the mask",
+    }, kind="three tensors: what is read, what is written, the mask",
 )  # fmt: skip

@@ -49,8 +49,7 @@ check_weights = Function(
         "an attention has four matrices: query, key, value, output": partial(_count, matrices=9),
         "there are `layers` blocks in the encoder and as many in the decoder":
             lambda words, e, hidden, layers: _count(words, e, hidden, 1),
-    },
-    otherwise="count({}, {}, {}, {}): got {got:g}, which is not it",
+    }, otherwise="count({}, {}, {}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
 
@@ -64,36 +63,32 @@ def _norm(y: Tensor) -> Tensor:
 
 CASE = torch.linspace(-2, 3, 15, dtype=torch.float64).reshape(3, 5) ** 2, _f, _norm
 NEITHER: Mistakes = {
-    "x + norm(f(x)) normalises what the sub-layer gives: neither order": (
-        lambda x, f, norm: x + norm(f(x))
-    ),
+    "x + norm(f(x)) normalises what the sub-layer gives: neither order":
+        lambda x, f, norm: x + norm(f(x)),
     "x does not go around the sub-layer": lambda x, f, norm: f(norm(x)),
     "x does not go around the sub-layer, and the norm": lambda x, f, norm: norm(f(x)),
     "no norm at all": lambda x, f, norm: x + f(x),
-}
+}  # fmt: skip
 
 check_orders = Several(
     "Where the norm of a sub-layer stands.",
-    questions={
-        "pre": Function(
-            "`pre(x, f, norm)`, a residual whose sub-layer reads what is normalised.",
-            right=lambda x, f, norm: x + f(norm(x)), cases=[CASE], mistakes={
-                **NEITHER,
-                "this is the other order, post": lambda x, f, norm: norm(x + f(x)),
-                "what goes around is x itself, not norm(x): else no path is free of norms":
-                    lambda x, f, norm: norm(x) + f(norm(x)),
-            },
-        ),
-        "post": Function(
-            "`post(x, f, norm)`, a residual that is normalised as a whole.",
-            right=lambda x, f, norm: norm(x + f(x)), cases=[CASE], mistakes={
-                **NEITHER,
-                "this is the other order, pre": lambda x, f, norm: x + f(norm(x)),
-                "the sum is normalised, not each of its terms":
-                    lambda x, f, norm: norm(x) + norm(f(x)),
-            },
-        ),
-    },
+    pre=Function(
+        "`pre(x, f, norm)`, a residual whose sub-layer reads what is normalised.",
+        right=lambda x, f, norm: x + f(norm(x)), cases=[CASE], mistakes={
+            **NEITHER,
+            "this is the other order, post": lambda x, f, norm: norm(x + f(x)),
+            "what goes around is x itself, not norm(x): else no path is free of norms":
+                lambda x, f, norm: norm(x) + f(norm(x)),
+        },
+    ),
+    post=Function(
+        "`post(x, f, norm)`, a residual that is normalised as a whole.",
+        right=lambda x, f, norm: norm(x + f(x)), cases=[CASE], mistakes={
+            **NEITHER,
+            "this is the other order, pre": lambda x, f, norm: x + f(norm(x)),
+            "the sum is normalised, not each of its terms": lambda x, f, norm: norm(x) + norm(f(x)),
+        },
+    ),
 )  # fmt: skip
 
 
@@ -108,10 +103,8 @@ def _padding(lengths: Tensor, k: int, q: int, more: int = 0) -> Tensor:
 POLARITY = "here True forbids; this mask allows where it should forbid"
 OF_PADDING: Mistakes = {
     POLARITY: lambda *given: ~_padding(*given),
-    "one place too few is left out: the last word has number length - 1": (
-        partial(_padding, more=1)
-    ),
-}
+    "one place too few is left out: the last word has number length - 1": partial(_padding, more=1),
+}  # fmt: skip
 
 check_torch_masks = Function(
     "`masks(lengths, k, q)`, masks for `nn.Transformer`, in which True forbids, from the numbers "
@@ -127,6 +120,5 @@ check_torch_masks = Function(
         },
         "src_key_padding_mask": OF_PADDING,
         "memory_key_padding_mask": OF_PADDING,
-    },
-    kind="three masks",
+    }, kind="three masks",
 )  # fmt: skip

@@ -87,7 +87,7 @@ def exercises(page: Page) -> list[Exercise]:
 
 
 def check_name(call: ast.expr) -> str:
-    """Return the name of the check function that is called, or nothing."""
+    """Return the name of the exercise whose check is called, or nothing."""
     if not isinstance(call, ast.Call):
         return ""
     name = ast.unparse(call.func).rpartition(".")[2]

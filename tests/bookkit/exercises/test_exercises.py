@@ -89,7 +89,7 @@ DOUBLE = Function(
 )
 BOTH = Function(right=lambda n: (n, [n]), cases=[(3,)], kind="two", parts={
     "one": {"twice": double}, "other": {}}, mistakes={"swapped": lambda n: ([n], n)})  # fmt: skip
-PAIR = Several("Two.", questions={"a": Value(right=1.0), "the b": Value(right="b")})
+PAIR = Several("Two.", **{"a": Value(right=1.0), "the b": Value(right="b")})
 SEES = Verdict(suspects=[((1,), True, "one is odd"), ((2,), False, "two is even")])
 EQUAL = Judged(by=lambda a, b: answers.fail("not equal") if a != b else None, right=(1, 1),
                mistakes={})  # fmt: skip
