@@ -22,6 +22,19 @@ class Tile(NamedTuple):
     partial: bool
 
 
+def part_of_mask(mask: Any, tile: Tile) -> Any:
+    """Return the part of a mask, which broadcasts to (..., q, k), that belongs to a tile.
+
+    >>> import numpy as np
+    >>> part_of_mask(np.ones((5, 7)), Tile(slice(0, 2), slice(3, 7), False)).shape
+    (2, 4)
+    """
+    if mask is None or mask.ndim == 1:
+        return None if mask is None else mask[tile.keys]
+    queries = slice(None) if mask.shape[-2] == 1 else tile.queries
+    return mask[..., queries, tile.keys]
+
+
 class Band(NamedTuple):
     """Key j is in the band of query i iff i + offset - left <= j <= i + offset + right.
 

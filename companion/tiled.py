@@ -23,7 +23,7 @@ from companion.arrays import (
     row_maximum,
     widen,
 )
-from companion.bands import Band, Tile
+from companion.bands import Band, Tile, part_of_mask
 from companion.contracts import contract
 from companion.dispatch import accelerated
 from companion.heads import offset_beside_heads, repeat_kv
@@ -94,10 +94,10 @@ def tiled_attention(
     """Compute `scaled_dot_product_attention` tile by tile (Rabe & Staats, 2021; Dao et al., 2022).
 
     No (q, k) matrix is made, and tiles in which nobody may attend are left out. Torch tensors on
-    the CPU go to torch's own fused operator, which recomputes its tiles for the gradients and is
-    once differentiable. It cannot take a softcap, an offset that is an array, a mask that wants a
-    gradient, sinks where gradients are wanted, or a call that torch compiles: the loop below then
-    runs, and for the gradients it keeps its tiles, which take as much memory as the matrix.
+    the CPU go to torch's own fused operator, which chooses its own tiles, recomputes them for the
+    gradients and is once differentiable. It cannot take a softcap, an offset that is an array, a
+    mask that wants a gradient, or a call that torch compiles: the loop below then runs, and for the
+    gradients it keeps its tiles, which take as much memory as the matrix.
 
     Args:
         attn_mask: boolean, True = may attend, or floating, added to the scores.
@@ -148,8 +148,7 @@ def tiled_attention_with_lse(
 ) -> tuple[ArrayT, ArrayT]:
     """Return the output of `tiled_attention`, and the log-sum-exp of the scores of every row.
 
-    The arguments are the same. Torch has no gradient of its log-sum-exp: where one may be wanted,
-    the loop runs in the place of its operator.
+    The arguments are the same. Gradients pass through both.
 
     Returns:
         Output (..., h, q, v), and log-sum-exp (..., h, q), natural and with the sinks, in at least
@@ -256,19 +255,6 @@ def tiles_of(
         else:
             tiles = (tile._replace(partial=True) for tile in Band().tiles(rows, k_len, width))
         yield slice(rows.start, rows.stop), tiles
-
-
-def part_of_mask(mask: Any, tile: Tile) -> Any:
-    """Return the part of a mask, which broadcasts to (..., q, k), that belongs to a tile.
-
-    >>> import numpy as np
-    >>> part_of_mask(np.ones((5, 7)), Tile(slice(0, 2), slice(3, 7), False)).shape
-    (2, 4)
-    """
-    if mask is None or mask.ndim == 1:
-        return None if mask is None else mask[tile.keys]
-    queries = slice(None) if mask.shape[-2] == 1 else tile.queries
-    return mask[..., queries, tile.keys]
 
 
 @contract(

@@ -7,19 +7,19 @@ returns the result, or NotImplemented where it does not take the call.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from companion.arrays import result_dtype
-from companion.bands import Band
+from companion.bands import Band, Tile, part_of_mask
 from companion.heads import offset_beside_heads, repeat_kv
 from companion.masks import causal_mask
 
 FEW_KEYS = 256  # up to which it pays to make all scores at once
-ROWS = 128  # queries that share a call where a band moves along with them
 
 
 def scaled_dot_product_attention(
@@ -102,10 +102,7 @@ def _with_causal(mask: Any, query: Any, key: Any, offset: Any) -> tuple[Any, boo
         if offset == 0 and mask is None:
             return None, True
     causal = causal_mask(q_len, k_len, offset=offset, like=query)
-    if mask is None:
-        return causal, False
-    narrowed = mask.where(causal, -math.inf) if mask.dtype.is_floating_point else mask & causal
-    return narrowed, False
+    return _narrowed(mask, causal), False
 
 
 def _with_four_axes(query: Any, key: Any, value: Any, mask: Any, **options: Any) -> Any:
@@ -153,141 +150,211 @@ def tiled_attention(query: Any, key: Any, value: Any, *arguments: Any, **options
     >>> tiled_attention(x, x, x, left=1).shape, tiled_attention(x, x, x, softcap=2.0)
     (torch.Size([1, 2, 3, 4]), NotImplemented)
     """
-    result = _tiled(query, key, value, *arguments, **options)
+    result = tiled_attention_with_lse(query, key, value, *arguments, **options)
     return result if result is NotImplemented else result[0]
 
 
 def tiled_attention_with_lse(
-    query: Any, key: Any, value: Any, *arguments: Any, **options: Any
-) -> Any:
-    """Attend, and return the log-sum-exp of the rows, of which torch has no gradient.
-
-    >>> x = torch.zeros(1, 1, 3, 4)
-    >>> tiled_attention_with_lse(x, x, x, is_causal=True)[1].exp()
-    tensor([[[1., 2., 3.]]])
-    >>> tiled_attention_with_lse(x.requires_grad_(), x, x)
-    NotImplemented
-    """
-    if _wants_gradient(query, key):
-        return NotImplemented
-    return _tiled(query, key, value, *arguments, **options)
-
-
-def _tiled(
     query: Any, key: Any, value: Any, attn_mask: Any = None, is_causal: bool = False, *,
     scale: float | None = None, enable_gqa: bool = False, offset: Any = 0,
     softcap: float | None = None, sinks: Any = None, left: int | None = None,
     right: int | None = None, block_size: Any = None,
 ) -> Any:  # fmt: skip
-    """Return the output and the log-sum-exp, or NotImplemented."""
+    """Attend, and return the log-sum-exp of the rows as well.
+
+    >>> x = torch.zeros(1, 1, 3, 4)
+    >>> tiled_attention_with_lse(x, x, x, is_causal=True)[1].exp()
+    tensor([[[1., 2., 3.]]])
+    """
     dtype, right = result_dtype(query, key, value), 0 if is_causal else right
     band = Band(left, right, 0 if left is None and right is None else offset)
-    refused = (
-        softcap is not None
-        or isinstance(band.offset, torch.Tensor)
-        or (sinks is not None and _wants_gradient(query, key, sinks))
-        or not _fits(query, key, value, attn_mask, dtype)
-    )
-    if refused:
+    if softcap is not None or isinstance(band.offset, torch.Tensor):
+        return NotImplemented
+    if not _fits(query, key, value, attn_mask, dtype):
         return NotImplemented
     if enable_gqa:
         key, value = repeat_kv(key, query), repeat_kv(value, query)
-    shapes = (x.shape[:-2] for x in (query, key, value))
-    lead = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call]
-    query, key, value = (_on_four_axes(x.to(dtype), lead) for x in (query, key, value))
-    if attn_mask is not None:
-        mask = attn_mask[(None,) * (max(len(lead), 2) + 2 - attn_mask.ndim)]
-        mask = mask.expand(*mask.shape[:-2], query.shape[-2], key.shape[-2])
-        if mask.ndim > 4:
-            mask = mask.expand(*lead[:-1], *mask.shape[-3:]).flatten(0, -4)
-        attn_mask = mask
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    output, lse = _in_band(query, key, value, attn_mask, band, scale)
-    output, lse = output.reshape(*lead, *output.shape[-2:]), lse.reshape(*lead, lse.shape[-1])
-    if sinks is None:
-        return output, lse
-    logits = sinks.to(lse.dtype)[..., None]  # one more key, whose value is zero
-    share = torch.sigmoid(lse - logits)[..., None]
-    return (output * share).to(dtype), torch.logaddexp(lse, logits)
-
-
-def _wants_gradient(*arrays: Any) -> bool:
-    return torch.is_grad_enabled() and any(array.requires_grad for array in arrays)
+    d, v = query.shape[-1], value.shape[-1]
+    leads = query.shape[:-2], key.shape[:-2], value.shape[:-2]
+    lead = torch.broadcast_shapes(*leads)  # type: ignore[no-untyped-call]
+    arrays = (_on_four_axes(x.to(dtype), lead, max(d, v)) for x in (query, key, value))
+    mask = None if attn_mask is None else _mask_on_four_axes(attn_mask, lead)
+    scale = 1 / math.sqrt(d) if scale is None else scale
+    output, lse = _BlockwiseAttention.apply(*arrays, mask, band, scale)  # type: ignore[no-untyped-call]
+    output = output[..., :v].reshape(*lead, query.shape[-2], v)
+    lse = lse.reshape(*lead, query.shape[-2])
+    return (output, lse) if sinks is None else _with_sinks(sinks, output, lse)
 
 
 def _fits(query: Any, key: Any, value: Any, mask: Any, dtype: Any) -> bool:
-    """Say whether the operator is there, and loses nothing of a floating mask."""
-    if torch.compiler.is_compiling() or not query.device.type == "cpu" == key.device.type:
+    """Say whether the operator is there, and neither rounds a floating mask nor owes it a gradient.
+
+    Of empty arrays it would divide by zero, and end the process.
+    """
+    if torch.compiler.is_compiling() or not query.device.type == key.device.type == "cpu":
         return False
     if mask is not None and mask.dtype.is_floating_point:
         rounded = torch.promote_types(mask.dtype, dtype) != dtype
-        if rounded or _wants_gradient(mask):
+        if rounded or (mask.requires_grad and torch.is_grad_enabled()):
             return False
     return bool(query.numel() and key.numel() and value.numel())
 
 
-def _on_four_axes(array: Any, lead: Any) -> Any:
-    """Return (*lead, n, d), stretched to its leading axes, as (b, h, n, d)."""
-    array = array.expand(*lead, *array.shape[-2:])
-    heads = lead[-1] if lead else 1
-    return array.reshape(-1, heads, *array.shape[-2:])
+def _on_four_axes(array: Any, lead: Any, width: int) -> Any:
+    """Return (..., n, d) as (b, h, n, width), with zeros behind, and rows that lie in a piece.
 
-
-def _in_band(
-    query: Any, key: Any, value: Any, mask: Any, band: Band, scale: float
-) -> tuple[Any, Any]:
-    """Attend within a band: in one call where torch knows it, else in one a block of queries."""
-    if band == Band():
-        return _fused(query, key, value, mask, scale)
-    if band == Band(right=0) and mask is None and scale > 0:
-        return _fused(query, key, value, None, scale, is_causal=True)
-    parts = []
-    for start in range(0, query.shape[-2], ROWS):
-        rows = range(start, min(start + ROWS, query.shape[-2]))
-        seen = band.seen(rows, key.shape[-2])
-        queries, keys = slice(rows.start, rows.stop), slice(seen.start, seen.stop)
-        allowed = band.mask(queries, keys, like=query)
-        if mask is not None:
-            part = mask[..., queries, keys]
-            floating = part.dtype.is_floating_point
-            allowed = part.where(allowed, -math.inf) if floating else part & allowed
-        arrays = query[..., queries, :], key[..., keys, :], value[..., keys, :]
-        parts.append(_fused(*arrays, allowed, scale))
-    output, lse = zip(*parts, strict=True)
-    return torch.cat(output, -2), torch.cat(lse, -1)
-
-
-def _fused(
-    query: Any, key: Any, value: Any, mask: Any, scale: float, *, is_causal: bool = False
-) -> tuple[Any, Any]:
-    """Run torch's operator, which wants one width, an added mask, and a key for every query.
-
-    Rows without an allowed key get all keys, and zeros and -inf for what comes of it.
+    Zeros add nothing to a score, and what they blend is cut off. The operator does not look whether
+    the numbers of a row stand side by side; it takes it for granted.
     """
-    alive = None
-    if mask is not None:
-        floating = mask.dtype.is_floating_point
-        alive = (mask > -math.inf if floating else mask).any(-1)
-        if not floating:
-            mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -math.inf)
-        mask = mask.to(query.dtype).where(alive[..., None], 0.0)
-        mask = mask.expand(*mask.shape[:-2], query.shape[-2], key.shape[-2])
-    if not key.shape[-2]:
-        output = query @ key.mT @ value
-        return output, output.sum(
-            -1, dtype=torch.promote_types(query.dtype, torch.float32)
-        ) - math.inf
-    width = value.shape[-1]
-    if query.shape[-1] != width:
-        query, key, value = (_widened(x, max(width, query.shape[-1])) for x in (query, key, value))
-    operator = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    output, lse = operator(query, key, value, 0.0, is_causal, attn_mask=mask, scale=scale)
-    output = output[..., :width]
-    if alive is None:
-        return output, lse
-    return output.where(alive[..., None], 0.0), lse.where(alive, -math.inf)
+    if array.shape[-1] < width:
+        array = F.pad(array, (0, width - array.shape[-1]))
+    array = array.expand(*lead, *array.shape[-2:])
+    return _with_whole_rows(array.reshape(-1, lead[-1] if lead else 1, *array.shape[-2:]))
 
 
-def _widened(array: Any, width: int) -> Any:
-    """Append zeros: they add nothing to a score, and what they blend is cut off again."""
-    return F.pad(array, (0, width - array.shape[-1]))
+def _with_whole_rows(array: Any) -> Any:
+    """Return an array (..., n, d) whose rows lie in a piece, without overlap: itself, if it can."""
+    row, number = array.stride()[-2:]
+    return array if number == 1 and row >= array.shape[-1] else array.contiguous()
+
+
+def _mask_on_four_axes(mask: Any, lead: Any) -> Any:
+    """Return a mask (..., q or 1, k) as (b or 1, h or 1, q or 1, k)."""
+    mask = mask[(None,) * (max(len(lead), 2) + 2 - mask.ndim)]
+    return mask if mask.ndim == 4 else mask.expand(*lead[:-1], *mask.shape[-3:]).flatten(0, -4)
+
+
+def _with_sinks(sinks: Any, output: Any, lse: Any) -> tuple[Any, Any]:
+    """Let the logits of sinks join the sums: each is a key whose value is zero."""
+    logits, alive = sinks.to(lse.dtype)[..., None], lse > -math.inf
+    finite = lse.where(alive, 0.0)
+    share = torch.sigmoid(finite - logits)[..., None]
+    return output * share.to(output.dtype), torch.logaddexp(finite, logits).where(alive, logits)
+
+
+class _BlockwiseAttention(torch.autograd.Function):
+    """Attend within a band, one call of torch's operator for a block of queries.
+
+    Arrays are (b, h, n, d), of one width. The log-sum-exp has a gradient here, of which torch's has
+    none. The operator takes rowsum(grad_output * output) from the gradients of a row's weights:
+    with one more column, which holds 1 in the first and the negative gradient of the log-sum-exp in
+    the second, it adds that gradient to them.
+    """
+
+    @staticmethod
+    def forward(query: Any, key: Any, value: Any, mask: Any, band: Band, scale: float) -> Any:
+        parts = []
+        for rows, keys, is_causal, bias, alive in _blocks(query, key, mask, band, scale):
+            arrays = query[..., rows, :], key[..., keys, :], value[..., keys, :]
+            output, lse = _attend_with_lse(*arrays, 0.0, is_causal, attn_mask=bias, scale=scale)
+            if alive is not None:  # what torch gives for a row without keys depends on its version
+                output, lse = output.where(alive[..., None], 0.0), lse.where(alive, -math.inf)
+            parts.append((output, lse))
+        if len(parts) == 1:
+            return parts[0]
+        outputs, lses = zip(*parts, strict=True)
+        return torch.cat(outputs, -2), torch.cat(lses, -1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        query, key, value, mask, ctx.band, ctx.scale = inputs
+        ctx.save_for_backward(query, key, value, mask, *output)
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any, grad_lse: Any) -> Any:
+        query, key, value, mask, output, lse = ctx.saved_tensors
+        d = query.shape[-1]
+        grad_output = (
+            torch.zeros_like(output) if grad_output is None else _with_whole_rows(grad_output)
+        )
+        if grad_lse is not None:
+            query, key, value = (F.pad(x, (0, 1)) for x in (query, key, value))
+            output = torch.cat((output, -grad_lse[..., None].to(output.dtype)), -1)
+            grad_output = F.pad(grad_output, (0, 1), value=1.0)
+        lse = lse.where(lse > -math.inf, math.inf)  # no weights in a row without keys
+        wide = torch.promote_types(query.dtype, torch.float32)
+        grads = [torch.zeros_like(x, dtype=wide) for x in (query, key, value)]
+        for rows, keys, is_causal, bias, _ in _blocks(query, key, mask, ctx.band, ctx.scale):
+            parts = _gradients(
+                grad_output[..., rows, :], query[..., rows, :], key[..., keys, :],
+                value[..., keys, :], output[..., rows, :], lse[..., rows], 0.0, is_causal,
+                attn_mask=bias, scale=ctx.scale,
+            )  # fmt: skip
+            for total, part, place in zip(grads, parts, (rows, keys, keys), strict=True):
+                total[..., place, :] += part
+        return *(total[..., :d].to(query.dtype) for total in grads), None, None, None
+
+
+class _Block(NamedTuple):
+    """A block of queries with the keys that some of them see.
+
+    Attributes:
+        rows: the queries.
+        keys: the keys, at least one.
+        is_causal: query i sees key i and those before it.
+        bias: what is added to the scores, if anything.
+        alive: which queries see a key, (..., q); None: all of them.
+    """
+
+    rows: slice
+    keys: slice
+    is_causal: bool
+    bias: Any
+    alive: Any
+
+
+def _blocks(query: Any, key: Any, mask: Any, band: Band, scale: float) -> Iterator[_Block]:
+    """Cut the queries into blocks: one, where torch's operator knows the band by itself."""
+    q_len, k_len = query.shape[-2], key.shape[-2]
+    # Told that it is causal it scales what it has masked: -inf times no positive number is wrong.
+    causal = band == Band(right=0) and mask is None and scale > 0
+    if band == Band() or causal:
+        yield _Block(slice(q_len), slice(k_len), causal, *_bias(mask, query.dtype))
+        return
+    known = bias = alive = None
+    height = queries_at_once(band)
+    for start in range(0, q_len, height):
+        rows = slice(start, min(start + height, q_len))
+        seen = band.seen(range(rows.start, rows.stop), k_len) or range(1)
+        keys = slice(seen.start, seen.stop)
+        form = rows.stop - start, seen.start - start, len(seen)
+        if form != known or mask is not None:  # far from the ends all windows look alike
+            tile = Tile(rows, keys, partial=True)
+            allowed = _narrowed(part_of_mask(mask, tile), band.mask(rows, keys, like=query))
+            bias, alive = _bias(allowed, query.dtype)
+            known = form
+        yield _Block(rows, keys, False, bias, alive)
+
+
+def queries_at_once(band: Band) -> int:
+    """Return how many queries share a call: few, where a window moves along with them.
+
+    >>> queries_at_once(Band(left=9, right=0)), queries_at_once(Band(right=0, offset=5))
+    (64, 256)
+    """
+    return 256 if band.left is None or band.right is None else 64
+
+
+def _narrowed(mask: Any, allowed: Any) -> Any:
+    """Narrow a mask, boolean or floating, to what is allowed besides."""
+    if mask is None:
+        return allowed
+    return mask.where(allowed, -math.inf) if mask.dtype.is_floating_point else mask & allowed
+
+
+def _bias(mask: Any, dtype: Any) -> tuple[Any, Any]:
+    """Return what a mask adds to the scores, and which rows it leaves a key; None: all."""
+    if mask is None:
+        return None, None
+    allowed = mask > -math.inf if mask.dtype.is_floating_point else mask
+    alive = allowed.any(-1)
+    if mask.dtype.is_floating_point:
+        bias = _with_whole_rows(mask.to(dtype))
+    else:
+        bias = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
+    return bias, None if alive.all() else alive
+
+
+_attend_with_lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+_gradients = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward

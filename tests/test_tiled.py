@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import tracemalloc
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from companion.attention import attention_with_lse, scaled_dot_product_attention
+from companion.dispatch import definitions
 from companion.masks import sliding_window_mask
 from companion.tiled import (
     merge_attention,
@@ -181,23 +183,22 @@ GRADIENTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("block_size", [None, 1, (2, 3)])
+@pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("option", GRADIENTS)
-def test_gradients(torch: ModuleType, option: str, block_size: Any) -> None:
-    """Through output and log-sum-exp, against automatic differentiation of the definition."""
+def test_gradients(torch: ModuleType, option: str, alone: bool) -> None:
+    """Through output and log-sum-exp, of torch's operator and of the loop alone."""
     from array_api_compat import torch as xp
 
     options = moved(xp, GRADIENTS[option]) | {"enable_gqa": True}
     grads = []
-    for attend, tiles in (
-        (with_lse, {}),
-        (tiled_with_lse, {"block_size": block_size}),
-    ):
+    for attend in (with_lse, tiled_with_lse):
         leaves = [torch.tensor(array, requires_grad=True) for array in inputs()]
         if "sinks" in options:
             options["sinks"] = torch.tensor(draw(H), requires_grad=True)
             leaves.append(options["sinks"])
-        output, lse = attend(*leaves[:3], **options, **tiles)
+        tiles = {"block_size": (2, 3)} if attend is tiled_with_lse else {}
+        with definitions() if alone else contextlib.nullcontext():
+            output, lse = attend(*leaves[:3], **options, **tiles)
         wanted = torch.tensor(draw(*output.shape, seed=7)), torch.tensor(draw(*lse.shape, seed=8))
         alive = lse > -math.inf
         loss = (output * wanted[0]).sum() + (lse[alive] * wanted[1][alive]).sum()

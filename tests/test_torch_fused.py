@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -15,6 +16,9 @@ from tests.calls import draw_call
 
 torch: Any = pytest.importorskip("torch")
 torch_fused: Any = pytest.importorskip("companion.torch_fused")
+
+
+tiled: Any = tiled_attention_with_lse
 
 
 def both(*arrays: Any, **options: Any) -> tuple[Any, Any]:
@@ -114,13 +118,13 @@ def test_offsets_of_a_batch_that_some_arrays_lack(
 
 def operator_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the calls of torch's operator from now on."""
-    calls, whole = [], torch_fused._fused
+    calls, whole = [], torch_fused._attend_with_lse
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(torch_fused, "_fused", counted)
+    monkeypatch.setattr(torch_fused, "_attend_with_lse", counted)
     return calls
 
 
@@ -129,8 +133,9 @@ def operator_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     [
         ({}, 1),
         ({"is_causal": True}, 1),
-        ({"left": 3, "right": 0}, 3),  # one a block of 128 queries
-        ({"is_causal": True, "offset": 5}, 3),
+        ({"sinks": randn(2)}, 1),
+        ({"left": 3, "right": 0}, 5),  # one a block of 64 queries
+        ({"is_causal": True, "offset": 5}, 2),  # one a block of 256
         ({"softcap": 2.0}, 0),
         ({"is_causal": True, "offset": torch.tensor([1])}, 0),
     ],
@@ -147,19 +152,36 @@ def test_what_the_operator_takes(
     assert len(counted) == calls
 
 
-def test_a_wanted_gradient_of_the_log_sum_exp_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch's operator has none: it would be missing without a word."""
-    counted = operator_calls(monkeypatch)
-    query, key, value = (randn(2, 5, 4, seed=seed).requires_grad_() for seed in range(3))
-    sinks = randn(2).requires_grad_()
-    output, lse = tiled_attention_with_lse(query, key, value)
-    assert lse.requires_grad
-    assert tiled_attention(query, key, value, sinks=sinks).requires_grad
-    assert not counted
-    with torch.no_grad():
-        torch.testing.assert_close(tiled_attention_with_lse(query, key, value), (output, lse))
-        tiled_attention(query, key, value, sinks=sinks)
-    assert len(counted) == 2
+@pytest.mark.parametrize("where", range(4))
+def test_rows_need_not_lie_in_a_piece(where: int) -> None:
+    """The operator would read other memory, without a word."""
+    arrays = [randn(2, 3, 5, 5, seed=seed).requires_grad_() for seed in range(4)]
+    mask = arrays[3].detach()
+    apart = [x.mT if i == where else x for i, x in enumerate((*arrays[:3], mask))]
+    for given in (apart, [x[..., :1].expand(2, 3, 5, 5) for x in apart]):
+        found = []
+        for context in (contextlib.nullcontext(), definitions()):
+            with context:
+                output = tiled_attention(*given)
+            upstream = randn(2, 3, 5, 5, seed=5).mT
+            found.append([output, *torch.autograd.grad(output, arrays[:3], upstream)])
+        for ours, exact in zip(*found, strict=True):
+            torch.testing.assert_close(ours, exact)
+
+
+def test_sinks_that_take_nothing_and_rows_without_keys() -> None:
+    arrays = [randn(2, 2, 5, seed=seed).requires_grad_() for seed in range(3)]
+    sinks = torch.tensor([-math.inf, 0.5], dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[True, False], [False, False]])
+    found = []
+    for context in (contextlib.nullcontext(), definitions()):
+        with context:
+            output, lse = tiled(*arrays, mask, sinks=sinks)
+        assert not output[:, 1].any()
+        loss = output.square().sum() + lse[:, 0].sum() + lse[1, 1]
+        found.append([lse, *torch.autograd.grad(loss, (*arrays, sinks))])
+    for ours, exact in zip(*found, strict=True):
+        torch.testing.assert_close(ours, exact)
 
 
 @pytest.mark.parametrize("loss", [torch.sum, lambda x: x.square().sum()])
@@ -203,7 +225,9 @@ def test_autocast_and_meta() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"left": 64, "right": 0}])
+@pytest.mark.parametrize(
+    "options", [{}, {"is_causal": True, "sinks": randn(1)}, {"left": 64, "right": 0}]
+)
 def test_memory_grows_with_the_length(options: dict[str, Any]) -> None:
     """Four times the queries and keys take four times the memory, gradients included."""
     peaks = []
@@ -220,18 +244,21 @@ def test_memory_grows_with_the_length(options: dict[str, Any]) -> None:
 
 
 def gradients(attend: Any, arrays: list[Any], options: dict[str, Any]) -> list[Any]:
-    """Return the output, and the gradients of a loss that weighs all of it."""
+    """Return what comes out, and the gradients of a loss that weighs all of it."""
     leaves = [array.clone().requires_grad_() for array in arrays]
-    output = attend(*leaves, **options)
-    loss = (output * torch.linspace(-1, 1, output.numel()).to(output).reshape(output.shape)).sum()
+    result = attend(*leaves, **options)
+    outputs = [x.where(x > -math.inf, 0.0) for x in (result if attend is tiled else (result,))]
+    loss = sum((x * torch.linspace(-1, 1, x.numel()).to(x).reshape(x.shape)).sum() for x in outputs)
     slopes = torch.autograd.grad(loss, leaves, allow_unused=True)
     filled = (torch.zeros_like(x) if g is None else g for x, g in zip(leaves, slopes, strict=True))
-    return [output.detach(), *filled]
+    return [*(x.detach() for x in outputs), *filled]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-10), ("bfloat16", 0.06)])
-@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled_attention])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float64", 1e-10), ("float16", 8e-3), ("bfloat16", 0.06)]
+)
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled])
 def test_random_calls(attend: Any, dtype: str, tolerance: float) -> None:
     generator = np.random.default_rng([2026, *dtype.encode()])
     for _ in range(150):
@@ -247,7 +274,7 @@ def test_random_calls(attend: Any, dtype: str, tolerance: float) -> None:
             else option
             for name, option in options.items()
         }
-        if attend is tiled_attention:
+        if attend is tiled:
             sides = {name: int(generator.integers(0, 4)) for name in ("left", "right")}
             options |= {name: side for name, side in sides.items() if generator.random() < 0.5}
         ours = gradients(attend, arrays, options)

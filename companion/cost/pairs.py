@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from companion.bands import Band
 from companion.contracts import contract
 from companion.cost.layers import matmul_flops
-from companion.tiled import BLOCKS
-from companion.torch_fused import ROWS
+from companion.torch_fused import queries_at_once
 
 _BAND: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "left", "right"), ">= 0")
 
@@ -52,7 +51,7 @@ def tiled_pairs(
     """Count the pairs that `tiled_attention` computes: whole tiles, and none that is empty.
 
     A block of queries meets the keys that some of them may attend to, so at the edges of the band
-    pairs are computed and thrown away. Where a window moves along with the queries, blocks have 128
+    pairs are computed and thrown away. Where a window moves along with the queries, blocks have 64
     queries instead of 256.
 
     Args:
@@ -69,7 +68,7 @@ def tiled_pairs(
     """
     keys = q_len if k_len is None else k_len
     band = Band(left, right, offset)
-    size = block_size or (ROWS if left is not None else BLOCKS[0])
+    size = block_size or queries_at_once(band)
     starts = range(0, q_len, size)
     blocks = (range(start, min(start + size, q_len)) for start in starts)
     return sum(len(block) * len(band.seen(block, keys)) for block in blocks)

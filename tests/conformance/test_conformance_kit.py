@@ -31,7 +31,7 @@ def named(found: dict[str, Finding], verdict: str) -> set[str]:
 
 RIGHT = {
     "ours": (companion.scaled_dot_product_attention, {"window", "weights", "lse"}),
-    "tiled": (companion.tiled_attention, {"weights"}),
+    "tiled": (companion.tiled_attention, {"weights", "lse"}),
     "broken, without a fault": (attention, set()),
 }
 
@@ -131,7 +131,7 @@ def test_a_dtype_that_is_refused_is_no_mistake() -> None:
 
 def test_what_is_offered_is_read_off_the_signature() -> None:
     assert "is_causal" in offers(F.scaled_dot_product_attention)  # which has none
-    assert offers(companion.tiled_attention) >= {"left", "softcap", "sinks", "need_lse"}
+    assert offers(companion.tiled_attention) >= {"left", "softcap", "sinks", "block_size"}
     examined = subject(attention, arrays="numpy")
     assert examined.first_of("left", "window") == "window"
     with pytest.raises(NotOfferedError, match="none of `left`, `right`"):

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from companion import torch_fused
 from companion.cost import band_pairs, measure_flops, multi_head_flops, tiled_flops, tiled_pairs
 from companion.dispatch import definitions
 from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask, sliding_window_mask
-from companion.tiled import tiled_attention
+from companion.tiled import tiled_attention, window_attention
 
 BANDS: list[dict[str, Any]] = [
     {},
@@ -52,39 +51,37 @@ def test_the_definition_does_the_products_of_its_tiles(
         assert measure_flops(call) == result.forward
 
 
-def test_long_windows_and_unequal_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What torch is given: the products of the calls, one a block of queries."""
-    bands: list[tuple[int, int, dict[str, Any]]] = [
-        (301, 563, {"left": 9, "offset": 40}),
+@pytest.mark.parametrize(
+    ("q_len", "k_len", "band"),
+    [
+        (301, 563, {"right": 0, "offset": 40}),
+        (301, 563, {"left": 9, "right": 0, "offset": 40}),
+        (613, 571, {"left": 31, "right": 2}),
         (613, 571, {"left": 31}),
-    ]
-    for q_len, k_len, band in bands:
-        query, key = torch.zeros(1, 1, q_len, 3), torch.zeros(1, 1, k_len, 3)
-        done: list[int] = []
-        whole = torch_fused._fused
+    ],
+)
+def test_the_operator_does_the_products_of_its_blocks(
+    q_len: int, k_len: int, band: dict[str, Any]
+) -> None:
+    query, key = (torch.zeros(1, 2, n, 3, requires_grad=True) for n in (q_len, k_len))
+    result = tiled_flops(2, tiled_pairs(q_len, k_len, **band), head_dim=3)
 
-        def count(
-            query: Any, key: Any, *rest: Any, done: Any = done, whole: Any = whole, **options: Any
-        ) -> Any:
-            done.append(query.shape[-2] * key.shape[-2])
-            return whole(query, key, *rest, **options)
+    def call() -> Any:
+        return tiled_attention(query, key, key, **band)
 
-        monkeypatch.setattr(torch_fused, "_fused", count)
-        tiled_attention(query, key, key, **band)
-        monkeypatch.undo()
-        assert sum(done) == tiled_pairs(q_len, k_len, **band)
+    assert measure_flops(call) == result.forward
+    assert measure_flops(lambda: call().sum().backward()) == result.forward + result.backward
 
 
 def test_a_layer_with_a_window_and_tiles() -> None:
     def windowed(query: Any, key: Any, value: Any, mask: Any, **_: Any) -> Any:
-        return tiled_attention(query, key, value, left=4, right=0, block_size=32)
+        return window_attention(query, key, value, left=4)
 
     layer, n = MultiHeadAttention(12, 3, attention_fn=windowed), 133
-    pairs = tiled_pairs(n, left=4, right=0, block_size=32)
+    pairs = tiled_pairs(n, left=4, right=0)
     x = torch.ones(2, n, 12)
     result = multi_head_flops(12, 3, q_len=n, pairs=pairs, batch_size=2)
-    with definitions():
-        assert measure_flops(lambda: layer(x)) == result.total
+    assert measure_flops(lambda: layer(x)) == result.total
     assert result.scores * n * n == multi_head_flops(12, 3, q_len=n, batch_size=2).scores * pairs
 
 
