@@ -24,7 +24,7 @@ DEFINITIONS: Mapping[str, tuple[str, ...]] = {
     "KimiDeltaSpec": ("companion.linear.recurrent_linear_attention",),
     "LatentSpec": (
         "companion.latent.latent_attention",
-        "companion.latent._unfolded",
+        "companion.latent._unfold",
         "companion.latent.absorbed_latent_attention",
         "companion.indexed.indexer_scores",
         "companion.indexed.top_keys",
