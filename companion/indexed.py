@@ -143,9 +143,9 @@ def pool_blocks(
     if overlap and key.shape[-1] % 2:
         raise ValueError(f"key: got d = {key.shape[-1]}, wanted an even one for overlap=True")
     gate = xp.zeros_like(key) if gate is None else gate
-    key, gate = (_in_blocks(xp, x, size) for x in widen(xp, key, gate))
+    key, gate = (_split_blocks(xp, x, size) for x in widen(xp, key, gate))
     if overlap:
-        key, gate = _with_earlier(xp, key, 0.0), _with_earlier(xp, gate, -math.inf)
+        key, gate = _overlap(xp, key, 0.0), _overlap(xp, gate, -math.inf)
     return cast(xp.sum(masked_softmax(gate.mT) * key.mT, axis=-1), dtype)
 
 
@@ -189,7 +189,7 @@ def complete_blocks(mask: ArrayT, size: int) -> ArrayT:
            [1, 1]])
     """
     xp = namespace(mask)
-    return xp.all(_in_blocks(xp, mask.mT, size), axis=-2).mT
+    return xp.all(_split_blocks(xp, mask.mT, size), axis=-2).mT
 
 
 @contract(blocks="booleans: ... q m", k_len=">= 0", size=">= 1")
@@ -252,14 +252,14 @@ def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> A
     return mask & (chosen | ~pooled)
 
 
-def _in_blocks(xp: Any, x: Any, size: int) -> Any:
+def _split_blocks(xp: Any, x: Any, size: int) -> Any:
     """Cut (..., k, d) into whole blocks (..., k // size, size, d)."""
     *lead, length, width = x.shape
     x = x[..., : length // size * size, :]
     return xp.reshape(x, (*lead, length // size, size, width))
 
 
-def _with_earlier(xp: Any, blocks: Any, fill: float) -> Any:
+def _overlap(xp: Any, blocks: Any, fill: float) -> Any:
     """Join the first half of the channels of the block before to the second half of a block."""
     *lead, count, size, width = blocks.shape
     earlier, own = blocks[..., : width // 2], blocks[..., width // 2 :]

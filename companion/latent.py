@@ -60,7 +60,7 @@ def latent_attention(
             [6., 6., 6.]]])
     """
     dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
-    query, key, value = _unfolded(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    query, key, value = _unfold(query, query_rotary, latent, key_rotary, key_weight, value_weight)
     output = scaled_dot_product_attention(
         query, key, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset, sinks=sinks
     )
@@ -100,14 +100,14 @@ def latent_attention_with_weights(
             [0.5, 0.5]]])
     """
     dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
-    query, key, value = _unfolded(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    query, key, value = _unfold(query, query_rotary, latent, key_rotary, key_weight, value_weight)
     output, weights = attention_with_weights(
         query, key, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset, sinks=sinks
     )
     return cast(output, dtype), cast(weights, dtype)
 
 
-def _unfolded(
+def _unfold(
     query: Any, query_rotary: Any, latent: Any, key_rotary: Any, key_weight: Any, value_weight: Any
 ) -> tuple[Any, Any, Any]:
     """Return whole queries, and the keys and values of every head, in at least float32."""

@@ -117,7 +117,7 @@ def linear_attention(
     xp, dtype = namespace(query), result_dtype(query, key, value)
     query, key, value, decay = _widen(xp, query, key, value, decay)
     if feature_map is not None:
-        query, key = _mapped(xp, feature_map, query, key, decay)
+        query, key = _apply_feature_map(xp, feature_map, query, key, decay)
         value = xp.concat([value, xp.ones_like(value[..., :1])], axis=-1)
 
     if is_causal:
@@ -173,7 +173,7 @@ def recurrent_linear_attention(
     array([3., 5.])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepared(xp, query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepare(xp, query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
     outputs = [query[..., :0, :] @ state]  # an empty sequence has an empty output
     query, key, value, write, decay = (_rows(xp, x) for x in (query, key, value, write, decay))
@@ -227,12 +227,12 @@ def chunked_linear_attention(
     (array([1., 2., 3.]), array([[3.]]))
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepared(xp, query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepare(xp, query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
     size = max(1, min(int(chunk_size), length))
-    query, key, value, write = (_in_chunks(xp, x, size) for x in (query, key, value, write))
-    decay = _filled(xp, 1.0, (length, 1), key) if decay is None else decay
-    decay = _in_chunks(xp, decay, size, fill=1.0)
+    query, key, value, write = (_split_chunks(xp, x, size) for x in (query, key, value, write))
+    decay = _full(xp, 1.0, (length, 1), key) if decay is None else decay
+    decay = _split_chunks(xp, decay, size, fill=1.0)
 
     weights, query, writing, kept = _decayed_weights(xp, query, write, decay)
     if beta is not None:
@@ -252,7 +252,7 @@ def chunked_linear_attention(
         written.append(new)
         state = kept[chunk] * state + writing[chunk] @ new
     output = query @ xp.stack(states, axis=-3) + weights @ xp.stack(written, axis=-3)
-    return cast(_out_of_chunks(xp, output, size)[..., :length, :], dtype), state
+    return cast(_join_chunks(xp, output, size)[..., :length, :], dtype), state
 
 
 def _rows(xp: Any, x: Any | None) -> Any:
@@ -265,8 +265,8 @@ def _causal_weights(xp: Any, query: Any, key: Any, decay: Any | None) -> Any:
     if decay is None:
         return xp.tril(query @ key.mT)
     length = key.shape[-2]
-    query, key = _in_chunks(xp, query, length), _in_chunks(xp, key, length)
-    weights, *_ = _decayed_weights(xp, query, key, _in_chunks(xp, decay, length, fill=1.0))
+    query, key = _split_chunks(xp, query, length), _split_chunks(xp, key, length)
+    weights, *_ = _decayed_weights(xp, query, key, _split_chunks(xp, decay, length, fill=1.0))
     return weights[..., 0, :length, :length]
 
 
@@ -329,7 +329,7 @@ def _lower_blocks(xp: Any, first: Any, across: Any, second: Any) -> Any:
     return xp.concat([upper, lower], axis=-2)
 
 
-def _in_chunks(xp: Any, x: Any, size: int, *, fill: float = 0.0) -> Any:
+def _split_chunks(xp: Any, x: Any, size: int, *, fill: float = 0.0) -> Any:
     """Cut (..., n, w) into (..., m, c, w), c being the power of two at or above the size.
 
     What is missing in the last chunk, and from size to c in all of them, is filled with steps that
@@ -338,29 +338,31 @@ def _in_chunks(xp: Any, x: Any, size: int, *, fill: float = 0.0) -> Any:
     *lead, length, width = x.shape
     size = max(size, 1)
     count = max(-(-length // size), 1)
-    x = _lengthened(xp, x, count * size, fill)
+    x = _pad(xp, x, count * size, fill)
     x = xp.reshape(x, (*lead, count, size, width))
-    return _lengthened(xp, x, 1 << (size - 1).bit_length(), fill)
+    return _pad(xp, x, 1 << (size - 1).bit_length(), fill)
 
 
-def _out_of_chunks(xp: Any, x: Any, size: int) -> Any:
+def _join_chunks(xp: Any, x: Any, size: int) -> Any:
     """Join (..., m, c, w) to (..., m size, w), without the steps from size to c."""
     *lead, count, _, width = x.shape
     return xp.reshape(x[..., :size, :], (*lead, count * size, width))
 
 
-def _lengthened(xp: Any, x: Any, length: int, fill: float) -> Any:
+def _pad(xp: Any, x: Any, length: int, fill: float) -> Any:
     *lead, steps, width = x.shape
     if steps == length:
         return x
-    return xp.concat([x, _filled(xp, fill, (*lead, length - steps, width), x)], axis=-2)
+    return xp.concat([x, _full(xp, fill, (*lead, length - steps, width), x)], axis=-2)
 
 
-def _filled(xp: Any, fill: float, shape: Shape, like: Any) -> Any:
+def _full(xp: Any, fill: float, shape: Shape, like: Any) -> Any:
     return xp.full(shape, fill, dtype=like.dtype, device=device_of(like))
 
 
-def _mapped(xp: Any, feature_map: Any, query: Any, key: Any, decay: Any | None) -> tuple[Any, Any]:
+def _apply_feature_map(
+    xp: Any, feature_map: Any, query: Any, key: Any, decay: Any | None
+) -> tuple[Any, Any]:
     """Return mapped queries and keys, and refuse a map that loses rows or that decay is not for."""
     mapped_query, mapped_key = (_map_rows(xp, feature_map, x) for x in (query, key))
     if mapped_query.shape[-1] != mapped_key.shape[-1]:
@@ -388,7 +390,7 @@ def _map_rows(xp: Any, feature_map: Callable[[Any], Any], x: Any) -> Any:
     return mapped
 
 
-def _prepared(
+def _prepare(
     xp: Any, query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
 ) -> tuple[Any, ...]:
     """Widen the arrays, give the factors the axes of key, and begin with zeros without a state."""
@@ -396,7 +398,7 @@ def _prepared(
     query, key, value, decay, beta, state = _widen(xp, query, key, value, decay, beta, state)
     given = (x for x in (key, value, decay, beta, state) if x is not None)
     lead: Any = reduce(broadcast_shape, (tuple(x.shape[:-2]) for x in given))  # type: ignore[arg-type]
-    zeros = _filled(xp, 0.0, (*lead, key.shape[-1], value.shape[-1]), key)
+    zeros = _full(xp, 0.0, (*lead, key.shape[-1], value.shape[-1]), key)
     return query, key, value, decay, beta, zeros if state is None else zeros + state
 
 

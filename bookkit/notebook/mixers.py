@@ -29,7 +29,7 @@ DEFINITIONS: Mapping[str, tuple[str, ...]] = {
     "KimiDeltaSpec": _RECURRENCE,
     "LatentSpec": (
         "companion.latent.latent_attention",
-        "companion.latent._unfolded",
+        "companion.latent._unfold",
         "companion.latent.absorbed_latent_attention",
         "companion.indexed.indexer_scores",
         "companion.indexed.top_keys",

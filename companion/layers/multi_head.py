@@ -217,7 +217,7 @@ class MultiHeadAttention(nn.Module):
             memory = key if isinstance(key, ProjectedMemory) else self.project_memory(key, value)
         if cache is not None:
             memory = ProjectedMemory(*cache.update(*memory, lengths=lengths))
-            attn_mask = _columns_kept(attn_mask, cache)
+            attn_mask = _drop_forgotten(attn_mask, cache)
 
         attn_mask, causal = self._narrow_mask(attn_mask, is_causal, offset, query, memory, cache)
         attend = self._with_weights() if need_weights else self.attention_fn
@@ -310,7 +310,7 @@ class MultiHeadAttention(nn.Module):
         k_len = memory.key.shape[-2]
         if self.window is not None:
             positions = _positions_from(offset, query)
-            near = _near(self.window, positions, k_len, is_causal, cache)
+            near = _window_mask(self.window, positions, k_len, is_causal, cache)
             return narrow(attn_mask, near), {}
         if is_causal:
             return attn_mask, _causal(offset, k_len)
@@ -350,7 +350,7 @@ def _positions_from(offset: int | Tensor, x: Tensor) -> Tensor:
     return steps + (offset[:, None] if isinstance(offset, Tensor) else offset)
 
 
-def _near(
+def _window_mask(
     window: tuple[int, int], positions: Tensor, k_len: int, is_causal: bool, cache: KVCache | None
 ) -> Tensor | None:
     """Say which keys lie in the window, (..., 1, q, k); None where all of them do."""
@@ -363,7 +363,7 @@ def _near(
     return near if cache is None else near & (keys >= 0)[..., None, None, :]
 
 
-def _columns_kept(attn_mask: Tensor | None, cache: KVCache) -> Tensor | None:
+def _drop_forgotten(attn_mask: Tensor | None, cache: KVCache) -> Tensor | None:
     """Return, of a mask over all tokens so far, the columns of the keys that a ring still has."""
     if attn_mask is None or cache.window is None:
         return attn_mask

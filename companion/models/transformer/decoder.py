@@ -31,15 +31,12 @@ class DecoderOutput(NamedTuple):
     cross_weights: tuple[Tensor | None, ...]
 
 
+# fmt: off
 def through_blocks(
-    x: Tensor,
-    blocks: nn.ModuleList,
-    memories: Sequence[ProjectedMemory] | None = None,
-    *,
-    bias: Tensor | None = None,
-    memory_mask: Tensor | None = None,
-    caches: Sequence[KVCache] | None = None,
-    lengths: Tensor | None = None,
+    x: Tensor, blocks: nn.ModuleList,
+    memories: Sequence[ProjectedMemory] | None = None, *,
+    bias: Tensor | None = None, memory_mask: Tensor | None = None,
+    caches: Sequence[KVCache] | None = None, lengths: Tensor | None = None,
     weights_of: Container[int] = (),
 ) -> DecoderOutput:
     """Pass x, (b, n, e), through causal blocks, one after the other; see `Decoder.forward`.
@@ -69,6 +66,7 @@ def through_blocks(
         self_weights.append(own)
         cross_weights.append(cross)
     return DecoderOutput(x, tuple(self_weights), tuple(cross_weights))
+# fmt: on
 
 
 class Decoder(nn.Module):
