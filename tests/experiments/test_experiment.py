@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -16,45 +15,16 @@ import pytest
 import torch
 
 from bookkit.notebook import load_result
-from bookkit.records import Finding, recorded_studies
+from bookkit.records import Finding
 from bookkit.records.reading import RECORD
 from experiments.engine import experiment, record
 from experiments.engine.claims import Claim, History, Runs
-from experiments.engine.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached
+from experiments.engine.experiment import Answers, Experiment, by_item, on, run_cached
 from experiments.engine.kinds import number, share
 from experiments.engine.recompute import recomputed
-from experiments.engine.record import STUDIES as FOLDER
 from experiments.engine.trials import Trials
 
-STUDIES = sorted(recorded_studies())
 LATER = History("ours", "check", "added later", "It was less.")
-ON_A_FILE = "real_sentences"
-"""The study whose sentences, and with them its configuration, come from the command line."""
-
-
-def code_of(name: str) -> Experiment:
-    study: Experiment = importlib.import_module(f"experiments.{name}.study").STUDY
-    return study
-
-
-def record_of(name: str) -> dict[str, Any]:
-    return dict(json.loads((FOLDER / name / RECORD).read_text(encoding="utf8")))
-
-
-def test_every_study_has_a_record_and_every_record_a_study() -> None:
-    assert {path.parent.name for path in FOLDER.glob("*/study.py")} == set(STUDIES)
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_record_is_of_what_the_code_says(name: str) -> None:
-    code, record = code_of(name), record_of(name)
-    assert code.name == record["study"] == name
-    assert code.title == record["title"]
-    assert code.command == record["command"]
-    assert list(code.seeds) == record["seeds"]
-    if name != ON_A_FILE:
-        assert json.loads(json.dumps(code.fixed(), default=vars)) == record["config"]
-        assert code.data == record["data"]
 
 
 def test_a_finding_comes_along_and_decides_nothing() -> None:
@@ -208,15 +178,6 @@ def test_an_outcome_is_read_back_for_the_same_arguments_and_code(
     assert run_cached("toy", "other code", work, 1.0)["calls"] == 3
 
 
-def test_an_outcome_is_reused_only_for_the_same_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(experiment, "RUNS", tmp_path)
-    assert cached("a/run", {"seed": 1}, lambda: {"loss": 1.0}) == {"loss": 1.0}
-    assert cached("a/run", {"seed": 1}, lambda: {"loss": 2.0}) == {"loss": 1.0}
-    assert cached("a/run", {"seed": 2}, lambda: {"loss": 3.0}) == {"loss": 3.0}
-
-
 @pytest.mark.parametrize(
     ("words", "done"),
     [([], ("record", 2)), (["--tune", "--workers", "5"], ("tune", 5))],
@@ -243,7 +204,3 @@ def test_only_a_study_with_trials_can_be_tuned(capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         toy().main(["--tune"], "A study.")
     assert "--tune" in capsys.readouterr().err
-
-
-def test_arms_share_a_task() -> None:
-    assert on("task", {"a": 1, "b": 2}) == {"a": Arm(1, "task"), "b": Arm(2, "task")}

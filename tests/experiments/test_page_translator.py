@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+import bookkit.figures  # noqa: F401  # before the playables, which it imports, too
 from bookkit.playables.translator import FILES, FOLDER, RUNNING
 from bookkit.playables.weights import load_translator, quantize, read_about, restore
 from bookkit.records import load_result

@@ -130,21 +130,6 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     assert platform.node() not in path.read_text(encoding="utf-8")
 
 
-def test_the_layout_is_sorted_one_list_a_line_and_the_same_each_time(tmp_path: Path) -> None:
-    given = arguments()
-    texts = []
-    for turned in (False, True):
-        if turned:
-            given = {key: given[key] for key in reversed(given)}
-            given["measures"] = dict(reversed(given["measures"].items()))
-        path = record.write_result("sample", **given, directory=tmp_path)
-        texts.append(path.read_text(encoding="utf-8"))
-    assert texts[0] == texts[1]
-    assert texts[0].endswith("}\n")
-    assert '      "runs": [1.0, 2.0, 3.0, 4.0, 5.5],\n' in texts[0]
-    assert list(json.loads(texts[0])) == sorted(json.loads(texts[0]))
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

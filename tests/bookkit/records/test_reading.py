@@ -193,6 +193,9 @@ def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any])
         ),
         (["measures", "dot/bleu", "bounds"], [0], "bounds: .* wanted two numbers"),
         (["measures", "dot/bleu", "bounds"], [0, 100], "interval: .* an interval within"),
+        (["code", "of"], "guess", "code, of: got guess, wanted code or record"),
+        (["code", "commit"], 7, "code, commit: got int, wanted str or NoneType"),
+        (["code", "files"], {"a.py": "0b5e"}, "files, a.py: got 0b5e, wanted a SHA-256"),
         (["surprise"], 1, "got also surprise, wanted no more than"),
     ],
 )
@@ -208,14 +211,14 @@ def test_what_is_no_record_is_refused(
         read_study(record, name="sample")
 
 
-@pytest.mark.parametrize("key", ["command", "measures", "versions"])
+@pytest.mark.parametrize("key", ["code", "measures"])
 def test_nothing_may_be_missing(record: dict[str, Any], key: str) -> None:
     del record[key]
     with pytest.raises(ValueError, match=f"record 'sample': got no {key}, wanted all of study"):
         read_study(record, name="sample")
 
 
-@pytest.mark.parametrize("key", ["origin", "source", "sort", "planned", "before"])
+@pytest.mark.parametrize("key", ["origin", "before"])
 def test_a_claim_without_a_history_is_refused(record: dict[str, Any], key: str) -> None:
     del record["claims"]["gain"][key]
     with pytest.raises(ValueError, match=f"record 'sample', claims, gain: got no {key}"):
