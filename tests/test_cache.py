@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 from companion.cache import KVCache
@@ -58,39 +56,43 @@ def check(cache: KVCache, tokens: Tokens, seen: tuple[Tensor, Tensor], before: l
             assert torch.equal(value[b, :, i], sequence[place][1])
 
 
-@pytest.mark.parametrize("ragged", [False, True])
-@pytest.mark.parametrize("window", [None, 1, 4, 7, 31])
-def test_any_course_of_updates_is_that_of_lists(window: int | None, ragged: bool) -> None:
-    generator = np.random.default_rng([7, window or 0, ragged])
-    cache = make(window)
-    for course in range(12):
-        tokens = Tokens()
-        for step in itertools.count():
-            count = int(generator.choice([0, 1, 1, 1, 2, 3, 5, 9]))
-            if cache.length + count > MAX:
-                break
-            key, value = draw(count, seed=97 * course + step)
-            lengths = [count] * B
-            given = None
-            if ragged and generator.random() < 0.5:
-                lengths = generator.integers(0, count + 1, B).tolist()
-                given = torch.tensor(lengths, dtype=torch.int32)
-            before = [len(sequence) for sequence in tokens.sequences]
-            queries = cache.query_positions(count).expand(B, -1)
-            assert torch.equal(queries, torch.tensor(before)[:, None] + torch.arange(count))
+counts = st.sampled_from([0, 1, 2, 3, 5, 9])
+rows = st.integers(0, B - 1)
+courses = st.lists(
+    st.tuples(
+        counts,
+        st.none() | st.lists(st.integers(0, 9), min_size=B, max_size=B),
+        st.none() | st.lists(rows, min_size=B, max_size=B),
+    ),
+    max_size=12,
+)
 
-            seen = cache.update(key, value, lengths=given)
-            tokens.update(key, value, lengths)
-            check(cache, tokens, seen, before)
-            after = [len(sequence) for sequence in tokens.sequences]
-            assert cache.lengths.tolist() == after
-            assert cache.length >= max(after)
-            if generator.random() < 0.3:
-                indices = generator.integers(0, B, B).tolist()
-                cache.reorder(torch.tensor(indices))
-                tokens.reorder(indices)
-        cache.reset()
-        assert (cache.length, cache.offset, cache.key_positions.tolist()) == (0, 0, [])
+
+@settings(max_examples=50, deadline=None)
+@given(window=st.sampled_from([None, 1, 4, 7, 31]), course=courses)
+def test_any_course_of_updates_is_that_of_lists(window: int | None, course: Any) -> None:
+    """Each step has a number of tokens, how many of them are real, and rows that go on."""
+    cache, tokens = make(window), Tokens()
+    for step, (count, lengths, indices) in enumerate(course):
+        if cache.length + count > MAX:
+            break
+        key, value = draw(count, seed=step)
+        real = [count] * B if lengths is None else [min(length, count) for length in lengths]
+        told = None if lengths is None else torch.tensor(real, dtype=torch.int32)
+        before = [len(sequence) for sequence in tokens.sequences]
+        queries = cache.query_positions(count).expand(B, -1)
+        assert torch.equal(queries, torch.tensor(before)[:, None] + torch.arange(count))
+        seen = cache.update(key, value, lengths=told)
+        tokens.update(key, value, real)
+        check(cache, tokens, seen, before)
+        after = [len(sequence) for sequence in tokens.sequences]
+        assert cache.lengths.tolist() == after
+        assert cache.length >= max(after)
+        if indices is not None:
+            cache.reorder(torch.tensor(indices))
+            tokens.reorder(indices)
+    cache.reset()
+    assert (cache.length, cache.offset, cache.key_positions.tolist()) == (0, 0, [])
 
 
 def test_equal_sequences_keep_a_number_for_an_offset() -> None:
@@ -147,9 +149,9 @@ def test_gradients_reach_every_token_that_is_seen(
     def steps(*leaves: Tensor) -> tuple[Tensor, ...]:
         cache, seen = KVCache(B, 1, MAX, 1, window=window, dtype=float64), []
         for i in range(len(counts)):
-            given = torch.tensor(lengths) if lengths and i == 0 else None
+            told = torch.tensor(lengths) if lengths and i == 0 else None
             # In memory that is written into, what was seen does not stay.
-            seen += [x.clone() for x in cache.update(*leaves[2 * i : 2 * i + 2], lengths=given)]
+            seen += [x.clone() for x in cache.update(*leaves[2 * i : 2 * i + 2], lengths=told)]
             cache.reorder(torch.tensor([0, 2, 2]))
         return tuple(seen)
 
@@ -186,115 +188,35 @@ def test_the_default_dtype_is_torchs() -> None:
     assert KVCache(B, G, MAX, D).update(*(torch.ones(B, G, 1, D),) * 2)[0].dtype == torch.float32
 
 
-key, value = draw(4)
-WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "batch": (lambda: KVCache(0, G, MAX, D), ValueError, "batch_size: got 0, wanted at least 1"),
-    "heads": (lambda: KVCache(B, -1, MAX, D), ValueError, "num_kv_heads: got -1, wanted at least"),
-    "length": (lambda: KVCache(B, G, 0, D), ValueError, "max_len: got 0, wanted at least 1"),
-    "width": (lambda: KVCache(B, G, MAX, 0), ValueError, "head_dim: got 0, wanted at least 1"),
-    "values": (
-        lambda: KVCache(B, G, MAX, D, value_dim=0),
-        ValueError,
-        "value_dim: got 0, wanted at least 1",
-    ),
-    "window": (
-        lambda: KVCache(B, G, MAX, D, window=0),
-        ValueError,
-        "window: got 0, wanted at least 1",
-    ),
-    "float": (
-        lambda: KVCache(B, G, 5.0, D),  # type: ignore[arg-type]
-        TypeError,
-        "max_len: got float, wanted a whole number",
-    ),
-    "no limit": (
-        lambda: KVCache(B, G, None, D),
-        ValueError,
-        "max_len: got None without a window, wanted a whole number",
-    ),
-    "integers": (
-        lambda: KVCache(B, G, MAX, D, dtype=whole),
-        TypeError,
-        "dtype: got torch.int64, wanted a real floating dtype",
-    ),
-    "overflow": (
-        lambda: make(max_len=3).update(key, value),
-        ValueError,
-        "key: got 4 tokens after 0, wanted at most 3 in all, the cache's max_len",
-    ),
-    "ring overflow": (
-        lambda: make(window=2, max_len=3).update(key, value),
-        ValueError,
-        "key: got 4 tokens after 0, wanted at most 3 in all, the cache's max_len",
-    ),
-    "key rank": (
-        lambda: make().update(key[0], value),
-        ValueError,
-        "key: got shape (2, 4, 5), wanted (batch_size, num_kv_heads, n, head_dim)",
-    ),
-    "key shape": (
-        lambda: make().update(key[:2], value),
-        ValueError,
-        "key: got batch_size = 2 in shape (2, 2, 4, 5), wanted 3 as in the KVCache",
-    ),
-    "value shape": (
-        lambda: make().update(key, key),
-        ValueError,
-        "value: got value_dim = 5 in shape (3, 2, 4, 5), wanted 7 as in the KVCache",
-    ),
-    "fewer values": (
-        lambda: make().update(key, value[:, :, :3]),
-        ValueError,
-        "value: got n = 3 in shape (3, 2, 3, 7), wanted 4 as in key",
-    ),
-    "dtype": (
-        lambda: make().update(key, value.float()),
-        TypeError,
-        "value: got dtype torch.float32, wanted torch.float64, the layer's",
-    ),
-    "device": (
-        lambda: make().update(key.to("meta"), value),
-        ValueError,
-        "key: got device meta, wanted cpu, where the layer is",
-    ),
-    "library": (
-        lambda: make().update(key.numpy(), value),  # type: ignore[arg-type]
-        TypeError,
-        "key: got an array of numpy, wanted a tensor",
-    ),
-    "lengths": (
-        lambda: make().update(key, value, lengths=torch.ones(B)),
-        TypeError,
-        "lengths: got dtype torch.float32, wanted an integer dtype",
-    ),
-    "lengths shape": (
-        lambda: make().update(key, value, lengths=torch.ones(2, dtype=whole)),
-        ValueError,
-        "lengths: got batch_size = 2 in shape (2,), wanted 3 as in the KVCache",
-    ),
-    "indices": (
-        lambda: make().reorder(torch.ones(B)),
-        TypeError,
-        "indices: got dtype torch.float32, wanted an integer dtype",
-    ),
-    "indices shape": (
-        lambda: make().reorder(torch.ones(B, 1, dtype=whole)),
-        ValueError,
-        "indices: got shape (3, 1), wanted (batch_size,)",
-    ),
-    "indices device": (
-        lambda: make().reorder(torch.ones(B, dtype=whole, device="meta")),
-        ValueError,
-        "indices: got device meta, wanted cpu, where the layer is",
-    ),
-}
+def test_sizes_are_at_least_one_and_numbers_real() -> None:
+    sizes: dict[str, Any] = {
+        "batch_size": B, "num_kv_heads": G, "max_len": MAX, "head_dim": D, "window": 4,
+        "value_dim": V,
+    }  # fmt: skip
+    for name in sizes:
+        with pytest.raises(ValueError, match=f"^{name}: got 0, wanted at least 1"):
+            KVCache(**{**sizes, name: 0})
+    with pytest.raises(ValueError, match=r"^max_len: got None without a window, wanted a whole"):
+        KVCache(B, G, None, D)
+    with pytest.raises(TypeError, match=r"^dtype: got torch.int64, wanted a real floating dtype"):
+        KVCache(B, G, MAX, D, dtype=whole)
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_calls_say_what_is_wrong(case: str) -> None:
-    call, error, message = WRONG[case]
-    with pytest.raises(error, match="^" + re.escape(message)):
-        call()
+def test_what_does_not_fit_the_memory_is_refused() -> None:
+    key, value = draw(4)
+    for window in (None, 2):
+        with pytest.raises(ValueError, match=r"^key: got 4 tokens after 0, wanted at most 3"):
+            make(window=window, max_len=3).update(key, value)
+    with pytest.raises(ValueError, match=r"^key: got batch_size = 2 in shape .*, wanted 3 as in"):
+        make().update(key[:2], value)
+    with pytest.raises(ValueError, match=r"^value: got value_dim = 5 in shape .*, wanted 7 as in"):
+        make().update(key, key)
+    with pytest.raises(ValueError, match=r"^value: got n = 3 in shape .*, wanted 4 as in key"):
+        make().update(key, value[:, :, :3])
+    with pytest.raises(ValueError, match=r"^lengths: got batch_size = 2 in shape \(2,\), wanted 3"):
+        make().update(key, value, lengths=torch.ones(2, dtype=whole))
+    with pytest.raises(ValueError, match=r"^indices: got shape \(3, 1\), wanted \(batch_size,\)"):
+        make().reorder(torch.ones(B, 1, dtype=whole))
 
 
 def test_a_refused_update_changes_nothing() -> None:

@@ -23,21 +23,19 @@ BANDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("offset", [0, 3, -2])
-@pytest.mark.parametrize(("q_len", "k_len"), [(7, 7), (5, 13), (13, 5), (1, 1)])
-def test_the_pairs_of_a_band_are_those_of_its_mask(q_len: int, k_len: int, offset: int) -> None:
-    assert band_pairs(q_len, k_len, offset=offset) == q_len * k_len
-    causal = causal_mask(q_len, k_len, offset=offset)
-    assert band_pairs(q_len, k_len, right=0, offset=offset) == causal.sum()
-    window = sliding_window_mask(q_len, k_len, left=3, right=2, offset=offset)
-    assert band_pairs(q_len, k_len, left=3, right=2, offset=offset) == window.sum()
+def test_the_pairs_of_a_band_are_those_of_its_mask(offset: int) -> None:
+    for q_len, k_len in ((7, 7), (5, 13), (13, 5), (1, 1)):
+        assert band_pairs(q_len, k_len, offset=offset) == q_len * k_len
+        causal = causal_mask(q_len, k_len, offset=offset)
+        assert band_pairs(q_len, k_len, right=0, offset=offset) == causal.sum()
+        window = sliding_window_mask(q_len, k_len, left=3, right=2, offset=offset)
+        assert band_pairs(q_len, k_len, left=3, right=2, offset=offset) == window.sum()
 
 
-@pytest.mark.parametrize("block_size", [1, 7, 16])
 @pytest.mark.parametrize("band", BANDS, ids=str)
-def test_the_definition_does_the_products_of_its_tiles(
-    band: dict[str, Any], block_size: Any
-) -> None:
-    b, h, n, d, v = 3, 5, 149 if block_size != 1 else 11, 7, 11
+def test_the_definition_does_the_products_of_its_tiles(band: dict[str, Any]) -> None:
+    b, h, n, d, v = 3, 5, 43, 7, 11
+    block_size = 7
     query, key = torch.zeros(2, b, h, n, d)
     value = torch.ones(b, h, n, v)
     pairs = tiled_pairs(n, block_size=block_size, **band)

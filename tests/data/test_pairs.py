@@ -6,6 +6,7 @@ import gzip
 import pickle
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,8 @@ def write(folder: Path, content: bytes | str, name: str = "pairs.tsv") -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
+def test_words() -> None:
+    cases: list[Any] = [
         ("Hello, World!", "hello , world !"),
         ("¿Cómo estás?", "¿ cómo estás ?"),
         ("I don't know; it’s 3.50 at 10:30.", "i don't know ; it's 3.50 at 10:30 ."),
@@ -32,10 +32,9 @@ def write(folder: Path, content: bytes | str, name: str = "pairs.tsv") -> Path:
         ("  tabs\tand\nlines ", "tabs and lines"),
         ("a.b", "a . b"),
         ("", ""),
-    ],
-)
-def test_words(text: str, tokens: str) -> None:
-    assert words(text) == tuple(tokens.split())
+    ]
+    for text, tokens in cases:
+        assert words(text) == tuple(tokens.split())
 
 
 @pytest.mark.parametrize("tokenize", [words, characters])
@@ -135,9 +134,8 @@ def test_max_tokens_counts_either_side(tmp_path: Path) -> None:
         read_pairs(path, max_tokens=0)
 
 
-@pytest.mark.parametrize(
-    ("fields", "error", "what"),
-    [
+def test_a_wrong_pair_is_refused() -> None:
+    cases: list[Any] = [
         ({"source": "ab"}, TypeError, "source: got the string"),
         ({"target": "ab"}, TypeError, "target: got the string"),
         ({"sure": frozenset({(1, 0)})}, ValueError, r"sure: got link \(1, 0\)"),
@@ -149,15 +147,12 @@ def test_max_tokens_counts_either_side(tmp_path: Path) -> None:
             r"possible: got \[\(0, 1\)\]",
         ),
         ({"classes": ("noun", "verb")}, ValueError, "classes: got 2 for 1"),
-    ],
-)
-def test_a_wrong_pair_is_refused(
-    fields: dict[str, object], error: type[Exception], what: str
-) -> None:
-    good: dict[str, object] = {"source": ("a", "b"), "target": ("x",)}
-    Pair(**good)  # type: ignore[arg-type]
-    with pytest.raises(error, match=what):
-        Pair(**(good | fields))  # type: ignore[arg-type]
+    ]
+    for fields, error, what in cases:
+        good: dict[str, object] = {"source": ("a", "b"), "target": ("x",)}
+        Pair(**good)  # type: ignore[arg-type]
+        with pytest.raises(error, match=what):
+            Pair(**(good | fields))
 
 
 def test_real_sentences() -> None:

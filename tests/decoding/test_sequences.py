@@ -27,80 +27,59 @@ def decode(how: str, step: Any, **changes: Any) -> Any:
     return DECODERS[how](step, None, **options)
 
 
-@pytest.mark.parametrize("how", DECODERS)
-@pytest.mark.parametrize(
-    "shape_of",
-    [
-        lambda rows: (rows, 1, WORDS),
-        lambda rows: (2 * rows, WORDS),
-        lambda rows: (1, WORDS),
-        lambda rows: (WORDS,),
-        lambda rows: (),
-    ],
-)
-def test_logits_are_one_row_a_sequence(how: str, shape_of: Any) -> None:
-    def step(tokens: Tensor, state: Any) -> Any:
-        return torch.zeros(shape_of(len(tokens))), state, None
-
-    with pytest.raises(ValueError, match=r"step: gave logits of shape \(.*\), wanted \(\d, voc"):
-        decode(how, step)
+def scoring(given: Any) -> Callable[[Tensor, Any], Any]:
+    """A step that gives what it is told to give for so many rows."""
+    return lambda tokens, state: given(len(tokens))
 
 
 @pytest.mark.parametrize("how", DECODERS)
-@pytest.mark.parametrize(
-    "shape_of", [lambda rows: (rows, 1, 5), lambda rows: (2 * rows, 5), lambda rows: (5,)]
-)
-def test_weights_are_one_row_a_sequence(how: str, shape_of: Any) -> None:
-    def step(tokens: Tensor, state: Any) -> Any:
-        return torch.zeros(len(tokens), WORDS), state, torch.zeros(shape_of(len(tokens)))
+def test_logits_and_weights_are_one_row_a_sequence(how: str) -> None:
+    rows = 2 * ROWS if how == "beam" else ROWS
+    shape: tuple[int, ...]
+    given: Any
+    for shape in ((rows, 1, WORDS), (2 * rows, WORDS), (1, WORDS), (WORDS,), ()):
+        given = torch.zeros(shape), None, None
+        with pytest.raises(ValueError, match=r"step: gave logits of shape \(.*\), wanted \(\d, "):
+            decode(how, scoring(lambda rows, given=given: given))
+    for shape in ((rows, 1, 5), (2 * rows, 5), (5,)):
+        given = torch.zeros(rows, WORDS), None, torch.zeros(shape)
+        with pytest.raises(ValueError, match=r"step: gave weights of shape \(.*\), wanted \(\d, "):
+            decode(how, scoring(lambda rows, given=given: given))
 
-    with pytest.raises(ValueError, match=r"step: gave weights of shape \(.*\), wanted \(\d, k\)"):
-        decode(how, step)
 
-
-@pytest.mark.parametrize("how", DECODERS)
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (lambda rows: torch.zeros(rows, WORDS), "step: gave Tensor, wanted logits, a state, and"),
-        (lambda rows: (torch.zeros(rows, WORDS), None), "step: gave 2 values, wanted logits"),
-        (
-            lambda rows: (torch.zeros(rows, WORDS, dtype=torch.int64), None, None),
-            r"step: gave logits of torch.int64, wanted a floating tensor",
-        ),
-        (lambda rows: ([[0.0] * WORDS] * rows, None, None), "step: gave logits of list"),
-    ],
-)
-def test_a_step_gives_logits_a_state_and_weights(how: str, given: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        decode(how, lambda tokens, state: given(len(tokens)))
+GIVEN: list[tuple[Callable[[int], Any], str]] = [
+    (lambda rows: torch.zeros(rows, WORDS), "step: gave Tensor, wanted logits, a state, and"),
+    (lambda rows: (torch.zeros(rows, WORDS), None), "step: gave 2 values, wanted logits"),
+    (
+        lambda rows: (torch.zeros(rows, WORDS, dtype=torch.int64), None, None),
+        r"step: gave logits of torch.int64, wanted a floating tensor",
+    ),
+    (lambda rows: ([[0.0] * WORDS] * rows, None, None), "step: gave logits of list"),
+]
 
 
 @pytest.mark.parametrize("how", DECODERS)
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"max_len": 3.5}, "max_len: got float, wanted a whole number"),
-        ({"batch_size": 3.0}, "batch_size: got float, wanted a whole number"),
-        ({"eos_id": None}, "eos_id: got NoneType, wanted a whole number"),
-        ({"eos_id": [0, 2]}, "eos_id: got list, wanted a whole number"),
-        ({"bos_id": 1.0}, "bos_id: got float, wanted a whole number"),
-        ({"bos_id": None}, "bos_id: got NoneType, wanted a whole number"),
-    ],
-)
-def test_numbers_are_whole(how: str, changes: dict[str, Any], message: str) -> None:
-    def step(tokens: Tensor, state: Any) -> Any:
-        return torch.zeros(len(tokens), WORDS), state, None
-
-    with pytest.raises(TypeError, match=message):
-        decode(how, step, **changes)
+def test_a_step_is_a_function_that_gives_logits_a_state_and_weights(how: str) -> None:
+    for given, message in GIVEN:
+        with pytest.raises(TypeError, match=message):
+            decode(how, scoring(given))
+    wrong: Any
+    for wrong, came in (([1.0], "list"), ("model", "'model'"), (None, "None")):
+        with pytest.raises(TypeError, match=f"step: got {came}.*, wanted a function"):
+            decode(how, wrong)
 
 
 @pytest.mark.parametrize("how", DECODERS)
-@pytest.mark.parametrize(("step", "came"), [([1.0], "list"), ("model", "'model'"), (None, "None")])
-def test_a_step_is_a_function(how: str, step: Any, came: str) -> None:
-    with pytest.raises(TypeError, match=f"step: got {came}.*, wanted a function"):
-        decode(how, step)
+def test_numbers_are_whole(how: str) -> None:
+    step = scoring(lambda rows: (torch.zeros(rows, WORDS), None, None))
+    wrong: dict[str, tuple[Any, ...]] = {
+        "max_len": (3.5,), "batch_size": (3.0,), "eos_id": (None, [0, 2]), "bos_id": (1.0, None)
+    }  # fmt: skip
+    for name, values in wrong.items():
+        for value in values:
+            came = type(value).__name__
+            with pytest.raises(TypeError, match=f"{name}: got {came}, wanted a whole number"):
+                decode(how, step, **{name: value})
 
 
 class Nested(NamedTuple):

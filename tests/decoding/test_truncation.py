@@ -27,9 +27,8 @@ def test_of_equal_ones_no_more_than_k_stay() -> None:
     assert len(kept(keep_top_k(torch.zeros(1, 7), 3))[0]) == 3
 
 
-@pytest.mark.parametrize(
-    ("p", "expected"),
-    [
+def test_the_fewest_that_reach_p_stay() -> None:
+    cases: list[Any] = [
         (0.2, [2]),
         (0.5, [2]),  # exactly reached: no other is needed
         (0.51, [0, 2]),
@@ -38,13 +37,12 @@ def test_of_equal_ones_no_more_than_k_stay() -> None:
         (0.875, [0, 2, 4]),
         (0.88, [0, 1, 2, 4]),
         (1.0, [0, 1, 2, 3, 4]),
-    ],
-)
-def test_the_fewest_that_reach_p_stay(p: float, expected: list[int]) -> None:
-    logits = torch.tensor([[0.25, 0.09375, 0.5, 0.03125, 0.125]]).log()
-    found = keep_top_p(logits, p)
-    assert kept(found) == [expected]
-    assert torch.equal(found[0, expected], logits[0, expected])
+    ]
+    for p, expected in cases:
+        logits = torch.tensor([[0.25, 0.09375, 0.5, 0.03125, 0.125]]).log()
+        found = keep_top_p(logits, p)
+        assert kept(found) == [expected]
+        assert torch.equal(found[0, expected], logits[0, expected])
 
 
 def test_every_row_has_its_own() -> None:
@@ -58,15 +56,19 @@ def test_what_was_left_out_stays_out() -> None:
     assert [len(row) for row in kept(keep_top_p(logits, 0.999))] == [2, 2]
 
 
-@pytest.mark.parametrize(
-    ("share", "expected"),
-    [(0.01, [0, 1, 2, 3, 4]), (0.1, [0, 1, 2, 4]), (0.25, [0, 2, 4]), (0.5, [0, 2]), (1.0, [2])],
-)
-def test_those_with_a_share_of_the_highest_stay(share: float, expected: list[int]) -> None:
-    logits = torch.tensor([[0.25, 0.09375, 0.5, 0.03125, 0.125]]).log()
-    found = keep_min_p(logits, share)
-    assert kept(found) == [expected]
-    assert torch.equal(found[0, expected], logits[0, expected])
+def test_those_with_a_share_of_the_highest_stay() -> None:
+    cases: list[Any] = [
+        (0.01, [0, 1, 2, 3, 4]),
+        (0.1, [0, 1, 2, 4]),
+        (0.25, [0, 2, 4]),
+        (0.5, [0, 2]),
+        (1.0, [2]),
+    ]
+    for share, expected in cases:
+        logits = torch.tensor([[0.25, 0.09375, 0.5, 0.03125, 0.125]]).log()
+        found = keep_min_p(logits, share)
+        assert kept(found) == [expected]
+        assert torch.equal(found[0, expected], logits[0, expected])
 
 
 def test_the_highest_is_that_of_the_row() -> None:
@@ -101,9 +103,8 @@ def test_samples_are_drawn_from_what_min_p_leaves() -> None:
     assert hot.tokens.max() == 2  # the temperature comes first
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
+def test_impossible_numbers_are_refused() -> None:
+    cases: list[Any] = [
         (lambda x: keep_top_k(x, 0), ValueError, "^k: got 0, wanted at least 1"),
         (lambda x: keep_top_k(x, cast(Any, 1.5)), TypeError, "^k: got float"),
         (
@@ -133,11 +134,10 @@ def test_samples_are_drawn_from_what_min_p_leaves() -> None:
             r"^share: got 0.0, wanted a number above 0 and",
         ),
         (lambda x: keep_top_p(x, cast(Any, "a")), TypeError, "^p: got 'a', wanted a finite number"),
-    ],
-)
-def test_impossible_numbers_are_refused(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        call(torch.zeros(1, 3))
+    ]
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call(torch.zeros(1, 3))
 
 
 def test_half_precision_keeps_as_much() -> None:

@@ -64,9 +64,8 @@ def test_the_residual_is_what_a_block_had() -> None:
     torch.testing.assert_close(attention_rollout(SELF, residual=0.0), product)
 
 
-@pytest.mark.parametrize(
-    ("given", "residual", "error", "message"),
-    [
+def test_wrong_calls_are_refused() -> None:
+    cases: list[Any] = [
         (([], OWN, CROSS), 0.5, ValueError, "encoder: got no block"),
         ((CROSS, OWN, CROSS), 0.5, ValueError, r"encoder\[0\]: got shape \(2, 4, 5\)"),
         ((SELF, OWN, CROSS[:1]), 0.5, ValueError, "cross: got 1 blocks, wanted 2"),
@@ -74,10 +73,7 @@ def test_the_residual_is_what_a_block_had() -> None:
         ((SELF, OWN, CROSS), 1.5, ValueError, "residual: got 1.5"),
         ((SELF, OWN, CROSS), "half", TypeError, "residual: got 'half'"),
         (([[0.5]], OWN, CROSS), 0.5, TypeError, r"encoder\[0\]: got list"),
-    ],
-)
-def test_wrong_calls_are_refused(
-    given: Any, residual: Any, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        cross_rollout(*given, residual=residual)
+    ]
+    for given, residual, error, message in cases:
+        with pytest.raises(error, match=message):
+            cross_rollout(*given, residual=residual)

@@ -205,11 +205,12 @@ UNFIT: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("name", ["Seq2Seq", "PointerGenerator", "Transformer"])
-def test_parts_of_a_batch_that_do_not_fit_are_refused(name: str) -> None:
-    for changes, error, message in UNFIT:
-        with pytest.raises(error, match=message):
-            WRITERS[name].loss(BATCH._replace(**changes))
+def test_parts_of_a_batch_that_do_not_fit_are_refused() -> None:
+    cases: list[Any] = ["Seq2Seq", "PointerGenerator", "Transformer"]
+    for name in cases:
+        for changes, error, message in UNFIT:
+            with pytest.raises(error, match=message):
+                WRITERS[name].loss(BATCH._replace(**changes))
 
 
 @pytest.mark.parametrize("name", ["TextEncoder", "MaskedLanguageModel"])

@@ -78,9 +78,8 @@ def call(tokens: Tensor = TOKENS, lengths: Any = LENGTHS, question: Any = QUESTI
     make_model()(tokens, lengths, question)
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
+def test_wrong_calls_are_refused() -> None:
+    cases: list[Any] = [
         ({"tokens": TOKENS.double()}, TypeError, "tokens: got dtype torch.float64"),
         ({"tokens": TOKENS[0, 0]}, ValueError, r"tokens: got shape \(2,\)"),
         (
@@ -94,28 +93,21 @@ def call(tokens: Tensor = TOKENS, lengths: Any = LENGTHS, question: Any = QUESTI
             ValueError,
             r"question: got b = 1 in shape \(1,\), wanted 3",
         ),
-    ],
-)
-def test_wrong_calls_are_refused(
-    given: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        call(**given)
+    ]
+    for given, error, message in cases:
+        with pytest.raises(error, match=message):
+            call(**given)
 
 
-@pytest.mark.parametrize(
-    ("field", "error", "message"),
-    [
+def test_wrong_shapes_are_refused() -> None:
+    cases: list[Any] = [
         ({"classes": 0}, ValueError, "classes: got 0"),
         ({"embed_dim": 7}, ValueError, "embed_dim: got 7, wanted at least 2 and even"),
         ({"encoder": "lstm"}, ValueError, "encoder: got 'lstm'"),
         ({"attention": "none"}, ValueError, "attention: got 'none'"),
         ({"vocab_size": 2.5}, TypeError, "vocab_size: got float"),
         ({"questions": True}, TypeError, "questions: got bool"),
-    ],
-)
-def test_wrong_shapes_are_refused(
-    field: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        ClassifierConfig(**{"vocab_size": 5, "classes": 2, **field})
+    ]
+    for field, error, message in cases:
+        with pytest.raises(error, match=message):
+            ClassifierConfig(**{"vocab_size": 5, "classes": 2, **field})

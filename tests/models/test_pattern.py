@@ -36,13 +36,11 @@ def test_both_give_the_same_logits(options: dict[str, Any]) -> None:
         torch.testing.assert_close(as_pattern(model)(TOKENS)[0], model(TOKENS))
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_a_pattern_cannot_say_is_refused() -> None:
+    cases: list[Any] = [
         ({"positions": "alibi"}, "got positions='alibi', wanted rotary or none"),
         ({"positions": "rotary", "norm_order": "post"}, "got norm_order='post', wanted pre"),
-    ],
-)
-def test_what_a_pattern_cannot_say_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        pattern_of(TransformerConfig(**PLAIN, **options))
+    ]
+    for options, said in cases:
+        with pytest.raises(ValueError, match=said):
+            pattern_of(TransformerConfig(**PLAIN, **options))

@@ -213,22 +213,19 @@ def test_padding_changes_nothing() -> None:
     torch.testing.assert_close(found[:n, :size], single)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_wrong_configurations() -> None:
+    cases: list[Any] = [
         ({"attention": "none"}, "config.attention: got 'none'"),
         ({"attention": "additive", "query": None}, "config.query: got 'previous'"),
         ({"input_feeding": True}, "config.input_feeding: got True"),
         ({"target_vocab": 9}, "config.target_vocab: got 9, wanted 8"),
-    ],
-    ids=["none", "previous", "feeding", "vocabularies"],
-)
-def test_wrong_configurations(change: dict[str, Any], message: str) -> None:
-    config: dict[str, Any] = {
-        "source_vocab": 8, "target_vocab": 8, "attention": "general", "query": "present",
-    } | change  # fmt: skip
-    with pytest.raises(ValueError, match=message):
-        PointerGenerator(Seq2SeqConfig(**config))
+    ]
+    for change, message in cases:
+        config: dict[str, Any] = {
+            "source_vocab": 8, "target_vocab": 8, "attention": "general", "query": "present",
+        } | change  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            PointerGenerator(Seq2SeqConfig(**config))
 
 
 def test_wrong_calls() -> None:

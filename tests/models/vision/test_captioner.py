@@ -160,9 +160,8 @@ def test_padding_is_no_part_of_the_loss() -> None:
     torch.testing.assert_close(model.loss(batch), sum(real) / len(real))
 
 
-@pytest.mark.parametrize(
-    ("change", "kind", "message"),
-    [
+def test_wrong_shapes_of_a_captioner() -> None:
+    cases: list[Any] = [
         ({"attention": "sharp"}, ValueError, "attention: got 'sharp'"),
         ({"query": "next"}, ValueError, "query: got 'next'"),
         ({"image_size": 10}, ValueError, "image_size: got 10, wanted a multiple of 4"),
@@ -170,11 +169,10 @@ def test_padding_is_no_part_of_the_loss() -> None:
         ({"hidden_dim": 0}, ValueError, "hidden_dim: got 0"),
         ({"embed_dim": 1.5}, TypeError, "embed_dim: got float"),
         ({"vocab_size": True}, TypeError, "vocab_size: got bool"),
-    ],
-)
-def test_wrong_shapes_of_a_captioner(change: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        replace(CONFIG, **change)
+    ]
+    for change, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            replace(CONFIG, **change)
 
 
 def test_wrong_calls_of_a_captioner() -> None:

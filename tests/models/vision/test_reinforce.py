@@ -128,19 +128,17 @@ def test_entropy_is_that_of_the_weights() -> None:
     assert float((without - with_it).detach()) == pytest.approx(0.5 * entropy / 2)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
-    [
+def test_wrong_numbers_are_refused() -> None:
+    cases: list[Any] = [
         ({"blended": 1.5}, ValueError, "blended: got 1.5, wanted at least 0 and at most 1"),
         ({"reward": -1}, ValueError, "reward: got -1"),
         ({"reward": math.inf}, ValueError, "reward: got inf, wanted a finite number"),
         ({"memory": True}, TypeError, "memory: got bool, wanted a finite number"),
         ({"entropy": "much"}, TypeError, "entropy: got 'much', wanted a finite number"),
-    ],
-)
-def test_wrong_numbers_are_refused(arguments: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        Reinforce(**arguments)
+    ]
+    for arguments, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            Reinforce(**arguments)
 
 
 def test_soft_attention_has_nothing_to_draw() -> None:

@@ -93,19 +93,17 @@ def test_patches_know_their_places() -> None:
     torch.testing.assert_close(unknown(image).logits, unknown(halves).logits)
 
 
-@pytest.mark.parametrize(
-    ("change", "kind", "message"),
-    [
+def test_wrong_shapes_of_a_vit() -> None:
+    cases: list[Any] = [
         ({"patch_size": 4}, ValueError, "patch_size: got 4, wanted a divisor of image_size, 6"),
         ({"channels": 0}, ValueError, "channels: got 0"),
         ({"positions": "some"}, ValueError, "positions: got 'some'"),
         ({"num_heads": 5}, ValueError, "num_heads"),
         ({"num_classes": "ten"}, TypeError, "num_classes: got 'ten'"),
-    ],
-)
-def test_wrong_shapes_of_a_vit(change: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        replace(CONFIG, **change)
+    ]
+    for change, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            replace(CONFIG, **change)
 
 
 def test_wrong_calls_of_a_vit() -> None:
