@@ -7,11 +7,11 @@ VENV        ?= .venv
 TORCH_INDEX ?=
 PAGES       ?= $(wildcard book/*.ipynb book/*/*.ipynb)
 CASES       ?=
-STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%.py,%,$(shell grep -l '^STUDY = ' experiments/*.py)))
+STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%/study.py,%,$(wildcard experiments/*/study.py)))
 
 PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-NBVAL   := $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
+NBVAL   := BOOKKIT_STORED=1 $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
            --nbval-sanitize-with tests/book/nbval.cfg -p tests.book.close --dist loadscope $(PAGES)
 PYTEST  := $(PY) -m pytest -n auto
 PRINT   := PYTHONPATH=book/_ext $(PY) -m book_print
@@ -22,7 +22,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test test-all site-check lighthouse check format notebooks experiments atlas bench variants constraints clean
+.PHONY: help book pdf test test-all site-check lighthouse check prose format notebooks experiments atlas bench variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -62,17 +62,20 @@ check: $(VENV)/.test ## Lint, formatting and types, notebooks included
 	$(PY) -m ruff format --check --line-length 79 $(PAGES)
 	$(PY) -m mypy
 
+prose: $(VENV)/.test ## Warn of prose that an editor would look at again: lengths, letters, the glossary
+	PYTHONPATH=book/_ext $(PY) -m tools.prose
+
 format: $(VENV)/.test ## Mend what `make check` says about form
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 	$(PY) -m ruff format --line-length 79 $(PAGES)
-	$(PY) -m experiments.fold $(PAGES)
+	$(PY) -m experiments.tools.fold $(PAGES)
 
 notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
-	$(THREADS) $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
+	$(THREADS) BOOKKIT_STORED=1 $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
-	$(PY) -m experiments.stamp $(PAGES)
-	$(PY) -m experiments.fold $(PAGES)
+	$(PY) -m experiments.tools.stamp $(PAGES)
+	$(PY) -m experiments.tools.fold $(PAGES)
 
 variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU instructions, shifted seeds (slow; not in CI)
 	$(THREADS) $(NBVAL) -n 2
@@ -82,10 +85,10 @@ variants: $(VENV)/.test ## Re-run the pages with 1 and 2 threads, plain CPU inst
 
 # `real_sentences` takes a file of pairs, whose credit and licence stand in the record: run it by its own command.
 experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
-	@set -e; for study in $(STUDIES); do echo "experiments.$$study"; $(THREADS) $(PY) -m experiments.$$study; done
+	@set -e; for study in $(STUDIES); do echo "$$study"; $(THREADS) $(PY) -m experiments $$study; done
 
 atlas: $(VENV)/.test ## Hold every architecture of the atlas against its reference, and record it (minutes)
-	$(THREADS) $(PY) -m experiments.atlas
+	$(THREADS) $(PY) -m experiments atlas
 
 bench: $(VENV)/.bench ## Time it all beside others' code (half an hour on a quiet machine; CASES=... for some; not in CI)
 	$(PY) -m benchmarks $(CASES)

@@ -25,7 +25,7 @@ def stamp(threads: int) -> dict[str, object]:
     >>> stamp(1)["threads"]
     1
     """
-    from experiments.record import processor, versions  # brings SciPy, which takes a second
+    from experiments.engine.record import processor, versions  # brings SciPy, which takes a second
 
     return {
         "processor": processor(),

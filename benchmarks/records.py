@@ -135,7 +135,10 @@ class Record:
 
 def write(record: Record, directory: Path) -> Path:
     """Write a record, whole or not at all, and return its path."""
-    from experiments.record import layout, replace_file  # brings SciPy: not for what is timed
+    from experiments.engine.record import (
+        layout,
+        replace_file,
+    )  # brings SciPy: not for what is timed
 
     plain = json.loads(json.dumps(asdict(record), allow_nan=False))
     return replace_file(layout(plain) + "\n", directory / f"{record.case}.json")

@@ -15,7 +15,7 @@ class Lesson:
     """What a lesson's cells use beside the functions that it teaches.
 
     Attributes:
-        exercises: the check functions of the lesson; None where it has none.
+        exercises: the exercises of the lesson; None where it has none.
         plot: the figures, `bookkit.figures`.
     """
 

@@ -135,16 +135,16 @@ def result_dtype(*arrays: Array) -> Any:
     return dtypes.pop() if len(dtypes) == 1 else namespace(arrays[0]).result_type(*arrays)
 
 
-def widen(*arrays: Array) -> Any:
+def widen(xp: Any, *arrays: Array) -> Any:
     """Return arrays in the dtype in which their products are added: theirs, but at least float32.
 
     >>> import numpy as np
-    >>> [array.dtype.name for array in widen(np.ones(2, np.float16), np.ones(2, np.float16))]
+    >>> [array.dtype.name for array in widen(np, np.ones(2, np.float16), np.ones(2, np.float16))]
     ['float32', 'float32']
     """
-    xp, dtype = namespace(arrays[0]), result_dtype(*arrays)
+    dtype = result_dtype(*arrays)
     wide = dtype if xp.finfo(dtype).bits >= 32 else xp.float32
-    return tuple(cast(array, wide) for array in arrays)
+    return tuple([cast(array, wide) for array in arrays])
 
 
 def cast(array: Any, dtype: Any) -> Any:
@@ -169,31 +169,30 @@ def constant(array: Any) -> Any:
     return array.detach() if is_torch(array) else array
 
 
-def row_maximum(scores: Any) -> Any:
+def row_maximum(xp: Any, scores: Any) -> Any:
     """Return the largest score of every row, (..., q, 1), or -inf where there is none.
 
     It is a constant: what is taken away from all scores of a row changes no weight, so that the
     gradient does not pass through it.
 
     >>> import numpy as np
-    >>> row_maximum(np.array([[1.0, 3.0, 2.0]]))
+    >>> row_maximum(np, np.array([[1.0, 3.0, 2.0]]))
     array([[3.]])
     """
-    xp = namespace(scores)
     if scores.shape[-1] == 0:
         shape = (*scores.shape[:-1], 1)
         return xp.full(shape, -math.inf, dtype=scores.dtype, device=device_of(scores))
     return constant(xp.max(scores, axis=-1, keepdims=True))
 
 
-def finite(maximum: Any) -> Any:
+def finite(xp: Any, maximum: Any) -> Any:
     """Replace -inf by 0, so that it can be taken away from something.
 
     >>> import numpy as np
-    >>> finite(np.array([-np.inf, 2.0]))
+    >>> finite(np, np.array([-np.inf, 2.0]))
     array([0., 2.])
     """
-    return namespace(maximum).where(maximum > -math.inf, maximum, 0.0)
+    return xp.where(maximum > -math.inf, maximum, 0.0)
 
 
 def broadcast_shape(first: Shape, second: Shape) -> Shape | None:

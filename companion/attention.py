@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any
 
 from companion.arrays import (
     Array,
     ArrayT,
     cast,
     finite,
-    is_number,
     is_torch,
     namespace,
     result_dtype,
@@ -19,6 +18,7 @@ from companion.arrays import (
 )
 from companion.contracts import contract
 from companion.dispatch import accelerated
+from companion.heads import offset_beside_heads, repeat_kv
 from companion.masks import causal_mask, masked
 from companion.scores import scaled_dot_score
 
@@ -45,12 +45,23 @@ def masked_softmax(
            [0., 0.]])
     """
     xp = namespace(scores)
-    (wide,) = widen(scores)
-    logits = with_sinks(masked(wide, mask), sinks)
-    powers = xp.exp(logits - finite(row_maximum(logits)))  # at most 1: nothing overflows
+    (wide,) = widen(xp, scores)
+    return cast(softmax(xp, masked(xp, wide, mask), sinks), scores.dtype)
+
+
+def softmax(xp: Any, scores: Any, sinks: Any = None) -> Any:
+    """Return the weights of scores in which masked keys have -inf: zeros in a row without a key.
+
+    >>> import numpy as np
+    >>> softmax(np, np.log([[1.0, 3.0]]))
+    array([[0.25, 0.75]])
+    """
+    logits = with_sinks(xp, scores, sinks)
+    # At most 1: nothing overflows.
+    powers = xp.exp(logits - finite(xp, row_maximum(xp, logits)))
     total = xp.sum(powers, axis=-1, keepdims=True)
     weights = powers / xp.where(total > 0, total, 1.0)  # no key allowed: 0 / 1
-    return cast(weights[..., : scores.shape[-1]], scores.dtype)
+    return weights[..., : scores.shape[-1]]
 
 
 @contract(weights="... q k", value="... k v")
@@ -72,9 +83,12 @@ def attend(weights: ArrayT, value: ArrayT) -> ArrayT:
     mask="mask: ~... ~n ~n",
 )  # fmt: skip
 def self_attention(
-    x: ArrayT, query_weight: ArrayT, key_weight: ArrayT, value_weight: ArrayT,
+    x: ArrayT,
+    query_weight: ArrayT,
+    key_weight: ArrayT,
+    value_weight: ArrayT,
     mask: Array | None = None,
-) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+) -> tuple[ArrayT, ArrayT]:
     """Let every word of a sentence look at all its words, in one head (Vaswani et al., 2017).
 
     Queries, keys and values are made from the same words, by three matrices.
@@ -101,57 +115,30 @@ def self_attention(
     return attend(weights, value), weights
 
 
-class _Options(TypedDict, total=False):
-    scale: float | None
-    enable_gqa: bool
-    offset: int | Array
-    softcap: float | None
-    sinks: Array | None
+_SHAPES: dict[str, Any] = {
+    "query": "...h q d", "key": "...g k d", "value": "...g k v",
+    "attn_mask": "mask: ~... ~q k", "offset": "integers: b...", "sinks": "~...",
+    "d": ">= 1", "dropout_p": ">= 0 and <= 1", "softcap": "> 0",
+    "enable_gqa": "g divides h",
+}  # fmt: skip
 
 
-# fmt: off
-@overload
-def scaled_dot_product_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, need_weights: Literal[False] = False,
-    need_lse: Literal[False] = False, **options: Unpack[_Options],
-) -> ArrayT: ...
-@overload
-def scaled_dot_product_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, need_weights: Literal[True],
-    need_lse: Literal[False] = False, **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT]: ...
-@overload
-def scaled_dot_product_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, need_weights: Literal[False] = False,
-    need_lse: Literal[True], **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT]: ...
-@overload
-def scaled_dot_product_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, need_weights: Literal[True],
-    need_lse: Literal[True], **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT, ArrayT]: ...
-@overload
-def scaled_dot_product_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, need_weights: bool = False,
-    need_lse: bool = False, **options: Unpack[_Options],
-) -> ArrayT | tuple[ArrayT, ...]: ...
-@contract(
-    query="...h q d", key="...g k d", value="...g k v", attn_mask="mask: ~... ~q k",
-    offset="integers: b...", sinks="~...", d=">= 1", dropout_p=">= 0 and <= 1", softcap="> 0",
-    enable_gqa="g divides h",
-)
+@contract(**_SHAPES)
 @accelerated
 def scaled_dot_product_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
-    enable_gqa: bool = False, offset: int | Array = 0, softcap: float | None = None,
-    sinks: Array | None = None, need_weights: bool = False, need_lse: bool = False,
-) -> ArrayT | tuple[ArrayT, ...]:
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+) -> ArrayT:
     """Blend the values by how well their keys answer the queries (Vaswani et al., 2017).
 
     Half precision accumulates in float32. Where a kernel for torch takes the call, it computes the
@@ -166,13 +153,9 @@ def scaled_dot_product_attention(
         offset: keys before the first query, a number or one a sequence, (b,).
         softcap: bound on the scores, softcap * tanh(scores / softcap), before the mask.
         sinks: logits that join the denominators of their heads, (h,).
-        need_weights: also return the weights (..., h, q, k), before dropout.
-        need_lse: also return the log-sum-exp of the rows (..., h, q), natural and with the sinks,
-            in at least float32; -inf where there is nothing to sum.
 
     Returns:
-        (..., h, q, v), then the weights, then the log-sum-exp, if asked for. A query that may
-        attend to no key gets zeros.
+        (..., h, q, v). A query that may attend to no key gets zeros.
 
     >>> import numpy as np
     >>> value = np.array([[1.0], [2.0], [6.0]])
@@ -182,78 +165,146 @@ def scaled_dot_product_attention(
            [3. ]])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value = widen(query, key, value)
+    query, key, value = widen(xp, query, key, value)
     if enable_gqa:
-        key, value = share_heads(key, query), share_heads(value, query)
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
+    scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
+    weights = softmax(xp, scores, sinks)
+    return cast(dropout(weights, dropout_p) @ value, dtype)
 
+
+def masked_scores(
+    xp: Any,
+    query: Any,
+    key: Any,
+    attn_mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    offset: Any = 0,
+    softcap: float | None = None,
+) -> Any:
+    """Return what the softmax of attention gets, (..., h, q, k): -inf where a key is forbidden.
+
+    >>> import numpy as np
+    >>> masked_scores(np, np.ones((2, 4)), np.ones((2, 4)), is_causal=True)
+    array([[  2., -inf],
+           [  2.,   2.]])
+    """
     scores = scaled_dot_score(query, key, scale=scale)
     if softcap is not None:
         scores = softcap * xp.tanh(scores / softcap)
-    scores = masked(scores, attn_mask)
+    scores = masked(xp, scores, attn_mask)
     if is_causal:
-        offset = beside_heads(offset, query, key)
-        scores = masked(scores, causal_mask(*scores.shape[-2:], offset=offset, like=query))
-    weights = masked_softmax(scores, sinks=sinks)
-    output = attend(dropout(weights, dropout_p), value)
-
-    results = [cast(output, dtype)]
-    results += [cast(weights, dtype)] if need_weights else []
-    results += [log_sum_exp(scores, sinks)] if need_lse else []
-    return tuple(results) if len(results) > 1 else results[0]
-# fmt: on
+        offset = offset_beside_heads(offset, query, key)
+        causal = causal_mask(*scores.shape[-2:], offset=offset, like=query)
+        scores = masked(xp, scores, causal)
+    return scores
 
 
-def with_sinks(scores: Any, sinks: Any) -> Any:
+@contract(**_SHAPES)
+def attention_with_weights(
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+) -> tuple[ArrayT, ArrayT]:
+    """Return the output of `scaled_dot_product_attention`, and the weights that made it.
+
+    The arguments are the same.
+
+    Returns:
+        Output (..., h, q, v), and weights (..., h, q, k), from before the dropout. A query that
+        may attend to no key gets zeros.
+
+    >>> import numpy as np
+    >>> x = np.eye(2)
+    >>> output, weights = attention_with_weights(x, x, x, is_causal=True)
+    >>> weights.round(2)
+    array([[1.  , 0.  ],
+           [0.33, 0.67]])
+    """
+    xp, dtype = namespace(query), result_dtype(query, key, value)
+    query, key, value = widen(xp, query, key, value)
+    if enable_gqa:
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
+    scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
+    weights = softmax(xp, scores, sinks)
+    output = dropout(weights, dropout_p) @ value
+    return cast(output, dtype), cast(weights, dtype)
+
+
+@contract(**_SHAPES)
+def attention_with_lse(
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+) -> tuple[ArrayT, ArrayT]:
+    """Return the output of `scaled_dot_product_attention`, and the log-sum-exp of its scores.
+
+    The arguments are the same. With it the attention to two halves of the keys can be merged, and
+    a row of weights can be had afterwards.
+
+    Returns:
+        Output (..., h, q, v), and log(sum(exp(scores))) of every row (..., h, q), natural, with
+        the sinks, in at least float32; -inf where there is nothing to sum.
+
+    >>> import numpy as np
+    >>> _, lse = attention_with_lse(np.zeros((1, 4)), np.ones((3, 4)), np.ones((3, 1)))
+    >>> np.exp(lse).round(3)
+    array([3.])
+    """
+    xp, dtype = namespace(query), result_dtype(query, key, value)
+    query, key, value = widen(xp, query, key, value)
+    if enable_gqa:
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
+    scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
+    output = dropout(softmax(xp, scores, sinks), dropout_p) @ value
+    return cast(output, dtype), log_sum_exp(xp, scores, sinks)
+
+
+def with_sinks(xp: Any, scores: Any, sinks: Any) -> Any:
     """Append the logit of each head's sink to its rows: one more key, whose value nobody blends.
 
     >>> import numpy as np
-    >>> with_sinks(np.zeros((1, 2, 3)), np.array([5.0]))[0, 0]
+    >>> with_sinks(np, np.zeros((1, 2, 3)), np.array([5.0]))[0, 0]
     array([0., 0., 0., 5.])
     """
     if sinks is None:
         return scores
-    xp = namespace(scores)
     column = cast(sinks, scores.dtype)[..., None, None]
     return xp.concat([scores, xp.broadcast_to(column, (*scores.shape[:-1], 1))], axis=-1)
 
 
-def log_sum_exp(scores: Any, sinks: Any = None) -> Any:
+def log_sum_exp(xp: Any, scores: Any, sinks: Any = None) -> Any:
     """Return log(sum(exp(scores))) of every row, (..., q); -inf where there is nothing to sum.
 
     >>> import numpy as np
-    >>> log_sum_exp(np.log([[1.0, 2.0], [3.0, 5.0]])).round(3)
+    >>> log_sum_exp(np, np.log([[1.0, 2.0], [3.0, 5.0]])).round(3)
     array([1.099, 2.079])
     """
-    xp = namespace(scores)
-    (wide,) = widen(scores)
-    logits = with_sinks(wide, sinks)
-    highest = finite(row_maximum(logits))
+    (wide,) = widen(xp, scores)
+    logits = with_sinks(xp, wide, sinks)
+    highest = finite(xp, row_maximum(xp, logits))
     total = xp.sum(xp.exp(logits - highest), axis=-1, keepdims=True)
     logarithm = highest + xp.log(xp.where(total > 0, total, 1.0))
     return xp.where(total > 0, logarithm, -math.inf)[..., 0]
-
-
-def share_heads(memory: Any, query: Any) -> Any:
-    """Repeat every key head for its consecutive query heads: [g0, g0, g1, g1].
-
-    >>> import numpy as np
-    >>> share_heads(np.array([[[1.0]], [[2.0]]]), np.zeros((4, 1, 1)))[:, 0, 0]
-    array([1., 1., 2., 2.])
-    """
-    return namespace(memory).repeat(memory, query.shape[-3] // memory.shape[-3], axis=-3)
-
-
-def beside_heads(offset: Any, *arrays: Any) -> Any:
-    """Give offsets (b,) the axes that follow in (b, h, q, d), so that b meets b.
-
-    >>> import numpy as np
-    >>> beside_heads(np.array([3, 5]), np.ones((2, 6, 7, 4))).shape
-    (2, 1)
-    """
-    if is_number(offset):
-        return offset
-    missing = max(array.ndim for array in arrays) - 2 - offset.ndim
-    return namespace(offset).reshape(offset, (*offset.shape, *(1,) * missing))
 
 
 def dropout(weights: Any, probability: float) -> Any:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-VECTOR = 16  # floats a register: tiles that are whole multiples wide leave no rest to work off
-WINDOW_BLOCK = 32  # queries that share the keys of their windows
-WIDEST = 1024  # reach of a window up to which they do
+from companion.masks import causal_mask
 
 
 class Tile(NamedTuple):
@@ -24,22 +22,21 @@ class Tile(NamedTuple):
     partial: bool
 
 
-class Visit(NamedTuple):
-    """A tile, and where its keys stand.
+def part_of_mask(mask: Any, tile: Tile) -> Any:
+    """Return the part of a mask, which broadcasts to (..., q, k), that belongs to a tile.
 
-    Attributes:
-        tile: the tile.
-        block: which block of keys.
-        part: the tile's keys within that block; None is all of them.
+    >>> import numpy as np
+    >>> part_of_mask(np.ones((5, 7)), Tile(slice(0, 2), slice(3, 7), False)).shape
+    (2, 4)
     """
-
-    tile: Tile
-    block: int
-    part: slice | None
+    if mask is None or mask.ndim == 1:
+        return None if mask is None else mask[tile.keys]
+    queries = slice(None) if mask.shape[-2] == 1 else tile.queries
+    return mask[..., queries, tile.keys]
 
 
 class Band(NamedTuple):
-    """Key j lies in the band of query i iff i + offset - left <= j <= i + offset + right.
+    """Key j is in the band of query i iff i + offset - left <= j <= i + offset + right.
 
     Attributes:
         left: keys before the query's own position; None means all.
@@ -49,46 +46,21 @@ class Band(NamedTuple):
 
     left: int | None = None
     right: int | None = None
-    offset: int = 0
+    offset: Any = 0
 
     def tiles(self, queries: range, keys: int, size: int) -> Iterator[Tile]:
         """Cut what a block of queries sees of the keys into tiles, and leave out the rest.
 
         Tiles in the middle of the band are apart from those on its edges: they need no mask.
 
-        >>> [(tile.keys, tile.partial) for tile in Band(right=0).tiles(range(32, 64), 80, 32)]
-        [(slice(0, 32, None), False), (slice(32, 64, None), True)]
+        >>> [(tile.keys, tile.partial) for tile in Band(right=0).tiles(range(32, 64), 80, 33)]
+        [(slice(0, 33, None), False), (slice(33, 64, None), True)]
         """
         rows, seen = slice(queries.start, queries.stop), self.seen(queries, keys)
-        shared = self._shared(queries, keys, seen)
+        shared = self._shared(queries, seen)
         for part in (range(seen.start, shared.start), shared, range(shared.stop, seen.stop)):
             for start in range(part.start, part.stop, size):
                 yield Tile(rows, slice(start, min(start + size, part.stop)), part is not shared)
-
-    def rows(self, queries: int, keys: int, sizes: tuple[int, int]) -> Iterator[list[Visit]]:
-        """Cut the queries into blocks, and say for each which blocks of keys it sees what of.
-
-        >>> for visits in Band(right=0).rows(4, 4, (2, 2)):
-        ...     print([(visit.tile.queries, visit.tile.keys) for visit in visits])
-        [(slice(0, 2, None), slice(0, 2, None))]
-        [(slice(2, 4, None), slice(0, 2, None)), (slice(2, 4, None), slice(2, 4, None))]
-        """
-        size, width = sizes
-        for start in range(0, queries, size):
-            rows = range(start, min(start + size, queries))
-            seen = self.seen(rows, keys)
-            clear = self._shared(rows, keys, seen)
-            visits = []
-            for i in range(seen.start // width, -(-seen.stop // width)):
-                block = range(i * width, min((i + 1) * width, keys))
-                first, last = max(block.start, seen.start), min(block.stop, seen.stop)
-                if first < last:
-                    partial = not clear.start <= first < last <= clear.stop
-                    tile = Tile(slice(rows.start, rows.stop), slice(first, last), partial)
-                    whole = last - first == len(block)
-                    part = None if whole else slice(first - block.start, last - block.start)
-                    visits.append(Visit(tile, i, part))
-            yield visits
 
     def seen(self, queries: range, keys: int) -> range:
         """Return the keys that some of the queries see.
@@ -100,30 +72,30 @@ class Band(NamedTuple):
         last = keys if self.right is None else min(keys, queries.stop + self.offset + self.right)
         return range(first, max(first, last))
 
-    def _shared(self, queries: range, keys: int, seen: range) -> range:
-        """Return the keys that every query sees, in whole vectors; none if that saves no mask."""
-        first, last = 0, keys
+    def _shared(self, queries: range, seen: range) -> range:
+        """Return the keys among those seen that every query sees."""
+        first, last = seen.start, seen.stop
         if self.left is not None:
-            first = max(0, queries.stop - 1 + self.offset - self.left)
+            first = max(first, queries.stop - 1 + self.offset - self.left)
         if self.right is not None:
-            last = min(keys, queries.start + 1 + self.offset + self.right)
-        if (first, last) == (seen.start, seen.stop):
-            return seen
-        first += -(first - seen.start) % VECTOR
-        if last < seen.stop:
-            last -= (last - first) % VECTOR
+            last = min(last, queries.start + 1 + self.offset + self.right)
         return range(first, last) if first < last else range(seen.start, seen.start)
 
-    def interior(self, queries: int, keys: int, size: int = WINDOW_BLOCK) -> range:
-        """Return the queries whose windows lie inside the keys, in whole blocks of a size.
+    def mask(self, queries: slice, keys: slice, like: Any) -> Any:
+        """Return which of the keys are in the band of which of the queries, (q, k); None: all.
 
-        There are none if the windows are so wide that cutting them to shape is not worth it.
+        The offset may be an array here: the mask then has its axes in front.
 
-        >>> Band(left=3, right=1).interior(20, 20, size=4)
-        range(3, 19, 4)
+        >>> import numpy as np
+        >>> Band(right=0).mask(slice(4, 6), slice(3, 6), np.ones(1)).astype(int)
+        array([[1, 1, 0],
+               [1, 1, 1]])
         """
-        if self.left is None or self.right is None or self.left + self.right > WIDEST:
-            return range(0, 0, size)
-        first = max(0, self.left - self.offset)
-        last = min(queries, keys - self.right - self.offset)
-        return range(first, first + max(0, last - first) // size * size, size)
+        q_len, k_len = queries.stop - queries.start, keys.stop - keys.start
+        first, mask = self.offset + queries.start - keys.start, None
+        if self.right is not None:
+            mask = causal_mask(q_len, k_len, offset=first + self.right, like=like)
+        if self.left is not None:
+            before = causal_mask(q_len, k_len, offset=first - self.left - 1, like=like)
+            mask = ~before if mask is None else mask & ~before
+        return mask

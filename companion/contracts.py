@@ -1,4 +1,4 @@
-"""What a function asks of its arguments: said in its signature, checked at its door.
+"""What a function asks of its arguments: said in its signature, checked at every call.
 
 Annotations say of what kind an argument is, and `contract` adds what they cannot say:
 
@@ -22,8 +22,8 @@ Shapes: one word an axis, and the arrays are of one library and on one device.
 
 Before the shape may stand a kind: `integers:`, `ids:` (what an embedding reads), `lengths:`
 (integers on any device), `numbers:`, `booleans:`, `mask:` (boolean or floating), `any:` (whose
-leading axes are its own), or `each:` (an iterable of floating arrays). Without one the array is
-floating.
+leading axes are its own), `constants:` (floating, and perhaps NumPy's beside those of another
+library), or `each:` (an iterable of floating arrays). Without one the array is floating.
 
 Numbers: `> 0`, `>= 0 and < 1`, `>= 2 and even`; a letter may be `>= 1`. Flags: `g divides h` lets g
 stand for h where the flag is True.
@@ -50,7 +50,6 @@ from companion.arrays import Shape, broadcast_shape, device_of, library_of, name
 
 F = TypeVar("F", bound=Callable[..., Any])
 Sizes = dict[str, tuple[int, str]]  # of a letter: its size, and which argument said so
-Rule = Callable[[Mapping[str, Any]], None]
 
 REMEMBERED = 4096  # kinds of calls, for each function
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -58,6 +57,7 @@ _WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 _DTYPES: dict[str, tuple[Any, str]] = {
     "": ("real floating", "a real floating dtype"),
     "each": ("real floating", "a real floating dtype"),
+    "constants": ("real floating", "a real floating dtype"),
     "integers": ("integral", "an integer dtype"),
     "ids": ((), "32- or 64-bit integers, the ids of tokens"),
     "lengths": ("integral", "an integer dtype"),
@@ -71,7 +71,7 @@ _DTYPES: dict[str, tuple[Any, str]] = {
 }
 
 
-def contract(*, matching: str = "", rule: Rule | None = None, **terms: str) -> Callable[[F], F]:
+def contract(*, matching: str = "", **terms: str) -> Callable[[F], F]:
     """Let a function check its arguments; a class, those of its constructor.
 
     Looked at are types, shapes, dtypes, devices and Python numbers, never what is in an array. What
@@ -82,7 +82,6 @@ def contract(*, matching: str = "", rule: Rule | None = None, **terms: str) -> C
     Args:
         matching: attribute of `self`, such as "query_proj.weight", whose library, device and,
             outside autocast, dtype the arrays must have; where it is None, those of one another.
-        rule: refuses what no shape says; it gets all arguments by name, at every call.
         **terms: what is asked of an argument or of a letter.
 
     >>> import numpy as np
@@ -95,14 +94,15 @@ def contract(*, matching: str = "", rule: Rule | None = None, **terms: str) -> C
 
     def decorate(function: F) -> F:
         if isinstance(function, type):
-            checked = contract(matching=matching, rule=rule, **terms)(vars(function)["__init__"])
-            setattr(function, "__init__", checked)  # noqa: B010
+            constructor = contract(matching=matching, **terms)(vars(function)["__init__"])
+            setattr(function, "__init__", constructor)  # noqa: B010
             return function
-        _contracts[function] = _Checks(function, terms, matching, rule)
+        _contracts[function] = _Checks(function, terms, matching)
 
         @wraps(function)
-        def door(*args: Any, **kwargs: Any) -> Any:
-            if _compiling() or _thread.inside:
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            torch = sys.modules.get("torch")
+            if _thread.inside or (torch is not None and torch.compiler.is_compiling()):
                 return function(*args, **kwargs)
             checks = _contracts[function]  # not in the closure, which torch's compiler unpacks
             if checks.each:
@@ -116,8 +116,8 @@ def contract(*, matching: str = "", rule: Rule | None = None, **terms: str) -> C
             finally:
                 _thread.inside = False
 
-        door.__doc__ = documented(function.__doc__, terms, _contracts[function].names)
-        return door  # type: ignore[return-value]
+        checked.__doc__ = documented(function.__doc__, terms, _contracts[function].names)
+        return checked  # type: ignore[return-value]
 
     return decorate
 
@@ -152,7 +152,7 @@ def documented(doc: str | None, terms: Mapping[str, str], names: Iterable[str] =
         else:
             told[name] += f"\n{line}"
     names = list(dict.fromkeys([*(names or terms), *told]))
-    said = {name: _legend(terms[name]) for name in names if name in terms}
+    said = {name: _in_words(terms[name]) for name in names if name in terms}
     lines = [
         f"    {name}: " + "; ".join(legend[name] for legend in (said, told) if name in legend)
         for name in names
@@ -186,11 +186,6 @@ def _is_number(kind: Any) -> bool:
     return issubclass(kind, Real) and not issubclass(kind, bool)
 
 
-def _compiling() -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_compiling()
-
-
 def _is_array(x: object) -> bool:
     kind = type(x)
     if kind not in _array_types and is_array_api_obj(x) and not isinstance(x, Real):
@@ -201,10 +196,8 @@ def _is_array(x: object) -> bool:
 class _Checks:
     """The contract of one function, and the kinds of calls that have passed it."""
 
-    def __init__(
-        self, function: Callable[..., Any], terms: dict[str, str], matching: str, rule: Rule | None
-    ) -> None:
-        self.function, self.rule = function, rule
+    def __init__(self, function: Callable[..., Any], terms: dict[str, str], matching: str) -> None:
+        self.function = function
         self.matching = attrgetter(matching) if matching else None
         parameters = inspect.signature(function).parameters
         self.names = list(parameters)
@@ -214,7 +207,7 @@ class _Checks:
         others = (n for n in terms if n not in self.flags and n not in self.bounds)
         self.axes = {n: _Axes(terms[n]) for n in others}
         self.each = next((n for n, axes in self.axes.items() if axes.kind == "each"), "")
-        self.of_owner = self.names[:1] == ["self"]
+        self.has_owner = self.names[:1] == ["self"]
         self.letters = {word for axes in self.axes.values() for word in axes.letters}
         self._calls: set[Any] = set()
         self._kinds: set[Any] = set()
@@ -228,21 +221,24 @@ class _Checks:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse a wrong call."""
-        given = (*map(_metadata, args), *map(_metadata, kwargs.values()))
-        call = given, tuple(kwargs), self._owned(args, kwargs)
-        if call not in self._calls:
-            kind = self._kind_of_call(args, kwargs, *call)
-            if kind not in self._kinds:
-                self._check(self._named(args, kwargs))
-                self._kinds.add(kind)
-            self._calls.add(call)
-            for known in (self._calls, self._kinds):
-                if len(known) > REMEMBERED:
-                    known.clear()
-        if self.rule is not None:
-            named = self.defaults | self._named(args, kwargs)
-            if named.keys() >= set(self.names):  # else Python itself refuses the call
-                self.rule({name: named[name] for name in self.names})
+        about: list[Any] = []
+        for x in (*args, *kwargs.values()) if kwargs else args:  # a small call pays for this loop
+            kind = type(x)
+            if _array_types.get(kind):
+                about.append((kind, x.shape, x.dtype, x.device))
+            else:
+                about.append(_metadata(x))
+        call = *about, *kwargs, self._of_owner(args, kwargs) if self.has_owner else None
+        if call in self._calls:
+            return
+        kind_of_call = self._kind_of_call(args, kwargs, about, call[-1])
+        if kind_of_call not in self._kinds:
+            self._check(self._by_name(args, kwargs))
+            self._kinds.add(kind_of_call)
+        self._calls.add(call)
+        for known in (self._calls, self._kinds):
+            if len(known) > REMEMBERED:
+                known.clear()
 
     def streamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a check of every array on its way out of the iterable."""
@@ -250,16 +246,14 @@ class _Checks:
         try:
             arrays = iter(given[self.each])
         except TypeError:
-            _refuse(self.each, _came(given[self.each]), "an iterable of arrays", TypeError)
+            _refuse(self.each, _type_name(given[self.each]), "an iterable of arrays", TypeError)
         return given | {self.each: self._checked(arrays)}
 
-    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self.names, args, strict=False)) | kwargs
 
-    def _owned(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _of_owner(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return what `self` adds to what a check depends on."""
-        if not self.of_owner:
-            return None
         sizes = [getattr(args[0], letter, None) for letter in self.letters]
         if self.matching is None:
             return tuple(sizes)
@@ -271,13 +265,13 @@ class _Checks:
         return *sizes, weight.dtype, weight.device, _in_autocast(weight)
 
     def _kind_of_call(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any, names: Any, owned: Any
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[Any], owned: Any
     ) -> Any:
         """Return less of it: of sizes which are equal, 0 or 1, and of numbers their type.
 
         It is the same for a cache of 33 keys and of 34. What is left out of it is checked here.
         """
-        names = (*self.names[: len(args)], *names)
+        names = (*self.names[: len(args)], *kwargs)
         order: dict[Any, int] = {0: 0, 1: 1}
         parts: list[Any] = [names]
         for name, about, x in zip(names, given, (*args, *kwargs.values()), strict=False):
@@ -305,7 +299,7 @@ class _Checks:
             if axes is not None and _is_array(value):
                 arrays[name] = value
             elif axes is not None and kind.is_array(value):
-                _refuse(name, _came(value), kind.wanted, TypeError)
+                _refuse(name, _type_name(value), kind.wanted, TypeError)
             else:
                 kind.check(name, value)
                 _check_bounds(name, value, self.bounds.get(name))
@@ -317,9 +311,11 @@ class _Checks:
         for name, array in arrays.items():
             first = first or (name, array)
             self.kinds[name].check_tensor(name, array)
-            if self.axes[name].kind != "lengths":
+            kind_of_array = self.axes[name].kind
+            anywhere = kind_of_array == "constants" and is_numpy_array(array)
+            if kind_of_array != "lengths" and not anywhere:
                 _check_library(name, array, *first)
-            _check_dtype(name, array, self.axes[name].kind, weight)
+            _check_dtype(name, array, kind_of_array, weight)
         self._check_shapes(given, {name: tuple(array.shape) for name, array in arrays.items()})
 
     def _check_shapes(self, given: dict[str, Any], shapes: dict[str, Shape]) -> None:
@@ -342,10 +338,10 @@ class _Checks:
                 first = max(len(shapes[name]), len(axes.words)) if first is None else first
                 if axes.kind == "any":
                     continue
-                lead = self._joined(name, axes, own, lead, sizes, shared)
+                lead = self._join_leads(name, axes, own, lead, sizes, shared)
             elif axes.if_none and (self.defaults | given).get(name, ...) is None:
                 one, other = axes.if_none
-                _agree(sizes, sizes[one][1], None, other, sizes[one][0], axes.kind)
+                _match_size(sizes, sizes[one][1], None, other, sizes[one][0], axes.kind)
         for name, axes in stretched:
             own = axes.measure(name, shapes[name], sizes, first)
             padded = own + (1,) * (len(lead) - len(own)) if axes.prefix else own
@@ -361,14 +357,14 @@ class _Checks:
                 shape = f" in shape {shapes[name]}" if name in shapes else ""
                 _check_bounds(name, size, bounds, f"{letter} = {size}{shape}")
 
-    def _joined(
+    def _join_leads(
         self, name: str, axes: _Axes, own: Shape, lead: Shape, sizes: Sizes, shared: dict[str, str]
     ) -> Shape:
         """Return the leading axes so far with those of one more array, maybe of shared heads."""
         if shared and axes.last:
             if not own:
                 _refuse(name, f"no axis {axes.last}", axes.text)
-            _agree(sizes, name, None, axes.last, own[-1], axes.kind)
+            _match_size(sizes, name, None, axes.last, own[-1], axes.kind)
             if axes.last in shared:
                 large, source = sizes[shared[axes.last]]
                 if own[-1] == 0 or large % own[-1]:
@@ -392,7 +388,7 @@ class _Checks:
         for number, array in enumerate(arrays):
             name = f"{self.each}[{number}]"
             if not _is_array(array):
-                _refuse(name, _came(array), _ANY_ARRAY, TypeError)
+                _refuse(name, _type_name(array), _ANY_ARRAY, TypeError)
             own = axes.measure(name, tuple(array.shape), sizes, None)
             if first is None:
                 first, lead = (name, array), own
@@ -426,7 +422,7 @@ class _Axes:
                 self.optional = self.optional or word.startswith("[")
                 self.words.append((bare, word.startswith("~")))
         self.letters = [word for word, _ in self.words if word != "_"]
-        self.text = _legend(term)
+        self.text = _in_words(term)
 
     def measure(self, name: str, shape: Shape, sizes: Sizes, first: int | None) -> Shape:
         """Refuse a wrong number or size of axes, and return the leading ones.
@@ -452,7 +448,7 @@ class _Axes:
             words[len(words) - len(shape) + lead :], shape[lead:], strict=True
         ):
             if letter != "_" and not (stretched and size == 1):
-                _agree(sizes, name, shape, letter, size, self.kind)
+                _match_size(sizes, name, shape, letter, size, self.kind)
         return shape[:lead]
 
 
@@ -502,7 +498,7 @@ class _Kind:
         number = isinstance(value, Real) and not isinstance(value, bool) and not _is_finite(value)
         choice = isinstance(value, str) and any("one of" in test.noun for test in self.tests)
         error = ValueError if number or choice else TypeError
-        _refuse(name, value if number else _came(value), self.wanted, error)
+        _refuse(name, value if number else _type_name(value), self.wanted, error)
 
     def check_tensor(self, name: str, array: Any) -> None:
         """Refuse an array of another library where the annotation asks for a tensor."""
@@ -580,7 +576,7 @@ def _range(bounds: str) -> str:
     return bounds
 
 
-def _legend(term: str) -> str:
+def _in_words(term: str) -> str:
     """Say a term in a docstring: (..., q, d), or a range in words."""
     if term[0] in "<>":
         return _range(term)
@@ -627,7 +623,9 @@ _MASK_HINTS = {
 }
 
 
-def _agree(sizes: Sizes, name: str, shape: Shape | None, letter: str, size: int, kind: str) -> None:
+def _match_size(
+    sizes: Sizes, name: str, shape: Shape | None, letter: str, size: int, kind: str
+) -> None:
     wanted, source = sizes.setdefault(letter, (size, name))
     if size != wanted:
         where = "" if shape is None else f" in shape {shape}"
@@ -635,7 +633,7 @@ def _agree(sizes: Sizes, name: str, shape: Shape | None, letter: str, size: int,
         _refuse(name, f"{letter} = {size}{where}", f"{wanted} as in {source}{hint}")
 
 
-def _came(value: Any) -> str:
+def _type_name(value: Any) -> str:
     return repr(value) if isinstance(value, str) else type(value).__name__
 
 

@@ -7,25 +7,14 @@ With w weights a channel, the newest last,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from companion.arrays import ArrayT, cast, device_of, namespace, widen
 from companion.contracts import contract
 
 
-def _fits_width(call: Mapping[str, Any]) -> None:
-    """Refuse a state that holds another number of inputs than the weights need."""
-    state, width = call["state"], call["weight"].shape[-1]
-    if state is not None and state.shape[-2] != width - 1:
-        raise ValueError(
-            f"state: got {state.shape[-2]} inputs in shape {tuple(state.shape)}, wanted "
-            f"{width - 1}, one fewer than the {width} weights of a channel"
-        )
-
-
 @contract(
-    x="... n c", weight="c w", bias="c", state="~... _ c", w=">= 1", rule=_fits_width
+    x="... n c", weight="c w", bias="c", state="~... _ c", w=">= 1"
 )  # fmt: skip
 def short_convolution(
     x: ArrayT, weight: ArrayT, *, bias: ArrayT | None = None, state: ArrayT | None = None
@@ -51,6 +40,11 @@ def short_convolution(
     (array([1. , 2.5, 4. ]), array([[3.]]))
     """
     xp, length, width = namespace(x), x.shape[-2], weight.shape[-1]
+    if state is not None and state.shape[-2] != width - 1:
+        raise ValueError(
+            f"state: got {state.shape[-2]} inputs in shape {tuple(state.shape)}, wanted "
+            f"{width - 1}, one fewer than the {width} weights of a channel"
+        )
     before: Any = (*x.shape[:-2], width - 1, x.shape[-1])
     if state is None:
         past = xp.zeros(before, dtype=x.dtype, device=device_of(x))
@@ -58,7 +52,7 @@ def short_convolution(
         past = xp.broadcast_to(cast(state, x.dtype), before)
     inputs = xp.concat([past, x], axis=-2)
 
-    wide, weights = widen(inputs, weight)
+    wide, weights = widen(xp, inputs, weight)
     output = sum(weights[:, i] * wide[..., i : i + length, :] for i in range(width))
     if bias is not None:
         output = output + cast(bias, wide.dtype)

@@ -3,49 +3,36 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypedDict, Unpack, overload
+from functools import partial
+from typing import Any
 
 from companion.arrays import Array, ArrayT, cast, is_number, namespace, result_dtype, widen
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.contracts import contract
 
+_SHAPES: dict[str, Any] = {
+    "query": "...h q d", "key": "...g k d", "other_query": "...h q d",
+    "other_key": "...g k d", "value": "...g k v", "factor": "~...",
+    "attn_mask": "mask: ~... ~q k", "offset": "integers: b...", "d": ">= 1",
+    "enable_gqa": "g divides h",
+}  # fmt: skip
 
-class _Options(TypedDict, total=False):
-    scale: float | None
-    enable_gqa: bool
-    offset: int | Array
 
-
-# fmt: off
-@overload
+@contract(**_SHAPES)
 def differential_attention(
-    query: ArrayT, key: ArrayT, other_query: ArrayT, other_key: ArrayT, value: ArrayT,
-    factor: float | Array, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: Literal[False] = False, **options: Unpack[_Options],
-) -> ArrayT: ...
-@overload
-def differential_attention(
-    query: ArrayT, key: ArrayT, other_query: ArrayT, other_key: ArrayT, value: ArrayT,
-    factor: float | Array, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: Literal[True], **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT]: ...
-@overload
-def differential_attention(
-    query: ArrayT, key: ArrayT, other_query: ArrayT, other_key: ArrayT, value: ArrayT,
-    factor: float | Array, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: bool = False, **options: Unpack[_Options],
-) -> ArrayT | tuple[ArrayT, ...]: ...
-@contract(
-    query="...h q d", key="...g k d", other_query="...h q d", other_key="...g k d",
-    value="...g k v", factor="~...", attn_mask="mask: ~... ~q k", offset="integers: b...",
-    d=">= 1", enable_gqa="g divides h",
-)
-def differential_attention(
-    query: ArrayT, key: ArrayT, other_query: ArrayT, other_key: ArrayT, value: ArrayT,
-    factor: float | Array, attn_mask: Array | None = None, is_causal: bool = False, *,
-    scale: float | None = None, enable_gqa: bool = False, offset: int | Array = 0,
-    need_weights: bool = False,
-) -> ArrayT | tuple[ArrayT, ...]:
+    query: ArrayT,
+    key: ArrayT,
+    other_query: ArrayT,
+    other_key: ArrayT,
+    value: ArrayT,
+    factor: float | Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+) -> ArrayT:
     """Subtract one softmax from another, and blend the values by the difference (Ye et al., 2024).
 
     (softmax(Q1 K1^T) - factor softmax(Q2 K2^T)) V, each scaled. Half precision accumulates in
@@ -63,32 +50,70 @@ def differential_attention(
         scale: factor on the dot products; None means 1 / sqrt(d).
         enable_gqa: let h / g consecutive query heads share a key head.
         offset: keys before the first query, a number or one a sequence, (b,).
-        need_weights: also return the weights (..., h, q, k), some of which are negative.
 
     Returns:
-        (..., h, q, v), then the weights, if asked for; a row of them sums to 1 - factor. A query
-        that may attend to no key gets zeros.
+        (..., h, q, v). A query that may attend to no key gets zeros.
 
     >>> import numpy as np
     >>> even, key, value = np.zeros((1, 2)), np.array([[9.0, 0.0], [0.0, 0.0]]), np.eye(2)
     >>> differential_attention(np.array([[9.0, 0.0]]), key, even, key, value, 0.5).round(2)
     array([[ 0.75, -0.25]])
     """
-    dtype = result_dtype(query, key, other_query, other_key, value)
-    query, key, other_query, other_key, value = widen(query, key, other_query, other_key, value)
-    options: Any = {
-        "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa, "offset": offset,
-        "need_weights": need_weights,
-    }
-    first: Any = scaled_dot_product_attention(query, key, value, attn_mask, **options)
-    other: Any = scaled_dot_product_attention(other_query, other_key, value, attn_mask, **options)
+    xp, dtype = namespace(query), result_dtype(query, key, other_query, other_key, value)
+    query, key, other_query, other_key, value = widen(xp, query, key, other_query, other_key, value)
+    attend = partial(
+        scaled_dot_product_attention, attn_mask=attn_mask,
+        is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
+    )  # fmt: skip
+    first, other = attend(query, key, value), attend(other_query, other_key, value)
+    return cast(first - _for_heads(factor, value.dtype) * other, dtype)
 
-    if not is_number(factor):
-        factor = cast(factor, value.dtype)[..., None, None]
-    if not need_weights:
-        return cast(first - factor * other, dtype)
-    return tuple(cast(x - factor * y, dtype) for x, y in zip(first, other, strict=True))
-# fmt: on
+
+@contract(**_SHAPES)
+def differential_attention_with_weights(
+    query: ArrayT,
+    key: ArrayT,
+    other_query: ArrayT,
+    other_key: ArrayT,
+    value: ArrayT,
+    factor: float | Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+) -> tuple[ArrayT, ArrayT]:
+    """Return the output of `differential_attention`, and the weights that made it.
+
+    The arguments are the same.
+
+    Returns:
+        Output (..., h, q, v), and weights (..., h, q, k), some of which are negative; a row of
+        them sums to 1 - factor.
+
+    >>> import numpy as np
+    >>> even, key, value = np.zeros((1, 2)), np.array([[9.0, 0.0], [0.0, 0.0]]), np.eye(2)
+    >>> sharp = np.array([[9.0, 0.0]])
+    >>> _, weights = differential_attention_with_weights(sharp, key, even, key, value, 0.5)
+    >>> weights.round(2)
+    array([[ 0.75, -0.25]])
+    """
+    xp, dtype = namespace(query), result_dtype(query, key, other_query, other_key, value)
+    query, key, other_query, other_key, value = widen(xp, query, key, other_query, other_key, value)
+    attend = partial(
+        attention_with_weights, attn_mask=attn_mask,
+        is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
+    )  # fmt: skip
+    first, other = attend(query, key, value), attend(other_query, other_key, value)
+    factor = _for_heads(factor, value.dtype)
+    output, weights = (x - factor * y for x, y in zip(first, other, strict=True))
+    return cast(output, dtype), cast(weights, dtype)
+
+
+def _for_heads(factor: Any, dtype: Any) -> Any:
+    """Give a factor for each head, (h,), the axes that follow in (b, h, q, d)."""
+    return factor if is_number(factor) else cast(factor, dtype)[..., None, None]
 
 
 @contract(query="... d", key="... d", other_query="... d", other_key="... d")
@@ -111,7 +136,7 @@ def differential_factor(
     np.float64(1.918)
     """
     xp = namespace(query)
-    query, key, other_query, other_key = widen(query, key, other_query, other_key)
+    query, key, other_query, other_key = widen(xp, query, key, other_query, other_key)
     first, other = xp.sum(query * key, axis=-1), xp.sum(other_query * other_key, axis=-1)
     return xp.exp(first) - xp.exp(other) + initial
 
@@ -147,6 +172,6 @@ def headwise_norm(x: ArrayT, initial: float, *, eps: float = 1e-5) -> ArrayT:
            [ 0.8,  0.8]])
     """
     xp = namespace(x)
-    (wide,) = widen(x)
+    (wide,) = widen(xp, x)
     mean_square = xp.mean(wide * wide, axis=-1, keepdims=True)
     return cast((1 - initial) * wide / xp.sqrt(mean_square + eps), x.dtype)

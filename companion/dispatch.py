@@ -1,7 +1,7 @@
 """Where fast kernels take the calls of a definition, and how to turn them off.
 
 A definition says what is computed; a kernel computes the same, faster, for some of the calls.
-`companion.kernels` lists them, and loads those of a definition when its first tensor comes.
+Those for torch are in `companion.torch_fused`, which is loaded when the first tensor comes.
 """
 
 from __future__ import annotations
@@ -43,23 +43,31 @@ def definitions() -> Iterator[None]:
         _thread.definitions_only = before
 
 
+def only_definitions() -> bool:
+    """Say whether this thread is inside `with definitions():`.
+
+    >>> only_definitions()
+    False
+    """
+    return _thread.definitions_only
+
+
 def accelerated(definition: F) -> F:
-    """Ask the kernels for torch before running a definition on its tensors."""
-    name = definition.__name__
-    kernels: list[Callable[..., Any]] = []
+    """Ask torch's kernel before a definition is run on tensors."""
+    kernel: Callable[..., Any] | None = None
 
     @wraps(definition)
     def fastest(*args: Any, **kwargs: Any) -> Any:
+        nonlocal kernel
         first = args[0] if args else next(iter(kwargs.values()))
-        if not _thread.definitions_only and is_torch(first):
-            if not kernels:
-                from companion.kernels import kernels_of
+        if is_torch(first) and not _thread.definitions_only:
+            if kernel is None:
+                from companion import torch_fused
 
-                kernels.extend(kernels_of(name))
-            for kernel in kernels:
-                result = kernel(*args, **kwargs)
-                if result is not NotImplemented:
-                    return result
+                kernel = getattr(torch_fused, definition.__name__)
+            result = kernel(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
         return definition(*args, **kwargs)
 
     return fastest  # type: ignore[return-value]

@@ -36,7 +36,7 @@ def softplus_decay(x: ArrayT, log_rate: ArrayT, bias: ArrayT) -> ArrayT:
     array([1. , 0.5, 0. ])
     """
     xp = namespace(x)
-    step, log_rate, bias = widen(x, log_rate, bias)
+    step, log_rate, bias = widen(xp, x, log_rate, bias)
     step = step + bias
     return xp.exp(-xp.exp(log_rate) * xp.logaddexp(step, xp.zeros_like(step)))  # type: ignore[no-any-return]
 
@@ -63,7 +63,7 @@ def sigmoid_decay(x: ArrayT, log_rate: ArrayT, bias: ArrayT, *, floor: float) ->
     array([1.   , 0.368])
     """
     xp = namespace(x)
-    step, log_rate, bias = widen(x, log_rate, bias)
+    step, log_rate, bias = widen(xp, x, log_rate, bias)
     logit = xp.exp(log_rate) * (step + bias)
     zero = xp.zeros_like(logit)
     return xp.exp(floor * xp.exp(-xp.logaddexp(zero, -logit)))  # type: ignore[no-any-return]
@@ -113,6 +113,6 @@ def l2_normalize(x: ArrayT, *, eps: float = 1e-6) -> ArrayT:
     array([0.6, 0.8])
     """
     xp = namespace(x)
-    (wide,) = widen(x)
+    (wide,) = widen(xp, x)
     length = xp.sqrt(xp.sum(wide * wide, axis=-1, keepdims=True) + eps)
     return cast(wide / length, x.dtype)  # type: ignore[no-any-return]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from companion.arrays import Array, ArrayT, cast, device_of, finite, namespace, result_dtype, widen
@@ -36,7 +35,7 @@ def indexer_scores(
     """
     xp, dtype = namespace(query), result_dtype(query, key)
     scale = (query.shape[-1] * query.shape[-3]) ** -0.5 if scale is None else scale
-    query, key = widen(query, key)
+    query, key = widen(xp, query, key)
     products = query @ key[..., None, :, :].mT
     matches = xp.where(products < 0, 0.0, products)  # NaN stays
     if weight is not None:
@@ -65,7 +64,8 @@ def top_keys(scores: ArrayT, count: int, mask: Array | None = None) -> ArrayT:
     >>> top_keys(np.array([[1.0, 3.0, 0.0, 1.0]]), 2).astype(int)
     array([[1, 1, 0, 0]])
     """
-    xp, candidates = namespace(scores), masked(scores, mask)
+    xp = namespace(scores)
+    candidates = masked(xp, scores, mask)
     best_first = xp.argsort(-candidates, axis=-1, stable=True)
     rank = xp.argsort(best_first, axis=-1, stable=True)
     return (rank < count) & (candidates != -math.inf)
@@ -97,15 +97,16 @@ def indexer_divergence(weights: ArrayT, scores: ArrayT, mask: Array | None = Non
     array([0.51])
     """
     xp = namespace(scores)
-    weights, scores = widen(weights, scores)
-    logits = masked(scores, mask)
+    weights, scores = widen(xp, weights, scores)
+    logits = masked(xp, scores, mask)
     allowed = logits != -math.inf
     target = xp.where(allowed, xp.sum(weights, axis=-3), 0.0)
     total = xp.sum(target, axis=-1, keepdims=True)
     target = target / xp.where(total > 0, total, 1.0)
 
     log_target = xp.log(xp.where(target > 0, target, 1.0))
-    log_share = xp.where(allowed, logits - finite(log_sum_exp(logits))[..., None], 0.0)
+    lse = finite(xp, log_sum_exp(xp, logits))[..., None]
+    log_share = xp.where(allowed, logits - lse, 0.0)
     return xp.sum(target * (log_target - log_share), axis=-1)
 
 
@@ -142,9 +143,9 @@ def pool_blocks(
     if overlap and key.shape[-1] % 2:
         raise ValueError(f"key: got d = {key.shape[-1]}, wanted an even one for overlap=True")
     gate = xp.zeros_like(key) if gate is None else gate
-    key, gate = (_in_blocks(x, size) for x in widen(key, gate))
+    key, gate = (_split_blocks(xp, x, size) for x in widen(xp, key, gate))
     if overlap:
-        key, gate = _with_earlier(key, 0.0), _with_earlier(gate, -math.inf)
+        key, gate = _overlap(xp, key, 0.0), _overlap(xp, gate, -math.inf)
     return cast(xp.sum(masked_softmax(gate.mT) * key.mT, axis=-1), dtype)
 
 
@@ -187,7 +188,8 @@ def complete_blocks(mask: ArrayT, size: int) -> ArrayT:
            [1, 0],
            [1, 1]])
     """
-    return namespace(mask).all(_in_blocks(mask.mT, size), axis=-2).mT
+    xp = namespace(mask)
+    return xp.all(_split_blocks(xp, mask.mT, size), axis=-2).mT
 
 
 @contract(blocks="booleans: ... q m", k_len=">= 0", size=">= 1")
@@ -212,14 +214,7 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
     return xp.concat([keys, xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))], axis=-1)
 
 
-def _has_blocks(call: Mapping[str, Any]) -> None:
-    """Refuse scores for another number of blocks than the mask has."""
-    blocks, wanted = call["scores"].shape[-1], call["mask"].shape[-1] // call["size"]
-    if blocks != wanted:
-        raise ValueError(f"scores: got m = {blocks}, wanted {wanted}, the complete blocks of mask")
-
-
-@contract(scores="... q m", mask="booleans: ... q k", count=">= 1", size=">= 1", rule=_has_blocks)
+@contract(scores="... q m", mask="booleans: ... q k", count=">= 1", size=">= 1")
 def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> ArrayT:
     """Allow a query the keys of its `count` best complete blocks, and those after the last of them.
 
@@ -247,22 +242,26 @@ def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> A
            [0, 0, 1, 1, 0],
            [0, 0, 1, 1, 1]])
     """
+    wanted = mask.shape[-1] // size
+    if scores.shape[-1] != wanted:
+        blocks = scores.shape[-1]
+        raise ValueError(f"scores: got m = {blocks}, wanted {wanted}, the complete blocks of mask")
     k_len, complete = mask.shape[-1], complete_blocks(mask, size)
     chosen: Any = keys_of_blocks(top_keys(scores, count, complete), k_len, size)
     pooled: Any = keys_of_blocks(complete, k_len, size)
     return mask & (chosen | ~pooled)
 
 
-def _in_blocks(x: Any, size: int) -> Any:
+def _split_blocks(xp: Any, x: Any, size: int) -> Any:
     """Cut (..., k, d) into whole blocks (..., k // size, size, d)."""
     *lead, length, width = x.shape
     x = x[..., : length // size * size, :]
-    return namespace(x).reshape(x, (*lead, length // size, size, width))
+    return xp.reshape(x, (*lead, length // size, size, width))
 
 
-def _with_earlier(blocks: Any, fill: float) -> Any:
+def _overlap(xp: Any, blocks: Any, fill: float) -> Any:
     """Join the first half of the channels of the block before to the second half of a block."""
-    xp, (*lead, count, size, width) = namespace(blocks), blocks.shape
+    *lead, count, size, width = blocks.shape
     earlier, own = blocks[..., : width // 2], blocks[..., width // 2 :]
     none = xp.full((*lead, 1, size, width // 2), fill, dtype=blocks.dtype, device=device_of(blocks))
     earlier = xp.concat([none, earlier], axis=-3)[..., :count, :, :]

@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any
 
 from companion.arrays import Array, ArrayT, broadcast_shape, cast, namespace, result_dtype, widen
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.contracts import contract
 
 _SHAPES: dict[str, Any] = {
     "query": "... h q d", "query_rotary": "... h q r", "latent": "... k c",
     "key_rotary": "... k r", "key_weight": "h c d", "value_weight": "h c v",
-    "attn_mask": "mask: ~... ~h ~q k", "offset": "integers: b...", "sinks": "h", "d": ">= 1",
+    "attn_mask": "mask: ~... ~h ~q k", "offset": "integers: b...",
+    "sinks": "h", "d": ">= 1",
 }  # fmt: skip
 
 
-class _Options(TypedDict, total=False):
-    scale: float | None
-    offset: int | Array
-    sinks: Array | None
-
-
-# fmt: off
-@overload
-def latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: Literal[False] = False, **options: Unpack[_Options],
-) -> ArrayT: ...
-@overload
-def latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: Literal[True], **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT]: ...
-@overload
-def latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: bool = False, **options: Unpack[_Options],
-) -> ArrayT | tuple[ArrayT, ...]: ...
 @contract(**_SHAPES)
 def latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    scale: float | None = None, offset: int | Array = 0, sinks: Array | None = None,
-    need_weights: bool = False,
-) -> ArrayT | tuple[ArrayT, ...]:
+    query: ArrayT,
+    query_rotary: ArrayT,
+    latent: ArrayT,
+    key_rotary: ArrayT,
+    key_weight: ArrayT,
+    value_weight: ArrayT,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    offset: int | Array = 0,
+    sinks: Array | None = None,
+) -> ArrayT:
     """Unfold the keys and values of every head from a latent, and attend (DeepSeek-AI, 2024).
 
     A key has two parts. One unfolds from the latent and knows no position; the other is rotated by
@@ -64,11 +48,9 @@ def latent_attention(
         scale: factor on the dot products; None means 1 / sqrt(d + r).
         offset: keys before the first query, a number or one a sequence, (b,).
         sinks: logits that join the denominators of their heads.
-        need_weights: also return the weights (..., h, q, k).
 
     Returns:
-        (..., h, q, v), then the weights, if asked for. A query that may attend to no key gets
-        zeros.
+        (..., h, q, v). A query that may attend to no key gets zeros.
 
     >>> import numpy as np
     >>> query, rotary = np.zeros((1, 2, 3)), np.ones((2, 1))
@@ -78,46 +60,81 @@ def latent_attention(
             [6., 6., 6.]]])
     """
     dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    query, key, value = _unfold(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    output = scaled_dot_product_attention(
+        query, key, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset, sinks=sinks
+    )
+    return cast(output, dtype)
+
+
+@contract(**_SHAPES)
+def latent_attention_with_weights(
+    query: ArrayT,
+    query_rotary: ArrayT,
+    latent: ArrayT,
+    key_rotary: ArrayT,
+    key_weight: ArrayT,
+    value_weight: ArrayT,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    offset: int | Array = 0,
+    sinks: Array | None = None,
+) -> tuple[ArrayT, ArrayT]:
+    """Return the output of `latent_attention`, and the weights that made it.
+
+    The arguments are the same.
+
+    Returns:
+        Output (..., h, q, v), and weights (..., h, q, k).
+
+    >>> import numpy as np
+    >>> query, rotary = np.zeros((1, 2, 3)), np.ones((2, 1))
+    >>> latent, unfold = np.array([[1.0, 2.0], [3.0, 6.0]]), np.ones((1, 2, 3))
+    >>> _, weights = latent_attention_with_weights(
+    ...     query, rotary[None], latent, rotary, unfold, unfold, is_causal=True
+    ... )
+    >>> weights
+    array([[[1. , 0. ],
+            [0.5, 0.5]]])
+    """
+    dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    query, key, value = _unfold(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    output, weights = attention_with_weights(
+        query, key, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset, sinks=sinks
+    )
+    return cast(output, dtype), cast(weights, dtype)
+
+
+def _unfold(
+    query: Any, query_rotary: Any, latent: Any, key_rotary: Any, key_weight: Any, value_weight: Any
+) -> tuple[Any, Any, Any]:
+    """Return whole queries, and the keys and values of every head, in at least float32."""
+    xp = namespace(query)
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
+        xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
     )
     latent, key_rotary = latent[..., None, :, :], key_rotary[..., None, :, :]  # for all heads
-    key, value = latent @ key_weight, latent @ value_weight
-
-    result = scaled_dot_product_attention(
-        _joined(query, query_rotary), _joined(key, key_rotary), value, attn_mask,
-        is_causal=is_causal, scale=scale, offset=offset, sinks=sinks, need_weights=need_weights,
-    )
-    return tuple(cast(x, dtype) for x in result) if need_weights else cast(result, dtype)
-# fmt: on
+    key = _beside(xp, latent @ key_weight, key_rotary)
+    return _beside(xp, query, query_rotary), key, latent @ value_weight
 
 
-# fmt: off
-@overload
-def absorbed_latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: Literal[False] = False, **options: Unpack[_Options],
-) -> ArrayT: ...
-@overload
-def absorbed_latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: Literal[True], **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT]: ...
-@overload
-def absorbed_latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    need_weights: bool = False, **options: Unpack[_Options],
-) -> ArrayT | tuple[ArrayT, ...]: ...
 @contract(**_SHAPES)
 def absorbed_latent_attention(
-    query: ArrayT, query_rotary: ArrayT, latent: ArrayT, key_rotary: ArrayT, key_weight: ArrayT,
-    value_weight: ArrayT, attn_mask: Array | None = None, is_causal: bool = False, *,
-    scale: float | None = None, offset: int | Array = 0, sinks: Array | None = None,
-    need_weights: bool = False,
-) -> ArrayT | tuple[ArrayT, ...]:
+    query: ArrayT,
+    query_rotary: ArrayT,
+    latent: ArrayT,
+    key_rotary: ArrayT,
+    key_weight: ArrayT,
+    value_weight: ArrayT,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    offset: int | Array = 0,
+    sinks: Array | None = None,
+) -> ArrayT:
     """Attend to the latents themselves, which are key and value at once (DeepSeek-AI, 2024).
 
     The numbers are those of `latent_attention`, from other products. The matrix that unfolds the
@@ -130,7 +147,8 @@ def absorbed_latent_attention(
             have the width c + r. All arguments are those of `latent_attention`.
 
     Returns:
-        What `latent_attention` returns.
+        What `latent_attention` returns, and its weights are those of
+        `latent_attention_with_weights`.
 
     >>> import numpy as np
     >>> query, rotary = np.zeros((1, 2, 3)), np.ones((2, 1))
@@ -139,30 +157,24 @@ def absorbed_latent_attention(
     array([[[3., 3., 3.],
             [6., 6., 6.]]])
     """
+    xp = namespace(query)
     dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
     scale = (query.shape[-1] + query_rotary.shape[-1]) ** -0.5 if scale is None else scale
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
+        xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
     )
-    folded = _joined(query @ key_weight.mT, query_rotary)
-    cached = _joined(latent, key_rotary)[..., None, :, :]  # the one head, for all queries
-
-    result: Any = scaled_dot_product_attention(
-        folded, cached, cached[..., : latent.shape[-1]], attn_mask, is_causal=is_causal,
-        scale=scale, offset=offset, sinks=sinks, need_weights=need_weights,
-    )
-    if not need_weights:
-        return cast(result @ value_weight, dtype)
-    blend, weights = result
-    return cast(blend @ value_weight, dtype), cast(weights, dtype)
-# fmt: on
+    folded = _beside(xp, query @ key_weight.mT, query_rotary)
+    cached = _beside(xp, latent, key_rotary)[..., None, :, :]  # the one head, for all queries
+    value = cached[..., : latent.shape[-1]]
+    blend = scaled_dot_product_attention(
+        folded, cached, value, attn_mask,
+        is_causal=is_causal, scale=scale, offset=offset, sinks=sinks,
+    )  # fmt: skip
+    return cast(blend @ value_weight, dtype)
 
 
-def _joined(first: Any, second: Any) -> Any:
-    """Put the features of a second part behind those of a first one."""
-    lead = broadcast_shape(first.shape[:-1], second.shape[:-1])
-    parts = [
-        namespace(x).broadcast_to(x, (*lead, x.shape[-1]))  # type: ignore[misc]
-        for x in (first, second)
-    ]
-    return namespace(first).concat(parts, axis=-1)
+def _beside(xp: Any, first: Any, second: Any) -> Any:
+    """Concatenate the features of two parts, whose leading axes broadcast."""
+    lead: Any = broadcast_shape(first.shape[:-1], second.shape[:-1])
+    parts = [xp.broadcast_to(x, (*lead, x.shape[-1])) for x in (first, second)]
+    return xp.concat(parts, axis=-1)

@@ -13,7 +13,7 @@ scales anything: where 1 / sqrt(d) is wanted, pass queries that are scaled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -48,10 +48,11 @@ def elu_feature_map(x: ArrayT) -> ArrayT:
     return xp.where(below, xp.exp(xp.where(below, x, 0.0)), x + 1)
 
 
-def _fits_causality(call: Mapping[str, Any]) -> None:
+def _check_causality(
+    query: Any, key: Any, decay: Any, feature_map: object, is_causal: bool
+) -> None:
     """Refuse causal attention between two lengths, and decay of what is not causal."""
-    query, key, decay = call["query"], call["key"], call["decay"]
-    if not call["is_causal"]:
+    if not is_causal:
         if decay is not None:
             raise ValueError("decay: got an array, wanted None without is_causal")
     elif query.shape[-2] != key.shape[-2]:
@@ -59,7 +60,7 @@ def _fits_causality(call: Mapping[str, Any]) -> None:
         raise ValueError(
             f"query: got n = {shape[-2]} in shape {shape}, wanted {key.shape[-2]} as in key"
         )
-    if decay is not None and call["feature_map"] is None:
+    if decay is not None and feature_map is None:
         _check_channels(decay, "key", key)
 
 
@@ -71,12 +72,16 @@ def _check_channels(decay: Array, name: str, key: Array) -> None:
         )
 
 
-@contract(key="... n d", query="... q d", value="... n v", decay="... n [c]", rule=_fits_causality)
+@contract(key="... n d", query="... q d", value="... n v", decay="... n [c]")
 def linear_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, *,
-    feature_map: Callable[[Any], Any] | None = None, is_causal: bool = True,
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    *,
+    feature_map: Callable[[Any], Any] | None = None,
+    is_causal: bool = True,
     decay: Array | None = None,
-) -> ArrayT:  # fmt: skip
+) -> ArrayT:
     """Attend without a softmax, all pairs at once (Katharopoulos et al., 2020).
 
     The weight of key j for query i is their dot product, decayed by steps j + 1 to i (Sun et al.,
@@ -108,14 +113,15 @@ def linear_attention(
     >>> linear_attention(one, one, one, decay=np.array([0.5, 0.5, 0.5]))[:, 0]
     array([1.  , 1.5 , 1.75])
     """
+    _check_causality(query, key, decay, feature_map, is_causal)
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay = _widen(query, key, value, decay)
+    query, key, value, decay = _widen(xp, query, key, value, decay)
     if feature_map is not None:
-        query, key = _mapped(feature_map, query, key, decay)
+        query, key = _apply_feature_map(xp, feature_map, query, key, decay)
         value = xp.concat([value, xp.ones_like(value[..., :1])], axis=-1)
 
     if is_causal:
-        output = _causal_weights(query, key, _factors(decay, key)) @ value
+        output = _causal_weights(xp, query, key, _factors(decay, key)) @ value
     else:
         output = query @ (key.mT @ value)
 
@@ -130,9 +136,14 @@ def linear_attention(
     decay="... n [d]", beta="... n [d]", state="... d v",
 )  # fmt: skip
 def recurrent_linear_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, *,
-    decay: Array | None = None, beta: Array | None = None, state: ArrayT | None = None,
-) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    *,
+    decay: Array | None = None,
+    beta: Array | None = None,
+    state: ArrayT | None = None,
+) -> tuple[ArrayT, ArrayT]:
     """Attend without a softmax, one step after the other: what the other forms must equal.
 
     With `decay` the state forgets (Sun et al., 2023), with `beta` it learns by the delta rule
@@ -162,10 +173,10 @@ def recurrent_linear_attention(
     array([3., 5.])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepared(query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepare(xp, query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
     outputs = [query[..., :0, :] @ state]  # an empty sequence has an empty output
-    query, key, value, write, decay = (_rows(x) for x in (query, key, value, write, decay))
+    query, key, value, write, decay = (_rows(xp, x) for x in (query, key, value, write, decay))
     for t in range(length):
         if decay is not None:
             state = decay[t].mT * state
@@ -182,9 +193,15 @@ def recurrent_linear_attention(
     decay="... n [d]", beta="... n [d]", state="... d v", chunk_size=">= 1",
 )  # fmt: skip
 def chunked_linear_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, *, decay: Array | None = None,
-    beta: Array | None = None, state: ArrayT | None = None, chunk_size: int = 64,
-) -> tuple[ArrayT, ArrayT]:  # fmt: skip
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    *,
+    decay: Array | None = None,
+    beta: Array | None = None,
+    state: ArrayT | None = None,
+    chunk_size: int = 64,
+) -> tuple[ArrayT, ArrayT]:
     """Attend without a softmax, all pairs within a chunk, a state from chunk to chunk.
 
     The numbers are those of the recurrent form, from few and large matrix products (Yang et al.,
@@ -210,19 +227,20 @@ def chunked_linear_attention(
     (array([1., 2., 3.]), array([[3.]]))
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepared(query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepare(xp, query, key, value, decay, beta, state)
     length, write = key.shape[-2], key if beta is None else beta * key
     size = max(1, min(int(chunk_size), length))
-    query, key, value, write = (_in_chunks(x, size) for x in (query, key, value, write))
-    decay = _filled(1.0, (length, 1), key) if decay is None else decay
-    decay = _in_chunks(decay, size, fill=1.0)
+    query, key, value, write = (_split_chunks(xp, x, size) for x in (query, key, value, write))
+    decay = _full(xp, 1.0, (length, 1), key) if decay is None else decay
+    decay = _split_chunks(xp, decay, size, fill=1.0)
 
-    weights, query, writing, kept = _decayed_weights(query, write, decay)
+    weights, query, writing, kept = _decayed_weights(xp, query, write, decay)
     if beta is not None:
-        # A step writes its value less what its key reads: from the state before the chunk, and
-        # from what earlier steps of the chunk wrote. The inverse, the WY form, solves for all.
-        overlaps, comparing, _, _ = _decayed_weights(key, write, decay)
-        inverse = _unit_lower_inverse(overlaps)
+        # A step writes its value less what its key reads: from the state
+        # before the chunk, and from what earlier steps of the chunk wrote.
+        # The inverse, the WY form, solves for all.
+        overlaps, comparing, _, _ = _decayed_weights(xp, key, write, decay)
+        inverse = _unit_lower_inverse(xp, overlaps)
         value, comparing = inverse @ value, xp.unstack(inverse @ comparing, axis=-3)
     values, writing, kept = (xp.unstack(x, axis=-3) for x in (value, writing.mT, kept.mT))
 
@@ -234,25 +252,25 @@ def chunked_linear_attention(
         written.append(new)
         state = kept[chunk] * state + writing[chunk] @ new
     output = query @ xp.stack(states, axis=-3) + weights @ xp.stack(written, axis=-3)
-    return cast(_out_of_chunks(output, size)[..., :length, :], dtype), state
+    return cast(_join_chunks(xp, output, size)[..., :length, :], dtype), state
 
 
-def _rows(x: Any | None) -> Any:
+def _rows(xp: Any, x: Any | None) -> Any:
     """Take (..., n, w) apart into n arrays (..., 1, w); None stays None."""
-    return None if x is None else namespace(x).unstack(x[..., None, :], axis=-3)
+    return None if x is None else xp.unstack(x[..., None, :], axis=-3)
 
 
-def _causal_weights(query: Any, key: Any, decay: Any | None) -> Any:
+def _causal_weights(xp: Any, query: Any, key: Any, decay: Any | None) -> Any:
     """Return the decayed products of the queries with the keys before and at them, (..., n, n)."""
     if decay is None:
-        return namespace(query).tril(query @ key.mT)
+        return xp.tril(query @ key.mT)
     length = key.shape[-2]
-    query, key = _in_chunks(query, length), _in_chunks(key, length)
-    weights, *_ = _decayed_weights(query, key, _in_chunks(decay, length, fill=1.0))
+    query, key = _split_chunks(xp, query, length), _split_chunks(xp, key, length)
+    weights, *_ = _decayed_weights(xp, query, key, _split_chunks(xp, decay, length, fill=1.0))
     return weights[..., 0, :length, :length]
 
 
-def _decayed_weights(query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, Any]:
+def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, Any]:
     """Weigh key j for query i by their product, decayed by steps j + 1 to i, within chunks.
 
     Blocks of 1 step are joined in pairs to blocks of 2, 4, 8... until one block is the chunk. From
@@ -269,11 +287,10 @@ def _decayed_weights(query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, A
         and the keys decayed until it ends, (..., c, d); what the chunk keeps, (..., 1, d).
     """
     if decay.shape[-1] != query.shape[-1]:  # one factor a step: decay is the same in all channels
-        one = namespace(decay).ones_like(decay)
-        between, since, until, kept = _decayed_weights(one, one, decay)
+        one = xp.ones_like(decay)
+        between, since, until, kept = _decayed_weights(xp, one, one, decay)
         return between * (query @ key.mT), since * query, until * key, kept
 
-    xp = namespace(query)
     key, decay = xp.broadcast_arrays(key, decay)
     query, key, kept = (x[..., None, :] for x in (query, key, decay))
     weights = query @ key.mT
@@ -281,23 +298,23 @@ def _decayed_weights(query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, A
     while kept.shape[-3] > 1:
         (query, late_query), (key, late_key) = _pairs(query), _pairs(key)
         (kept, late_kept), (weights, late_weights) = _pairs(kept), _pairs(weights)
-        weights = _lower_blocks(weights, late_query @ key.mT, late_weights)
+        weights = _lower_blocks(xp, weights, late_query @ key.mT, late_weights)
         query = xp.concat([query, late_query * kept], axis=-2)
         key = xp.concat([key * late_kept, late_key], axis=-2)
         kept = kept * late_kept
     return weights[..., 0, :, :], query[..., 0, :, :], key[..., 0, :, :], kept[..., 0, :, :]
 
 
-def _unit_lower_inverse(lower: Any) -> Any:
+def _unit_lower_inverse(xp: Any, lower: Any) -> Any:
     """Invert (..., c, c) as if it had ones on its diagonal and zeros above, c a power of two."""
-    xp, size = namespace(lower), lower.shape[-1]
+    size = lower.shape[-1]
     if size == 1:
         return xp.ones_like(lower)
     first, second = slice(size // 2), slice(size // 2, size)
     halves = xp.stack([lower[..., first, first], lower[..., second, second]], axis=-3)
-    halves = _unit_lower_inverse(halves)
+    halves = _unit_lower_inverse(xp, halves)
     early, late = halves[..., 0, :, :], halves[..., 1, :, :]
-    return _lower_blocks(early, -(late @ (lower[..., second, first] @ early)), late)
+    return _lower_blocks(xp, early, -(late @ (lower[..., second, first] @ early)), late)
 
 
 def _pairs(blocks: Any) -> tuple[Any, Any]:
@@ -305,15 +322,14 @@ def _pairs(blocks: Any) -> tuple[Any, Any]:
     return blocks[..., 0::2, :, :], blocks[..., 1::2, :, :]
 
 
-def _lower_blocks(first: Any, across: Any, second: Any) -> Any:
+def _lower_blocks(xp: Any, first: Any, across: Any, second: Any) -> Any:
     """Return [[first, 0], [across, second]]."""
-    xp = namespace(first)
     upper = xp.concat([first, xp.zeros_like(first)], axis=-1)
     lower = xp.concat([across, second], axis=-1)
     return xp.concat([upper, lower], axis=-2)
 
 
-def _in_chunks(x: Any, size: int, *, fill: float = 0.0) -> Any:
+def _split_chunks(xp: Any, x: Any, size: int, *, fill: float = 0.0) -> Any:
     """Cut (..., n, w) into (..., m, c, w), c being the power of two at or above the size.
 
     What is missing in the last chunk, and from size to c in all of them, is filled with steps that
@@ -322,31 +338,33 @@ def _in_chunks(x: Any, size: int, *, fill: float = 0.0) -> Any:
     *lead, length, width = x.shape
     size = max(size, 1)
     count = max(-(-length // size), 1)
-    x = _lengthened(x, count * size, fill)
-    x = namespace(x).reshape(x, (*lead, count, size, width))
-    return _lengthened(x, 1 << (size - 1).bit_length(), fill)
+    x = _pad(xp, x, count * size, fill)
+    x = xp.reshape(x, (*lead, count, size, width))
+    return _pad(xp, x, 1 << (size - 1).bit_length(), fill)
 
 
-def _out_of_chunks(x: Any, size: int) -> Any:
+def _join_chunks(xp: Any, x: Any, size: int) -> Any:
     """Join (..., m, c, w) to (..., m size, w), without the steps from size to c."""
     *lead, count, _, width = x.shape
-    return namespace(x).reshape(x[..., :size, :], (*lead, count * size, width))
+    return xp.reshape(x[..., :size, :], (*lead, count * size, width))
 
 
-def _lengthened(x: Any, length: int, fill: float) -> Any:
+def _pad(xp: Any, x: Any, length: int, fill: float) -> Any:
     *lead, steps, width = x.shape
     if steps == length:
         return x
-    return namespace(x).concat([x, _filled(fill, (*lead, length - steps, width), x)], axis=-2)
+    return xp.concat([x, _full(xp, fill, (*lead, length - steps, width), x)], axis=-2)
 
 
-def _filled(fill: float, shape: Shape, like: Any) -> Any:
-    return namespace(like).full(shape, fill, dtype=like.dtype, device=device_of(like))
+def _full(xp: Any, fill: float, shape: Shape, like: Any) -> Any:
+    return xp.full(shape, fill, dtype=like.dtype, device=device_of(like))
 
 
-def _mapped(feature_map: Any, query: Any, key: Any, decay: Any | None) -> tuple[Any, Any]:
+def _apply_feature_map(
+    xp: Any, feature_map: Any, query: Any, key: Any, decay: Any | None
+) -> tuple[Any, Any]:
     """Return mapped queries and keys, and refuse a map that loses rows or that decay is not for."""
-    mapped_query, mapped_key = (_map_rows(feature_map, x) for x in (query, key))
+    mapped_query, mapped_key = (_map_rows(xp, feature_map, x) for x in (query, key))
     if mapped_query.shape[-1] != mapped_key.shape[-1]:
         raise ValueError(
             f"feature_map: got width {mapped_key.shape[-1]} for key, "
@@ -357,12 +375,12 @@ def _mapped(feature_map: Any, query: Any, key: Any, decay: Any | None) -> tuple[
     return mapped_query, mapped_key
 
 
-def _map_rows(feature_map: Callable[[Any], Any], x: Any) -> Any:
+def _map_rows(xp: Any, feature_map: Callable[[Any], Any], x: Any) -> Any:
     mapped = feature_map(x)
     if not hasattr(mapped, "shape") or library_of(mapped) != library_of(x):
         came = type(mapped).__name__
         raise TypeError(f"feature_map: got {came} from it, wanted an array of {library_of(x)}")
-    if not namespace(x).isdtype(mapped.dtype, "real floating"):
+    if not xp.isdtype(mapped.dtype, "real floating"):
         raise TypeError(f"feature_map: got dtype {mapped.dtype}, wanted a real floating dtype")
     if tuple(mapped.shape[:-1]) != tuple(x.shape[:-1]):
         raise ValueError(
@@ -372,21 +390,22 @@ def _map_rows(feature_map: Callable[[Any], Any], x: Any) -> Any:
     return mapped
 
 
-def _prepared(
-    query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
+def _prepare(
+    xp: Any, query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
 ) -> tuple[Any, ...]:
     """Widen the arrays, give the factors the axes of key, and begin with zeros without a state."""
     decay, beta = _factors(decay, key), _factors(beta, key)
-    query, key, value, decay, beta, state = _widen(query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _widen(xp, query, key, value, decay, beta, state)
     given = (x for x in (key, value, decay, beta, state) if x is not None)
     lead: Any = reduce(broadcast_shape, (tuple(x.shape[:-2]) for x in given))  # type: ignore[arg-type]
-    zeros = _filled(0.0, (*lead, key.shape[-1], value.shape[-1]), key)
+    zeros = _full(xp, 0.0, (*lead, key.shape[-1], value.shape[-1]), key)
     return query, key, value, decay, beta, zeros if state is None else zeros + state
 
 
-def _widen(*arrays: Any) -> tuple[Any, ...]:
+def _widen(xp: Any, *arrays: Any) -> tuple[Any, ...]:
     """Widen to the dtype in which products are added; None stays None."""
-    wide = iter(widen(*(x for x in arrays if x is not None)))
+    given = [x for x in arrays if x is not None]
+    wide = iter(widen(xp, *given))
     return tuple(None if x is None else next(wide) for x in arrays)
 
 

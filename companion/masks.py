@@ -41,9 +41,14 @@ def causal_mask(
     q_len=">= 0", k_len=">= 0", left=">= 0", right=">= 0", offset="integers: ...", like="any: ..."
 )
 def sliding_window_mask(
-    q_len: int, k_len: int | None = None, *, left: int, right: int = 0,
-    offset: int | Array = 0, like: Array | None = None,
-) -> Any:  # fmt: skip
+    q_len: int,
+    k_len: int | None = None,
+    *,
+    left: int,
+    right: int = 0,
+    offset: int | Array = 0,
+    like: Array | None = None,
+) -> Any:
     """Allow a query its own position, `left` keys before it and `right` after.
 
     This is the window of Beltagy et al. (2020).
@@ -135,16 +140,15 @@ def prefix_mask(
     return prefix | causal_mask(q_len, k_len, offset=offset, like=prefix_lengths)
 
 
-def masked(scores: Any, mask: Array | None) -> Any:
+def masked(xp: Any, scores: Any, mask: Array | None) -> Any:
     """Put -inf where a boolean mask says False, or add a floating one; None allows all.
 
     >>> import numpy as np
-    >>> masked(np.ones(2), np.array([True, False]))
+    >>> masked(np, np.ones(2), np.array([True, False]))
     array([  1., -inf])
     """
     if mask is None:
         return scores
-    xp = namespace(scores)
     if xp.isdtype(mask.dtype, "bool"):
         return xp.where(mask, scores, -math.inf)
     return scores + cast(mask, scores.dtype)

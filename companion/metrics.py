@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from companion.contracts import contract
 
@@ -16,30 +16,31 @@ Links = frozenset[tuple[int, int]]
 Tokens = Sequence[str]
 
 
-def _are_sentences(call: Mapping[str, Any]) -> None:
+def _check_sentences(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> None:
     """Refuse two corpora that differ in size, and strings, whose letters would pass for tokens."""
-    for name, corpus in call.items():
+    corpora = {"hypotheses": hypotheses, "references": references}
+    for name, corpus in corpora.items():
         if isinstance(corpus, str):
             raise TypeError(f"{name}: got str, wanted a sequence of token sequences")
-    _are_parallel(call)
-    for name, corpus in call.items():
+    _check_parallel("hypotheses", hypotheses, references)
+    for name, corpus in corpora.items():
         for number, tokens in enumerate(corpus):
             if isinstance(tokens, str):
                 raise TypeError(f"{name}[{number}]: got str, wanted a sequence of tokens")
 
 
-def _are_parallel(call: Mapping[str, Any]) -> None:
-    """Refuse predictions and references, the first two arguments, that differ in number."""
-    (name, first), (_, second) = list(call.items())[:2]
-    if len(first) != len(second):
+def _check_parallel(name: str, predictions: Sequence[object], references: Sequence[object]) -> None:
+    """Refuse predictions, an argument of that name, and references that differ in number."""
+    if len(predictions) != len(references):
         raise ValueError(
-            f"{name}: got {len(first)} predictions for {len(second)} references, wanted as many"
+            f"{name}: got {len(predictions)} predictions for {len(references)} references, "
+            "wanted as many"
         )
-    if not len(first):
+    if not len(predictions):
         raise ValueError(f"{name}: got no sentences, wanted at least one")
 
 
-@contract(rule=_are_sentences)
+@contract()
 def bleu(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     """Score a corpus of token sequences by BLEU, computed by sacrebleu on the tokens as given.
 
@@ -58,13 +59,14 @@ def bleu(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     >>> round(bleu([("la", "casa", "roja", ".")], [("la", "casa", "roja", ".")]), 6)
     100.0
     """
+    _check_sentences(hypotheses, references)
     import sacrebleu
 
     written, right = _numbered(hypotheses, references)
     return float(sacrebleu.corpus_bleu(written, [right], tokenize="none", force=True).score)
 
 
-@contract(rule=_are_sentences)
+@contract()
 def rouge(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> dict[str, float]:
     """Score summaries by ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), computed by rouge-score.
 
@@ -84,6 +86,7 @@ def rouge(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> dict[st
     >>> {name: round(score, 1) for name, score in scores.items()}
     {'rouge-1': 100.0, 'rouge-2': 0.0, 'rouge-l': 33.3}
     """
+    _check_sentences(hypotheses, references)
     from rouge_score.rouge_scorer import RougeScorer
 
     names = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
@@ -103,7 +106,7 @@ class _AsGiven:
         return text.split()
 
 
-@contract(rule=_are_sentences)
+@contract()
 def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     """Return the percentage of token sequences that equal their reference.
 
@@ -118,11 +121,12 @@ def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> f
     >>> exact_match([("la", "casa"), ("el", "casa")], [("la", "casa"), ("la", "casa")])
     50.0
     """
+    _check_sentences(hypotheses, references)
     hits = sum(tuple(h) == tuple(r) for h, r in zip(hypotheses, references, strict=True))
     return 100.0 * hits / len(references)
 
 
-@contract(rule=_are_parallel)
+@contract()
 def alignment_error_rate(
     links: Sequence[Iterable[tuple[int, int]]], pairs: Sequence[Pair]
 ) -> float:
@@ -146,6 +150,7 @@ def alignment_error_rate(
     >>> alignment_error_rate([{(0, 1), (1, 1)}], [pair])
     50.0
     """
+    _check_parallel("links", links, pairs)
     agreed = total = 0
     for predicted, pair in zip(map(frozenset, links), pairs, strict=True):
         agreed += len(predicted & pair.sure) + len(predicted & (pair.sure | pair.possible))
@@ -155,7 +160,7 @@ def alignment_error_rate(
     return 100.0 * (1.0 - agreed / total)
 
 
-@contract(rule=_are_parallel)
+@contract()
 def link_accuracy(
     links: Sequence[Iterable[tuple[int, int]]], pairs: Sequence[Pair]
 ) -> dict[str, tuple[float, int]]:
@@ -180,6 +185,7 @@ def link_accuracy(
     >>> link_accuracy([{(0, 1), (1, 1)}], [pair])
     {'adjective': (0.0, 1), 'noun': (100.0, 1)}
     """
+    _check_parallel("links", links, pairs)
     right: Counter[str] = Counter()
     words: Counter[str] = Counter()
     for number, (predicted, pair) in enumerate(zip(map(frozenset, links), pairs, strict=True)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any
 
 from companion.arrays import (
     Array,
@@ -23,11 +23,11 @@ from companion.arrays import (
     row_maximum,
     widen,
 )
-from companion.attention import beside_heads, share_heads
-from companion.bands import Band, Tile
+from companion.bands import Band, Tile, part_of_mask
 from companion.contracts import contract
 from companion.dispatch import accelerated
-from companion.masks import causal_mask, masked
+from companion.heads import offset_beside_heads, repeat_kv
+from companion.masks import masked
 from companion.scores import scaled_dot_score
 
 BLOCKS = (256, 128)  # queries and keys a tile: with eight heads, a megabyte of scores in float32
@@ -53,63 +53,51 @@ def online_softmax(scores_blocks: Iterable[ArrayT]) -> tuple[ArrayT, ArrayT]:
     """
     maximum: Any = None
     for block in scores_blocks:
-        (scores,) = widen(block)
-        xp, highest = namespace(scores), row_maximum(scores)
+        xp = namespace(block)
+        (scores,) = widen(xp, block)
+        highest = row_maximum(xp, scores)
         if maximum is None:
             maximum, total = highest, xp.zeros_like(highest)
         risen = xp.maximum(maximum, highest)
-        shrink = xp.exp(maximum - finite(risen))  # the sum so far is less the old maximum
-        total = total * shrink + xp.sum(xp.exp(scores - finite(risen)), axis=-1, keepdims=True)
+        shrink = xp.exp(maximum - finite(xp, risen))  # the sum so far is less the old maximum
+        powers = xp.exp(scores - finite(xp, risen))
+        total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
         maximum = risen
     return maximum[..., 0], total[..., 0]
 
 
-class _Options(TypedDict, total=False):
-    scale: float | None
-    enable_gqa: bool
-    offset: int | Array
-    softcap: float | None
-    sinks: Array | None
-    left: int | None
-    right: int | None
-    block_size: int | tuple[int, int] | None
+_SHAPES: dict[str, Any] = {
+    "query": "...h q d", "key": "...g k d", "value": "...g k v", "attn_mask": "mask: ~... ~q k",
+    "offset": "integers: b...", "sinks": "~...", "d": ">= 1", "softcap": "> 0",
+    "enable_gqa": "g divides h", "left": ">= 0", "right": ">= 0", "block_size": ">= 1",
+}  # fmt: skip
 
 
-# fmt: off
-@overload
-def tiled_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    is_causal: bool = False, *, need_lse: Literal[False] = False, **options: Unpack[_Options],
-) -> ArrayT: ...
-@overload
-def tiled_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    is_causal: bool = False, *, need_lse: Literal[True], **options: Unpack[_Options],
-) -> tuple[ArrayT, ArrayT]: ...
-@overload
-def tiled_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    is_causal: bool = False, *, need_lse: bool, **options: Unpack[_Options],
-) -> ArrayT | tuple[ArrayT, ArrayT]: ...
-@contract(
-    query="...h q d", key="...g k d", value="...g k v", attn_mask="mask: ~... ~q k",
-    offset="integers: b...", sinks="~...", d=">= 1", softcap="> 0", enable_gqa="g divides h",
-    left=">= 0", right=">= 0", block_size=">= 1",
-)
+@contract(**_SHAPES)
 @accelerated
 def tiled_attention(
-    query: ArrayT, key: ArrayT, value: ArrayT, attn_mask: Array | None = None,
-    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
-    offset: int | Array = 0, softcap: float | None = None, sinks: Array | None = None,
-    need_lse: bool = False, left: int | None = None, right: int | None = None,
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+    left: int | None = None,
+    right: int | None = None,
     block_size: int | tuple[int, int] | None = None,
-) -> ArrayT | tuple[ArrayT, ArrayT]:
+) -> ArrayT:
     """Compute `scaled_dot_product_attention` tile by tile (Rabe & Staats, 2021; Dao et al., 2022).
 
     No (q, k) matrix is made, and tiles in which nobody may attend are left out. Torch tensors on
-    the CPU go to a kernel that recomputes its tiles for the gradients, once differentiable.
-    It is passed over when the mask wants a gradient, the offset is an array or torch compiles:
-    the gradients then keep their tiles, as much memory as the matrix.
+    the CPU go to torch's own fused operator, which chooses its own tiles, recomputes them for the
+    gradients and is once differentiable. It cannot take a softcap, an offset that is an array, a
+    mask that wants a gradient, or a call that torch compiles: the loop below then runs, and for the
+    gradients it keeps its tiles, which take as much memory as the matrix.
 
     Args:
         attn_mask: boolean, True = may attend, or floating, added to the scores.
@@ -119,15 +107,12 @@ def tiled_attention(
         offset: keys before the first query, a number or one a sequence, (b,).
         softcap: bound on the scores, softcap * tanh(scores / softcap), before the mask.
         sinks: logits that join the denominators of their heads, (h,).
-        need_lse: also return the log-sum-exp of the rows (..., h, q), natural and with the sinks,
-            in at least float32; -inf where there is nothing to sum.
         left: keys allowed before a query's own position, i + offset; None means all.
         right: keys allowed after it; None means all.
         block_size: queries and keys a tile, one number or a pair; None leaves the choice open.
 
     Returns:
-        (..., h, q, v), then the log-sum-exp, if asked for. A query that may attend to no key gets
-        zeros.
+        (..., h, q, v). A query that may attend to no key gets zeros.
 
     >>> import numpy as np
     >>> value = np.array([[1.0], [2.0], [6.0]])
@@ -136,61 +121,116 @@ def tiled_attention(
            [1.5],
            [3. ]])
     """
+    output, _ = tile_by_tile(
+        query, key, value, attn_mask, is_causal, scale, enable_gqa, offset, softcap, sinks,
+        left, right, block_size,
+    )  # fmt: skip
+    return output
+
+
+@contract(**_SHAPES)
+@accelerated
+def tiled_attention_with_lse(
+    query: ArrayT,
+    key: ArrayT,
+    value: ArrayT,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    offset: int | Array = 0,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+    left: int | None = None,
+    right: int | None = None,
+    block_size: int | tuple[int, int] | None = None,
+) -> tuple[ArrayT, ArrayT]:
+    """Return the output of `tiled_attention`, and the log-sum-exp of the scores of every row.
+
+    The arguments are the same. Gradients pass through both.
+
+    Returns:
+        Output (..., h, q, v), and log-sum-exp (..., h, q), natural and with the sinks, in at least
+        float32; -inf where there is nothing to sum.
+
+    >>> import numpy as np
+    >>> x = np.zeros((3, 4))
+    >>> np.exp(tiled_attention_with_lse(x, x, x, is_causal=True)[1]).round(3)
+    array([1., 2., 3.])
+    """
+    return tile_by_tile(
+        query, key, value, attn_mask, is_causal, scale, enable_gqa, offset, softcap, sinks,
+        left, right, block_size,
+    )  # fmt: skip
+
+
+def tile_by_tile(
+    query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: Any,
+    enable_gqa: bool, offset: Any, softcap: Any, sinks: Any, left: Any, right: Any, block_size: Any,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return output and log-sum-exp of attention, of which no more than a tile is in memory.
+
+    >>> import numpy as np
+    >>> x = np.ones((3, 4))
+    >>> tile_by_tile(x, x, x, None, False, None, False, 0, None, None, 0, 0, 2)[1]
+    array([2., 2., 2.])
+    """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value = widen(query, key, value)
+    query, key, value = widen(xp, query, key, value)
     if enable_gqa:
-        key, value = share_heads(key, query), share_heads(value, query)
-    band = Band(left, 0 if is_causal else right, beside_heads(offset, query, key))
+        key, value = repeat_kv(key, query), repeat_kv(value, query)
+    band = Band(left, 0 if is_causal else right, offset_beside_heads(offset, query, key))
 
     rows = []
     for queries, tiles in tiles_of(band, query, key, block_size):
-        maximum, total, blend = nothing_yet(query[..., queries, :], key, value, sinks)
+        maximum, total, blend = first_state(xp, query[..., queries, :], key, value, sinks)
         for tile in tiles:
             scores = scaled_dot_score(query[..., queries, :], key[..., tile.keys, :], scale=scale)
             if softcap is not None:
                 scores = softcap * xp.tanh(scores / softcap)
-            scores = masked(masked(scores, cut_out(attn_mask, tile)), within(band, tile, scores))
-            risen = xp.maximum(maximum, row_maximum(scores))
-            powers, shrink = xp.exp(scores - finite(risen)), xp.exp(maximum - finite(risen))
+            scores = masked(xp, scores, part_of_mask(attn_mask, tile))
+            if tile.partial:
+                scores = masked(xp, scores, band.mask(queries, tile.keys, like=scores))
+            risen = xp.maximum(maximum, row_maximum(xp, scores))
+            powers = xp.exp(scores - finite(xp, risen))
+            shrink = xp.exp(maximum - finite(xp, risen))
             total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
             blend = blend * shrink + powers @ value[..., tile.keys, :]
             maximum = risen
-        rows.append(divided(blend, total, maximum))
+        rows.append(normalized(xp, blend, total, maximum))
     output, lse = (xp.concat(parts, axis=-2) for parts in zip(*rows, strict=True))
-    return (cast(output, dtype), lse[..., 0]) if need_lse else cast(output, dtype)
-# fmt: on
+    return cast(output, dtype), lse[..., 0]
 
 
-def nothing_yet(query: Any, key: Any, value: Any, sinks: Any) -> tuple[Any, Any, Any]:
+def first_state(xp: Any, query: Any, key: Any, value: Any, sinks: Any) -> tuple[Any, Any, Any]:
     """Return maximum and sum, (..., q, 1), and blend, (..., q, v), before the first tile.
 
     A sink is a key whose value is zero, and comes before all others. The zeros are products over no
     key, so that they have all leading axes, and gradients pass through them.
 
     >>> import numpy as np
-    >>> maximum, total, blend = nothing_yet(np.ones((1, 2)), np.ones((3, 2)), np.ones((3, 1)), None)
-    >>> maximum, total, blend
+    >>> first_state(np, np.ones((1, 2)), np.ones((3, 2)), np.ones((3, 1)), None)
     (array([[-inf]]), array([[0.]]), array([[0.]]))
     """
     no_scores = query @ key[..., :0, :].mT
     blend = no_scores @ value[..., :0, :]
-    total = namespace(query).sum(blend, axis=-1, keepdims=True)
+    total = xp.sum(blend, axis=-1, keepdims=True)
     if sinks is None:
         return total - math.inf, total, blend
     return total + cast(sinks, total.dtype)[..., None, None], total + 1.0, blend
 
 
-def divided(blend: Any, total: Any, maximum: Any) -> tuple[Any, Any]:
+def normalized(xp: Any, blend: Any, total: Any, maximum: Any) -> tuple[Any, Any]:
     """Return the blend over its sum, and the log-sum-exp; 0 and -inf where the sum is 0.
 
     >>> import numpy as np
-    >>> divided(np.array([[6.0]]), np.array([[2.0]]), np.array([[0.0]]))[0]
+    >>> normalized(np, np.array([[6.0]]), np.array([[2.0]]), np.array([[0.0]]))[0]
     array([[3.]])
     """
-    xp = namespace(blend)
     alive = total > 0
     total = xp.where(alive, total, 1.0)
-    return blend / total, xp.where(alive, finite(maximum) + xp.log(total), -math.inf)
+    return blend / total, xp.where(alive, finite(xp, maximum) + xp.log(total), -math.inf)
 
 
 def tiles_of(
@@ -215,38 +255,6 @@ def tiles_of(
         else:
             tiles = (tile._replace(partial=True) for tile in Band().tiles(rows, k_len, width))
         yield slice(rows.start, rows.stop), tiles
-
-
-def cut_out(mask: Any, tile: Tile) -> Any:
-    """Return the part of a mask, which broadcasts to (..., q, k), that belongs to a tile.
-
-    >>> import numpy as np
-    >>> cut_out(np.ones((5, 7)), Tile(slice(0, 2), slice(3, 7), False)).shape
-    (2, 4)
-    """
-    if mask is None or mask.ndim == 1:
-        return None if mask is None else mask[tile.keys]
-    queries = slice(None) if mask.shape[-2] == 1 else tile.queries
-    return mask[..., queries, tile.keys]
-
-
-def within(band: Band, tile: Tile, scores: Any) -> Any:
-    """Return the mask of a tile that leaves the band; None where it does not.
-
-    >>> import numpy as np
-    >>> within(Band(right=0), Tile(slice(0, 2), slice(0, 2), True), np.ones((2, 2))).astype(int)
-    array([[1, 0],
-           [1, 1]])
-    """
-    if not tile.partial or (band.left is None and band.right is None):
-        return None
-    q_len, k_len = scores.shape[-2:]
-    first, mask = band.offset + tile.queries.start - tile.keys.start, True
-    if band.right is not None:
-        mask = causal_mask(q_len, k_len, offset=first + band.right, like=scores)
-    if band.left is not None:
-        mask = mask & ~causal_mask(q_len, k_len, offset=first - band.left - 1, like=scores)
-    return mask
 
 
 @contract(
@@ -302,8 +310,8 @@ def merge_attention(
     (array([[4.]]), array([3.]))
     """
     xp, dtype = namespace(output), result_dtype(output, other_output)
-    output, lse, other_output, other_lse = widen(output, lse, other_output, other_lse)
-    highest = constant(finite(xp.maximum(lse, other_lse)))
+    output, lse, other_output, other_lse = widen(xp, output, lse, other_output, other_lse)
+    highest = constant(finite(xp, xp.maximum(lse, other_lse)))
     weight, other_weight = (xp.exp(x - highest)[..., None] for x in (lse, other_lse))
     total = weight + other_weight
     alive = total > 0

@@ -36,7 +36,7 @@ MUTANTS = [
         "scale = 1 / math.sqrt(query.shape[-1])",
         "scale = 1.0",
         "test_scores.py",
-        "test_scaled_dot_score and numpy",
+        "not compile",
     ),
     Mutant(
         "scale by the number of keys",
@@ -44,7 +44,7 @@ MUTANTS = [
         "scale = 1 / math.sqrt(query.shape[-1])",
         "scale = 1 / math.sqrt(key.shape[-2])",
         "test_scores.py",
-        "test_scaled_dot_score and numpy",
+        "not compile",
     ),
     Mutant(
         "additive score without tanh",
@@ -52,7 +52,7 @@ MUTANTS = [
         "hidden = xp.tanh(query[..., :, None, :] + key[..., None, :, :])",
         "hidden = query[..., :, None, :] + key[..., None, :, :]",
         "test_scores.py",
-        "test_additive_score and numpy",
+        "not compile",
     ),
     Mutant(
         "bilinear score with its matrix transposed",
@@ -60,7 +60,7 @@ MUTANTS = [
         "return dot_score(query @ weight, key)",
         "return dot_score(query, key @ weight)",
         "test_scores.py",
-        "test_bilinear_score and numpy",
+        "not compile",
     ),
     Mutant(
         "causal offset with the wrong sign",
@@ -68,7 +68,7 @@ MUTANTS = [
         "return i + (offset",
         "return i - (offset",
         "test_masks.py",
-        "test_causal and numpy",
+        "not compile",
     ),
     Mutant(
         "the future allowed",
@@ -76,7 +76,7 @@ MUTANTS = [
         "return j <= i\n",
         "return j >= i\n",
         "test_masks.py",
-        "test_causal and numpy",
+        "not compile",
     ),
     Mutant(
         "left edge of the window off by one",
@@ -84,7 +84,7 @@ MUTANTS = [
         "(i - left <= j)",
         "(i - left < j)",
         "test_masks.py",
-        "window and numpy",
+        "not compile",
     ),
     Mutant(
         "right edge of the window off by one",
@@ -92,7 +92,7 @@ MUTANTS = [
         "(j <= i + right)",
         "(j < i + right)",
         "test_masks.py",
-        "window and numpy",
+        "not compile",
     ),
     Mutant(
         "one place of padding allowed",
@@ -100,7 +100,7 @@ MUTANTS = [
         "return xp.arange(k_len, device=device_of(lengths)) < lengths[..., None, None]",
         "return xp.arange(k_len, device=device_of(lengths)) <= lengths[..., None, None]",
         "test_masks.py",
-        "test_padding and numpy",
+        "not compile",
     ),
     Mutant(
         "prefix without what is causal",
@@ -108,7 +108,7 @@ MUTANTS = [
         "return prefix | causal_mask(",
         "return prefix & causal_mask(",
         "test_masks.py",
-        "test_prefix and numpy",
+        "not compile",
     ),
     Mutant(
         "mask polarity",
@@ -116,15 +116,15 @@ MUTANTS = [
         "return xp.where(mask, scores, -math.inf)",
         "return xp.where(mask, -math.inf, scores)",
         "test_attention.py",
-        "test_every_option_alone and numpy-mask",
+        "not compile",
     ),
     Mutant(
         "is_causal replaces the mask",
         "attention.py",
-        "    scores = masked(scores, attn_mask)\n",
-        "    scores = scores if is_causal else masked(scores, attn_mask)\n",
+        "    scores = masked(xp, scores, attn_mask)\n",
+        "    scores = scores if is_causal else masked(xp, scores, attn_mask)\n",
         "test_attention.py",
-        "numpy and mask and causal",
+        "not compile",
     ),
     Mutant(
         "offsets of sequences taken for those of heads",
@@ -132,7 +132,7 @@ MUTANTS = [
         "return namespace(offset).reshape(offset, (*offset.shape, *(1,) * missing))",
         "return offset",
         "test_attention.py",
-        "test_offsets_are_one_a_sequence and numpy",
+        "not compile",
     ),
     Mutant(
         "heads repeated interleaved",
@@ -141,7 +141,7 @@ MUTANTS = [
         "repeats = query.shape[-3] // memory.shape[-3]\n"
         "    return namespace(memory).concat([memory] * repeats, axis=-3)",
         "test_attention.py",
-        "test_grouped_heads and numpy",
+        "not compile",
     ),
     Mutant(
         "softcap before the scale",
@@ -150,7 +150,7 @@ MUTANTS = [
         "        factor = scale if scale is not None else query.shape[-1] ** -0.5\n"
         "        scores = factor * softcap * xp.tanh(scores / factor / softcap)",
         "test_attention.py",
-        "test_every_option_alone and numpy-softcap",
+        "not compile",
     ),
     Mutant(
         "softcap after the mask",
@@ -158,7 +158,7 @@ MUTANTS = [
         "        scores = softcap * xp.tanh(scores / softcap)",
         "        scores, attn_mask = softcap * xp.tanh(masked(scores, attn_mask) / softcap), None",
         "test_attention.py",
-        "test_every_option_in_pairs and numpy and softcap",
+        "not compile",
     ),
     Mutant(
         "sinks left out of the denominator",
@@ -166,7 +166,7 @@ MUTANTS = [
         "    total = xp.sum(powers, axis=-1, keepdims=True)",
         "    total = xp.sum(powers[..., : scores.shape[-1]], axis=-1, keepdims=True)",
         "test_attention.py",
-        "test_rows_sum_to_one and numpy",
+        "not compile",
     ),
     Mutant(
         "log-sum-exp to the base 2",
@@ -174,7 +174,7 @@ MUTANTS = [
         "logarithm = highest + xp.log(",
         "logarithm = highest + xp.log2(",
         "test_attention.py",
-        "test_every_option_alone and numpy-mask",
+        "not compile",
     ),
     Mutant(
         "log-sum-exp without the maximum taken out",
@@ -182,7 +182,7 @@ MUTANTS = [
         "logarithm = highest + xp.log(",
         "logarithm = xp.log(",
         "test_attention.py",
-        "test_every_option_alone and numpy-mask",
+        "not compile",
     ),
     Mutant(
         "a dead row divided by zero",
@@ -190,23 +190,23 @@ MUTANTS = [
         "weights = powers / xp.where(total > 0, total, 1.0)",
         "weights = powers / total",
         "test_attention.py",
-        "test_every_option_alone and numpy-mask",
+        "not compile",
     ),
     Mutant(
         "a dead row less its own infinity",
         "arrays.py",
-        "return namespace(maximum).where(maximum > -math.inf, maximum, 0.0)",
+        "return xp.where(maximum > -math.inf, maximum, 0.0)",
         "return maximum",
         "test_attention.py",
-        "test_every_option_alone and numpy-mask",
+        "not compile",
     ),
     Mutant(
         "no maximum taken out",
         "attention.py",
-        "powers = xp.exp(logits - finite(row_maximum(logits)))",
+        "powers = xp.exp(logits - finite(xp, row_maximum(xp, logits)))",
         "powers = xp.exp(logits)",
         "test_attention.py",
-        "test_huge_scores and numpy",
+        "not compile",
     ),
     Mutant(
         "half precision accumulated in half precision",
@@ -214,15 +214,15 @@ MUTANTS = [
         "wide = dtype if xp.finfo(dtype).bits >= 32 else xp.float32",
         "wide = dtype",
         "test_attention.py",
-        "test_half_precision_scores_do_not_overflow or test_numpys_half_precision",
+        "not compile",
     ),
     Mutant(
         "a mask stretched over keys that it never saw",
         "contracts.py",
         "not (stretched and size == 1)",
         "size != 1",
-        "test_attention.py",
-        "test_wrong_calls and one",
+        "test_contracts.py",
+        "tilde",
     ),
     Mutant(
         "the kernel forgets the offset",
@@ -238,15 +238,16 @@ MUTANTS = [
         "mask = mask | ~alive",
         "pass",
         "test_attention.py",
-        "test_dead_rows_do_not_depend and nan",
+        "not compile",
     ),
     Mutant(
         "weights returned after dropout",
         "attention.py",
-        "    output = attend(dropout(weights, dropout_p), value)",
-        "    weights = dropout(weights, dropout_p)\n    output = attend(weights, value)",
+        "    output = dropout(weights, dropout_p) @ value\n    return cast(output, dtype), cast(",
+        "    weights = dropout(weights, dropout_p)\n    output = weights @ value\n"
+        "    return cast(output, dtype), cast(",
         "test_attention.py",
-        "test_weights_are_returned_before_dropout",
+        "not compile",
     ),
     Mutant(
         "keys projected at every step",
@@ -344,7 +345,7 @@ MUTANTS = [
         "a, b = part[..., :pairs], part[..., pairs:]",
         "a, b = part[..., 0::2], part[..., 1::2]",
         "positions/test_rotary.py",
-        "test_one_row and numpy and halves",
+        "not compile",
     ),
     Mutant(
         "rotary neighbours taken for halves",
@@ -352,7 +353,7 @@ MUTANTS = [
         "a, b = neighbours[..., 0], neighbours[..., 1]",
         "a, b = part[..., :pairs], part[..., pairs:]",
         "positions/test_rotary.py",
-        "test_one_row and numpy and interleaved",
+        "not compile",
     ),
     Mutant(
         "rotation the other way round",
@@ -360,7 +361,7 @@ MUTANTS = [
         "[a * cosine - b * sine, b * cosine + a * sine]",
         "[a * cosine + b * sine, b * cosine - a * sine]",
         "positions/test_rotary.py",
-        "test_one_row and numpy",
+        "not compile",
     ),
     Mutant(
         "positions of sequences taken for those of heads",
@@ -368,7 +369,7 @@ MUTANTS = [
         "(*first, *between, n)",
         "(*between, *first, n)",
         "positions/test_rotary.py",
-        "test_a_row_is_a_sequences and numpy",
+        "not compile",
     ),
     Mutant(
         "angles in float32",
@@ -376,7 +377,7 @@ MUTANTS = [
         'return floats.get("float64", xp.float32)',
         "return xp.float32",
         "positions/test_rotary.py",
-        "test_far_positions and numpy",
+        "not compile",
     ),
     Mutant(
         "YaRN interpolates the high frequencies",
@@ -384,7 +385,7 @@ MUTANTS = [
         "_interpolate(frequencies, 1 - interpolated, self.factor)",
         "_interpolate(frequencies, interpolated, self.factor)",
         "positions/test_scaling.py",
-        "test_rescalings and numpy and yarn",
+        "not compile",
     ),
     Mutant(
         "YaRN's ramp rounded inwards",
@@ -392,7 +393,7 @@ MUTANTS = [
         "math.floor(low), math.ceil(high)",
         "math.ceil(low), math.floor(high)",
         "positions/test_scaling.py",
-        "test_rescalings and numpy and yarn",
+        "not compile",
     ),
     Mutant(
         "YaRN's ramp cut at the last pair",
@@ -400,7 +401,7 @@ MUTANTS = [
         "min(high, width - 1)",
         "min(high, width // 2 - 1)",
         "positions/test_scaling.py",
-        "test_rescalings and numpy and yarn",
+        "not compile",
     ),
     Mutant(
         "the base grows by the stretch alone",
@@ -408,7 +409,7 @@ MUTANTS = [
         "max(frequencies.shape[0] - 1, 1)",
         "frequencies.shape[0]",
         "positions/test_scaling.py",
-        "test_rescalings and numpy and dynamic",
+        "not compile",
     ),
     Mutant(
         "Llama 3's rotations counted in radians",
@@ -416,7 +417,7 @@ MUTANTS = [
         "self.original_length / (2 * math.pi))\n        span",
         "float(self.original_length))\n        span",
         "positions/test_scaling.py",
-        "test_rescalings and numpy and llama",
+        "not compile",
     ),
     Mutant(
         "an odd width rounded up in the exponent",
@@ -424,7 +425,7 @@ MUTANTS = [
         "(pairs * (-2 / width))",
         "(pairs * (-2 / (width + width % 2)))",
         "positions/test_sinusoidal.py",
-        "test_the_papers and numpy",
+        "not compile",
     ),
     Mutant(
         "another base is not heard",
@@ -432,7 +433,7 @@ MUTANTS = [
         "return float(base) **",
         "return 10_000.0 **",
         "positions/test_sinusoidal.py",
-        "test_base_and_offset and numpy",
+        "not compile",
     ),
     Mutant(
         "sines and cosines in halves",
@@ -440,7 +441,7 @@ MUTANTS = [
         "xp.stack([xp.sin(angle), xp.cos(angle)], axis=-1)",
         "xp.concat([xp.sin(angle), xp.cos(angle)], axis=-1)",
         "positions/test_sinusoidal.py",
-        "test_the_papers and numpy",
+        "not compile",
     ),
     Mutant(
         "ALiBi slopes spread over all heads",
@@ -448,7 +449,7 @@ MUTANTS = [
         "[8 * head / below for head",
         "[8 * head / num_heads for head",
         "positions/test_alibi.py",
-        "test_slopes and numpy",
+        "not compile",
     ),
     Mutant(
         "every ALiBi slope of the power above",
@@ -456,7 +457,7 @@ MUTANTS = [
         "range(1, 2 * (num_heads - below), 2)",
         "range(1, num_heads - below + 1)",
         "positions/test_alibi.py",
-        "test_slopes and numpy",
+        "not compile",
     ),
     Mutant(
         "ALiBi offset with the wrong sign",
@@ -464,7 +465,7 @@ MUTANTS = [
         "return steps + int(offset)",
         "return steps - int(offset)",
         "positions/test_alibi.py",
-        "test_bias and numpy",
+        "not compile",
     ),
     Mutant(
         "distances at an edge in the bucket below",
@@ -472,7 +473,7 @@ MUTANTS = [
         'side="right"',
         'side="left"',
         "positions/test_buckets.py",
-        "test_the_defaults_by_hand",
+        "not compile",
     ),
     Mutant(
         "edges that are whole begin one late",
@@ -480,7 +481,7 @@ MUTANTS = [
         "if distance**wide >= reached",
         "if distance**wide > reached",
         "positions/test_buckets.py",
-        "test_the_defaults_by_hand",
+        "not compile",
     ),
     Mutant(
         "buckets of the past and the future swapped",
@@ -488,7 +489,7 @@ MUTANTS = [
         "xp.where(signed > 0,",
         "xp.where(signed < 0,",
         "positions/test_buckets.py",
-        "test_the_defaults_by_hand",
+        "not compile",
     ),
     Mutant(
         "heads cut across one another",
@@ -496,17 +497,17 @@ MUTANTS = [
         "heads = torch.unflatten(projected, -1, (-1, self.head_dim)).transpose(-2, -3)",
         "heads = torch.unflatten(projected, -1, (self.head_dim, -1)).movedim(-1, -3)",
         "layers/test_multi_head.py",
-        "test_self_attention_is_the_loops and plain-full",
+        "not compile",
     ),
     Mutant(
         "heads normed after the rotation",
         "layers/multi_head.py",
-        "queries = self._heads(self.query_proj(query), self.query_norm)\n"
-        "        queries = self._rotated(queries, positions)",
-        "queries = self._rotated(self._heads(self.query_proj(query)), positions)\n"
+        "queries = self._split_heads(self.query_proj(query), self.query_norm)\n"
+        "        queries = self._rotate(queries, positions)",
+        "queries = self._rotate(self._split_heads(self.query_proj(query)), positions)\n"
         "        queries = queries if self.query_norm is None else self.query_norm(queries)",
         "layers/test_multi_head.py",
-        "test_self_attention_is_the_loops and norm and full",
+        "not compile",
     ),
     Mutant(
         "cached keys left out of the offset",
@@ -514,7 +515,7 @@ MUTANTS = [
         'return {"is_causal": True, "offset": offset}',
         'return {"is_causal": True}',
         "layers/test_multi_head.py",
-        "test_cached_steps and plain",
+        "not compile",
     ),
     Mutant(
         "a window of one key less",
@@ -522,7 +523,7 @@ MUTANTS = [
         "near = (distance <= before) &",
         "near = (distance < before) &",
         "layers/test_multi_head.py",
-        "test_self_attention_is_the_loops and window-full",
+        "not compile",
     ),
     Mutant(
         "places begun anew at every step",
@@ -567,8 +568,8 @@ MUTANTS = [
     Mutant(
         "powers of large scores without a maximum taken out",
         "tiled.py",
-        "xp.exp(scores - finite(risen)), xp.exp(maximum - finite(risen))",
-        "xp.exp(scores), xp.exp(maximum - finite(risen))",
+        "powers = xp.exp(scores - finite(xp, risen))\n            shrink",
+        "powers = xp.exp(scores)\n            shrink",
         "test_tiled.py",
         "test_scores_of_every_size and numpy and 10000.0",
     ),
@@ -586,7 +587,7 @@ MUTANTS = [
         "return memory @ self.weight[self.query_dim :]",
         "return memory @ self.weight[: self.key_dim]",
         "layers/test_luong.py",
-        "test_concat_is_additive",
+        "not compile",
     ),
     Mutant(
         "right edge of the local window off by one",
@@ -594,7 +595,7 @@ MUTANTS = [
         "left=self.window, right=self.window, offset=offset",
         "left=self.window, right=max(self.window - 1, 0), offset=offset",
         "layers/test_luong.py",
-        "test_local_m and 0-4-general",
+        "not compile",
     ),
     Mutant(
         "the wrong deviation around a predicted place",
@@ -602,7 +603,7 @@ MUTANTS = [
         "sigma = self.window / 2",
         "sigma = float(self.window)",
         "layers/test_luong.py",
-        "test_local_p and 3-general",
+        "not compile",
     ),
     Mutant(
         "the gate and what it gates exchanged",
@@ -618,7 +619,7 @@ MUTANTS = [
         "        state = state + write[t].mT * new\n        outputs.append(query[t] @ state)",
         "        outputs.append(query[t] @ state)\n        state = state + write[t].mT * new",
         "test_linear.py",
-        "test_recurrent_equals_loops and numpy-5 and sum",
+        "not compile",
     ),
     Mutant(
         "decay after the step has written",
@@ -636,7 +637,7 @@ MUTANTS = [
         "        if decay is not None:\n"
         "            state = decay[t].mT * state",
         "test_linear.py",
-        "test_decay_comes_before and recurrent and numpy",
+        "not compile",
     ),
     Mutant(
         "chunks decay after the step has written",
@@ -644,7 +645,7 @@ MUTANTS = [
         "    query = query * kept\n",
         "    key = key * kept\n",
         "test_linear.py",
-        "test_decay_comes_before and chunked and numpy",
+        "not compile",
     ),
     Mutant(
         "the delta rule without subtracting the old value",
@@ -652,15 +653,15 @@ MUTANTS = [
         "            new = new - key[t] @ state",
         "            pass",
         "test_linear.py",
-        "test_the_delta_rule_remembers and recurrent and numpy",
+        "not compile",
     ),
     Mutant(
         "chunks compare with the state alone",
         "linear.py",
-        "        inverse = _unit_lower_inverse(overlaps)",
-        "        inverse = _unit_lower_inverse(xp.zeros_like(overlaps))",
+        "        inverse = _unit_lower_inverse(xp, overlaps)",
+        "        inverse = _unit_lower_inverse(xp, xp.zeros_like(overlaps))",
         "test_linear.py",
-        "test_a_share and chunked and numpy",
+        "not compile",
     ),
     Mutant(
         "chunks compare with their own steps alone",
@@ -668,7 +669,7 @@ MUTANTS = [
         "            new = new - comparing[chunk] @ state",
         "            pass",
         "test_linear.py",
-        "test_the_delta_rule_remembers and chunked and numpy",
+        "not compile",
     ),
     Mutant(
         "a chunk reads the state that it leaves",
@@ -680,7 +681,7 @@ MUTANTS = [
         "        state = kept[chunk] * state + writing[chunk] @ new\n"
         "        states.append(state)",
         "test_linear.py",
-        "test_chunked_at_every_length and numpy-5 and sum",
+        "not compile",
     ),
     Mutant(
         "chunks forget their last step",
@@ -688,15 +689,15 @@ MUTANTS = [
         "x[..., :size, :], (*lead, count * size, width)",
         "x[..., : size - 1, :], (*lead, count * (size - 1), width)",
         "test_linear.py",
-        "test_chunked_at_every_length and numpy-7 and sum",
+        "not compile",
     ),
     Mutant(
         "padding forgets",
         "linear.py",
-        "    decay = _in_chunks(decay, size, fill=1.0)",
-        "    decay = _in_chunks(decay, size)",
+        "    decay = _split_chunks(xp, decay, size, fill=1.0)",
+        "    decay = _split_chunks(xp, decay, size)",
         "test_linear.py",
-        "test_chunked_at_every_length and numpy-7 and True and sum",
+        "not compile",
     ),
     Mutant(
         "linear attention without its normaliser",
@@ -704,15 +705,15 @@ MUTANTS = [
         "        output = output / xp.where(total != 0, total, 1.0)\n",
         "",
         "test_linear.py",
-        "test_the_normalised_form and numpy and sum",
+        "not compile",
     ),
     Mutant(
         "linear attention that sees the future",
         "linear.py",
-        "return namespace(query).tril(query @ key.mT)",
+        "return xp.tril(query @ key.mT)",
         "return query @ key.mT",
         "test_linear.py",
-        "test_a_changed_future and numpy and sum",
+        "not compile",
     ),
     Mutant(
         "weights decayed once too often",
@@ -720,7 +721,7 @@ MUTANTS = [
         "late_query @ key.mT, late_weights",
         "late_query @ (key * late_kept).mT, late_weights",
         "test_linear.py",
-        "test_retention and numpy",
+        "not compile",
     ),
     Mutant(
         "older values not shrunk when the maximum rises",
@@ -733,7 +734,7 @@ MUTANTS = [
     Mutant(
         "log-sum-exp without the maximum",
         "tiled.py",
-        "xp.where(alive, finite(maximum) + xp.log(total), -math.inf)",
+        "xp.where(alive, finite(xp, maximum) + xp.log(total), -math.inf)",
         "xp.where(alive, xp.log(total), -math.inf)",
         "test_tiled.py",
         "test_scores_of_every_size and numpy and 10000.0",
@@ -797,8 +798,8 @@ MUTANTS = [
     Mutant(
         "cross-attention that looks at the target",
         "models/transformer/blocks.py",
-        "self.cross_residual.before(x), memory, attn_mask=memory_mask,",
-        "self.cross_residual.before(x), None, attn_mask=None,",
+        "before(x), memory,\n                attn_mask=memory_mask,",
+        "before(x), None,\n                attn_mask=None,",
         "models/transformer/test_blocks.py",
         "test_torchs_decoder_layer and pre-dtype1",
     ),
@@ -989,42 +990,42 @@ MUTANTS = [
     Mutant(
         "checking local attention whose bell curve is twice as wide",
         "../bookkit/exercises/buys.py",
-        "sigma = window / 2 if sigma is None else sigma",
-        "sigma = window if sigma is None else sigma",
-        "bookkit/exercises/test_buys.py",
-        "right_answer",
+        "    sigma: float = 0.5,",
+        "    sigma: float = 1,",
+        "bookkit/exercises/test_exercises.py",
+        "buys and local",
     ),
     Mutant(
         "checking a front on which one may be dearer and no better",
         "../bookkit/exercises/buys.py",
-        "c <= cost and q >= quality and (c, q)",
-        "c < cost and q >= quality and (c, q)",
-        "bookkit/exercises/test_buys.py",
-        "right_answer",
+        "c <= cost and q >= quality",
+        "c < cost and q >= quality",
+        "bookkit/exercises/test_exercises.py",
+        "buys and front",
     ),
     Mutant(
         "checking a tile whose old sum does not shrink",
         "../bookkit/exercises/cheaper.py",
-        "new_total, new_blend = total * shrink + sums, blend",
-        "new_total, new_blend = total + sums, blend",
-        "bookkit/exercises/test_cheaper.py",
-        "right_answer",
+        "return risen, total * shrink + new.sum(1)",
+        "return risen, total + new.sum(1)",
+        "bookkit/exercises/test_exercises.py",
+        "cheaper and absorb",
     ),
     Mutant(
         "checking a cache that may keep any number of heads",
         "../bookkit/exercises/cheaper.py",
-        "if heads % g == 0]",
-        "if g]",
-        "bookkit/exercises/test_cheaper.py",
-        "right_answer",
+        "any_number or heads % g == 0",
+        "any_number or g",
+        "bookkit/exercises/test_exercises.py",
+        "cheaper and heads",
     ),
     Mutant(
         "checking a cache that hides a query's own place",
         "../bookkit/exercises/cheaper.py",
-        "near, first, past = i - j < recent, j < kept, j <= i",
-        "near, first, past = i - j < recent, j < kept, j < i",
-        "bookkit/exercises/test_cheaper.py",
-        "right_answer",
+        "((j <= i) | future)",
+        "((j < i) | future)",
+        "bookkit/exercises/test_exercises.py",
+        "cheaper and visible",
     ),
     Mutant(
         "a copied word counted once, not at all its places",
@@ -1527,8 +1528,8 @@ MUTANTS = [
     Mutant(
         "heads side by side that see the future",
         "kernels/fused.py",
-        "alike and not is_causal and",
-        "alike and",
+        "enable_gqa and not is_causal and",
+        "enable_gqa and",
         "kernels/test_against_definitions.py",
         "test_fused and causal-2",
     ),
@@ -1551,8 +1552,8 @@ MUTANTS = [
     Mutant(
         "softcaps and sinks that torch does not know",
         "kernels/fused.py",
-        "            return NotImplemented\n    if not _takes",
-        "            pass\n    if not _takes",
+        "if softcap is not None or sinks is not None or not _takes",
+        "if not _takes",
         "kernels/test_against_definitions.py",
         "test_what_torch",
     ),
@@ -1700,7 +1701,7 @@ MUTANTS = [
         "return cast(output, x.dtype), inputs[..., length:, :]",
         "return cast(output, x.dtype), inputs[..., : width - 1, :]",
         "test_convolution.py",
-        "test_a_sequence and numpy",
+        "not compile",
     ),
     Mutant(
         "a convolution whose oldest weight comes last",
@@ -1708,7 +1709,7 @@ MUTANTS = [
         "weights[:, i] * wide",
         "weights[:, width - 1 - i] * wide",
         "test_convolution.py",
-        "test_equals_loops and numpy",
+        "not compile",
     ),
     Mutant(
         "a bias outside the softplus",
@@ -1716,7 +1717,7 @@ MUTANTS = [
         "step = step + bias\n",
         "log_rate = log_rate + bias\n",
         "test_gates.py",
-        "test_learned_decays_equal and numpy",
+        "not compile",
     ),
     Mutant(
         "slopes that begin at 1",
@@ -1724,7 +1725,7 @@ MUTANTS = [
         "for head in range(1, num_heads + 1)",
         "for head in range(num_heads)",
         "test_gates.py",
-        "test_fixed_decays_equal and numpy",
+        "not compile",
     ),
     Mutant(
         "a gate of another kind",
@@ -1756,15 +1757,15 @@ MUTANTS = [
         "(query.shape[-1] + query_rotary.shape[-1]) ** -0.5 if scale is None else scale",
         "scale",
         "test_latent.py",
-        "test_both_forms_are_the_loops and numpy",
+        "not compile",
     ),
     Mutant(
         "latent attention without its rotary part",
         "latent.py",
-        "_joined(query, query_rotary), _joined(key, key_rotary)",
-        "_joined(query, 0 * query_rotary), _joined(key, key_rotary)",
+        "_beside(xp, query, query_rotary), key,",
+        "_beside(xp, query, 0 * query_rotary), key,",
         "test_latent.py",
-        "test_both_forms_are_the_loops and numpy",
+        "not compile",
     ),
     Mutant(
         "indexer without its ReLU",
@@ -1772,7 +1773,7 @@ MUTANTS = [
         "matches = xp.where(products < 0, 0.0, products)",
         "matches = products",
         "test_indexed.py",
-        "test_scores_are_the_weighted_sum and numpy",
+        "not compile",
     ),
     Mutant(
         "of equal scores the later key first",
@@ -1780,7 +1781,7 @@ MUTANTS = [
         "best_first = xp.argsort(-candidates, axis=-1, stable=True)",
         "best_first = xp.flip(xp.argsort(candidates, axis=-1, stable=True), axis=-1)",
         "test_indexed.py",
-        "test_of_equal_scores and numpy",
+        "not compile",
     ),
     Mutant(
         "divergence of the mean over heads that is not normalised",
@@ -1788,23 +1789,23 @@ MUTANTS = [
         "target = target / xp.where(total > 0, total, 1.0)",
         "target = target / weights.shape[-3]",
         "test_indexed.py",
-        "test_divergence_is_that and numpy",
+        "not compile",
     ),
     Mutant(
         "blocks that are seen before they are complete",
         "indexed.py",
-        "return namespace(mask).all(_in_blocks(mask.mT, size), axis=-2).mT",
-        "return namespace(mask).any(_in_blocks(mask.mT, size), axis=-2).mT",
+        "return xp.all(_split_blocks(xp, mask.mT, size), axis=-2).mT",
+        "return xp.any(_split_blocks(xp, mask.mT, size), axis=-2).mT",
         "test_indexed.py",
-        "test_maxima_complete_blocks and numpy",
+        "not compile",
     ),
     Mutant(
         "softmaxes added instead of subtracted",
         "differential.py",
-        "return cast(first - factor * other, dtype)",
-        "return cast(first + factor * other, dtype)",
+        "return cast(first - _for_heads(factor, value.dtype) * other, dtype)",
+        "return cast(first + _for_heads(factor, value.dtype) * other, dtype)",
         "test_differential.py",
-        "test_it_is_the_difference and numpy",
+        "not compile",
     ),
     Mutant(
         "rotary keys whose positions begin anew at every step",

@@ -69,7 +69,8 @@ def test_half_precision_accumulates_in_float32(
     torch: ModuleType, dtypes: list[str], expected: str
 ) -> None:
     arrays = [torch.ones(2, dtype=getattr(torch, dtype)) for dtype in dtypes]
-    assert {array.dtype for array in widen(*arrays)} == {getattr(torch, expected)}
+    wide = widen(torch, *arrays)
+    assert {array.dtype for array in wide} == {getattr(torch, expected)}
 
 
 def test_dtypes_promote_as_the_library_says(xp: Any) -> None:
@@ -82,10 +83,10 @@ def test_dtypes_promote_as_the_library_says(xp: Any) -> None:
 
 def test_rows_have_a_maximum_also_without_scores(xp: Any) -> None:
     scores = xp.asarray([[1.0, 3.0], [-math.inf, -math.inf]])
-    highest = row_maximum(scores)
+    highest = row_maximum(xp, scores)
     assert highest.shape == (2, 1)
-    assert [float(x) for x in finite(highest)[:, 0]] == [3.0, 0.0]
-    nothing = row_maximum(scores[:, :0])
+    assert [float(x) for x in finite(xp, highest)[:, 0]] == [3.0, 0.0]
+    nothing = row_maximum(xp, scores[:, :0])
     assert nothing.shape == (2, 1)
     assert bool(xp.all(nothing == -math.inf))
 

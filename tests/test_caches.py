@@ -8,9 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.cache import KVCache
-from companion.caches import BlockPool, EightBitCache, PagedCache
-from companion.checks import check_cached
+from companion.cache import BlockPool, EightBitCache, KVCache, PagedCache
+from companion.conformance import check_cached
 from companion.layers import MultiHeadAttention
 from companion.models.transformer import LanguageModel, TransformerConfig
 

@@ -400,22 +400,6 @@ def test_python_refuses_what_the_signature_does_not_have() -> None:
             dot_score(*args)
 
 
-def test_a_rule_gets_all_arguments_at_every_call() -> None:
-    seen = []
-
-    @contract(rule=lambda given: seen.append(dict(given)), x="... n")
-    def call(x: Any, left: int = 3, *, right: int | None = None) -> None: ...
-
-    x = ones(3)
-    call(x)
-    call(x, right=5)
-    call(x, right=5)
-    assert [(given["left"], given["right"]) for given in seen] == [(3, None), (3, 5), (3, 5)]
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
-        call()  # type: ignore[call-arg]
-    assert len(seen) == 3
-
-
 # What has passed
 
 

@@ -38,9 +38,7 @@ import sys
 
 x = np.ones((2, 6, 5, 3))
 companion.scaled_dot_product_attention(x, x, x, is_causal=True)
-companion.scaled_dot_product_attention(
-    x, x, x, companion.causal_mask(5), sinks=np.ones(6), softcap=2.0, need_lse=True
-)
+companion.attention_with_lse(x, x, x, companion.causal_mask(5), sinks=np.ones(6), softcap=2.0)
 companion.dot_score(x, x), companion.scaled_dot_score(x, x)
 companion.bilinear_score(x, x, np.eye(3))
 companion.additive_score(x, x, np.eye(3), np.eye(3), np.ones(3))
@@ -63,6 +61,28 @@ except TypeError:
 """).split()
     assert "numpy" in loaded
     assert "torch" not in loaded
+
+
+def test_whoever_lacks_torch_is_told_what_to_install() -> None:
+    said = run("""
+import sys
+
+sys.modules["torch"] = None  # as if it were not installed
+import companion
+
+for wanted in ("MultiHeadAttention", "KVCache", "LanguageModel"):
+    try:
+        getattr(companion, wanted)
+    except ModuleNotFoundError as error:
+        print(error.name, error)
+try:
+    from companion.decoding import greedy
+except ModuleNotFoundError as error:
+    print(error.name, error)
+""").splitlines()
+    assert len(said) == 4
+    assert {line.endswith("pip install 'attention-companion[train]'") for line in said} == {True}
+    assert {line.split()[0] for line in said} == {"torch"}
 
 
 def test_the_package_imports_in_30_ms() -> None:

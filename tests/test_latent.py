@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from companion.latent import absorbed_latent_attention, latent_attention
+from companion.latent import (
+    absorbed_latent_attention,
+    latent_attention,
+    latent_attention_with_weights,
+)
 from tests.oracle import Attention, Float, as_numpy, assert_matches, softmax
 
 FORMS: list[Callable[..., Any]] = [latent_attention, absorbed_latent_attention]
 B, H, D, R, C, V = 2, 3, 5, 4, 7, 11  # batch, heads, widths: plain, rotary, latent, value
 LENGTHS = [(1, 1), (1, 13), (13, 13), (6, 17), (17, 6)]
-
-form_of = pytest.mark.parametrize("form", FORMS, ids=["plain", "absorbed"])
 
 
 class Arrays(NamedTuple):
@@ -80,83 +82,83 @@ def by_loops(
     return Attention(output, weights, lse)
 
 
-@form_of
 @pytest.mark.parametrize(("q", "k"), LENGTHS)
-@pytest.mark.parametrize("is_causal", [False, True])
-def test_both_forms_are_the_loops(
-    xp: Any, form: Callable[..., Any], q: int, k: int, is_causal: bool
-) -> None:
+def test_both_forms_are_the_loops(q: int, k: int) -> None:
     arrays = draw(q, k)
-    expected = by_loops(arrays, is_causal=is_causal)
-    output, weights = form(*of(xp, arrays), is_causal=is_causal, need_weights=True)
-    assert_matches(output, expected.output)
-    assert_matches(weights, expected.weights)
-    assert_matches(form(*of(xp, arrays), is_causal=is_causal), expected.output)
-
-
-@form_of
-@pytest.mark.parametrize("offset", [0, 5, -3, [2, 6]])
-def test_offset_sinks_scale_and_masks(xp: Any, form: Callable[..., Any], offset: Any) -> None:
-    arrays, random = draw(6, 11), np.random.default_rng(1)
-    masks = [
-        random.random((6, 11)) < 0.5,
-        random.random((H, 6, 11)) < 0.5,
-        random.random((B, 1, 6, 11)) < 0.5,
-        random.normal(size=(B, H, 6, 11)),
-    ]
-    sinks = random.normal(size=H)
-    for mask in masks:
-        expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
-        where = offset if isinstance(offset, int) else xp.asarray(offset)
-        output, weights = form(
-            *of(xp, arrays), xp.asarray(mask), True,
-            offset=where, scale=0.3, sinks=xp.asarray(sinks), need_weights=True,
-        )  # fmt: skip
+    for is_causal in (False, True):
+        expected = by_loops(arrays, is_causal=is_causal)
+        for form in FORMS:
+            assert_matches(form(*arrays, is_causal=is_causal), expected.output)
+        output, weights = latent_attention_with_weights(*arrays, is_causal=is_causal)
         assert_matches(output, expected.output)
         assert_matches(weights, expected.weights)
-        assert not np.isnan(as_numpy(output)).any()
 
 
-@form_of
-def test_a_query_without_a_key_gets_zeros(xp: Any, form: Callable[..., Any]) -> None:
-    arrays = of(xp, draw(5, 3))
-    output = as_numpy(form(*arrays, is_causal=True, offset=-2))
-    assert not output[:, :, :2].any()
-    assert output[:, :, 2:].all()
+def test_offset_sinks_scale_and_masks(xp: Any) -> None:
+    arrays, random = draw(6, 11), np.random.default_rng(1)
+    sinks = random.normal(size=H)
+    for mask, offset in (
+        (random.random((6, 11)) < 0.5, 5),
+        (random.random((H, 6, 11)) < 0.5, -3),
+        (random.random((B, 1, 6, 11)) < 0.5, np.array([2, 6])),
+        (random.normal(size=(B, H, 6, 11)), 0),
+    ):
+        expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
+        options: dict[str, Any] = {
+            "offset": offset if isinstance(offset, int) else xp.asarray(offset),
+            "scale": 0.3,
+            "sinks": xp.asarray(sinks),
+        }
+        for form in FORMS:
+            assert_matches(
+                form(*of(xp, arrays), xp.asarray(mask), True, **options), expected.output
+            )
+        _, weights = latent_attention_with_weights(
+            *of(xp, arrays), xp.asarray(mask), True, **options
+        )
+        assert_matches(weights, expected.weights)
 
 
-@form_of
-def test_without_rotary_part_and_without_batch(xp: Any, form: Callable[..., Any]) -> None:
-    arrays = draw(5, 7)
-    flat = arrays._replace(
-        query=arrays.query[0],
-        latent=arrays.latent[0],
-        query_rotary=arrays.query_rotary[0, :, :, :0],
-        key_rotary=arrays.key_rotary[0, :, :0],
-    )
-    batched = arrays._replace(
-        query_rotary=arrays.query_rotary[..., :0], key_rotary=arrays.key_rotary[..., :0]
-    )
-    assert_matches(form(*of(xp, flat)), by_loops(batched).output[0])
+def test_a_query_without_a_key_gets_zeros() -> None:
+    for form in FORMS:
+        arrays = of(np, draw(5, 3))
+        output = as_numpy(form(*arrays, is_causal=True, offset=-2))
+        assert not output[:, :, :2].any()
+        assert output[:, :, 2:].all()
 
 
-@form_of
-def test_one_memory_serves_a_whole_batch(xp: Any, form: Callable[..., Any]) -> None:
-    arrays = draw(5, 7)
-    shared = arrays._replace(latent=arrays.latent[:1], key_rotary=arrays.key_rotary[0])
-    repeated = arrays._replace(
-        latent=np.repeat(arrays.latent[:1], B, 0), key_rotary=np.repeat(arrays.key_rotary[:1], B, 0)
-    )
-    assert_matches(form(*of(xp, shared)), by_loops(repeated).output)
+def test_without_rotary_part_and_without_batch() -> None:
+    for form in FORMS:
+        arrays = draw(5, 7)
+        flat = arrays._replace(
+            query=arrays.query[0],
+            latent=arrays.latent[0],
+            query_rotary=arrays.query_rotary[0, :, :, :0],
+            key_rotary=arrays.key_rotary[0, :, :0],
+        )
+        batched = arrays._replace(
+            query_rotary=arrays.query_rotary[..., :0], key_rotary=arrays.key_rotary[..., :0]
+        )
+        assert_matches(form(*of(np, flat)), by_loops(batched).output[0])
 
 
-@form_of
-def test_half_precision_accumulates_in_float32(torch: Any, form: Callable[..., Any]) -> None:
+def test_one_memory_serves_a_whole_batch() -> None:
+    for form in FORMS:
+        arrays = draw(5, 7)
+        shared = arrays._replace(latent=arrays.latent[:1], key_rotary=arrays.key_rotary[0])
+        repeated = arrays._replace(
+            latent=np.repeat(arrays.latent[:1], B, 0),
+            key_rotary=np.repeat(arrays.key_rotary[:1], B, 0),
+        )
+        assert_matches(form(*of(np, shared)), by_loops(repeated).output)
+
+
+def test_half_precision_accumulates_in_float32(torch: Any) -> None:
     arrays = [torch.tensor(x, dtype=torch.bfloat16) for x in draw(7, 13)]
-    exact = form(*(x.double() for x in arrays))
-    output, weights = form(*arrays, need_weights=True)
-    assert output.dtype == weights.dtype == torch.bfloat16
-    assert_matches(output.double(), as_numpy(exact), 2**-8)
+    exact = latent_attention(*(x.double() for x in arrays))
+    for output in (*(form(*arrays) for form in FORMS), latent_attention_with_weights(*arrays)[0]):
+        assert output.dtype == torch.bfloat16
+        assert_matches(output.double(), as_numpy(exact), 2**-8)
 
 
 def test_both_forms_have_the_same_gradients(torch: Any) -> None:
@@ -177,20 +179,20 @@ def test_the_plain_form_passes_gradcheck(torch: Any) -> None:
     assert torch.autograd.gradcheck(lambda *x: form(*x, is_causal=True, offset=1), arrays)
 
 
-@form_of
-def test_steps_with_a_cache_are_the_whole(xp: Any, form: Callable[..., Any]) -> None:
+def test_steps_with_a_cache_are_the_whole() -> None:
     """What a cache keeps is the latent and the rotary key."""
-    arrays = draw(13, 13)
-    whole = as_numpy(form(*of(xp, arrays), is_causal=True))
-    for split in (1, 6, 12):
-        after = arrays._replace(
-            query=arrays.query[:, :, split:], query_rotary=arrays.query_rotary[:, :, split:]
-        )
-        later = form(*of(xp, after), is_causal=True, offset=split)
-        assert_matches(later, whole[:, :, split:])
+    for form in FORMS:
+        arrays = draw(13, 13)
+        whole = as_numpy(form(*of(np, arrays), is_causal=True))
+        for split in (1, 6, 12):
+            after = arrays._replace(
+                query=arrays.query[:, :, split:], query_rotary=arrays.query_rotary[:, :, split:]
+            )
+            later = form(*of(np, after), is_causal=True, offset=split)
+            assert_matches(later, whole[:, :, split:])
 
 
-@pytest.mark.parametrize(("queries", "interleaved"), [(None, True), (6, True), (6, False)])
+@pytest.mark.parametrize(("queries", "interleaved"), [(None, True), (6, False)])
 def test_deepseeks_layer_is_this_attention(
     torch: Any, queries: int | None, interleaved: bool
 ) -> None:

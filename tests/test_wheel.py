@@ -156,7 +156,8 @@ def test_the_books_package_carries_its_records_fonts_and_licences(tmp_path: Path
     pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
     run(*pip, "--wheel-dir", tmp_path, ROOT / "bookkit", cwd=tmp_path)
     names = set(ZipFile(next(tmp_path.glob("*.whl"))).namelist())
-    assert {f"bookkit/results/{name}.json" for name in recorded_studies()} <= names
+    assert {f"experiments/{name}/record.json" for name in (*recorded_studies(), "atlas")} <= names
+    assert not {name for name in names if "__pycache__" in name or "hatch_build" in name}
     assert {"bookkit/fonts/OFL.txt", "bookkit/playables/live.css"} <= names
     assert {name.split("/licenses/")[1] for name in names if "/licenses/" in name} == {
         "fonts/OFL.txt",
@@ -171,6 +172,9 @@ def test_conda_finds_the_package_by_its_pip_section(tmp_path: Path) -> None:
     needs = ("trove-classifiers", "numpy", "array-api-compat")
     python = bare_environment(tmp_path / "env", *builders, *needs)
     install(python, "--no-build-isolation", "-e", ".", "-e", "./bookkit", cwd=project)
-    program = "import companion, bookkit; print(companion.__file__, bookkit.__file__)"
+    program = (
+        "import companion, bookkit, experiments; "
+        "print(companion.__file__, bookkit.__file__, experiments.__file__)"
+    )
     for path in run(python, "-c", program, cwd=tmp_path).split():
         assert Path(path).is_relative_to(project)

@@ -49,7 +49,7 @@ def function(name: str) -> Callable[[], Any]:
 ATTENTION: dict[str, Any] = {
     "query": HEADS, "key": MEMORY, "value": MEMORY, "attn_mask": np.ones((4, 5, 5), bool),
     "is_causal": True, "scale": 0.5, "enable_gqa": True, "offset": np.array([1, 2]), "softcap": 2.0,
-    "sinks": np.ones(4), "need_lse": True,
+    "sinks": np.ones(4),
 }  # fmt: skip
 RECURRENT: dict[str, Any] = {
     "query": X, "key": X, "value": X, "decay": np.full((2, 4), 0.5), "beta": np.full((2, 4), 0.5),
@@ -60,7 +60,13 @@ LATENT: dict[str, Any] = {
     "query": HEADS, "query_rotary": HEADS[..., :2], "latent": X[:, :3], "key_rotary": X[:, :3, :2],
     "key_weight": np.ones((4, 3, 3)), "value_weight": np.ones((4, 3, 7)),
     "attn_mask": np.ones((4, 5, 3), bool), "is_causal": True, "scale": 0.5,
-    "offset": np.array([1, 2]), "sinks": np.ones(4), "need_weights": True,
+    "offset": np.array([1, 2]), "sinks": np.ones(4),
+}  # fmt: skip
+
+DIFFERENTIAL: dict[str, Any] = {
+    **{name: ATTENTION[name] for name in ("query", "key", "value", "attn_mask", "offset")},
+    "other_query": HEADS, "other_key": MEMORY, "factor": np.ones(4), "is_causal": True,
+    "scale": 0.5, "enable_gqa": True,
 }  # fmt: skip
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
@@ -71,17 +77,16 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     },
     "alibi_bias": {"num_heads": 4, "q_len": 2, "k_len": 3, "offset": LENGTHS, "like": IDS},
     "alibi_slopes": {"num_heads": 4, "like": X},
+    "attention_with_lse": {**ATTENTION, "dropout_p": 0.0},
+    "attention_with_weights": {**ATTENTION, "dropout_p": 0.0},
     "attend": {"weights": np.ones((2, 4, 5)), "value": Y},
     "bilinear_score": {"query": X, "key": Y, "weight": np.ones((3, 3))},
     "block_maxima": {"scores": X, "size": 2},
     "causal_mask": {"q_len": 2, "k_len": 3, "offset": LENGTHS, "like": X},
     "chunked_linear_attention": {**RECURRENT, "chunk_size": 2},
     "complete_blocks": {"mask": np.ones((4, 5), bool), "size": 2},
-    "differential_attention": {
-        **{name: ATTENTION[name] for name in ("query", "key", "value", "attn_mask", "offset")},
-        "other_query": HEADS, "other_key": MEMORY, "factor": np.ones(4), "is_causal": True,
-        "scale": 0.5, "enable_gqa": True, "need_weights": True,
-    },
+    "differential_attention": DIFFERENTIAL,
+    "differential_attention_with_weights": DIFFERENTIAL,
     "differential_factor": {
         "query": X[0], "key": X[0], "other_query": X[0], "other_key": X[0], "initial": 0.2
     },
@@ -104,6 +109,7 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         "scores": np.ones((4, 2)), "count": 1, "mask": np.ones((4, 5), bool), "size": 2
     },
     "latent_attention": LATENT,
+    "latent_attention_with_weights": LATENT,
     "linear_attention": {
         "query": X, "key": X, "value": X, "feature_map": np.exp, "is_causal": True,
         "decay": np.full((2, 4), 0.5),
@@ -126,7 +132,7 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     "rotate": {
         "x": HEADS, "positions": np.arange(5), "frequencies": np.ones(1), "interleaved": True
     },
-    "scaled_dot_product_attention": {**ATTENTION, "dropout_p": 0.0, "need_weights": True},
+    "scaled_dot_product_attention": {**ATTENTION, "dropout_p": 0.0},
     "scaled_dot_score": {"query": X, "key": Y, "scale": 0.5},
     "self_attention": {
         "x": X, "query_weight": np.ones((3, 2)), "key_weight": np.ones((3, 2)),
@@ -142,6 +148,7 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     },
     "softplus_decay": {"x": X, "log_rate": np.ones(3), "bias": np.ones(3)},
     "tiled_attention": {**ATTENTION, "left": 2, "right": 1, "block_size": (2, 3)},
+    "tiled_attention_with_lse": {**ATTENTION, "left": 2, "right": 1, "block_size": (2, 3)},
     "top_keys": {"scores": X, "count": 2, "mask": np.ones((4, 3), bool)},
     "window_attention": {
         "query": HEADS, "key": MEMORY, "value": MEMORY, "left": 2, "right": 1, "scale": 0.5,
@@ -371,7 +378,8 @@ ON_ANY_DEVICE = {"lengths"}
 
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
     **{
-        (f"differential_attention, {library}", "factor", kind): "one number serves all heads"
+        (f"{name}, {library}", "factor", kind): "one number serves all heads"
+        for name in ("differential_attention", "differential_attention_with_weights")
         for library in ("numpy", "torch")
         for kind in ("a number", "a float")
     },

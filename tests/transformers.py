@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 
 from companion.models.transformer import TransformerConfig
+from tests.tiers import often
 
 SIZES: dict[str, Any] = {
     "vocab_size": 19,
@@ -64,6 +66,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "tied": "all",
     },
 }
+
+FIRST = ("paper", "llama", "t5")
+"""They differ in everything but learned positions and ALiBi."""
+each_variant = pytest.mark.parametrize("variant", often(VARIANTS, FIRST.__contains__))
 
 
 def config_of(variant: str, **changes: Any) -> TransformerConfig:

@@ -42,8 +42,9 @@ def prepare(n: int, is_causal: bool) -> Field:
     mask = band(n, is_causal=is_causal)
     true = truth_of_last_head(tensors, mask)
     forbidden = ~mask.numpy() if is_causal else None
+    query, key, value = arrays
     calls = {
-        "tiled": partial(tiled_attention, *arrays, is_causal=is_causal),
+        "tiled": partial(tiled_attention, query, key, value, is_causal=is_causal),
         "NumPy textbook": partial(numpy_textbook, *arrays, forbidden=forbidden),
     }
     return Field({name: Entrant(call, true, last_head) for name, call in calls.items()})

@@ -17,7 +17,8 @@ from benchmarks.contest import Contest, Entrant, Field, Result, hold
 from benchmarks.records import Goal, Reading, row_of
 from benchmarks.timing import Protocol, speed, spread
 from companion.decoding import greedy
-from companion.models.transformer import LanguageModel, from_pretrained
+from companion.models.pretrained import from_pretrained
+from companion.models.transformer import LanguageModel
 
 TITLE = "Greedy generation by a Llama"
 PEER, OURS = "Hugging Face", "with a cache"

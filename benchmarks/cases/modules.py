@@ -72,7 +72,8 @@ def ours_forward(module: MultiHeadAttention, need_weights: bool) -> Forward:
     """Return the layer's call."""
 
     def forward(x: Tensor) -> Tensor:
-        return module(x, need_weights=True)[0] if need_weights else module(x)
+        output: Tensor = module(x, need_weights=True)[0] if need_weights else module(x)
+        return output
 
     return forward
 

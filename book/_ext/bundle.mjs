@@ -1,5 +1,5 @@
-// Make a script or a style sheet small: {js} -> {js}, {css, unused} -> {css}.
-// `unused` names the classes, ids and custom properties that may go.
+// Make scripts and style sheets small: {js} -> {js}, {css, unused} -> {css}, {scripts} or {sheets} by
+// name -> the same. `unused` names the classes, ids and custom properties that may go.
 import { text } from "node:stream/consumers";
 import esbuild from "esbuild";
 import * as lightning from "lightningcss";
@@ -18,4 +18,10 @@ function sheet({ css, unused }) {
 }
 
 const job = JSON.parse(await text(process.stdin));
-process.stdout.write(JSON.stringify("js" in job ? await script(job) : sheet(job)));
+const each = async (texts, make) => Object.fromEntries(
+  await Promise.all(Object.entries(texts).map(async ([name, text]) => [name, await make(text)])));
+const answer =
+  "scripts" in job ? await each(job.scripts, async (js) => (await script({ js })).js)
+  : "sheets" in job ? await each(job.sheets, (css) => sheet({ css, unused: [] }).css)
+  : "js" in job ? await script(job) : sheet(job);
+process.stdout.write(JSON.stringify(answer));

@@ -11,11 +11,12 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
+from bookkit.records.reading import RECORD
 from companion.models.atlas.plain import from_fields
 from companion.models.atlas.specs import ModelSpec
 
 NAME = "atlas"
-"""The file among the package's records; it is a list of checks, no study with claims."""
+"""The folder of the record among those of the studies; it is a list of checks and has no claims."""
 
 _LIBRARY = "https://github.com/huggingface/transformers/blob/"
 
@@ -112,7 +113,7 @@ class Atlas:
         seed: of the random weights and texts.
         length: tokens of a text.
         batch_size: texts.
-        code: digest of the code that checked.
+        code: commit and hashes of the code that checked.
     """
 
     rows: tuple[AtlasRow, ...]
@@ -124,7 +125,7 @@ class Atlas:
     seed: int
     length: int
     batch_size: int
-    code: str
+    code: Mapping[str, Any]
 
     def row(self, model_type: str) -> AtlasRow:
         """Return an architecture.
@@ -153,7 +154,7 @@ def load_atlas() -> Atlas:
     >>> atlas.row("gpt_oss").spec.layers[0].mixer.sinks
     True
     """
-    text = (files("bookkit") / "results" / f"{NAME}.json").read_text(encoding="utf-8")
+    text = (files("experiments") / NAME / RECORD).read_text(encoding="utf-8")
     return read_atlas(json.loads(text))
 
 

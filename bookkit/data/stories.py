@@ -152,7 +152,8 @@ def _opening() -> Words[Tale]:
         for p in (0, 1)
     ]
     in_the_past = yield from _say(past)
-    place = yield from _say([Option(("in", "the", n.name, STOP), 1.0, n) for n in _PLACES])
+    places = [Option(("in", "the", n.name, STOP), 1.0, n) for n in _PLACES]
+    place = yield from _say(places)
     return Tale(hero, place, bool(in_the_past), _RELATIVES[0], said=set(words))
 
 

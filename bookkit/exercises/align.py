@@ -1,99 +1,76 @@
-"""Check functions of "Learning to align".
-
-Each compares your answer, or what your function gives, with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Learning to align"."""
 
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bookkit.data.grammar import english_spanish
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, check_call, compare, fail
+from bookkit.exercises.answers import called, fail, named
+from bookkit.exercises.exercise import Function, Judged, Several, Value
 from companion.alignment import Links, diagonal_links, oracle_links
 from companion.data.pairs import Pair
 from companion.metrics import alignment_error_rate
 from companion.scores import additive_score
 
-MOST_ROWS = 2
-"""Rows by which links are moved at most, up or down, in `check_best_shift`."""
+DICE = np.random.default_rng(0)
+Q, K, D, E, A = 3, 4, 2, 5, 7
 
 
-def check_without_tanh(score: Answer) -> None:
-    """Check the additive score without its tanh.
-
-    Args:
-        score: `score(query, key, query_weight, key_weight, vector)`, from queries (q, d), keys
-            (k, e), weights (d, a) and (e, a) and a vector (a,) to scores (q, k).
-    """
-    q, k, d, e, a = 3, 4, 2, 5, 7
-    dice = np.random.default_rng(0)
-    given = tuple(dice.normal(size=shape) for shape in ((q, d), (k, e), (d, a), (e, a), (a,)))
-    query, key, query_weight, key_weight, vector = given
-    asked, told = query @ query_weight, key @ key_weight
-    joined = asked[:, None] + told[None]
-    mistakes = {
-        "the tanh is still there": additive_score(*given),
-        "the queries are missing: add what comes of both": np.tile(told @ vector, (q, 1)),
-        "the keys are missing: add what comes of both": np.tile((asked @ vector)[:, None], (1, k)),
-        "the vector is missing: it makes one number of the a of a pair": joined,
-        "rows are queries and columns are keys: turn it round": (joined @ vector).T,
-        "add what comes of query and key, do not multiply it": asked @ told.T,
-    }
-    check_call(score, given, joined @ vector, mistakes, why="Do the axes meet?", axes="(q, k)")
+def _without_tanh(query: Any, key: Any, w: Any, u: Any, v: Any) -> Any:
+    return (query @ w @ v)[:, None] + key @ u @ v
 
 
-def check_additive(scores: Any, weights: Any) -> None:
-    """Check the additive score by hand: the query (1, 0) at the memory of three words.
-
-    The memory is (0, 1) for "the", (1, 1) for "new" and (2, 0) for "house"; both matrices are the
-    identity, and the vector is (1, -1). Two digits after the point will do.
-
-    Args:
-        scores: (3,) how well each word answers.
-        weights: (3,) how much of each word.
-    """
-    query, memory = np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
-    vector = np.array([1.0, -1.0])
-    right = np.tanh(query + memory) @ vector
-    powers = np.exp(right)
-    given = {
-        "the query is missing: it is added to every memory": np.tanh(memory) @ vector,
-        "the tanh is missing": (query + memory) @ vector,
-        "the second number counts negatively: the vector is (1, -1)": np.tanh(query + memory).sum(
-            -1
+check_without_tanh = Function(
+    "`score(query, key, query_weight, key_weight, vector)`, the additive score without its tanh, "
+    "from queries (q, d), keys (k, e), weights (d, a) and (e, a) and a vector (a,) to (q, k).",
+    right=_without_tanh,
+    cases=[[DICE.normal(size=shape) for shape in ((Q, D), (K, E), (D, A), (E, A), (A,))]],
+    mistakes={
+        "the tanh is still there": additive_score,
+        "the queries are missing: add what comes of both": lambda query, key, w, u, v: np.tile(
+            key @ u @ v, (len(query), 1)
         ),
-        "that is the dot product of the page before: add query and memory": memory @ query,
-    }
-    shares = {
-        "those are the exponentials: divide each by their sum": powers,
-        "those are the scores: take exp of each, then divide by the sum": right,
-        "weights are shares of exp(score), not of the scores": right / right.sum(),
-    }
-    compare(scores, right, given, where="scores: ", axes="(3,)", atol=0.011)
-    compare(weights, powers / powers.sum(), shares, where="weights: ", axes="(3,)", atol=0.011)
-    print("Right.")
+        "the keys are missing: add what comes of both": lambda query, key, w, u, v: np.tile(
+            (query @ w @ v)[:, None], len(key)
+        ),
+        "the vector is missing: it makes one number of the a of a pair":
+            lambda query, key, w, u, v: (query @ w)[:, None] + key @ u,
+        "rows are queries and columns are keys: turn it round":
+            lambda *given: _without_tanh(*given).T,
+        "add what comes of query and key, do not multiply it":
+            lambda query, key, w, u, v: query @ w @ (key @ u).T,
+    }, why="Do the axes meet?", axes="(q, k)",
+)  # fmt: skip
+
+QUERY, VECTOR = np.array([1.0, 0.0]), np.array([1.0, -1.0])
+MEMORY = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+SCORES = np.tanh(QUERY + MEMORY) @ VECTOR
+POWERS = np.exp(SCORES)
+
+check_additive = Several(
+    'The additive score by hand: the query (1, 0) at the memory (0, 1) for "the", (1, 1) for "new" '
+    'and (2, 0) for "house"; both matrices are the identity, and the vector is (1, -1). Two digits '
+    "after the point will do.",
+    scores=Value("(3,) how well each word answers.", right=SCORES, mistakes={
+        "the query is missing: it is added to every memory": np.tanh(MEMORY) @ VECTOR,
+        "the tanh is missing": (QUERY + MEMORY) @ VECTOR,
+        "the second number counts negatively: the vector is (1, -1)":
+            np.tanh(QUERY + MEMORY).sum(-1),
+        "that is the dot product of the page before: add query and memory": MEMORY @ QUERY,
+    }, axes="(3,)", atol=0.011),
+    weights=Value("(3,) how much of each word.", right=POWERS / POWERS.sum(), mistakes={
+        "those are the exponentials: divide each by their sum": POWERS,
+        "those are the scores: take exp of each, then divide by the sum": SCORES,
+        "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
+    }, axes="(3,)", atol=0.011),
+)  # fmt: skip
 
 
-def check_decoder_steps(previous: Answer, present: Answer) -> None:
-    """Check two decoder steps that differ in which state looks.
-
-    Args:
-        previous: `previous(word, state, look, cell)`, in which the previous state looks.
-        present: `present(word, state, look, cell)`, in which the present state looks. Both return
-            (context, new state); `look(query)` gives a context, `cell(inputs, state)` the next
-            state, where `inputs` is the list of vectors that the cell reads.
-    """
-    for name, step in (("previous", previous), ("present", present)):
-        _check_step(name, step)
-    print("Right.")
-
-
-def _check_step(name: str, step: Answer) -> None:
+def _judge_step(looking: str, step: Any) -> None:
     """Call a step with a look and a cell that write down what they are given."""
     queries: list[Any] = []
     readings: list[tuple[Any, Any]] = []
@@ -106,50 +83,73 @@ def _check_step(name: str, step: Answer) -> None:
         readings.append((inputs, state))
         return "new state"
 
-    got = answers.called(step, "word", "old state", look, cell)
+    got = called(step, "word", "old state", look, cell)
     if got is None:
-        fail(f"{name}: got {answers.named(got)}")
+        fail(f"got {named(got)}")
     if len(queries) != 1 or len(readings) != 1:
-        fail(f"{name}: a step looks once and runs the cell once")
+        fail("a step looks once and runs the cell once")
     inputs, state = readings[0]
-    query = "old state" if name == "previous" else "new state"
-    context = f"context of {query}"
-    wanted = ["word", context] if name == "previous" else ["word"]
-    if queries[0] != query:
-        fail(f"{name}: the {query} has to look; here the query is {queries[0]!r}")
+    context = f"context of {looking}"
+    wanted = ["word", context] if looking == "old state" else ["word"]
+    if queries[0] != looking:
+        fail(f"the {looking} has to look; here the query is {queries[0]!r}")
     if state != "old state":
-        fail(f"{name}: the cell goes on from the old state; here it got {state!r}")
+        fail(f"the cell goes on from the old state; here it got {state!r}")
     if not isinstance(inputs, list | tuple) or sorted(map(str, inputs)) != sorted(wanted):
-        fail(f"{name}: the cell reads {wanted}; here it got {inputs!r}")
+        fail(f"the cell reads {wanted}; here it got {inputs!r}")
     if got != (context, "new state"):
-        fail(f"{name}: got {got!r}, wanted (context, new state)")
+        fail(f"got {got!r}, wanted (context, new state)")
 
 
-def check_best_shift(best_shift: Answer) -> None:
-    """Check a function that finds by how many rows an alignment is off.
+def _previous(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    return (context := look(state)), cell([word, context], state)
 
-    Args:
-        best_shift: `best_shift(links, pairs)` gives the whole number n from -2 to 2 for which
-            links moved from row i to row i + n, and dropped where they leave the sentence, have
-            the least alignment error rate.
-    """
-    pairs = english_spanish(60, seed=8, max_length=9)
-    for wrong in (0, 1, -1, 2, -2):
-        links = [_moved(_noisy(pair), wrong, len(pair.target)) for pair in pairs]
-        got = answers.called(best_shift, links, pairs)
-        if got is None:
-            fail(f"got {answers.named(got)}")
-        if type(got) is not int:
-            fail(f"got {type(got).__name__}, wanted a whole number of rows")
-        if got == -wrong:
-            continue
-        if got == wrong:
-            moved = f"links that lie {_rows(wrong)} have to be moved {_rows(-wrong)}"
-            fail(f"the sign: {moved}, so the answer is {-wrong}")
-        if got == _worst(links, pairs):
-            fail("that is the greatest error: look for the least")
-        fail(f"links that lie {_rows(wrong)}: got {got}, wanted {-wrong}")
-    print("Right.")
+
+def _present(word: Any, state: Any, look: Any, cell: Any) -> Any:
+    state = cell([word], state)
+    return look(state), state
+
+
+check_decoder_steps = Several(
+    "`previous(word, state, look, cell)`, a decoder step in which the previous state looks, and "
+    "`present`, in which the present one does. Both return (context, new state); `look(query)` "
+    "gives a context, `cell(inputs, state)` the next state, where `inputs` is the list of vectors "
+    "that the cell reads.",
+    previous=Judged(
+        by=partial(_judge_step, "old state"), right=(_previous,), mistakes={
+            "the old state has to look": (_present,),
+            "the cell reads ['word', 'context of old state']":
+                (lambda word, state, look, cell: (look(state), cell([word], state)),),
+            "the cell goes on from the old state": (
+                lambda word, state, look, cell: _previous(
+                    word, state, look, lambda inputs, _: cell(inputs, word)
+                ),
+            ),
+            "wanted (context, new state)": (lambda *given: _previous(*given)[::-1],),
+            "a step looks once":
+                (lambda word, state, look, cell: (look(state), cell([look(state)], state)),),
+        },
+    ),
+    present=Judged(
+        by=partial(_judge_step, "new state"), right=(_present,),
+        mistakes={"the new state has to look": (_previous,)},
+    ),
+)  # fmt: skip
+
+
+def _moved(links: Links, rows: int, q_len: int) -> Links:
+    return frozenset((i + rows, j) for i, j in links if 0 <= i + rows < q_len)
+
+
+def _all_moved(links: list[Links], pairs: list[Pair], rows: int) -> list[Links]:
+    return [_moved(one, rows, len(pair.target)) for one, pair in zip(links, pairs, strict=True)]
+
+
+def _best(links: list[Links], pairs: list[Pair], sign: int = 1) -> int:
+    def error(rows: int) -> float:
+        return sign * alignment_error_rate(_all_moved(links, pairs, rows), pairs)
+
+    return min(range(-2, 3), key=error)
 
 
 def _noisy(pair: Pair) -> Links:
@@ -160,19 +160,41 @@ def _noisy(pair: Pair) -> Links:
     return frozenset((i, diagonal[i] if dice.random() < 1 / 6 else j) for i, j in gold.items())
 
 
-def _moved(links: Links, rows: int, q_len: int) -> Links:
-    return frozenset((i + rows, j) for i, j in links if 0 <= i + rows < q_len)
-
-
-def _worst(links: list[Links], pairs: list[Pair]) -> int:
-    def error(rows: int) -> float:
-        moved = [_moved(a, rows, len(pair.target)) for a, pair in zip(links, pairs, strict=True)]
-        return alignment_error_rate(moved, pairs)
-
-    return max(range(-MOST_ROWS, MOST_ROWS + 1), key=error)
+def _whole_rows(got: Any, *_: Any) -> int:
+    if got is None:
+        fail(f"got {named(got)}")
+    if type(got) is not int:
+        fail(f"got {type(got).__name__}, wanted a whole number of rows")
+    return got
 
 
 def _rows(rows: int) -> str:
     if rows == 0:
         return "in place"
     return f"{abs(rows)} row{'s' if abs(rows) > 1 else ''} {'down' if rows > 0 else 'up'}"
+
+
+def _off(got: float, links: list[Links], pairs: list[Pair]) -> str:
+    right = _best(links, pairs)
+    lie = f"links that lie {_rows(-right)}"
+    if got == -right:
+        return f"the sign: {lie} have to be moved {_rows(right)}, so the answer is {right}"
+    return f"{lie}: got {got:g}, wanted {right}"
+
+
+PAIRS = english_spanish(60, seed=8, max_length=9)
+
+check_best_shift = Function(
+    "`best_shift(links, pairs)`, the whole number n from -2 to 2 for which links moved from row i "
+    "to row i + n, and dropped where they leave the sentence, have the least alignment error rate.",
+    right=_best,
+    cases=[
+        (_all_moved([_noisy(pair) for pair in PAIRS], PAIRS, rows), PAIRS)
+        for rows in (0, 1, -1, 2, -2)
+    ],
+    mistakes={"that is the greatest error: look for the least": partial(_best, sign=-1)}, examples={
+        "the sign: links that lie 1 row down have to be moved 1 row up, so the answer is -1":
+            lambda links, pairs: -_best(links, pairs),
+        "links that lie 1 row down: got 0, wanted -1": lambda links, pairs: 0,
+    }, read=_whole_rows, otherwise=_off,
+)  # fmt: skip

@@ -1,16 +1,14 @@
-"""What all check functions do with an answer: call it, compare what it gives, and give a hint.
+"""What exercises do with an answer: call it, read what it gives, compare, and give a hint.
 
-A check is the right result, the cases on which it is compared, and a table of the usual mistakes:
-each hint with the wrong result that gives the mistake away. A wrong answer raises an
-`AssertionError` with the hint; a right one prints "Right."
+A wrong answer raises an `AssertionError` with the hint.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,66 +16,32 @@ from numpy.typing import NDArray
 Answer = Callable[..., Any]
 """What a reader wrote."""
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Mistakes = Mapping[str, Any]
-"""Wrong results under the hints at their causes; a tuple holds several for one hint."""
-Expected = tuple[Any, Mistakes]
-"""The right result, and the usual wrong ones."""
+"""Under each hint the mistake that deserves it: a function that makes it, of what the answer was
+called with, or a wrong value, or a `Sign`, or a tuple of several."""
 
 
-def check(
-    answer: Answer,
-    cases: Iterable[Sequence[Any]],
-    expected: Callable[..., Expected],
-    *,
-    why: str = "",
-    **how: Any,
-) -> None:
-    """Compare what an answer gives for every case, and print "Right." if all of it is right.
+class Sign(NamedTuple):
+    """A mistake that many answers make, each in its way.
 
-    Args:
-        answer: the reader's function.
-        cases: the arguments of each call.
-        expected: from these arguments to what is right, and to the usual mistakes.
-        why: a hint at what makes the answer stop, if it does.
-        how: the options of `compare`.
-
-    >>> check(lambda n: 2 * n, [(1,), (5,)], lambda n: (2 * n, {"half of it": n}))
-    Right.
-    >>> check(lambda n: n, [(1,), (5,)], lambda n: (2 * n, {"half of it": n}))
-    Traceback (most recent call last):
-    AssertionError: half of it
+    Attributes:
+        of: tells whether a result, followed by what the answer was called with, shows the mistake.
+        example: one answer that makes it.
     """
-    for case in cases:
-        wanted, mistakes = expected(*case)
-        compare(called(answer, *case, why=why), wanted, mistakes, case=case, **how)
-    print("Right.")
+
+    of: Callable[..., Any]
+    example: Any
 
 
-def check_call(
-    answer: Answer, given: Sequence[Any], wanted: Any, mistakes: Mistakes, **how: Any
-) -> None:
-    """Compare what an answer gives for one call, and print "Right." if it is right.
-
-    Args:
-        answer: the reader's function.
-        given: the arguments of the call.
-        wanted: the right result.
-        mistakes: the usual wrong results under their hints.
-        how: the options of `check`.
-
-    >>> check_call(abs, [-2], 2, {"the sign": -2})
-    Right.
-    """
-    check(answer, [given], lambda *_: (wanted, mistakes), **how)
-
-
-def called(function: Answer, *given: Any, why: str = "") -> Any:
+def called(function: Answer, *given: Any, why: str = "", untouched: str = "") -> Any:
     """Return what your function gives.
 
     Args:
         function: the answer.
         given: its arguments, which are copied first.
         why: a hint at what makes it stop, if it does.
+        untouched: a hint if it writes into what it is given; "" lets it.
 
     Raises:
         AssertionError: it is no function, or it raises; the message is that of its error.
@@ -91,11 +55,15 @@ def called(function: Answer, *given: Any, why: str = "") -> Any:
     as_function(function)
     own = copy.deepcopy(given)
     try:
-        return function(*own)
+        with np.errstate(all="ignore"):  # the answer is to be told, not warned
+            got = function(*own)
     except Exception as error:
         reason = str(error) or type(error).__name__
         reason = f"{reason} {why}" if why else reason
         raise AssertionError(f"your function stops with: {reason}") from error
+    if untouched and not all(_equal(*pair) for pair in zip(own, given, strict=True)):
+        fail(untouched)
+    return got
 
 
 def as_function(got: Any) -> Answer:
@@ -155,15 +123,30 @@ def as_parts(got: Any, number: int, wanted: str) -> Sequence[Any]:
     return got
 
 
+def as_verdict(got: Any) -> bool:
+    """Return the answer as True or False.
+
+    >>> as_verdict(np.array([1, 2]).all())
+    True
+    """
+    if hasattr(got, "numel") and got.numel() == 1:
+        got = got.item()
+    if not isinstance(got, bool | np.bool_):
+        refuse(got, "True or False")
+    return bool(got)
+
+
 def compare(
     got: Any,
     wanted: Any,
     mistakes: Mistakes,
     *,
     case: Sequence[Any] = (),
+    when: str = "",
     where: str = "",
     axes: str = "",
-    otherwise: str = "the shape is right, the numbers are not",
+    otherwise: str | Callable[..., str] = "the shape is right, the numbers are not",
+    read: Answer | None = None,
     rtol: float = 1e-5,
     atol: float = 1e-8,
 ) -> None:
@@ -171,14 +154,19 @@ def compare(
 
     Args:
         got: the answer.
-        wanted: the right result, a number, an array or a tensor. A whole number must agree
-            to nine digits, whatever the tolerances.
-        mistakes: the wrong results that betray a usual mistake; their keys are the hints.
+        wanted: the right result: a number, an array or a tensor; or a text, a truth value, a list
+            or a set, which has to be equal. A whole number must agree to nine digits, whatever
+            the tolerances.
+        mistakes: the first one whose result is the answer gives its hint. A mistake that stops
+            with an error gives no result.
         case: what the answer was called with; each {} in `where` and `otherwise` stands for a part,
             and {got} for the answer.
+        when: what the case is called; {when} stands for it.
         where: what stands before a hint, and before a message about an array.
         axes: the shape that was asked for, in letters.
-        otherwise: the message on an unknown mistake; {wanted} stands for the right result.
+        otherwise: the message on an unknown mistake, in which {wanted} stands for the right result;
+            or what makes one, of the answer and the parts of the case.
+        read: what the answer was read with, by which the mistakes' results are read as well.
         rtol: how far numbers may be off, as a part of the wanted ones.
         atol: how far they may be off besides.
 
@@ -186,57 +174,68 @@ def compare(
     ...         where="step 3: ")
     Traceback (most recent call last):
     AssertionError: step 3: the sign
+    >>> compare(5, 6, {"a sum": lambda a, b: a + b}, case=(2, 3))
+    Traceback (most recent call last):
+    AssertionError: a sum
     >>> compare(7, 6, {}, case=(2, 3), otherwise="product({}, {}): got {got:g}")
     Traceback (most recent call last):
     AssertionError: product(2, 3): got 7
     """
-    if isinstance(wanted, int | float):
-        if isinstance(got, str):
-            refuse(got, "a number")
-        result: float | Numbers = as_number(got)
-    else:
-        result = _as_array_like(wanted, got, where.format(*case), axes)
-    where = where.format(*case, got=result)
-    if isinstance(wanted, int):
+    wanted = wanted.item() if isinstance(wanted, np.generic) else wanted
+    if isinstance(wanted, int) and not isinstance(wanted, bool):
         rtol, atol = 1e-9, 0.0
+    before = where.format(*case, when=when) if hasattr(wanted, "shape") else ""
+    result = _like(wanted, got, before, axes)
+    where = where.format(*case, got=result, when=when)
     if _same(result, wanted, rtol, atol):
         return
-    for hint, results in mistakes.items():
-        for wrong in results if isinstance(results, tuple) else (results,):
-            if _same(result, wrong, rtol, atol):
-                fail(f"{where}{hint}")
-    if np.shape(result) != tuple(np.shape(wanted)):
-        wanted_shape = f"{axes}, {tuple(wanted.shape)}" if axes else f"{tuple(wanted.shape)}"
-        fail(f"{where}got shape {np.shape(result)}, wanted {wanted_shape}")
-    fail(where + otherwise.format(*case, got=result, wanted=wanted))
+    hint_at(result, mistakes, case=case, where=where, read=read, rtol=rtol, atol=atol)
+    if np.shape(result) != np.shape(wanted) and hasattr(wanted, "shape"):
+        shape = tuple(wanted.shape)
+        fail(f"{where}got shape {np.shape(result)}, wanted {f'{axes}, ' if axes else ''}{shape}")
+    message = otherwise(result, *case) if callable(otherwise) else otherwise
+    fail(where + message.format(*case, got=result, wanted=wanted, when=when).strip())
 
 
-def compare_parts(got: Any, parts: Mapping[str, Expected], wanted: str, **how: Any) -> None:
-    """Compare each part of an answer with what is expected of it.
-
-    Args:
-        got: the answer, a tuple or a list.
-        parts: the name of each part, its right result and its usual mistakes.
-        wanted: what was asked for, in words.
-        how: the options of `compare`; what stands before a message is followed by the part's name.
-    """
-    before = how.pop("where", "")
-    for (name, expected), part in zip(
-        parts.items(), as_parts(got, len(parts), wanted), strict=True
-    ):
-        compare(part, *expected, where=f"{before}{name}: ", **how)
-
-
-def hint_at(got: Any, mistakes: Mistakes) -> None:
-    """Turn down an answer that equals a usual mistake, with its hint.
+def hint_at(
+    result: Any,
+    mistakes: Mistakes,
+    *,
+    case: Sequence[Any] = (),
+    where: str = "",
+    read: Answer | None = None,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+) -> None:
+    """Turn down a result that is that of a mistake, with its hint.
 
     >>> hint_at([1, 0], {"the order": [1, 0]})
     Traceback (most recent call last):
     AssertionError: the order
     """
-    for hint, wrong in mistakes.items():
-        if got == wrong:
-            fail(hint)
+
+    def shows(mistake: Any) -> bool:
+        try:
+            if isinstance(mistake, Sign):
+                return bool(mistake.of(result, *case))
+            wrong = mistake(*case) if callable(mistake) else mistake
+            return _same(result, read(wrong, *case) if read else wrong, rtol, atol)
+        except Exception:
+            return False
+
+    for hint, mistake in mistakes.items():
+        with np.errstate(all="ignore"):
+            if any(map(shows, several(mistake))):
+                fail(f"{where}{hint}")
+
+
+def several(mistake: Any) -> tuple[Any, ...]:
+    """Return the mistakes under one hint.
+
+    >>> several(3), several((1, 2))
+    ((3,), (1, 2))
+    """
+    return mistake if type(mistake) is tuple else (mistake,)
 
 
 def named(got: Any) -> str:
@@ -249,6 +248,7 @@ def named(got: Any) -> str:
     """
     if got is None or got is ...:
         return "nothing: does your function end in a return?"
+    got = got.item() if getattr(got, "ndim", 1) == 0 else got
     return repr(got) if isinstance(got, str | int | float) else f"a {type(got).__name__}"
 
 
@@ -267,8 +267,14 @@ def fail(hint: str) -> NoReturn:
     raise AssertionError(hint)
 
 
-def _as_array_like(wanted: Any, got: Any, where: str, axes: str) -> Numbers:
-    """Read an array or, where a tensor is wanted, a tensor; a number will do for a scalar."""
+def _like(wanted: Any, got: Any, where: str, axes: str) -> Any:
+    """Read the answer as what is wanted."""
+    if isinstance(wanted, int | float) and not isinstance(wanted, bool):
+        if isinstance(got, str):
+            refuse(got, "a number")
+        return as_number(got)
+    if not hasattr(wanted, "shape"):
+        return got
     kind = "a tensor" if _is_tensor(wanted) else "an array"
     axes = axes or str(tuple(wanted.shape))
     array = as_array(got, where, axes, kind)
@@ -280,12 +286,23 @@ def _as_array_like(wanted: Any, got: Any, where: str, axes: str) -> Numbers:
     return array
 
 
+def _equal(one: Any, other: Any) -> bool:
+    if hasattr(one, "shape"):
+        return bool((one == other).all())
+    return callable(one) or bool(one == other)
+
+
 def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach")  # PyTorch is not loaded for this
 
 
-def _same(got: float | Numbers, other: Any, rtol: float, atol: float) -> bool:
+def _same(got: Any, other: Any, rtol: float, atol: float) -> bool:
     if isinstance(got, float):
         return math.isclose(got, other, rel_tol=rtol, abs_tol=atol)
+    if isinstance(got, tuple) and isinstance(other, tuple):  # several results at once
+        pairs = zip(got, other, strict=True)
+        return all(_same(_like(b, a, "", ""), b, rtol, atol) for a, b in pairs)
+    if not isinstance(got, np.ndarray):
+        return bool(got == other)
     array = as_array(other)
     return got.shape == array.shape and np.allclose(got, array, rtol=rtol, atol=atol)

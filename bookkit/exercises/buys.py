@@ -1,46 +1,17 @@
-"""Check functions of "What attention buys".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "What attention buys"."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Mapping, Set
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Answer, Expected, Numbers, called, check, fail, refuse
+from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.exercise import Function
 
-KINDS = ("dot", "general", "concat", "local", "additive")
-
-
-def check_local(local: Answer) -> None:
-    """Check the weights of Luong's predictive local attention.
-
-    Args:
-        local: `local(scores, place, window)`, from k scores, a position (a real number, the first
-            word stands at 0) and D, to k weights.
-    """
-
-    def expected(scores: Numbers, position: float, window: int) -> Expected:
-        weights = partial(_local, scores, position, window)
-        right = weights()
-        over_all = weights(everywhere=True)
-        return right, {
-            "the softmax runs over the window, not over the whole sentence": over_all,
-            "the bell curve is missing": weights(bell=0),
-            "the weights are not normalised again after the bell curve": right / right.sum(),
-            "sigma is D / 2, not D": weights(sigma=window),
-            "the window reaches as far as D, D included": weights(closed=False),
-            "the bell curve falls with the squared distance over 2 sigma^2": weights(bell=2),
-            "the place is a real number: do not round it": _local(scores, round(position), window),
-        }
-
-    rng = np.random.default_rng(7)
-    cases = [(rng.normal(size=k), *rest) for k, *rest in ((9, 4.3, 2), (7, 0.4, 3), (8, 5.0, 2))]
-    check(local, cases, expected, where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12)
+DICE = np.random.default_rng(7)
 
 
 def _local(
@@ -48,110 +19,124 @@ def _local(
     position: float,
     window: int,
     *,
-    sigma: float | None = None,
+    sigma: float = 0.5,
     bell: float = 1,
     everywhere: bool = False,
     closed: bool = True,
 ) -> Numbers:
+    """Weigh words near a position; `sigma` is in units of the window, D."""
     distance = np.arange(len(scores)) - position
     near = abs(distance) <= window if closed else abs(distance) < window
     powers = np.exp(scores - scores.max()) * (near | everywhere)
-    sigma = window / 2 if sigma is None else sigma
-    weights: Numbers = powers / powers.sum() * np.exp(-bell * distance**2 / (2 * sigma**2)) * near
+    curve = np.exp(-bell * distance**2 / (2 * (sigma * window) ** 2))
+    weights: Numbers = powers / powers.sum() * curve * near
     return weights
 
 
-def check_weights(more: Answer) -> None:
-    """Check how many weights a mechanism adds to a translator without attention.
+check_local = Function(
+    "`local(scores, place, window)`, the weights of Luong's predictive local attention, from k "
+    "scores, a position (a real number, the first word stands at 0) and D, to k weights.",
+    right=_local,
+    cases=[(DICE.normal(size=k), *rest) for k, *rest in ((9, 4.3, 2), (7, 0.4, 3), (8, 5.0, 2))],
+    mistakes={
+        "the softmax runs over the window, not over the whole sentence":
+            partial(_local, everywhere=True),
+        "the bell curve is missing": partial(_local, bell=0),
+        "the weights are not normalised again after the bell curve":
+            lambda *given: _local(*given) / _local(*given).sum(),
+        "sigma is D / 2, not D": partial(_local, sigma=1),
+        "the window reaches as far as D, D included": partial(_local, closed=False),
+        "the bell curve falls with the squared distance over 2 sigma^2": partial(_local, bell=2),
+        "the place is a real number: do not round it":
+            lambda scores, position, window: _local(scores, round(position), window),
+    }, where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12,
+)  # fmt: skip
 
-    Args:
-        more: `more(kind, d)`, for "dot", "general", "concat", "local" (general in a window around a
-            predicted position) and "additive" (whose context also enters the decoder's GRU), where
-            all states have width d.
-    """
-
-    def expected(kind: str, d: int) -> Expected:
-        square = d * d
-        if kind == "concat":
-            return 2 * square + d, {
-                "the vector v is missing": 2 * square,
-                "the matrix meets both vectors, it is (2d, d)": square + d,
-            }
-        if kind == "local":
-            return 2 * square + d, {
-                "the prediction has a matrix and a vector of its own": square,
-                "general has a matrix, too": square + d,
-                "the prediction ends in a vector": 2 * square,
-            }
-        if kind == "additive":
-            return 5 * square + d, {
-                "the context enters three gates of the GRU": 2 * square + d,
-                "the GRU has three gates, not one": 3 * square + d,
-                "the vector v is missing": 5 * square,
-            }
-        return square if kind == "general" else 0, {}
-
-    cases = [(kind, d) for d in (6, 128) for kind in KINDS]
-    where, otherwise = "more({0!r}, {1}): got {got:g}: ", "which is not it"
-    check(more, cases, expected, where=where, otherwise=otherwise)
+ADDED = {"dot": (0, 0), "general": (1, 0), "concat": (2, 1), "local": (2, 1), "additive": (5, 1)}
+"""How many matrices (d, d) and vectors (d,) a mechanism adds."""
 
 
-def check_updates(updates: Answer) -> None:
-    """Check how many updates can be done in the seconds of another training.
+def _more(**other: tuple[int, int]) -> Callable[[str, int], int]:
+    def more(kind: str, d: int) -> int:
+        matrices, vectors = (ADDED | other)[kind]
+        return matrices * d * d + vectors * d
 
-    Args:
-        updates: `updates(budget, cost)`, the whole updates of a mechanism whose update costs
-            `cost` times that of no attention, in the time that no attention takes for `budget`.
-    """
-
-    def expected(budget: int, cost: float) -> Expected:
-        whole = int(budget // cost)
-        return whole, {
-            "equal updates are not equal seconds": budget,
-            "a dearer update leaves fewer of them, not more": budget * cost,
-            "an update that is not finished in time does not count": (budget / cost, whole + 1),
-        }
-
-    cases = [(2000, 2.5), (2000, 1.0), (700, 1.5), (10, 0.3)]
-    check(updates, cases, expected, where="updates({}, {}): ", otherwise="got {got:g}")
+    return more
 
 
-def check_front(front: Answer) -> None:
-    """Check which mechanisms no other one makes superfluous.
+check_weights = Function(
+    '`more(kind, d)`, how many weights a mechanism adds to a translator without attention: "dot", '
+    '"general", "concat", "local" (general in a window around a predicted position) or "additive" '
+    "(whose context also enters the decoder's GRU), where all states have width d.",
+    right=_more(), cases=[(kind, d) for d in (6, 128) for kind in ADDED], mistakes={
+        "the vector v is missing": (_more(concat=(2, 0)), _more(additive=(5, 0))),
+        "the matrix meets both vectors, it is (2d, d)": _more(concat=(1, 1)),
+        "the prediction has a matrix and a vector of its own": _more(local=(1, 0)),
+        "general has a matrix, too": _more(local=(1, 1)),
+        "the prediction ends in a vector": _more(local=(2, 0)),
+        "the context enters three gates of the GRU": _more(additive=(2, 1)),
+        "the GRU has three gates, not one": _more(additive=(3, 1)),
+    }, where="more({0!r}, {1}): got {got:g}: ", otherwise="which is not it",
+)  # fmt: skip
 
-    Args:
-        front: `front(arms)`, from a mapping of names to (cost, quality) to the set of names for
-            which no other arm costs at most as much and is at least as good, better in one of the
-            two.
-    """
-    for arms in _ARMS:
-        right = {
-            name
-            for name, (cost, quality) in arms.items()
-            if not any(
-                c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in arms.values()
-            )
-        }
-        got = called(front, arms)
-        if not isinstance(got, Set | list | tuple):
-            refuse(got, "a set of names")
-        kept = set(got)
-        if kept == right:
-            continue
-        best = max(arms, key=lambda name: arms[name][1])
-        if kept == {best}:
-            fail("the best is one of them; who can pay less has a choice, too")
-        if extra := sorted(kept - right):
-            fail(f"{extra[0]!r} is too many: another costs no more and is no worse")
-        missing = min(right - kept)
-        twins = [n for n in arms if n != missing and arms[n] == arms[missing]]
-        why = "its twin is no better" if twins else "whatever is better also costs more"
-        fail(f"{missing!r} is missing: {why}")
-    print("Right.")
+check_updates = Function(
+    "`updates(budget, cost)`, the whole updates of a mechanism whose update costs `cost` times "
+    "that of no attention, in the time that no attention takes for `budget`.",
+    right=lambda budget, cost: int(budget // cost),
+    cases=[(2000, 2.5), (700, 1.5), (2000, 1.0), (10, 0.3)], mistakes={
+        "equal updates are not equal seconds": lambda budget, cost: budget,
+        "a dearer update leaves fewer of them, not more": lambda budget, cost: budget * cost,
+        "an update that is not finished in time does not count":
+            (lambda budget, cost: budget / cost, lambda budget, cost: budget // cost + 1),
+    }, where="updates({}, {}): ", otherwise="got {got:g}",
+)  # fmt: skip
+
+Arms = Mapping[str, tuple[float, float]]
 
 
-_ARMS: tuple[dict[str, tuple[float, float]], ...] = (
-    {"a": (1.0, 30.0), "b": (1.1, 96.0), "c": (2.4, 99.0), "d": (2.5, 95.0)},
-    {"a": (1.0, 50.0), "b": (1.0, 60.0), "c": (2.0, 60.0), "d": (3.0, 61.0)},
-    {"a": (1.0, 50.0), "b": (1.0, 50.0), "c": (2.0, 40.0)},
-)
+def _front(arms: Arms) -> set[str]:
+    def spared(name: str) -> bool:
+        cost, quality = arms[name]
+        others = (arm for arm in arms.values() if arm != arms[name])
+        return not any(c <= cost and q >= quality for c, q in others)
+
+    return set(filter(spared, arms))
+
+
+def _names(got: Any, arms: Arms) -> set[Any]:
+    if not isinstance(got, Set | list | tuple):
+        refuse(got, "a set of names")
+    return set(got)
+
+
+def _off_the_front(kept: set[str], arms: Arms) -> str:
+    right = _front(arms)
+    if extra := sorted(kept - right):
+        return f"{extra[0]!r} is too many: another costs no more and is no worse"
+    missing = min(right - kept)
+    twins = [name for name in arms if name != missing and arms[name] == arms[missing]]
+    why = "its twin is no better" if twins else "whatever is better also costs more"
+    return f"{missing!r} is missing: {why}"
+
+
+check_front = Function(
+    "`front(arms)`, from a mapping of names to (cost, quality) to the set of names for which no "
+    "other arm costs at most as much and is at least as good, better in one of the two.",
+    right=_front,
+    cases=[
+        ({"a": (1.0, 30.0), "b": (1.1, 96.0), "c": (2.4, 99.0), "d": (2.5, 95.0)},),
+        ({"a": (1.0, 50.0), "b": (1.0, 60.0), "c": (2.0, 60.0), "d": (3.0, 61.0)},),
+        ({"a": (1.0, 50.0), "b": (1.0, 50.0), "c": (2.0, 40.0)},),
+    ],
+    mistakes={
+        "the best is one of them; who can pay less has a choice, too":
+            lambda arms: {max(arms, key=lambda name: arms[name][1])},
+    },
+    examples={
+        "'d' is too many: another costs no more and is no worse": set,
+        "'a' is too many: another costs no more and is no worse": lambda arms: _front(arms) | {"a"},
+        "'a' is missing: whatever is better also costs more": lambda arms: _front(arms) - {"a"},
+        "'a' is missing: its twin is no better":
+            lambda arms: _front(arms) - ({"a"} if arms["a"] == arms["b"] else set()),
+    }, read=_names, otherwise=_off_the_front,
+)  # fmt: skip

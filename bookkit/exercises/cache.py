@@ -1,8 +1,4 @@
-"""Check functions of "The cache".
-
-Each compares your answer, or what your function gives, with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "The cache"."""
 
 from __future__ import annotations
 
@@ -11,138 +7,110 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Numbers, compare, fail
+from bookkit.exercises.answers import Numbers, Sign, refuse
+from bookkit.exercises.exercise import Function, Several, Value, Verdict
 
 Step = Callable[[Numbers], Numbers]
 """From the next rows (m, 2) to their outputs (m, 2)."""
 
+
+def _with(prompt: int, new: int) -> int:
+    return prompt + new - 1
+
+
+def _without(prompt: int, new: int) -> int:
+    return sum(prompt + word for word in range(new))
+
+
+check_passes = Function(
+    "`passes(prompt, new)`, both at least 1, to two numbers: how many words are computed in all to "
+    "write `new` words after a prompt, with a cache and without.",
+    right=lambda prompt, new: (_with(prompt, new), _without(prompt, new)),
+    cases=[(7, 5), (100, 40), (1, 1)], parts={
+        "with a cache": {
+            "the last word that is written is never read": lambda prompt, new: prompt + new,
+            "the prompt is read once, too": (lambda prompt, new: new, lambda prompt, new: new - 1),
+            "what has a key and a value is not computed again": _without,
+        },
+        "without": {
+            "each word that is written makes the next pass longer by one":
+                lambda prompt, new: new * prompt,
+            "the last word that is written is never read":
+                lambda prompt, new: _without(prompt, new) + new,
+            "not every pass is as long as the last": (
+                lambda prompt, new: new * (prompt + new),
+                lambda prompt, new: new * _with(prompt, new),
+            ),
+            "without a cache every step computes all words so far": _with,
+        },
+    },
+    kind="two numbers, (with, without)", otherwise="passes({}, {}): got {got:g}, which is not it",
+)  # fmt: skip
+
 LAYERS, QUERY_HEADS, KEY_HEADS, WIDTH, NUMBER_BYTES = 32, 32, 8, 128, 2
-"""The model of `check_bytes`."""
+TOKEN, ROOM = 2 * LAYERS * KEY_HEADS * WIDTH * NUMBER_BYTES, 8 * 2**30
+
+check_bytes = Several(
+    "By hand, for a model of 32 layers with 32 heads of queries and 8 heads of keys and values of "
+    "width 128, which stores a number in 2 bytes.",
+    per_token=Value("The bytes of the keys and values of one token.", right=TOKEN, mistakes={
+        "there is a key and a value, and each number takes 2 bytes": (TOKEN // 2, TOKEN // 4),
+        "every layer keeps its own keys and values": TOKEN // LAYERS,
+        "keys and values have 8 heads: the 32 heads of queries are not kept":
+            TOKEN * QUERY_HEADS // KEY_HEADS,
+        "every head has a key and a value of its own": TOKEN // KEY_HEADS,
+        "a token's keys and values are vectors of width 128": TOKEN // WIDTH,
+    }, otherwise="got {got:g} bytes"),
+    tokens=Value("How many tokens fit into 8 GiB, 8 * 2**30 bytes.", right=ROOM // TOKEN, mistakes={
+        "a GiB is 2**30 bytes": 8 * 10**9 // TOKEN,
+        "that is for 1 GiB": ROOM // 8 // TOKEN,
+        "that is how many bytes there are": ROOM,
+    }, otherwise="got {got:g} tokens"),
+)  # fmt: skip
 
 
-def check_passes(passes: Answer) -> None:
-    """Check how many words go through the layers, with a cache and without.
-
-    Args:
-        passes: `passes(prompt, new)`, both at least 1, to two numbers: how many words are computed
-            in all to write `new` words after a prompt, with a cache and without.
-    """
-    for prompt, new in ((7, 5), (100, 40), (1, 1)):
-        kept, anew = prompt + new - 1, new * prompt + new * (new - 1) // 2
-        with_cache = {
-            "the last word that is written is never read": prompt + new,
-            "the prompt is read once, too": (new, new - 1),
-            "what has a key and a value is not computed again": anew,
-        }
-        without = {
-            "each word that is written makes the next pass longer by one": new * prompt,
-            "the last word that is written is never read": anew + new,
-            "not every pass is as long as the last": (new * (prompt + new), new * kept),
-            "without a cache every step computes all words so far": kept,
-        }
-        got, wanted = answers.called(passes, prompt, new), "two numbers, (with, without)"
-        parts = {"with a cache": (kept, with_cache), "without": (anew, without)}
-        hint = "passes({}, {}): got {got:g}, which is not it"
-        answers.compare_parts(got, parts, wanted, case=(prompt, new), otherwise=hint)
-    print("Right.")
+def _kept(n: int, window: int, first: int, end: int | None = None) -> list[int]:
+    end = n if end is None else end
+    return sorted({*range(max(0, end - window), end), *range(min(first, n))})
 
 
-def check_bytes(per_token: Any, tokens: Any) -> None:
-    """Check the bytes of a token's keys and values, and how many tokens fit into 8 GiB, by hand.
+def _positions(got: Any, *_: int) -> list[int]:
+    if not isinstance(got, list | tuple) or not all(isinstance(one, int) for one in got):
+        refuse(got, "a list of positions")
+    return list(got)
 
-    The model has 32 layers with 32 heads of queries and 8 heads of keys and values of width 128,
-    and stores a number in 2 bytes.
 
-    Args:
-        per_token: bytes of one token.
-        tokens: how many tokens fit into 8 * 2**30 bytes.
-    """
-    right = 2 * LAYERS * KEY_HEADS * WIDTH * NUMBER_BYTES
-    mistakes = {
-        "there is a key and a value, and each number takes 2 bytes": (right // 2, right // 4),
-        "every layer keeps its own keys and values": right // LAYERS,
-        "keys and values have 8 heads: the 32 heads of queries are not kept": (
-            right * QUERY_HEADS // KEY_HEADS
+def _other_positions(found: list[int], n: int, *_: int) -> str:
+    if any(one < 0 or one >= n for one in found):
+        return f"the positions of {n} words are 0 to {n - 1}"
+    return f"got {found}, which is not it"
+
+
+check_kept = Function(
+    "`kept(n, window, first)`, the sorted list of the positions that are in a cache after n words "
+    "were read: the latest `window` of them and the `first` words of the text.",
+    right=_kept, cases=[(6, 3, 1), (2, 3, 1), (9, 4, 2), (5, 4, 2), (7, 2, 0), (3, 1, 3)],
+    mistakes={
+        "a position stands twice: the first words can lie inside the window": Sign(
+            lambda found, *_: len(set(found)) < len(found),
+            lambda n, window, first: [*range(min(first, n)), *range(max(0, n - window), n)],
         ),
-        "every head has a key and a value of its own": right // KEY_HEADS,
-        "a token's keys and values are vectors of width 128": right // WIDTH,
-    }
-    compare(per_token, right, mistakes, where="per_token: ", otherwise="got {got:g} bytes")
-    room = 8 * 2**30
-    others = {
-        "a GiB is 2**30 bytes": 8 * 10**9 // right,
-        "that is for 1 GiB": room // 8 // right,
-        "that is how many bytes there are": room,
-    }
-    compare(tokens, room // right, others, where="tokens: ", otherwise="got {got:g} tokens")
-    print("Right.")
-
-
-def check_kept(kept: Answer) -> None:
-    """Check which positions a cache with a window and some first words holds.
-
-    Args:
-        kept: `kept(n, window, first)`, to the sorted list of the positions that are in the cache
-            after n words were read: the latest `window` of them and the `first` words of the text.
-    """
-    for n, window, first in ((2, 3, 1), (6, 3, 1), (9, 4, 2), (5, 4, 2), (7, 2, 0), (3, 1, 3)):
-        latest, begun = set(range(max(0, n - window), n)), set(range(min(first, n)))
-        got = answers.called(kept, n, window, first)
-        if not isinstance(got, list | tuple) or not all(isinstance(one, int) for one in got):
-            answers.refuse(got, "a list of positions")
-        found, right = list(got), sorted(latest | begun)
-        if found == right:
-            continue
-        where = f"kept({n}, {window}, {first}): "
-        if len(set(found)) < len(found):
-            fail(f"{where}a position stands twice: the first words can lie inside the window")
-        if sorted(found) == right:
-            fail(f"{where}the positions are right, but not sorted")
-        if any(one < 0 or one >= n for one in found):
-            fail(f"{where}the positions of {n} words are 0 to {n - 1}")
-        mistakes = {
-            "the first words are missing": sorted(latest),
-            "the window is missing": sorted(begun),
-            "that is one word too many: the window counts the latest word, too": sorted(
-                {max(0, n - window - 1)} | latest | begun
-            ),
-            "the window ends with the latest word": sorted(
-                set(range(max(0, n - 1 - window), n - 1)) | begun
-            ),
-        }
-        answers.hint_at(found, {f"{where}{hint}": wrong for hint, wrong in mistakes.items()})
-        fail(f"{where}got {found}, which is not it")
-    print("Right.")
-
-
-def check_agrees(agrees: Answer) -> None:
-    """Check a function that finds out whether a cache changes what a model computes.
-
-    Args:
-        agrees: `agrees(start, x)`, to True or False. `start()` begins a text: it gives a function
-            from the next rows, (m, 2), to their outputs, (m, 2). The rows x are (n, 2), n >= 4.
-    """
-    x = np.random.default_rng(3).normal(size=(7, 2))
-    cases = (
-        (_start(), True, "a cache that changes nothing is accused: compare with a tolerance, and"
-         " compare each output with the one of the same row"),
-        (_start(offset=False), False, "a cache is passed whose mask begins at 0 in every piece:"
-         " its first piece is right"),
-        (_start(positions=False), False, "a cache is passed that counts positions from 0 in every"
-         " piece: its first piece is right"),
-        (_start(offset=False, except_one=True), False, "a cache is passed that is right as long as"
-         " words come one at a time: cut the text in other places, too"),
-        (_start(spoiled_by=3), False, "a cache is passed that spoils its first word when the fourth"
-         " comes: compare all outputs, not only the last"),
-    )  # fmt: skip
-    for start, wanted, hint in cases:
-        got = answers.called(agrees, start, x.copy())
-        if not isinstance(got, bool | np.bool_):
-            answers.refuse(got, "True or False")
-        if bool(got) != wanted:
-            fail(hint)
-    print("Right.")
+        "the positions are right, but not sorted": Sign(
+            lambda found, *case: sorted(found) == _kept(*case),
+            lambda *case: _kept(*case)[::-1],
+        ),
+        "the first words are missing": lambda n, window, first: _kept(n, window, 0),
+        "the window is missing": lambda n, window, first: _kept(n, 0, first),
+        "that is one word too many: the window counts the latest word, too":
+            lambda n, window, first: _kept(n, window + 1, first),
+        "the window ends with the latest word":
+            lambda n, window, first: _kept(n, window, first, n - 1),
+    },
+    examples={
+        "the positions of 6 words are 0 to 5": lambda n, window, first: [n],
+        "got [3], which is not it": lambda n, window, first: [3],
+    }, read=_positions, where="kept({}, {}, {}): ", otherwise=_other_positions,
+)  # fmt: skip
 
 
 def _start(
@@ -177,3 +145,24 @@ def _attended(queries: Numbers, keys: Numbers, offset: int) -> Numbers:
     powers = np.exp(queries @ keys.T) * causal
     outputs: Numbers = powers @ keys / powers.sum(1, keepdims=True)
     return outputs
+
+
+X = np.random.default_rng(3).normal(size=(7, 2))
+
+check_agrees = Verdict(
+    "`agrees(start, x)`, whether a cache changes nothing in what a model computes. `start()` "
+    "begins a text: it gives a function from the next rows, (m, 2), to their outputs, (m, 2). The "
+    "rows x are (n, 2), n >= 4.",
+    suspects=[
+        ((_start(), X), True, "a cache that changes nothing is accused: compare with a tolerance, "
+         "and compare each output with the one of the same row"),
+        ((_start(offset=False), X), False, "a cache is passed whose mask begins at 0 in every "
+         "piece: its first piece is right"),
+        ((_start(positions=False), X), False, "a cache is passed that counts positions from 0 in "
+         "every piece: its first piece is right"),
+        ((_start(offset=False, except_one=True), X), False, "a cache is passed that is right as "
+         "long as words come one at a time: cut the text in other places, too"),
+        ((_start(spoiled_by=3), X), False, "a cache is passed that spoils its first word when the "
+         "fourth comes: compare all outputs, not only the last"),
+    ],
+)  # fmt: skip

@@ -1,41 +1,14 @@
-"""Check functions of "Captioning and vision".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "Captioning and vision"."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
-from bookkit.exercises.answers import Answer, Expected, Numbers, called, check, fail, refuse
-
-
-def check_field(field: Answer) -> None:
-    """Check how many pixels in a row a cell of the last map depends on.
-
-    Args:
-        field: `field(kernels, strides)`, from the lists of kernel widths and strides of
-            convolutions, the first first.
-    """
-
-    def expected(kernels: list[int], strides: list[int]) -> Expected:
-        without_strides = _field(kernels, [1] * len(strides))
-        reversed_layers = _field(kernels[::-1], strides[::-1])
-        one_early = _field(kernels, [*strides[1:], 1])
-        product = int(np.prod(kernels))
-        return _field(kernels, strides), {
-            "after a stride, neighbours in a map are further apart in the picture": without_strides,
-            "what counts for a layer are the strides of the layers before it": reversed_layers,
-            "a layer's own stride moves its outputs apart, not its inputs": one_early,
-            "windows overlap: a layer adds its width less one, it does not multiply": product,
-        }
-
-    kernels = [3], [3, 3], [3, 3, 3], [5, 3, 2, 3]
-    strides = [1], [1, 1], [2, 2, 1], [3, 2, 1, 2]
-    where = "kernels {}, strides {}: got {got:g}: "
-    cases = zip(kernels, strides, strict=True)
-    check(field, cases, expected, where=where, otherwise="wanted {wanted}")
+from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.exercise import Function, Verdict
 
 
 def _field(kernels: list[int], strides: list[int]) -> int:
@@ -46,81 +19,110 @@ def _field(kernels: list[int], strides: list[int]) -> int:
     return size
 
 
-def check_points(points: Answer) -> None:
-    """Check one round of the pointing game.
+check_field = Function(
+    "`field(kernels, strides)`, how many pixels in a row a cell of the last map depends on, from "
+    "the lists of kernel widths and strides of convolutions, the first first.",
+    right=_field,
+    cases=[([3], [1]), ([3, 3], [1, 1]), ([3, 3, 3], [2, 2, 1]), ([5, 3, 2, 3], [3, 2, 1, 2])],
+    mistakes={
+        "after a stride, neighbours in a map are further apart in the picture":
+            lambda kernels, strides: _field(kernels, [1] * len(strides)),
+        "what counts for a layer are the strides of the layers before it":
+            lambda kernels, strides: _field(kernels[::-1], strides[::-1]),
+        "a layer's own stride moves its outputs apart, not its inputs":
+            lambda kernels, strides: _field(kernels, [*strides[1:], 1]),
+        "windows overlap: a layer adds its width less one, it does not multiply":
+            lambda kernels, strides: math.prod(kernels),
+    }, where="kernels {}, strides {}: got {got:g}: ", otherwise="wanted {wanted}",
+)  # fmt: skip
 
-    Args:
-        points: `points(weights, box, size)`, from (rows, columns) weights over a square picture of
-            `size` pixels and a box (top, left, bottom, right), whose bottom and right lie just
-            outside, to whether the centre of the heaviest cell lies in the box.
-    """
-    weights = np.full((4, 4), 0.01)
-    weights[1, 3] = 0.85  # its centre is 6 pixels down and 14 across
-    inside = (2, 10, 11, 16)
-    hints = {
-        inside: "the heaviest cell lies in the box, and you say it does not",
-        (12, 4, 16, 8): "weights have rows first: row is down, column is across",
-        (3, 11, 5, 13): "the centre of a cell counts, half a cell below and right of its corner",
-        (1, 3, 2, 4): "a cell is size / rows pixels high: turn the cell's number into pixels",
-        (2, 10, 6, 16): "bottom and right lie just outside the box",
-        (2, 10, 11, 14): "bottom and right lie just outside the box",
-    }
-    for box, hint in hints.items():
-        got = called(points, weights, box, 16)
-        if got is None or got is ... or np.ndim(got):
-            refuse(got, "True or False")
-        if bool(got) is not (box == inside):
-            fail(f"box {box}: {hint}")
-    print("Right.")
+HEAVY = np.full((4, 4), 0.01)
+HEAVY[1, 3] = 0.85  # its centre is 6 pixels down and 14 across
 
 
-def check_gradient(gradient: Answer) -> None:
-    """Check what REINFORCE sends to the scores of one word's cells.
-
-    Args:
-        gradient: `score_gradient(scores, cell, reward, baseline)`, the derivative of
-            (reward - baseline) log softmax(scores)[cell] by the scores, (k,).
-    """
-
-    def expected(scores: Numbers, cell: int, reward: float, baseline: float) -> Expected:
-        weights = np.exp(scores) / np.exp(scores).sum()
-        taken = np.eye(5)[cell]
-        slope, gain = taken - weights, reward - baseline
-        of_weight, one_term = gain * weights[cell] * slope, gain * taken
-        return gain * slope, {
-            "subtract the baseline from the reward": reward * slope,
-            "the baseline is subtracted from the reward, not the other way round": -gain * slope,
-            "raising one score lowers the other weights: the softmax has a second term": one_term,
-            "that is the gradient of the weight; its logarithm is wanted": of_weight,
-        }
-
-    rng = np.random.default_rng(4)
-    choices = ((2, -1.5, -4.0), (0, -6.0, -2.0), (3, -1.0, 0.0))
-    check(gradient, [(rng.normal(size=5), *one) for one in choices], expected, rtol=1e-6, atol=1e-9)
+def _truth(got: Any) -> bool:
+    if got is None or got is ... or np.ndim(got):
+        refuse(got, "True or False")
+    return bool(got)
 
 
-def check_patches(patches: Answer) -> None:
-    """Check how a picture is cut into patches.
+check_points = Verdict(
+    "`points(weights, box, size)`, from (rows, columns) weights over a square picture of `size` "
+    "pixels and a box (top, left, bottom, right), whose bottom and right lie just outside, to "
+    "whether the centre of the heaviest cell lies in the box.",
+    suspects=[
+        ((HEAVY, box, 16), inside, hint)
+        for box, inside, hint in (
+            ((2, 10, 11, 16), True, "the heaviest cell lies in the box, and you say it does not"),
+            ((12, 4, 16, 8), False, "weights have rows first: row is down, column is across"),
+            ((3, 11, 5, 13), False, "the centre of a cell counts, half a cell below and right of "
+             "its corner"),
+            ((1, 3, 2, 4), False, "a cell is size / rows pixels high: turn the cell's number into "
+             "pixels"),
+            ((2, 10, 6, 16), False, "bottom and right lie just outside the box"),
+            ((2, 10, 11, 14), False, "bottom and right lie just outside the box"),
+        )
+    ],
+    read=_truth, says="box {1}: {hint}",
+)  # fmt: skip
 
-    Args:
-        patches: `patches(image, size)`, from (height, width) to (patches, size * size), row by row,
-            and row by row within a patch.
-    """
 
-    def expected(image: Numbers, size: int) -> Expected:
-        height, width = image.shape
-        cut = image.reshape(height // size, size, width // size, size)
+def _slope(scores: Numbers, cell: int) -> Numbers:
+    """Return the derivative of log softmax(scores)[cell]."""
+    slope: Numbers = np.eye(len(scores))[cell] - np.exp(scores) / np.exp(scores).sum()
+    return slope
 
-        def in_order(*axes: int) -> Numbers:
-            return cut.transpose(axes).reshape(-1, size * size)
 
-        by_column = in_order(2, 0, 1, 3)
-        return in_order(0, 2, 1, 3), {
-            "a reshape alone cuts lines of pixels, not squares": image.reshape(-1, size * size),
-            "patches go row by row: the one at the right of the first is the second": by_column,
-            "within a patch, pixels go row by row": in_order(0, 2, 3, 1),
-        }
+DICE = np.random.default_rng(4)
 
-    sizes = ((6, 4, 2), (6, 9, 3))
-    cases = [(np.arange(h * w, dtype=np.float64).reshape(h, w), size) for h, w, size in sizes]
-    check(patches, cases, expected)
+check_gradient = Function(
+    "`score_gradient(scores, cell, reward, baseline)`, what REINFORCE sends to the scores of one "
+    "word's cells: the derivative of (reward - baseline) log softmax(scores)[cell] by the scores, "
+    "(k,).",
+    right=lambda scores, cell, reward, baseline: (reward - baseline) * _slope(scores, cell),
+    cases=[
+        (DICE.normal(size=5), *choice)
+        for choice in ((2, -1.5, -4.0), (0, -6.0, -2.0), (3, -1.0, 0.0))
+    ],
+    mistakes={
+        "subtract the baseline from the reward":
+            lambda scores, cell, reward, baseline: reward * _slope(scores, cell),
+        "the baseline is subtracted from the reward, not the other way round":
+            lambda scores, cell, reward, baseline: (baseline - reward) * _slope(scores, cell),
+        "raising one score lowers the other weights: the softmax has a second term":
+            lambda scores, cell, reward, baseline: (reward - baseline) * np.eye(len(scores))[cell],
+        "that is the gradient of the weight; its logarithm is wanted": (
+            lambda scores, cell, reward, baseline: (
+                (reward - baseline)
+                * (np.exp(scores) / np.exp(scores).sum())[cell]
+                * _slope(scores, cell)
+            )
+        ),
+    }, rtol=1e-6, atol=1e-9,
+)  # fmt: skip
+
+
+def _patches(image: Numbers, size: int, *axes: int) -> Numbers:
+    """Cut a picture into (down, row, across, column), and write that in some order."""
+    height, width = image.shape
+    cut = image.reshape(height // size, size, width // size, size)
+    return cut.transpose(axes or (0, 2, 1, 3)).reshape(-1, size * size)
+
+
+check_patches = Function(
+    "`patches(image, size)`, from (height, width) to (patches, size * size), row by row, and row "
+    "by row within a patch.",
+    right=_patches,
+    cases=[
+        (np.arange(h * w, dtype=np.float64).reshape(h, w), size)
+        for h, w, size in ((6, 4, 2), (6, 9, 3))
+    ],
+    mistakes={
+        "a reshape alone cuts lines of pixels, not squares":
+            lambda image, size: image.reshape(-1, size * size),
+        "patches go row by row: the one at the right of the first is the second":
+            lambda image, size: _patches(image, size, 2, 0, 1, 3),
+        "within a patch, pixels go row by row":
+            lambda image, size: _patches(image, size, 0, 2, 3, 1),
+    },
+)  # fmt: skip

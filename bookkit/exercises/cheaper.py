@@ -1,179 +1,177 @@
-"""Check functions of "Exact and cheaper".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "Exact and cheaper"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Expected, Numbers, fail
-from companion.linear import recurrent_linear_attention
+from bookkit.exercises.answers import Flags, Numbers
+from bookkit.exercises.exercise import Function
+
+DICE = np.random.default_rng(5)
 
 
-def check_absorb(absorb: Answer) -> None:
-    """Check one step of tiled attention: what is known of some keys, and the scores of others.
-
-    Args:
-        absorb: `absorb(highest, total, blend, scores, values)`, from a maximum (q,), a sum (q,)
-            and an unfinished output (q, v), scores (q, k) and values (k, v) of a new tile, to the
-            first three for all keys so far. At the start the maximum is -inf, the rest 0.
-    """
-    rng = np.random.default_rng(5)
-    q, k, v = 4, 3, 2
-    old, scores = rng.normal(size=(q, 5)), rng.normal(size=(q, k))
-    scores[0] += 4  # a row whose maximum rises, and one whose stays
-    scores[1] -= 4
-    first, values = rng.normal(size=(5, v)), rng.normal(size=(k, v))
-    highest = old.max(1)
-    powers = np.exp(old - highest[:, None])
-    known = highest, powers.sum(1), powers @ first
-    nothing = np.full(q, -np.inf), np.zeros(q), np.zeros((q, v))
-    wanted = "three: maximum, sum and unfinished output"
-    for state, when in ((known, ""), (nothing, "at the first tile, ")):
-        given = *state, scores, values
-        with np.errstate(all="ignore"):
-            got = answers.called(absorb, *given)
-        answers.compare_parts(got, _absorbed(*given), wanted, where=when, rtol=1e-9, atol=1e-9)
-    print("Right.")
-
-
-def _absorbed(
-    highest: Numbers, total: Numbers, blend: Numbers, scores: Numbers, values: Numbers
-) -> dict[str, Expected]:
+def _absorb(
+    highest: Numbers,
+    total: Numbers,
+    blend: Numbers,
+    scores: Numbers,
+    values: Numbers,
+    *,
+    own_maximum: bool = False,
+) -> tuple[Numbers, Numbers, Numbers]:
     top = scores.max(1)
     risen = np.maximum(highest, top)
-    new, shrink = np.exp(scores - risen[:, None]), np.exp(highest - risen)
-    alone = np.exp(scores - top[:, None])
-    sums, blends = new.sum(1), new @ values
-    new_total, new_blend = total * shrink + sums, blend * shrink[:, None] + blends
-    own_maximum = "the new tile needs the maximum of all keys so far, not its own"
-    of_maximum = {
-        "the maximum is that of the new tile alone": top,
-        "the maximum never rises": highest,
-    }
-    of_sum = {
-        "the old sum shrinks when the maximum rises": total + sums,
-        "the old sum is lost": sums,
-        own_maximum: total * shrink + alone.sum(1),
-    }
-    of_output = {
-        "the old output shrinks with its sum": blend + blends,
-        "the old output is lost": blends,
-        "the output is divided once, at the end": new_blend / new_total[:, None],
-        own_maximum: blend * shrink[:, None] + alone @ values,
-    }
-    maximum, tile_sum, output = (risen, of_maximum), (new_total, of_sum), (new_blend, of_output)
-    return {"maximum": maximum, "sum": tile_sum, "output": output}
+    new = np.exp(scores - (top if own_maximum else risen)[:, None])
+    shrink = np.exp(highest - risen)
+    return risen, total * shrink + new.sum(1), blend * shrink[:, None] + new @ values
 
 
-def check_heads(heads_that_fit: Answer) -> None:
-    """Check the most key and value heads whose cache is small enough.
-
-    Args:
-        heads_that_fit: `heads_that_fit(bytes_free, layers, tokens, num_heads, head_dim,
-            number_bytes)`, to the largest divisor of `num_heads` whose cache is not larger than
-            `bytes_free`; 0 if there is none.
-    """
-    for free, *sizes in (
-        (2 * 4 * 9 * 4 * 3 * 2, 4, 9, 32, 3, 2),
-        (2 * 3 * 10 * 4 * 5 * 2, 3, 10, 8, 5, 2),
-        (2 * 3 * 10 * 5 * 5 * 2, 3, 10, 12, 5, 2),
-        (2 * 2 * 7 * 6 * 4 * 4 - 1, 2, 7, 6, 4, 4),
-        (2 * 4 * 9 * 16 * 3 * 2 * 9, 4, 9, 16, 3, 2),
-        (2 * 4 * 9 * 3 * 2 - 1, 4, 9, 16, 3, 2),
-    ):
-        layers, tokens, heads, width, size = sizes
-        divisors = [g for g in range(1, heads + 1) if heads % g == 0]
-        one = 2 * layers * tokens * width * size
-        got = answers.called(heads_that_fit, free, *sizes)
-        if got == _most_heads(free, one, divisors):
-            continue
-        any_number = _most_heads(free, one, range(1, heads + 1))
-        below = _most_heads(free, one + 1, divisors)
-        least = min((g for g in divisors if g * one <= free), default=0)
-        mistakes = {
-            "the number of heads must divide that of the query heads": any_number,
-            "a cache that is exactly as large as what is free fits": below,
-            "keys and values are both kept": _most_heads(free, one // 2, divisors),
-            "every layer has a cache": _most_heads(free, one // layers, divisors),
-            "the least number was asked for, not the largest": least,
-        }
-        answers.hint_at(got, mistakes)
-        fail(f"heads_that_fit({free}, {', '.join(map(str, sizes))}): got {answers.named(got)}")
-    print("Right.")
+def _after_a_tile() -> tuple[Numbers, ...]:
+    """Draw what is known of five keys, and a tile of three more."""
+    old, scores = DICE.normal(size=(4, 5)), DICE.normal(size=(4, 3))
+    scores[0] += 4  # a row whose maximum rises, and one whose stays
+    scores[1] -= 4
+    first, values = DICE.normal(size=(5, 2)), DICE.normal(size=(3, 2))
+    nothing = np.full(4, -np.inf), np.zeros(4), np.zeros((4, 2))
+    return *_absorb(*nothing, old, first), scores, values
 
 
-def _most_heads(free: int, bytes_a_head: int, among: Iterable[int]) -> int:
-    return max((heads for heads in among if heads * bytes_a_head <= free), default=0)
+TILE = _after_a_tile()
+OWN_MAXIMUM = "the new tile needs the maximum of all keys so far, not its own"
+
+check_absorb = Function(
+    "`absorb(highest, total, blend, scores, values)`, one step of tiled attention, from a maximum "
+    "(q,), a sum (q,) and an unfinished output (q, v), scores (q, k) and values (k, v) of a new "
+    "tile, to the first three for all keys so far. At the start the maximum is -inf, the rest 0.",
+    right=_absorb, cases={
+        "": TILE,
+        "at the first tile, ": (np.full(4, -np.inf), np.zeros(4), np.zeros((4, 2)), *TILE[3:]),
+    },
+    parts={
+        "maximum": {
+            "the maximum is that of the new tile alone": lambda m, z, b, scores, v: scores.max(1),
+            "the maximum never rises": lambda highest, *_: highest,
+        },
+        "sum": {
+            "the old sum shrinks when the maximum rises":
+                lambda highest, total, *rest: total + _absorb(highest, 0 * total, *rest)[1],
+            "the old sum is lost":
+                lambda highest, total, *rest: _absorb(highest, 0 * total, *rest)[1],
+            OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[1],
+        },
+        "output": {
+            "the old output shrinks with its sum": lambda highest, total, blend, *rest: (
+                blend + _absorb(highest, total, 0 * blend, *rest)[2]
+            ),
+            "the old output is lost":
+                lambda highest, total, blend, *rest: _absorb(highest, total, 0 * blend, *rest)[2],
+            "the output is divided once, at the end":
+                lambda *given: _absorb(*given)[2] / _absorb(*given)[1][:, None],
+            OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[2],
+        },
+    }, kind="three: maximum, sum and unfinished output", where="{when}", rtol=1e-9, atol=1e-9,
+)  # fmt: skip
 
 
-def check_visible(visible: Answer) -> None:
-    """Check which keys a cache of the first and the last words still holds.
-
-    Args:
-        visible: `visible(n, recent, kept)`, to a boolean array (n, n), True where query i may
-            attend to key j: the last `recent` keys, its own position among them, and the first
-            `kept`; never a later key.
-    """
-
-    def expected(n: int, recent: int, kept: int) -> Expected:
-        i, j = np.arange(n)[:, None], np.arange(n)
-        near, first, past = i - j < recent, j < kept, j <= i
-        right = (near | first) & past
-        early = (near & past) | first
-        return right, {
-            "a query sees keys that come after it": near | first,
-            "the first keys come before the first queries, too: no query sees a later key": early,
-            "the own place is one of the recent ones": ((i - j <= recent) | first) & past,
-            "the first keys are gone": near & past,
-            "the recent ones and the first, not what is both": near & first & past,
-            "rows are queries and columns keys": right.T,
-            "the first keys are those below `kept`": (near | (j <= kept)) & past,
-        }
-
-    cases = [(9, 3, 2), (7, 1, 3), (6, 4, 0), (4, 9, 1)]
-    answers.check(visible, cases, expected, where="visible({}, {}, {}): ")
+def _fitting(
+    free: int,
+    layers: int,
+    tokens: int,
+    heads: int,
+    width: int,
+    size: int,
+    *,
+    kept: int = 2,
+    any_number: bool = False,
+) -> Iterable[int]:
+    """Yield the numbers of key and value heads that fit, and 0."""
+    one = kept * layers * tokens * width * size
+    return (
+        g for g in range(heads + 1) if g * one <= free and (g == 0 or any_number or heads % g == 0)
+    )
 
 
-def check_delta(delta: Answer) -> None:
-    """Check what one step of the delta rule makes of a state.
+check_heads = Function(
+    "`heads_that_fit(bytes_free, layers, tokens, num_heads, head_dim, number_bytes)`, the largest "
+    "divisor of `num_heads` as a number of key and value heads whose cache is not larger than "
+    "`bytes_free`; 0 if there is none.",
+    right=lambda *given: max(_fitting(*given)),
+    cases=[
+        (2 * 4 * 9 * 4 * 3 * 2, 4, 9, 32, 3, 2), (2 * 3 * 10 * 4 * 5 * 2, 3, 10, 8, 5, 2),
+        (2 * 3 * 10 * 5 * 5 * 2, 3, 10, 12, 5, 2), (2 * 2 * 7 * 6 * 4 * 4 - 1, 2, 7, 6, 4, 4),
+        (2 * 4 * 9 * 16 * 3 * 2 * 9, 4, 9, 16, 3, 2), (2 * 4 * 9 * 3 * 2 - 1, 4, 9, 16, 3, 2),
+    ],
+    mistakes={
+        "the number of heads must divide that of the query heads":
+            lambda *given: max(_fitting(*given, any_number=True)),
+        "a cache that is exactly as large as what is free fits":
+            lambda free, *sizes: max(_fitting(free - 1, *sizes)),
+        "keys and values are both kept": lambda *given: max(_fitting(*given, kept=1)),
+        "every layer has a cache": lambda free, layers, *rest: max(_fitting(free, 1, *rest)),
+        "the least number was asked for, not the largest":
+            lambda *given: min(filter(None, _fitting(*given)), default=0),
+    }, otherwise="heads_that_fit({}, {}, {}, {}, {}, {}): got {got:g}",
+)  # fmt: skip
 
-    Args:
-        delta: `delta(state, key, value, beta)`, from (d, v), (d,), (v,) and a number, to the state
-            (d, v) after the step.
-    """
 
-    def expected(state: Numbers, key: Numbers, value: Numbers, beta: float) -> Expected:
-        held, square = key @ state, len(key) == len(value)
-        added, change = np.outer(key, value), np.outer(key, value - held)
-        _, right = recurrent_linear_attention(
-            key[None], key[None], value[None], beta=np.array([beta]), state=state
-        )
-        return right, {
-            "that adds: first take away what the state holds under the key": state + beta * added,
-            "that adds, and at full strength": state + added,
-            "the sign: what is held goes, the value comes": state - beta * change,
-            "beta is missing": state + change,
-            "beta counts for what is taken away, too": state + np.outer(key, beta * value - held),
-            "beta counts for what is written, too": state + np.outer(key, value - beta * held),
-            "only the change is left: add it to the state": beta * change,
-            "forgetting the whole state is a decay, the delta rule changes what is under the key": (
-                1 - beta
-            )
-            * state
-            + beta * added,
-            # Only a square state can be added to the change of its transpose.
-            "rows are the features of keys": state + beta * change.T if square else (),
-        }
+def _visible(n: int, recent: int, kept: int, *, future: bool = False) -> Flags:
+    i, j = np.arange(n)[:, None], np.arange(n)
+    visible: Flags = ((i - j < recent) | (j < kept)) & ((j <= i) | future)
+    return visible
 
-    rng = np.random.default_rng(6)
-    cases = []
-    for d, v, beta in ((4, 3, 1.0), (3, 3, 0.4)):
-        state, key, value = rng.normal(size=(d, v)), rng.normal(size=d), rng.normal(size=v)
-        cases.append((state, key / np.linalg.norm(key), value, beta))
-    answers.check(delta, cases, expected, rtol=1e-9, atol=1e-9)
+
+check_visible = Function(
+    "`visible(n, recent, kept)`, which keys a cache of the first and the last words still holds, "
+    "to a boolean array (n, n), True where query i may attend to key j: the last `recent` keys, "
+    "its own position among them, and the first `kept`; never a later key.",
+    right=_visible, cases=[(9, 3, 2), (7, 1, 3), (6, 4, 0), (4, 9, 1)], mistakes={
+        "a query sees keys that come after it": partial(_visible, future=True),
+        "the first keys come before the first queries, too: no query sees a later key":
+            lambda n, recent, kept: _visible(n, recent, kept) | (np.arange(n) < kept),
+        "the own place is one of the recent ones":
+            lambda n, recent, kept: _visible(n, recent + 1, kept),
+        "the first keys are gone": lambda n, recent, kept: _visible(n, recent, 0),
+        "the recent ones and the first, not what is both":
+            lambda n, recent, kept: _visible(n, recent, 0) & _visible(n, 0, kept),
+        "rows are queries and columns keys": lambda *given: _visible(*given).T,
+        "the first keys are those below `kept`":
+            lambda n, recent, kept: _visible(n, recent, kept + 1),
+    },
+    examples={
+        "visible(9, 3, 2): the shape is right, the numbers are not":
+            lambda n, *sizes: _visible(n, *sizes) & ~np.eye(n, dtype=bool),
+    }, where="visible({}, {}, {}): ",
+)  # fmt: skip
+
+
+def _write(d: int, v: int, beta: float) -> tuple[Numbers, Numbers, Numbers, float]:
+    """Draw a state, a key of norm 1 and a value."""
+    state, key, value = DICE.normal(size=(d, v)), DICE.normal(size=d), DICE.normal(size=v)
+    return state, key / np.linalg.norm(key), value, beta
+
+
+check_delta = Function(
+    "`delta(state, key, value, beta)`, one step of the delta rule, from (d, v), (d,), (v,) and a "
+    "number to the state (d, v).",
+    right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s),
+    cases=[_write(3, 3, 0.4), _write(4, 3, 1.0)], mistakes={
+        "that adds: first take away what the state holds under the key":
+            lambda s, k, v, beta: s + beta * np.outer(k, v),
+        "that adds, and at full strength": lambda s, k, v, beta: s + np.outer(k, v),
+        "the sign: what is held goes, the value comes":
+            lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s),
+        "beta is missing": lambda s, k, v, beta: s + np.outer(k, v - k @ s),
+        "beta counts for what is taken away, too":
+            lambda s, k, v, beta: s + np.outer(k, beta * v - k @ s),
+        "beta counts for what is written, too":
+            lambda s, k, v, beta: s + np.outer(k, v - beta * (k @ s)),
+        "only the change is left: add it to the state":
+            lambda s, k, v, beta: beta * np.outer(k, v - k @ s),
+        "forgetting the whole state is a decay, the delta rule changes what is under the key":
+            lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
+        "rows are the features of keys": lambda s, k, v, beta: s + beta * np.outer(v - k @ s, k),
+    }, rtol=1e-9, atol=1e-9,
+)  # fmt: skip

@@ -1,110 +1,79 @@
-"""Check functions of "What it costs".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "What it costs"."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bookkit.exercises.answers import Answer, Expected, check
+from bookkit.exercises.exercise import Function
 
 
-def check_block(flops: Answer) -> None:
-    """Check the operations of a Transformer's block whose feed-forward layer is 4 e wide.
-
-    Args:
-        flops: `flops(n, e)`, from the number of tokens and the width to the operations of all
-            products in one forward pass, a multiplication and an addition each.
-    """
-
-    def expected(n: int, e: int) -> Expected:
-        square = n * e * e
-        weights, pairs = 24.0 * square, 4.0 * n * n * e
-        return weights + pairs, {
-            "a multiplication and an addition are two operations": (weights + pairs) / 2,
-            "scores and blend meet every pair of tokens": weights,
-            "scores are one product of all pairs, the blend is another": weights + pairs / 2,
-            "attention has four projections: the output's, too": weights - 2 * square + pairs,
-            "feed-forward has two products, of e and 4 e each": weights - 8 * square + pairs,
-            "that is training: the forward pass alone is asked for": 3 * (weights + pairs),
-        }
-
-    cases = [(7, 12), (512, 64), (1, 3)]
-    check(flops, cases, expected, otherwise="flops({}, {}): got {got:g}, which is not it")
+def _block(n: int, e: int, products: float = 12, pairs: float = 2) -> float:
+    """Count the operations of some products by e * e weights, and of some of all pairs."""
+    return 2.0 * products * n * e * e + 2.0 * pairs * n * n * e
 
 
-def check_crossing(crossing: Answer) -> None:
-    """Check the length at which attention does as many operations as the feed-forward layer.
+check_block = Function(
+    "`flops(n, e)`, from the number of tokens and the width to the operations of all products in "
+    "one forward pass of a Transformer's block whose feed-forward layer is 4 e wide, a "
+    "multiplication and an addition each.",
+    right=_block, cases=[(7, 12), (512, 64), (1, 3)], mistakes={
+        "a multiplication and an addition are two operations": lambda n, e: _block(n, e) / 2,
+        "scores and blend meet every pair of tokens": lambda n, e: _block(n, e, pairs=0),
+        "scores are one product of all pairs, the blend is another":
+            lambda n, e: _block(n, e, pairs=1),
+        "attention has four projections: the output's, too": lambda n, e: _block(n, e, products=11),
+        "feed-forward has two products, of e and 4 e each": lambda n, e: _block(n, e, products=8),
+        "that is training: the forward pass alone is asked for": lambda n, e: 3 * _block(n, e),
+    }, otherwise="flops({}, {}): got {got:g}, which is not it",
+)  # fmt: skip
 
-    Args:
-        crossing: `crossing(e, f)`, from the width and the feed-forward layer's to the length at
-            which the layer of attention, projections included, does as many; f is above 2 e.
-    """
+check_crossing = Function(
+    "`crossing(e, f)`, from the width and the feed-forward layer's to the length at which the "
+    "layer of attention, projections included, does as many operations; f is above 2 e.",
+    right=lambda e, f: float(f - 2 * e), cases=[(64, 300), (64, 256), (10, 100)], mistakes={
+        "that is without the projections, which are a part of the layer": lambda e, f: f,
+        "only at f = 4 e: write both sides with e and f, and solve for n": lambda e, f: f / 2,
+        "there are four projections of e by e": lambda e, f: f - e,
+        "there are four projections: queries, keys, values, output": lambda e, f: f - 1.5 * e,
+        "scores and blend are two products of all pairs": lambda e, f: 2 * (f - 2 * e),
+    }, otherwise="crossing({}, {}): got {got:g}, which is not it",
+)  # fmt: skip
 
-    def expected(e: int, f: int) -> Expected:
-        right = float(f - 2 * e)
-        return right, {
-            "that is without the projections, which are a part of the layer": f,
-            "only at f = 4 e: write both sides with e and f, and solve for n": f / 2,
-            "there are four projections of e by e": f - e,
-            "there are four projections: queries, keys, values, output": f - 1.5 * e,
-            "scores and blend are two products of all pairs": 2 * right,
-        }
+check_share = Function(
+    "`share(weights, cache, b)`, what a batch does to the time of a token where memory alone is "
+    "the bound: from the bytes of the weights, those of one sequence's cache and the number of "
+    "sequences to the time of a token, as a part of that with one sequence.",
+    right=lambda weights, cache, b: (weights + b * cache) / (b * (weights + cache)),
+    cases=[(100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)], mistakes={
+        "the weights are read once for all, but each sequence has a cache of its own":
+            lambda weights, cache, b: 1 / b,
+        "that is the time of a step, which writes b tokens":
+            lambda weights, cache, b: (weights + b * cache) / (weights + cache),
+        "that is how many times faster: turn it over":
+            lambda weights, cache, b: b * (weights + cache) / (weights + b * cache),
+        "weights are shared, caches are not":
+            lambda weights, cache, b: (b * weights + cache) / (b * (weights + cache)),
+    }, otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it",
+)  # fmt: skip
 
-    cases = [(64, 300), (64, 256), (10, 100)]
-    check(crossing, cases, expected, otherwise="crossing({}, {}): got {got:g}, which is not it")
+POWERS = (([1, 2, 4, 8], 2.0), ([3, 9, 30, 40], 1.5))
 
-
-def check_share(share: Answer) -> None:
-    """Check what a batch does to the time of a token where memory alone is the bound.
-
-    Args:
-        share: `share(weights, cache, b)`, from the bytes of the weights, those of one sequence's
-            cache and the number of sequences to the time of a token, as a part of that with one
-            sequence.
-    """
-
-    def expected(weights: float, cache: float, b: int) -> Expected:
-        one, many = weights + cache, weights + b * cache
-        one_cache = (b * weights + cache) / (b * one)
-        return many / (b * one), {
-            "the weights are read once for all, but each sequence has a cache of its own": 1 / b,
-            "that is the time of a step, which writes b tokens": many / one,
-            "that is how many times faster: turn it over": b * one / many,
-            "weights are shared, caches are not": one_cache,
-        }
-
-    cases = [(100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)]
-    check(share, cases, expected, otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it")
-
-
-def check_exponents(exponents: Answer) -> None:
-    """Check the exponents from each length to the next.
-
-    Args:
-        exponents: `exponents(lengths, times)`, from n lengths and n times to the n - 1 exponents
-            of the power laws between neighbours.
-    """
-
-    def expected(lengths: list[int], times: list[float]) -> Expected:
-        n, time = np.array(lengths), np.array(times)
-        slower = time[1:] / time[:-1]
-        longer, logarithms = np.log(n[1:] / n[:-1]), np.log(slower)
-        from_first = np.log(time[1:] / time[0]) / np.log(n[1:] / n[0])
-        return logarithms / longer, {
-            "that is by how much the time is multiplied: take logarithms": slower,
-            "divide by the logarithm of the ratio of the lengths": logarithms,
-            "lengths need not double: divide by the logarithm of their ratio": np.log2(slower),
-            "time belongs above, length below": longer / logarithms,
-            "from each length to the next, not from the first": from_first,
-        }
-
-    cases = [
-        (lengths, [5 * n**power + 7 * n for n in lengths])
-        for lengths, power in (([1, 2, 4, 8], 2.0), ([3, 9, 30, 40], 1.5))
-    ]
-    otherwise = "exponents({0}, ...): got {got}, not it"
-    axes = "(n - 1,), one between neighbours"
-    check(exponents, cases, expected, axes=axes, otherwise=otherwise)
+check_exponents = Function(
+    "`exponents(lengths, times)`, from n lengths and n times to the n - 1 exponents of the power "
+    "laws between neighbours.",
+    right=lambda lengths, times: np.diff(np.log(times)) / np.diff(np.log(lengths)),
+    cases=[(lengths, [5 * n**power + 7 * n for n in lengths]) for lengths, power in POWERS],
+    mistakes={
+        "that is by how much the time is multiplied: take logarithms":
+            lambda lengths, times: np.exp(np.diff(np.log(times))),
+        "divide by the logarithm of the ratio of the lengths":
+            lambda lengths, times: np.diff(np.log(times)),
+        "lengths need not double: divide by the logarithm of their ratio":
+            lambda lengths, times: np.diff(np.log2(times)),
+        "time belongs above, length below":
+            lambda lengths, times: np.diff(np.log(lengths)) / np.diff(np.log(times)),
+        "from each length to the next, not from the first": lambda lengths, times: (
+            np.log(np.array(times[1:]) / times[0]) / np.log(np.array(lengths[1:]) / lengths[0])
+        ),
+    }, axes="(n - 1,), one between neighbours", otherwise="exponents({0}, ...): got {got}, not it",
+)  # fmt: skip

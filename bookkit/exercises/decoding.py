@@ -1,52 +1,11 @@
-"""Check functions of "Decoding".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "Decoding"."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Expected, Numbers
-
-
-def check_top_p(keep: Answer) -> None:
-    """Check a distribution cut to its nucleus (Holtzman et al., 2020).
-
-    Args:
-        keep: `keep(probabilities, p)`, from an array (n,) that sums to 1 to the array (n,) from
-            which a word is drawn.
-    """
-
-    def expected(given: Numbers, p: float) -> Expected:
-        right = _nucleus(given, p)
-        ordered = np.sort(given)[::-1]
-        fewer = np.zeros_like(given)
-        fewer[np.argsort(-given)] = _normal(np.where(np.cumsum(ordered) <= p, ordered, 0.0))
-        cut = np.where(right > 0, 0.0, given)
-        return right, {
-            "what is left must sum to 1 again": given - cut,
-            "the words have changed places: undo the sorting": -np.sort(-right),
-            "the word that reaches p belongs to the nucleus": fewer,
-            "the improbable words are left: begin with the most probable": _normal(cut),
-            "nothing is cut": given,
-        }
-
-    listed = ([0.1, 0.4, 0.2, 0.3], 0.65), ([0.05, 0.15, 0.7, 0.1], 0.5), ([0.25, 0.35, 0.4], 1.0)
-    cases = [(np.array(probabilities), p) for probabilities, p in listed]
-    answers.check(keep, cases, expected, otherwise="keep({}, {}): got {got}, which is not it")
-
-
-def _nucleus(given: Numbers, p: float) -> Numbers:
-    order = np.argsort(-given)
-    count = int(np.argmax(np.cumsum(given[order]) >= p - 1e-12)) + 1
-    kept = np.zeros_like(given)
-    kept[order[:count]] = given[order[:count]]
-    return _normal(kept)
+from bookkit.exercises.answers import Numbers
+from bookkit.exercises.exercise import Function, Several, Value
 
 
 def _normal(weights: Numbers) -> Numbers:
@@ -54,89 +13,101 @@ def _normal(weights: Numbers) -> Numbers:
     return weights / total if total else weights
 
 
-def check_words_left(words_left: Answer) -> None:
-    """Check how many words min-p 0.1 leaves after a temperature of 2, and before it.
-
-    Args:
-        words_left: `words_left(probabilities)`, from an array (n,) that sums to 1 to two numbers:
-            the words left if the temperature comes first, and if the cut comes first.
-    """
-    for listed in ([0.5, 0.3, 0.1, 0.04, 0.03, 0.02, 0.006, 0.004], [0.6, 0.3, 0.07, 0.03]):
-        given = np.array(listed)
-        share = given / given.max()
-        heated, cut = (int((share >= least).sum()) for least in (0.01, 0.1))
-        cold = int((share >= 0.1**0.5).sum())
-        first = {
-            "a temperature of 2 takes the square root, so a hundredth is enough": cut,
-            "a temperature of 2 flattens: the power is 1/2, not 2": cold,
-        }
-        second = {
-            "here the cut comes first, and the temperature cuts nothing": heated,
-            "min-p asks for a tenth of the highest probability, not for 0.1": int(
-                (given >= 0.1).sum()
-            ),
-        }
-        got = answers.called(words_left, given)
-        parts = {"temperature first": (heated, first), "cut first": (cut, second)}
-        hint = "words_left({}): got {got:g}, which is not it"
-        wanted = "two numbers, (temperature first, cut first)"
-        answers.compare_parts(got, parts, wanted, case=(given,), otherwise=hint)
-    print("Right.")
+def _cut(given: Numbers, p: float, spare: int = 1) -> Numbers:
+    """Keep the most probable words that stay below p, and one more, or none."""
+    order = np.argsort(-given)
+    count = int((np.cumsum(given[order]) < p - 1e-12).sum()) + spare
+    kept = np.zeros_like(given)
+    kept[order[:count]] = given[order[:count]]
+    return kept
 
 
-def check_draft(rate: float, replacement: Sequence[float]) -> None:
-    """Check the rate of acceptance of a small draft, and what replaces a refused word.
+CUTS = ([0.1, 0.4, 0.2, 0.3], 0.65), ([0.05, 0.15, 0.7, 0.1], 0.5), ([0.25, 0.35, 0.4], 1.0)
 
-    Args:
-        rate: how often a proposed word is kept.
-        replacement: (3,) the distribution from which a refused word is replaced.
-    """
-    draft, target = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.3])
-    shared, lacking = np.minimum(draft, target), np.maximum(target - draft, 0)
-    parts = {
-        "rate": (
-            shared.sum(),
-            {
-                "that is how often a word is refused": 1 - shared.sum(),
-                "each word counts as often as it is proposed": np.minimum(1, target / draft).mean(),
-            },
-        ),
-        "replacement": (
-            lacking / lacking.sum(),
-            {
-                "divide by the sum: a distribution sums to 1": lacking,
-                "not the model itself: it would get its favourite words twice": target,
-                "what the model gives beyond the draft, not the draft beyond the model": np.maximum(
-                    draft - target, 0
-                )
-                / lacking.sum(),
-            },
-        ),
-    }
-    wanted = "a number and three numbers"
-    answers.compare_parts(
-        (rate, replacement), parts, wanted, otherwise="got {got}, which is not it"
-    )
-    print("Right.")
+check_top_p = Function(
+    "`keep(probabilities, p)`, a distribution cut to its nucleus (Holtzman et al., 2020), from an "
+    "array (n,) that sums to 1 to the array (n,) from which a word is drawn.",
+    right=lambda given, p: _normal(_cut(given, p)),
+    cases=[(np.array(given), p) for given, p in CUTS], mistakes={
+        "what is left must sum to 1 again": _cut,
+        "the words have changed places: undo the sorting":
+            lambda given, p: -np.sort(-_normal(_cut(given, p))),
+        "the word that reaches p belongs to the nucleus":
+            lambda given, p: _normal(_cut(given, p, spare=0)),
+        "the improbable words are left: begin with the most probable":
+            lambda given, p: _normal(given - _cut(given, p)),
+        "nothing is cut": lambda given, p: given,
+    }, otherwise="keep({}, {}): got {got}, which is not it",
+)  # fmt: skip
 
 
-def check_written(written: Answer) -> None:
-    """Check what a wrong speculative decoding writes, which replaces a refused word by the model's.
+def _left(given: Numbers, least: float) -> int:
+    return int((given / given.max() >= least).sum())
 
-    Args:
-        written: `written(draft, target)`, from two arrays (n,) that sum to 1 to a third one.
-    """
 
-    def expected(draft: Numbers, target: Numbers) -> Expected:
-        kept = np.minimum(draft, target)
-        right = kept + (1 - kept.sum()) * target
-        return right, {
-            "so a right program writes: here a refused word is replaced otherwise": target,
-            "a refused word is replaced: add what comes then": kept,
-            "the replacement comes only as often as a word is refused": kept + target,
-            "it is drawn from the model, not from the draft": kept + (1 - kept.sum()) * draft,
-        }
+LISTED = [0.5, 0.3, 0.1, 0.04, 0.03, 0.02, 0.006, 0.004], [0.6, 0.3, 0.07, 0.03]
 
-    listed = ([0.6, 0.3, 0.1], [0.4, 0.4, 0.2]), ([0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1])
-    cases = [(np.array(draft), np.array(target)) for draft, target in listed]
-    answers.check(written, cases, expected, otherwise="written({}, {}): got {got}, which is not it")
+check_words_left = Function(
+    "`words_left(probabilities)`, from an array (n,) that sums to 1 to how many words min-p 0.1 "
+    "leaves if a temperature of 2 comes first, and if the cut comes first.",
+    right=lambda given: (_left(given, 0.01), _left(given, 0.1)),
+    cases=[(np.array(given),) for given in LISTED], parts={
+        "temperature first": {
+            "a temperature of 2 takes the square root, so a hundredth is enough":
+                lambda given: _left(given, 0.1),
+            "a temperature of 2 flattens: the power is 1/2, not 2":
+                lambda given: _left(given, 0.1**0.5),
+        },
+        "cut first": {
+            "here the cut comes first, and the temperature cuts nothing":
+                lambda given: _left(given, 0.01),
+            "min-p asks for a tenth of the highest probability, not for 0.1":
+                lambda given: int((given >= 0.1).sum()),
+        },
+    }, kind="two numbers, (temperature first, cut first)",
+    otherwise="words_left({}): got {got:g}, which is not it",
+)  # fmt: skip
+
+DRAFT, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.5, 0.3])
+SHARED = np.minimum(DRAFT, TARGET)
+
+check_draft = Several(
+    "By hand, for a small draft (0.5, 0.3, 0.2) of a model (0.2, 0.5, 0.3).",
+    rate=Value("How often a proposed word is kept.", right=SHARED.sum(), mistakes={
+        "that is how often a word is refused": 1 - SHARED.sum(),
+        "each word counts as often as it is proposed": (SHARED / DRAFT).mean(),
+    }, otherwise="got {got}, which is not it"),
+    replacement=Value(
+        "(3,) the distribution from which a refused word is replaced.",
+        right=_normal(TARGET - SHARED), mistakes={
+            "divide by the sum: a distribution sums to 1": TARGET - SHARED,
+            "not the model itself: it would get its favourite words twice": TARGET,
+            "what the model gives beyond the draft, not the draft beyond the model":
+                _normal(DRAFT - SHARED),
+        }, otherwise="got {got}, which is not it",
+    ),
+)  # fmt: skip
+
+
+def _written(draft: Numbers, target: Numbers, replacement: Numbers) -> Numbers:
+    kept = np.minimum(draft, target)
+    written: Numbers = kept + (1 - kept.sum()) * replacement
+    return written
+
+
+PAIRS = ([0.6, 0.3, 0.1], [0.4, 0.4, 0.2]), ([0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1])
+
+check_written = Function(
+    "`written(draft, target)`, what a wrong speculative decoding writes, which replaces a refused "
+    "word by the model's: from two arrays (n,) that sum to 1 to a third one.",
+    right=lambda draft, target: _written(draft, target, target),
+    cases=[(np.array(draft), np.array(target)) for draft, target in PAIRS], mistakes={
+        "so a right program writes: here a refused word is replaced otherwise":
+            lambda draft, target: target,
+        "a refused word is replaced: add what comes then": np.minimum,
+        "the replacement comes only as often as a word is refused":
+            lambda draft, target: np.minimum(draft, target) + target,
+        "it is drawn from the model, not from the draft":
+            lambda draft, target: _written(draft, target, draft),
+    }, otherwise="written({}, {}): got {got}, which is not it",
+)  # fmt: skip

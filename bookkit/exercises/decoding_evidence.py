@@ -1,43 +1,47 @@
-"""Check functions of "Decoding: evidence".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercise of "Decoding: evidence"."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, fail
+from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.exercise import Function
 
 
-def check_best(best: Answer) -> None:
-    """Check which of several sentences a beam returns under a length penalty (Wu et al., 2016).
+def _factor(words: list[int], penalty: float) -> Numbers:
+    factor: Numbers = ((5 + np.array(words)) / 6) ** penalty
+    return factor
 
-    Args:
-        best: `best(log_probs, lengths, penalty)`, from a list of log-probabilities and one of
-            lengths, ends included, to the index of the winner.
-    """
+
+def _winner(scores: Any) -> int:
+    return int(np.argmax(scores))
+
+
+def _place(got: Any, *_: Any) -> int:
+    if isinstance(got, bool) or not isinstance(got, int | np.integer):
+        refuse(got, "the place of the winner, a whole number")
+    return int(got)
+
+
+check_best = Function(
+    "`best(log_probs, lengths, penalty)`, which of several sentences a beam returns under a length "
+    "penalty (Wu et al., 2016), from a list of log-probabilities and one of lengths, ends "
+    "included, to the index of the winner.",
+    right=lambda log_probs, words, penalty: _winner(log_probs / _factor(words, penalty)),
     # In the first, every known mistake lets another sentence win.
-    for log_probs, lengths, penalty in (
+    cases=[
         ([-2.2, -8.3, -3.2, -8.1, -4.5, -2.8], [3, 5, 11, 10, 16, 1], 1.0),
         ([-4.3, -6.0, -8.3, -3.2, -2.8, -3.7], [19, 18, 14, 13, 9, 5], 0.6),
-    ):
-        got = answers.called(best, log_probs, lengths, penalty)
-        if isinstance(got, bool) or not isinstance(got, int | np.integer):
-            answers.refuse(got, "the place of the winner, a whole number")
-        totals, words = np.array(log_probs), np.array(lengths)
-        factors = ((5 + words) / 6) ** penalty
-        if got == np.argmax(totals / factors):
-            continue
-        upwards, longer, mean = -totals / factors, totals * factors, totals / words
-        mistakes = {
-            "log-probabilities are negative: the largest is the one nearest to 0": upwards,
-            "divide by the factor: a long sentence has a log-probability farther from 0": longer,
-            "the mean a word is another penalty: the factor has 5 + length, and an exponent": mean,
-            "the penalty is not used": totals,
-        }
-        answers.hint_at(got, {hint: np.argmax(scores) for hint, scores in mistakes.items()})
-        fail(f"best({log_probs}, {lengths}, {penalty}): got {int(got)}, which is not it")
-    print("Right.")
+    ],
+    mistakes={
+        "log-probabilities are negative: the largest is the one nearest to 0":
+            lambda log_probs, words, penalty: _winner(-(log_probs / _factor(words, penalty))),
+        "divide by the factor: a long sentence has a log-probability farther from 0":
+            lambda log_probs, words, penalty: _winner(log_probs * _factor(words, penalty)),
+        "the mean a word is another penalty: the factor has 5 + length, and an exponent":
+            lambda log_probs, words, penalty: _winner(np.divide(log_probs, words)),
+        "the penalty is not used": lambda log_probs, words, penalty: _winner(log_probs),
+    }, read=_place, otherwise="best({}, {}, {}): got {got:g}, which is not it",
+)  # fmt: skip

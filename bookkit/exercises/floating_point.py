@@ -1,124 +1,75 @@
-"""Check functions of "Softmax in floating point".
-
-Each compares your answer, or what your function gives, with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Softmax in floating point"."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Numbers, fail
+from bookkit.exercises.answers import Answer, Flags, Numbers, called, refuse
+from bookkit.exercises.exercise import Function, Several, Value, Verdict
 from companion.attention import masked_softmax
 
-Flags = NDArray[np.bool_]
 
-LARGE = (1000.0, 1001.0, 1003.0)
-"""The scores of the exercise by hand."""
-
-
-def check_ends(ends: Answer) -> None:
-    """Check a function that says how the softmax of the textbook ends in float16.
-
-    Args:
-        ends: `ends(scores)`, from an array (k,) of float16 scores, from which nothing is
-            subtracted, to "weights", "zeros" or "NaN".
-    """
-    cases: tuple[tuple[list[float], str, str], ...] = (
-        ([0.0, 1.0, 2.0], "weights", "every exponential fits, and so does their sum"),
-        ([10.0] * 6, "zeros", "each exponential is 22,026, and six of them are too large a sum"),
-        ([12.0, 3.0], "NaN", "exp(12) is already infinite, and inf / inf is NaN"),
-        ([11.0], "weights", "one exponential of 59,874 fits"),
-        ([-20.0, -19.0], "NaN", "both exponentials are rounded to 0, and 0 / 0 is NaN"),
-        ([-20.0, 0.0], "weights", "one exponential is 1, so the sum is not 0"),
-        ([11.0, 11.0, -3.0], "zeros", "two times 59,874 is more than 65,504"),
-    )
-    for scores, wanted, why in cases:
-        with np.errstate(all="ignore"):
-            got = answers.called(ends, np.array(scores, dtype=np.float16))
-        if got not in ("weights", "zeros", "NaN"):
-            answers.refuse(got, '"weights", "zeros" or "NaN"')
-        if got != wanted:
-            fail(f'scores {scores}: got "{got}", wanted "{wanted}": {why}')
-    print("Right.")
+def _ending(got: Any) -> Any:
+    if got not in ("weights", "zeros", "NaN"):
+        refuse(got, '"weights", "zeros" or "NaN"')
+    return got
 
 
-def check_large(weights: Any, lse: Any) -> None:
-    """Check the softmax of 1000, 1001 and 1003 by hand: two digits after the point will do.
-
-    Args:
-        weights: (3,) the weights.
-        lse: the logarithm of the sum of the exponentials.
-    """
-    highest = max(LARGE)
-    powers = np.exp(np.array(LARGE) - highest)
-    right = powers / powers.sum()
-    mistakes: Mapping[str, Any] = {
-        "those are the exponentials: divide each by their sum": powers,
-        "the largest score has the largest weight: the signs are turned around": right[::-1],
-        "the scores themselves are not the weights": np.array(LARGE) / sum(LARGE),
-    }
-    answers.compare(weights, right, mistakes, where="weights: ", axes="(3,)", rtol=0, atol=0.006)
-    log_of_sum = math.log(float(powers.sum()))
-    of_lse: Mapping[str, Any] = {
-        "add the largest score again, which you subtracted before": log_of_sum,
-        "that is the largest score: the two others add something": highest,
-        "the sum is added to the largest score: take its logarithm first": highest + powers.sum(),
-    }
-    answers.compare(lse, np.array(highest + log_of_sum), of_lse, where="lse: ", rtol=0, atol=0.006)
-    print("Right.")
+def _in_half(ends: Answer, scores: list[float]) -> Any:
+    return called(ends, np.array(scores, dtype=np.float16))
 
 
-def check_softmax(softmax: Answer) -> None:
-    """Check a masked softmax: large scores, forbidden keys, and a row with nothing allowed.
+check_ends = Verdict(
+    "`ends(scores)`, how the softmax of the textbook ends in float16: from an array (k,) of "
+    'float16 scores, from which nothing is subtracted, to "weights", "zeros" or "NaN".',
+    suspects=[
+        (([0.0, 1.0, 2.0],), "weights", "every exponential fits, and so does their sum"),
+        (([10.0] * 6,), "zeros", "each exponential is 22,026, and six of them are too large a sum"),
+        (([12.0, 3.0],), "NaN", "exp(12) is already infinite, and inf / inf is NaN"),
+        (([11.0],), "weights", "one exponential of 59,874 fits"),
+        (([-20.0, -19.0],), "NaN", "both exponentials are rounded to 0, and 0 / 0 is NaN"),
+        (([-20.0, 0.0],), "weights", "one exponential is 1, so the sum is not 0"),
+        (([11.0, 11.0, -3.0],), "zeros", "two times 59,874 is more than 65,504"),
+    ],
+    ask=_in_half, read=_ending, says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
+)  # fmt: skip
 
-    Args:
-        softmax: `softmax(scores, mask)`, from an array (q, k) and a boolean one, True = may
-            attend, to weights (q, k); zeros in a row where nothing is allowed.
-    """
-    generator = np.random.default_rng(5)
-    scores = generator.normal(size=(4, 6))
-    mask = np.arange(6) <= np.arange(4)[:, None] + 1
-    _check_weights(softmax, scores, mask)
-    _check_weights(softmax, scores + 1000.0, mask, "with scores near 1000")
-    lonely = mask.copy()
-    lonely[2] = False
-    _check_weights(softmax, scores, lonely, "with nothing allowed in a row")
-    decoy = np.where(mask, scores - 1000.0, 1000.0)
-    _check_weights(softmax, decoy, mask, "where the forbidden scores are the largest")
-    print("Right.")
+LARGE = np.array([1000.0, 1001.0, 1003.0])
+POWERS = np.exp(LARGE - LARGE.max())
+LOG_OF_SUM = math.log(POWERS.sum())
+
+check_large = Several(
+    "The softmax of 1000, 1001 and 1003 by hand: two digits after the point will do.",
+    weights=Value("(3,) the weights.", right=POWERS / POWERS.sum(), mistakes={
+        "those are the exponentials: divide each by their sum": POWERS,
+        "the largest score has the largest weight: the signs are turned around":
+            (POWERS / POWERS.sum())[::-1],
+        "the scores themselves are not the weights": LARGE / LARGE.sum(),
+    }, axes="(3,)", rtol=0, atol=0.006),
+    lse=Value(
+        "The logarithm of the sum of the exponentials.",
+        right=np.array(LARGE.max() + LOG_OF_SUM), mistakes={
+            "add the largest score again, which you subtracted before": LOG_OF_SUM,
+            "that is the largest score: the two others add something": LARGE.max(),
+            "the sum is added to the largest score: take its logarithm first":
+                LARGE.max() + POWERS.sum(),
+        }, rtol=0, atol=0.006,
+    ),
+)  # fmt: skip
 
 
-def _check_weights(softmax: Answer, scores: Numbers, mask: Flags, when: str = "") -> None:
-    with np.errstate(all="ignore"):
-        got = answers.as_array(answers.called(softmax, scores, mask), axes="(q, k)")
-    right = masked_softmax(scores, mask)
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    everywhere = powers / powers.sum(-1, keepdims=True)
-    over_queries = masked_softmax(np.ascontiguousarray(scores.T), np.ascontiguousarray(mask.T)).T
-    of_zeros = masked_softmax(scores * mask)
-    mistakes = {
-        "the mask is upside down: True means may attend": masked_softmax(scores, ~mask),
-        "the mask is missing": everywhere,
-        "the mask has to come before the softmax: what it takes away afterwards, the others do "
-        "not get": everywhere * mask,
-        "a score of 0 is a score like any other: a forbidden key needs -inf": of_zeros,
-        "a row sums to 1; that is the axis of the keys, the last": over_queries,
-    }
-    otherwise = _weights_hint(got, scores, mask, when)
-    answers.compare(got, right, mistakes, axes="(q, k)", otherwise=otherwise, atol=1e-9)
+def _weights(scores: Numbers, mask: Flags, penalty: float, highest: Any) -> Numbers:
+    """Give forbidden keys a penalty, and subtract something."""
+    powers = np.exp(np.where(mask, scores, penalty) - highest)
+    weights: Numbers = powers / powers.sum(-1, keepdims=True)
+    return weights
 
 
-def _weights_hint(got: Numbers, scores: Numbers, mask: Flags, when: str) -> str:
+def _off(got: Numbers, scores: Numbers, mask: Flags) -> str:
     """Say what goes wrong with some weights that no known mistake gives."""
-    if got.shape != scores.shape:
-        return ""
     dead = ~mask.any(-1)
     if dead.any() and np.isnan(got[dead]).any():
         return "a row with nothing allowed is NaN: its maximum is -inf, or its sum is 0"
@@ -126,42 +77,73 @@ def _weights_hint(got: Numbers, scores: Numbers, mask: Flags, when: str) -> str:
         return "a row with nothing allowed averages all keys: with -1e9 all scores tie; use -inf"
     lost = np.isnan(got).any() or np.allclose(got[~dead], 0)
     if lost and scores[~mask].min() > scores[mask].max():
-        return f"all weights are lost {when}: subtract the largest of the allowed scores"
+        return "all weights are lost {when}: subtract the largest of the allowed scores"
     if not np.isfinite(got).all():
-        return f"not all weights are finite {when}: subtract the largest score of the row first"
-    return f"the shape is right, the weights are not {when}".strip()
+        return "not all weights are finite {when}: subtract the largest score of the row first"
+    return "the shape is right, the weights are not {when}"
 
 
-def check_sums_narrowly(sums_narrowly: Answer) -> None:
-    """Check a function that finds out whether an attention loses the terms of a long sum.
+DRAWN = np.random.default_rng(5).normal(size=(4, 6))
+MASK = np.arange(6) <= np.arange(4)[:, None] + 1
 
-    Args:
-        sums_narrowly: `sums_narrowly(attention)`, from `attention(query, key, value)` on bfloat16
-            tensors (q, d), (k, d), (k, v) to True or False.
-    """
-    import torch
+check_softmax = Function(
+    "`softmax(scores, mask)`, from an array (q, k) and a boolean one, True = may attend, to "
+    "weights (q, k), however large the scores are; zeros in a row where nothing is allowed.",
+    right=masked_softmax, cases={
+        "": (DRAWN, MASK),
+        "with scores near 1000": (DRAWN + 1000, MASK),
+        "with nothing allowed in a row": (DRAWN, MASK & (np.arange(4)[:, None] != 2)),
+        "where the forbidden scores are the largest": (np.where(MASK, DRAWN - 1000, 1000), MASK),
+    },
+    mistakes={
+        "the mask is upside down: True means may attend":
+            lambda scores, mask: masked_softmax(scores, ~mask),
+        "the mask is missing": lambda scores, mask: masked_softmax(scores),
+        "the mask has to come before the softmax: what it takes away afterwards, the others do "
+        "not get": lambda scores, mask: masked_softmax(scores) * mask,
+        "a score of 0 is a score like any other: a forbidden key needs -inf":
+            lambda scores, mask: masked_softmax(scores * mask),
+        "a row sums to 1; that is the axis of the keys, the last":
+            lambda scores, mask: masked_softmax(scores.T.copy(), mask.T.copy()).T,
+    },
+    examples={
+        "a row with nothing allowed is NaN": lambda scores, mask: _weights(
+            scores, mask, -math.inf, np.where(mask, scores, -math.inf).max(-1)[:, None]
+        ),
+        "a row with nothing allowed averages all keys": lambda scores, mask: _weights(
+            scores, mask, -1e9, np.where(mask, scores, -1e9).max(-1)[:, None]
+        ),
+        "all weights are lost where the forbidden scores are the largest": lambda scores, mask: (
+            _weights(scores, mask | ~mask.any(-1)[:, None], -math.inf, scores.max(-1)[:, None])
+            * mask.any(-1)[:, None]
+        ),
+        "not all weights are finite with scores near 1000":
+            lambda scores, mask: _weights(scores, mask, -math.inf, 0),
+    }, axes="(q, k)", otherwise=_off, atol=1e-9,
+)  # fmt: skip
 
-    def sound(query: Any, key: Any, value: Any) -> Any:
-        scores = query.float() @ key.float().mT
-        return (masked_softmax(scores) @ value.float()).to(query.dtype)
 
-    def running(query: Any, key: Any, value: Any) -> Any:
-        scores = query.float() @ key.float().mT
-        powers = (scores - scores.amax(-1, keepdim=True)).exp().to(query.dtype)
-        total = torch.zeros(len(powers), dtype=query.dtype)
-        for power in powers.unbind(-1):
-            total = total + power
-        return (powers.float() @ value.float() / total[:, None].float()).to(query.dtype)
+def _sound(query: Any, key: Any, value: Any) -> Any:
+    scores = query.float() @ key.float().mT
+    return (masked_softmax(scores) @ value.float()).to(query.dtype)
 
-    def seen(attention: Answer) -> Any:
-        got = answers.called(sums_narrowly, attention)
-        if not isinstance(got, bool | np.bool_):
-            answers.refuse(got, "True or False")
-        return bool(got)
 
-    if seen(sound):
-        fail("an attention whose sums are wide is accused: bfloat16 rounds its output as well, so "
-             "ask for values that bfloat16 can write exactly, such as 1")  # fmt: skip
-    if not seen(running):
-        fail("a sum that stops at 256 is not found: give it more than 256 keys, and equal ones")
-    print("Right.")
+def _running(query: Any, key: Any, value: Any) -> Any:
+    scores = query.float() @ key.float().mT
+    powers = (scores - scores.amax(-1, keepdim=True)).exp().to(query.dtype)
+    total = 0 * powers[..., 0]
+    for power in powers.unbind(-1):
+        total = total + power
+    return (powers.float() @ value.float() / total[:, None].float()).to(query.dtype)
+
+
+check_sums_narrowly = Verdict(
+    "`sums_narrowly(attention)`, whether an attention loses the terms of a long sum, from "
+    "`attention(query, key, value)` on bfloat16 tensors (q, d), (k, d), (k, v) to True or False.",
+    suspects=[
+        ((_sound,), False, "an attention whose sums are wide is accused: bfloat16 rounds its "
+         "output as well, so ask for values that bfloat16 can write exactly, such as 1"),
+        ((_running,), True, "a sum that stops at 256 is not found: give it more than 256 keys, "
+         "and equal ones"),
+    ],
+)  # fmt: skip

@@ -1,8 +1,4 @@
-"""Check functions of "From scratch".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "From scratch"."""
 
 from __future__ import annotations
 
@@ -12,144 +8,131 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Numbers, fail
+from bookkit.exercises.answers import Answer, Flags, Numbers, Sign, fail, named
+from bookkit.exercises.exercise import Function, Several, Value, Verdict
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.masks import causal_mask
 from companion.scores import dot_score
 
-Flags = NDArray[np.bool_]
 Attention = Callable[[Numbers, Numbers, Numbers], Numbers]
-NO_SCALE = "the scale is missing on the way back"
-SWAPPED = "query and key are swapped, which stops with an error only where their numbers differ"
+
+SENTENCE = ["she", "works", "in", "the", "new", "house"]
 
 
-def check_kept(kept: Any) -> None:
-    """Check which words keep their output when a causal mask is left out.
-
-    Args:
-        kept: the list of these words, of "she works in the new house".
-    """
-    sentence = ["she", "works", "in", "the", "new", "house"]
+def _words(kept: Any) -> set[str]:
     if not isinstance(kept, list | tuple | set) or not all(isinstance(one, str) for one in kept):
-        fail(f"got {answers.named(kept)}, wanted a list of words")
-    given = set(kept)
-    if unknown := given - set(sentence):
-        fail(f"got {', '.join(sorted(unknown))}, wanted words of the sentence: {sentence}")
-    if not given:
-        fail("got no word: one of them sees all six words with the mask already")
-    if "she" in given:
-        fail("she sees only itself with the mask, and all six words without it")
-    if given != {"house"}:
-        fail("a word keeps its output only if the mask hides nothing from it")
-    print("Right.")
+        fail(f"got {named(kept)}, wanted a list of words")
+    if unknown := set(kept) - set(SENTENCE):
+        fail(f"got {', '.join(sorted(unknown))}, wanted words of the sentence: {SENTENCE}")
+    return set(kept)
 
 
-def check_columns(weights: Any, sums: Any) -> None:
-    """Check the weights of three words with equal scores, if the softmax goes down the columns.
-
-    Args:
-        weights: (3, 3), a row for each query; the mask is causal.
-        sums: (3,), what the rows sum to.
-    """
-    allowed = causal_mask(3, like=np.zeros(1))
-    right = masked_softmax(np.zeros((3, 3)), allowed.T).T
-    by_rows = masked_softmax(np.zeros((3, 3)), allowed)
-    ahead = masked_softmax(np.zeros((3, 3)), allowed.T)
-    mistakes = {
-        "the rows sum to 1, as they should: here the columns do, by mistake": by_rows,
-        "queries and keys are exchanged: a row is a query, a column a key": ahead,
-        "the mask is still there: a word that comes later has the weight 0": np.full((3, 3), 1 / 3),
-    }
-    parts = {
-        "weights": (right, mistakes),
-        "sums": (
-            right.sum(1),
-            {
-                "these are the sums of the columns, which are 1; add up each row": np.ones(3),
-                "from the first query to the last, please": right.sum(1)[::-1],
-            },
+check_kept = Value(
+    "The list of the words of *she works in the new house* that keep their output when a causal "
+    "mask is left out.",
+    right=["house"], mistakes={
+        "got no word: one of them sees all six words with the mask already": [],
+        "she sees only itself with the mask, and all six words without it": Sign(
+            lambda kept: "she" in kept, ["she", "house"]
         ),
-    }
-    answers.compare_parts((weights, sums), parts, "weights and sums", rtol=0, atol=0.006)
-    print("Right.")
+    },
+    examples={
+        "a word keeps its output only if the mask hides nothing from it": ["new", "house"],
+        "got home, wanted words of the sentence": ["home"],
+    }, read=_words, otherwise="a word keeps its output only if the mask hides nothing from it",
+)  # fmt: skip
+
+ALLOWED, EQUAL = causal_mask(3, like=np.zeros(1)), np.zeros((3, 3))
+BY_COLUMNS = masked_softmax(EQUAL, ALLOWED.T).T
+
+check_columns = Several(
+    "Three words with equal scores and a causal mask, if the softmax goes down the columns.",
+    weights=Value("(3, 3), a row for each query.", right=BY_COLUMNS, mistakes={
+        "the rows sum to 1, as they should: here the columns do, by mistake":
+            masked_softmax(EQUAL, ALLOWED),
+        "queries and keys are exchanged: a row is a query, a column a key": BY_COLUMNS.T,
+        "the mask is still there: a word that comes later has the weight 0":
+            np.full((3, 3), 1 / 3),
+    }, rtol=0, atol=0.006),
+    sums=Value("(3,), what the rows sum to.", right=BY_COLUMNS.sum(1), mistakes={
+        "these are the sums of the columns, which are 1; add up each row": np.ones(3),
+        "from the first query to the last, please": BY_COLUMNS.sum(1)[::-1],
+    }, rtol=0, atol=0.006),
+)  # fmt: skip
 
 
-def check_grouped_gradient(grouped_gradient: Answer) -> None:
-    """Check the gradients of attention whose query heads share keys and values.
-
-    Args:
-        grouped_gradient: `grouped_gradient(query, key, value, gradient)`, from (h, q, d),
-            (g, k, d), (g, k, v) and the gradient at the output, (h, q, v), to the gradients at
-            query, key and value, each of the shape of what it belongs to.
-    """
-    h, g, q, k, d, v = 6, 3, 4, 5, 7, 2
-    generator = np.random.default_rng(4)
-    shapes = (h, q, d), (g, k, d), (g, k, v), (h, q, v)
-    query, key, value, gradient = (generator.normal(size=shape) for shape in shapes)
-    owner, scale = np.arange(h) * g // h, d**-0.5
+def _of_heads(
+    query: Numbers, key: Numbers, value: Numbers, gradient: Numbers, *, centred: bool = True
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the gradients of attention at the queries, and at a key and value for each."""
+    owner, scale = np.arange(len(query)) * len(key) // len(query), query.shape[-1] ** -0.5
     weights = masked_softmax(scale * dot_score(query, key[owner]))
     at_weights = dot_score(gradient, value[owner])
     mean = (weights * at_weights).sum(-1, keepdims=True)
-    at_scores = scale * weights * (at_weights - mean)
-    unshifted = scale * weights * at_weights
-    of_query = at_scores @ key[owner]
-    of_keys, of_values = at_scores.mT @ query, weights.mT @ gradient
-    no_mean = "the row's mean, D, is not taken off"
-    parts = {
-        "query": (of_query, {NO_SCALE: of_query / scale, no_mean: unshifted @ key[owner]}),
-        "key": _of_groups(of_keys, g, scale),
-        "value": _of_groups(of_values, g, scale),
-    }
-    parts["key"][1][no_mean] = _of_groups(unshifted.mT @ query, g, scale)[0]
-    got = answers.called(grouped_gradient, query, key, value, gradient)
-    wanted = "three gradients: query, key, value"
-    answers.compare_parts(got, parts, wanted, rtol=1e-6, atol=1e-9)
-    print("Right.")
+    at_scores = scale * weights * (at_weights - (mean if centred else 0))
+    return at_scores @ key[owner], at_scores.mT @ query, weights.mT @ gradient
 
 
-def _of_groups(of_heads: Numbers, g: int, scale: float) -> tuple[Numbers, dict[str, Numbers]]:
+def _added(of_heads: Numbers, g: int) -> Numbers:
     """Add the gradients of the query heads that share a key or value head."""
-    h, *rest = of_heads.shape
-    right = of_heads.reshape(g, h // g, *rest).sum(1)
-    alternating = of_heads.reshape(h // g, g, *rest).sum(0)
-    return right, {
-        NO_SCALE: right / scale,
-        "what the query heads of a group ask for is added, not averaged": right * g / h,
-        "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": alternating,
-        "a gradient for each query head: those that share a head are added": of_heads,
-    }
+    added: Numbers = of_heads.reshape(g, -1, *of_heads.shape[1:]).sum(1)
+    return added
 
 
-def check_test(test: Answer) -> None:
-    """Check a test of causal attention: it passes what is right, and finds what is not.
-
-    Args:
-        test: `test(attention)`, to True if the attention is right. The attention takes arrays
-            (h, q, d), (h, k, d) and (h, k, v) with q <= k, and gives (h, q, v); its last query
-            stands at the last key, and no query sees a later key. False, or an error, says that
-            it is wrong.
-    """
-    for attention in (_causal, _causal_by_loops):
-        if not _passes(test, attention):
-            fail("your test turns down an attention that is right: is it too strict, or wrong?")
-    for hint, mistake in MISTAKES.items():
-        if _passes(test, mistake):
-            fail(f"your test lets a mistake pass: {hint}")
-    print("Right.")
+def _grouped(query: Numbers, key: Numbers, *rest: Any, centred: bool = True) -> tuple[Numbers, ...]:
+    of_query, of_key, of_value = _of_heads(query, key, *rest, centred=centred)
+    return of_query, _added(of_key, len(key)), _added(of_value, len(key))
 
 
-def _passes(test: Answer, attention: Attention) -> bool:
-    """Say whether the attention passes; an error is a no."""
-    try:
-        verdict = test(attention)
-    except Exception:
-        return False
-    if not isinstance(verdict, bool | np.bool_):
-        fail(f"your test gives {answers.named(verdict)}, wanted True or False")
-    return bool(verdict)
+def _rescaled(place: int, query: Numbers, *rest: Numbers) -> Numbers:
+    return _grouped(query, *rest)[place] * math.sqrt(query.shape[-1])
+
+
+def _uncentred(place: int, *given: Numbers) -> Numbers:
+    return _grouped(*given, centred=False)[place]
+
+
+def _averaged(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbers:
+    return _grouped(query, key, *rest)[place] * len(key) / len(query)
+
+
+def _in_turns(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbers:
+    of_heads = _of_heads(query, key, *rest)[place]
+    in_turns: Numbers = of_heads.reshape(-1, len(key), *of_heads.shape[1:]).sum(0)
+    return in_turns
+
+
+def _apart(place: int, *given: Any) -> Numbers:
+    return _of_heads(*given)[place]
+
+
+NO_SCALE = "the scale is missing on the way back"
+NO_MEAN = "the row's mean, D, is not taken off"
+SHARED: dict[str, Answer] = {
+    NO_SCALE: _rescaled,
+    "what the query heads of a group ask for is added, not averaged": _averaged,
+    "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": _in_turns,
+    "a gradient for each query head: those that share a head are added": _apart,
+}
+"""Mistakes at what is shared, of its place and what the answer is called with."""
+DICE = np.random.default_rng(4)
+
+check_grouped_gradient = Function(
+    "`grouped_gradient(query, key, value, gradient)`, the gradients of attention whose query heads "
+    "share keys and values, from (h, q, d), (g, k, d), (g, k, v) and the gradient at the output, "
+    "(h, q, v), to those at query, key and value, each of the shape of what it belongs to.",
+    right=_grouped,
+    cases=[[DICE.normal(size=size) for size in ((6, 4, 7), (3, 5, 7), (3, 5, 2), (6, 4, 2))]],
+    parts={
+        "query": {NO_SCALE: partial(_rescaled, 0), NO_MEAN: partial(_uncentred, 0)},
+        "key": {
+            **{hint: partial(mistake, 1) for hint, mistake in SHARED.items()},
+            NO_MEAN: partial(_uncentred, 1),
+        },
+        "value": {hint: partial(mistake, 2) for hint, mistake in SHARED.items()},
+    }, kind="three gradients: query, key, value", rtol=1e-6, atol=1e-9,
+)  # fmt: skip
 
 
 def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Flags:
@@ -197,10 +180,6 @@ def _with_weights(weights: Callable[[Numbers, Flags], Numbers]) -> Attention:
     )
 
 
-def _swapped(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-    return attend(masked_softmax(_scores(key, query), _allowed(query, key)), value)
-
-
 def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
     output = _causal(query, key, value)
     h, q, v = output.shape
@@ -209,24 +188,53 @@ def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 MISTAKES: dict[str, Attention] = {
     "no scale": _with_scale(lambda value: 1.0),
-    "the scale is that of the values' width; give keys and values different widths": (
-        _with_scale(lambda value: value.shape[-1] ** -0.5)
+    "the scale is that of the values' width; give keys and values different widths":
+        _with_scale(lambda value: value.shape[-1] ** -0.5),
+    "the softmax goes over the queries":
+        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT),
+    "query and key are swapped, which stops with an error only where their numbers differ": (
+        lambda query, key, value: attend(
+            masked_softmax(_scores(key, query), _allowed(query, key)), value
+        )
     ),
-    "the softmax goes over the queries": (
-        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT)
-    ),
-    SWAPPED: _swapped,
     "no mask": scaled_dot_product_attention,
     "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
-    "the mask is aligned with the first key; give it fewer queries than keys": (
-        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2]))
-    ),
+    "the mask is aligned with the first key; give it fewer queries than keys":
+        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2])),
     "the mask allows one key too many": _with_mask(partial(_allowed, shift=1)),
-    "the mask comes after the softmax, so that the future is in the denominator": (
-        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed)
-    ),
-    "forbidden scores are 1e-9 instead of minus infinity": (
-        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9)))
-    ),
+    "the mask comes after the softmax, so that the future is in the denominator":
+        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed),
+    "forbidden scores are 1e-9 instead of minus infinity":
+        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9))),
     "heads and queries are mixed up on the way out; give it more than one head": _viewed,
-}
+}  # fmt: skip
+
+
+def _passes(test: Answer, attention: Attention) -> bool:
+    """Say whether the attention passes; an error is a no."""
+    try:
+        verdict = test(attention)
+    except Exception:
+        return False
+    if not isinstance(verdict, bool | np.bool_):
+        fail(f"your test gives {named(verdict)}, wanted True or False")
+    return bool(verdict)
+
+
+check_test = Verdict(
+    "`test(attention)`, True if an attention is right. The attention takes arrays (h, q, d), "
+    "(h, k, d) and (h, k, v) with q <= k, and gives (h, q, v); its last query stands at the last "
+    "key, and no query sees a later key. False, or an error, says that it is wrong.",
+    suspects=[
+        *(
+            ((attention,), True, "your test turns down an attention that is right: is it too "
+             "strict, or wrong?")
+            for attention in (_causal, _causal_by_loops)
+        ),
+        *(
+            ((mistake,), False, f"your test lets a mistake pass: {hint}")
+            for hint, mistake in MISTAKES.items()
+        ),
+    ],
+    ask=_passes,
+)  # fmt: skip

@@ -1,8 +1,4 @@
-"""Check functions of "Gradients by hand", and the wrong backward passes that its pages try.
-
-Each check compares your answer, or what your function gives, with a computation of its own, and
-prints "Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Gradients by hand", and the wrong backward passes that its pages try."""
 
 from __future__ import annotations
 
@@ -12,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Numbers, fail
+from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.exercise import Function, Several, Value
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.scores import scaled_dot_score
 
@@ -100,23 +96,17 @@ def _query_for_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers)
 
 
 MISTAKES: dict[str, tuple[Backward, frozenset[str]]] = {
-    "the mean is left out": (
-        lambda *given: backward(*given, mean=_without_mean),
-        frozenset({"query", "key"}),
-    ),
-    "a plain mean, not the mean under the weights": (
-        lambda *given: backward(*given, mean=_plain_mean),
-        frozenset({"query", "key"}),
-    ),
-    "the mean is taken over the queries": (
-        lambda *given: backward(*given, mean=_mean_over_queries),
-        frozenset({"query", "key"}),
-    ),
+    "the mean is left out":
+        (lambda *given: backward(*given, mean=_without_mean), frozenset({"query", "key"})),
+    "a plain mean, not the mean under the weights":
+        (lambda *given: backward(*given, mean=_plain_mean), frozenset({"query", "key"})),
+    "the mean is taken over the queries":
+        (lambda *given: backward(*given, mean=_mean_over_queries), frozenset({"query", "key"})),
     "the scale is left out": (_without_scale, frozenset({"query", "key"})),
     "the sign at the key is wrong": (_sign_at_key, frozenset({"key"})),
     "the weights are not transposed at the value": (_not_transposed, frozenset({"value"})),
     "the query stands where the key belongs": (_query_for_key, frozenset({"query"})),
-}
+}  # fmt: skip
 """Wrong backward passes, each with the gradients that are wrong; they run if all shapes agree."""
 
 
@@ -141,122 +131,105 @@ def lowers_loss(wrong: Backward, seed: int, *, n: int = 5, d: int = 4, rate: flo
     return bool((after**2).sum() < (before**2).sum())
 
 
-def check_saturated(at_scores: Any) -> None:
-    """Check the gradients at three scores of which one takes nearly all the weight.
+MEMORY, WANTED = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]), np.array([2.0, 0.0])
+SATURATED = masked_softmax(np.array([[3.0, 15.0, 4.0]]))[0]
+AT_WEIGHTS = MEMORY @ (SATURATED @ MEMORY - WANTED)
+CENTRED = AT_WEIGHTS - SATURATED @ AT_WEIGHTS
 
-    The scores are 3, 15 and 4, the memory is (0, 1), (1, 1) and (2, 0), and (2, 0) is wanted.
+check_saturated = Value(
+    "(3,) the gradients of half the squared distance at three scores, 3, 15 and 4, of which one "
+    "takes nearly all the weight; the memory is (0, 1), (1, 1) and (2, 0), and (2, 0) is wanted.",
+    right=SATURATED * CENTRED, mistakes={
+        "those are the gradients at the weights: go one step further back": AT_WEIGHTS,
+        "the mean under the weights is not taken off": SATURATED * AT_WEIGHTS,
+        "the sign: the error is the blend less what was wanted": -SATURATED * CENTRED,
+        "multiply by the weights at the end": CENTRED,
+    }, axes="(3,)", rtol=1e-3, atol=1e-9,
+)  # fmt: skip
 
-    Args:
-        at_scores: (3,) the gradients of half the squared distance.
-    """
-    memory, wanted = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]), np.array([2.0, 0.0])
-    weights = masked_softmax(np.array([[3.0, 15.0, 4.0]]))[0]
-    at_weights = memory @ (weights @ memory - wanted)
-    right = weights * (at_weights - weights @ at_weights)
-    mistakes = {
-        "those are the gradients at the weights: go one step further back": at_weights,
-        "the mean under the weights is not taken off": weights * at_weights,
-        "the sign: the error is the blend less what was wanted": -right,
-        "multiply by the weights at the end": at_weights - weights @ at_weights,
-    }
-    answers.compare(at_scores, right, mistakes, axes="(3,)", rtol=1e-3, atol=1e-9)
-    print("Right.")
+WEIGHTS, FROM_ABOVE = np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, -1.0])
+KEYS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+OFF = FROM_ABOVE - WEIGHTS @ FROM_ABOVE
 
+check_by_hand = Several(
+    "A small backward pass by hand: the weights are 1/2, 1/4 and 1/4, the gradients at the weights "
+    "are 1, 3 and -1, and the keys are (1, 0), (0, 1) and (1, 1); there is no scale.",
+    at_scores=Value("(3,) the gradients at the scores.", right=WEIGHTS * OFF, mistakes={
+        "the mean is missing: take it off before you multiply by the weights":
+            WEIGHTS * FROM_ABOVE,
+        "multiply by the weights, too": OFF,
+        "the sign: it is the gradient less the mean": -WEIGHTS * OFF,
+    }, axes="(3,)", atol=0.005),
+    at_query=Value("(2,) the gradient at the query.", right=WEIGHTS * OFF @ KEYS, mistakes={
+        "blend the keys with the gradients at the scores, not with the weights": WEIGHTS @ KEYS,
+        "blend with the gradients at the scores, not with those at the weights":
+            FROM_ABOVE @ KEYS,
+    }, axes="(2,)", atol=0.005),
+)  # fmt: skip
 
-def check_by_hand(at_scores: Any, at_query: Any) -> None:
-    """Check a small backward pass by hand.
+DICE = np.random.default_rng(6)
 
-    The weights are 1/2, 1/4 and 1/4, the gradients at the weights are 1, 3 and -1, and the keys
-    are (1, 0), (0, 1) and (1, 1); there is no scale.
+check_general = Function(
+    "`general_backward(query, key, weight, at_scores)`, the way back through the general score, "
+    "query @ weight @ key^T, from (q, d), (k, e), (d, e) and (q, k) to the gradients at query, key "
+    "and weight.",
+    right=lambda q, k, w, s: (s @ k @ w.T, s.T @ q @ w, q.T @ s @ k),
+    cases=[[DICE.normal(size=shape) for shape in ((3, 2), (4, 5), (2, 5), (3, 4))]], parts={
+        "query": {
+            "those are the gradients at query @ weight: go on to the query":
+                lambda q, k, w, s: s @ k,
+        },
+        "key": {
+            "the matrix is missing": lambda q, k, w, s: s.T @ q,
+            "the sign is wrong": lambda q, k, w, s: -s.T @ q @ w,
+        },
+        "weight": {
+            "the gradient has the shape of the matrix: transpose it":
+                lambda q, k, w, s: k.T @ s.T @ q,
+            "every pair of a query and a key counts with its gradient":
+                lambda q, k, w, s: np.outer(q.sum(0), k.sum(0)),
+        },
+    }, kind="three gradients: query, key, weight", why="Do the shapes meet? Transpose.", rtol=1e-6,
+    atol=1e-9,
+)  # fmt: skip
 
-    Args:
-        at_scores: (3,) the gradients at the scores.
-        at_query: (2,) the gradient at the query.
-    """
-    weights, at_weights = np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, -1.0])
-    keys = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    right = weights * (at_weights - weights @ at_weights)
-    hints = {
-        "the mean is missing: take it off before you multiply by the weights": weights * at_weights,
-        "multiply by the weights, too": at_weights - weights @ at_weights,
-        "the sign: it is the gradient less the mean": -right,
-    }
-    query_hints = {
-        "blend the keys with the gradients at the scores, not with the weights": weights @ keys,
-        "blend with the gradients at the scores, not with those at the weights": at_weights @ keys,
-    }
-    answers.compare(at_scores, right, hints, where="at_scores: ", axes="(3,)", atol=0.005)
-    answers.compare(
-        at_query, right @ keys, query_hints, where="at_query: ", axes="(2,)", atol=0.005
-    )
-    print("Right.")
-
-
-def check_general(general_backward: Answer) -> None:
-    """Check the way back through the general score, query @ weight @ key^T.
-
-    Args:
-        general_backward: `general_backward(query, key, weight, at_scores)`, from (q, d), (k, e),
-            (d, e) and (q, k) to the gradients at query, key and weight.
-    """
-    q, k, d, e = 3, 4, 2, 5
-    dice = np.random.default_rng(6)
-    query, key, weight, at_scores = (
-        dice.normal(size=shape) for shape in ((q, d), (k, e), (d, e), (q, k))
-    )
-    got = answers.called(
-        general_backward, query, key, weight, at_scores, why="Do the shapes meet? Transpose."
-    )
-    at_key = at_scores.T @ query @ weight
-    at_weight = query.T @ at_scores @ key
-    parts: dict[str, answers.Expected] = {
-        "query": (
-            at_scores @ key @ weight.T,
-            {"those are the gradients at query @ weight: go on to the query": at_scores @ key},
-        ),
-        "key": (
-            at_key,
-            {
-                "the matrix is missing": at_scores.T @ query,
-                "the sign is wrong": -at_key,
-            },
-        ),
-        "weight": (
-            at_weight,
-            {
-                "the gradient has the shape of the matrix: transpose it": at_weight.T,
-                "every pair of a query and a key counts with its gradient": (
-                    query.sum(0)[:, None] * key.sum(0)
-                ),
-            },
-        ),
-    }
-    answers.compare_parts(got, parts, "three gradients: query, key, weight", rtol=1e-6, atol=1e-9)
-    print("Right.")
+SUSPECTS = {"": (backward, frozenset[str]())} | MISTAKES
 
 
-def check_wrong_parts(wrong_parts: Answer) -> None:
-    """Check a function that finds which gradients of a backward pass are wrong.
+def _named(suspect: Backward) -> tuple[str, frozenset[str]]:
+    """Return the name of a suspect, and the gradients that are wrong."""
+    return next((name, wrong) for name, (one, wrong) in SUSPECTS.items() if one is suspect)
 
-    Args:
-        wrong_parts: `wrong_parts(suspect)`, from a function `suspect(query, key, value, above)`
-            that returns three gradients to the set of the names of those that are wrong: "query",
-            "key" and "value". It is tried on a backward pass that is right, and on seven that
-            are not.
-    """
-    found = answers.called(wrong_parts, backward)
+
+def _names(found: Any, *_: Backward) -> Any:
     if not isinstance(found, set | frozenset):
-        answers.refuse(found, 'a set, such as {"key"}, or set() if nothing is wrong')
-    if found:
-        fail(f"a backward pass that is right is turned down at {_listed(found)}")
-    for name, (suspect, wrong) in MISTAKES.items():
-        found = answers.called(wrong_parts, suspect)
-        if missed := wrong - set(found):
-            fail(f"a mistake passes: {name}, so that it is wrong at {_listed(missed)}")
-        if extra := set(found) - wrong:
-            fail(f"{name}: that does no harm at {_listed(extra)}")
-    print("Right.")
+        refuse(found, 'a set, such as {"key"}, or set() if nothing is wrong')
+    return found
 
 
 def _listed(names: Any) -> str:
     return " and ".join(sorted(map(str, names)))
+
+
+def _misjudged(found: Any, suspect: Backward) -> str:
+    name, wrong = _named(suspect)
+    if not name:
+        return f"a backward pass that is right is turned down at {_listed(found)}"
+    if missed := wrong - found:
+        return f"a mistake passes: {name}, so that it is wrong at {_listed(missed)}"
+    return f"{name}: that does no harm at {_listed(found - wrong)}"
+
+
+check_wrong_parts = Function(
+    "`wrong_parts(suspect)`, from a function `suspect(query, key, value, above)` that returns "
+    'three gradients to the set of the names of those that are wrong: "query", "key" and "value". '
+    "It is tried on a backward pass that is right, and on seven that are not.",
+    right=lambda suspect: _named(suspect)[1],
+    cases=[(suspect,) for suspect, _ in SUSPECTS.values()], examples={
+        "a backward pass that is right is turned down at key": lambda suspect: {"key"},
+        "a mistake passes: the mean is left out, so that it is wrong at key and query":
+            lambda suspect: set(),
+        "the mean is left out: that does no harm at value":
+            lambda suspect: set() if suspect is backward else set(PARTS),
+    }, read=_names, otherwise=_misjudged,
+)  # fmt: skip

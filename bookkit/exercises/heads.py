@@ -1,8 +1,4 @@
-"""Check functions of "Many heads".
-
-Each calls your function or reads your numbers, compares with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Many heads"."""
 
 from __future__ import annotations
 
@@ -11,91 +7,76 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Expected, fail, named
+from bookkit.exercises.answers import Answer, Numbers, called, fail, named
+from bookkit.exercises.exercise import Function, Judged, Several, Value, Verdict
 from companion.attention import scaled_dot_product_attention
 
 QUESTIONS = 4
 CLASSES = 3
 WIDTH = 8
-"""Of the layers that a check is tried on."""
+"""Of the layers that a test is tried on."""
 
 
-def check_gap(gap: Answer) -> None:
-    """Check the smallest distance between the blends of two sentences.
-
-    Args:
-        gap: `gap(weights)`, of a list of weights, one a question that is answered by 0 or 1.
-    """
-
-    def expected(weights: list[float]) -> Expected:
-        sums = [
-            sum(weight for weight, bit in zip(weights, bits, strict=True) if bit)
-            for bits in itertools.product((0, 1), repeat=len(weights))
-        ]
-        apart = [abs(a - b) for a, b in itertools.combinations(sums, 2)]
-        listed = [abs(a - b) for a, b in itertools.pairwise(sums)]
-        return min(apart), {
-            "that is the largest distance of all pairs; the closest pair is the one that is mixed "
-            "up": max(apart),
-            "compare every sentence with every other one, or sort the blends first: neighbours in "
-            "the list need not be neighbours on the line": min(listed),
-            "that is the smallest weight; sums of weights can lie closer to each other": min(
-                weights
-            ),
-        }
-
-    cases = [([4 / 7, 2 / 7, 1 / 7],), ([3 / 6, 2 / 6, 1 / 6],), ([0.5, 0.3, 0.2],), ([0.6, 0.4],)]
-    otherwise = "gap({}): got {got:.3f}, which is not it"
-    answers.check(gap, cases, expected, otherwise=otherwise, rtol=1e-6, atol=1e-9)
+def _blends(weights: list[float]) -> list[float]:
+    """Return the sums of some of the weights, in the order of the sentences."""
+    return [
+        sum(itertools.compress(weights, bits))
+        for bits in itertools.product((0, 1), repeat=len(weights))
+    ]
 
 
-def check_cut(transposed: Any, viewed: Any) -> None:
-    """Check the second head of three words of width 4, cut in both ways.
-
-    Args:
-        transposed: its three rows, cut on the last axis and then transposed.
-        viewed: its three rows by one view.
-    """
-    words = torch.arange(1, 13).reshape(3, 4)
-    right = torch.unflatten(words, -1, (2, 2)).transpose(0, 1)
-    wrong = words.view(2, 3, 2)
-    for name, got, wanted, other in (
-        ("transposed", transposed, right, wrong), ("viewed", viewed, wrong, right)
-    ):  # fmt: skip
-        mistakes = {
-            "that is the first head": wanted[0],
-            "that is what the other cut gives": other[1],
-            "each row is a word, or what passes for one: three rows of two": wanted[1].mT,
-        }
-        answers.compare(
-            _rows(name, got), wanted[1].double(), mistakes, where=f"{name}: ", axes="(n, d)"
-        )
-    print("Right.")
+check_gap = Function(
+    "`gap(weights)`, the smallest distance between the blends of two sentences, of a list of "
+    "weights, one a question that is answered by 0 or 1.",
+    right=lambda weights: min(np.diff(sorted(_blends(weights)))),
+    cases=[
+        ([4 / 7, 2 / 7, 1 / 7],), ([3 / 6, 2 / 6, 1 / 6],), ([0.5, 0.3, 0.2],), ([0.6, 0.4],),
+        ([0.2, 0.3, 0.5],),
+    ],
+    mistakes={
+        "that is the largest distance of all pairs; the closest pair is the one that is mixed "
+        "up": sum,
+        "compare every sentence with every other one, or sort the blends first: neighbours in "
+        "the list need not be neighbours on the line":
+            lambda weights: min(abs(np.diff(_blends(weights)))),
+        "that is the smallest weight; sums of weights can lie closer to each other": min,
+    }, otherwise="gap({}): got {got:.3f}, which is not it", rtol=1e-6, atol=1e-9,
+)  # fmt: skip
 
 
-def _rows(name: str, got: Any) -> Tensor:
+def _rows(got: Any) -> Numbers:
     """Return a table that a reader wrote down."""
     if got is None or got is ...:
-        fail(f"{name}: got nothing yet: put three rows of two numbers in")
+        fail("got nothing yet: put three rows of two numbers in")
     try:
-        table = torch.tensor(got, dtype=torch.float64)
+        return np.array(got, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError):
-        fail(f"{name}: got {named(got)}, wanted three rows of two numbers each")
-    return table
+        fail(f"got {named(got)}, wanted three rows of two numbers each")
 
 
-def check_one_head(weights: Sequence[float], decode: Answer) -> None:
-    """Check that one blend of four values can be told apart again.
+def _second_head(cut: Numbers, other: Numbers) -> Value:
+    return Value("Its three rows.", right=cut[1], mistakes={
+        "that is the first head": cut[0],
+        "that is what the other cut gives": other[1],
+        "each row is a word, or what passes for one: three rows of two": cut[1].T,
+    }, read=_rows, axes="(n, d)")  # fmt: skip
 
-    Args:
-        weights: four attention weights, those of the positions that the four questions ask for.
-        decode: `decode(blend)`, from the weighted sum of their one-hot classes, a list of three
-            numbers, to the four classes in the order of the questions.
-    """
+
+TRANSPOSED = np.arange(1.0, 13.0).reshape(3, 2, 2).swapaxes(0, 1)
+VIEWED = np.arange(1.0, 13.0).reshape(2, 3, 2)
+
+check_cut = Several(
+    "The second head of three words of width 4: cut on the last axis and then transposed, and by "
+    "one view.",
+    transposed=_second_head(TRANSPOSED, VIEWED), viewed=_second_head(VIEWED, TRANSPOSED),
+)  # fmt: skip
+
+
+def _judge_one_head(weights: Sequence[float], decode: Answer) -> None:
     try:
         alpha = [float(weight) for weight in weights]
     except (TypeError, ValueError):
@@ -116,7 +97,7 @@ def check_one_head(weights: Sequence[float], decode: Answer) -> None:
                 why = "equal weights cannot say which class came from which place"
             fail(f"weights: the classes {other} and {classes} give the same blend: {why}")
     for classes, blend in blends.items():
-        got = answers.called(decode, blend)
+        got = called(decode, blend)
         if not isinstance(got, Sequence | Tensor) or len(got) != QUESTIONS:
             fail(f"decode: got {named(got)}, wanted {QUESTIONS} classes")
         decoded = tuple(int(one) for one in got)
@@ -124,7 +105,6 @@ def check_one_head(weights: Sequence[float], decode: Answer) -> None:
             mixed_up = sorted(decoded) == sorted(classes)
             hint = ": the order of the questions counts" if mixed_up else ""
             fail(f"decode: got {decoded} for the classes {classes}{hint}")
-    print("Right.")
 
 
 def _blend(alpha: Sequence[float], classes: Sequence[int]) -> list[float]:
@@ -133,32 +113,32 @@ def _blend(alpha: Sequence[float], classes: Sequence[int]) -> list[float]:
     ]
 
 
-def check_mixes_words(mixes_words: Answer) -> None:
-    """Check a test that tells layers whose heads are cut across words from sound ones.
+BINARY = [8 / 15, 4 / 15, 2 / 15, 1 / 15]
 
-    Args:
-        mixes_words: `mixes_words(layer)`, whether a layer mixes up words; `layer` takes (b, n, 8)
-            tensors in double precision to the same shape, has no positions and no mask.
-    """
-    cases = (
-        ("four sound heads", 4, (_cut, _join), False),
-        ("one sound head", 1, (_cut, _join), False),
-        ("two heads, cut by a view and joined by one", 2, (_viewed, _view_back), True),
-        ("four heads, cut by a view and joined with a transpose", 4, (_viewed, _join), True),
-        ("four heads, cut with a transpose and joined by a view", 4, (_cut, _view_back), True),
-    )
-    for name, num_heads, ways, wrong in cases:
-        got = answers.called(mixes_words, _CutLayer(num_heads, *ways))
-        if isinstance(got, Tensor) and got.numel() == 1:
-            got = got.item()
-        if not isinstance(got, bool):
-            fail(f"mixes_words: got {named(got)}, wanted True or False")
-        if got and not wrong:
-            fail(f"{name} do no wrong: reorder the words and the outputs in the same way, and "
-                 "leave room for rounding")  # fmt: skip
-        if wrong and not got:
-            fail(f"{name}: this layer mixes up words, and your test does not see it")
-    print("Right.")
+
+def _decode(blend: list[float]) -> list[int]:
+    left, found = list(blend), []
+    for weight in BINARY:
+        found.append(max(range(CLASSES), key=left.__getitem__))
+        left[found[-1]] -= weight
+    return found
+
+
+check_one_head = Judged(
+    "Four attention weights, those of the positions that the four questions ask for, and "
+    "`decode(blend)`, from the weighted sum of their one-hot classes, a list of three numbers, to "
+    "the four classes in the order of the questions.",
+    by=_judge_one_head, right=(BINARY, _decode), mistakes={
+        "equal weights cannot say which class came from which place": ([0.25] * 4, _decode),
+        "some weights sum to as much as others": ([0.5, 0.3, 0.15, 0.05], _decode),
+        "weights: got 3, wanted 4, one a question": (BINARY[:3], _decode),
+        "a softmax gives positive numbers that sum to 1": ([8, 4, 2, 1], _decode),
+        "weights: got 'half', wanted 4 numbers": ("half", _decode),
+        "decode: got a list, wanted 4 classes": (BINARY, lambda blend: [0, 0, 0]),
+        "the order of the questions counts": (BINARY, lambda blend: _decode(blend)[::-1]),
+        "decode: got (0, 0, 0, 0) for the classes (0, 0, 0, 1)": (BINARY, lambda blend: [0] * 4),
+    },
+)  # fmt: skip
 
 
 class _CutLayer(nn.Module):
@@ -193,3 +173,26 @@ def _viewed(x: Tensor, num_heads: int) -> Tensor:
 def _view_back(heads: Tensor) -> Tensor:
     b, h, n, d = heads.shape
     return heads.reshape(b, n, h * d)
+
+
+check_mixes_words = Verdict(
+    "`mixes_words(layer)`, whether a layer mixes up words, because its heads are cut across them; "
+    "`layer` takes (b, n, 8) tensors in double precision to the same shape, has no positions and "
+    "no mask.",
+    suspects=[
+        *(
+            ((_CutLayer(num_heads, _cut, _join),), False, f"{name} do no wrong: reorder the words "
+             "and the outputs in the same way, and leave room for rounding")
+            for name, num_heads in (("four sound heads", 4), ("one sound head", 1))
+        ),
+        *(
+            ((_CutLayer(num_heads, cut, join),), True, f"{name}: this layer mixes up words, and "
+             "your test does not see it")
+            for name, num_heads, cut, join in (
+                ("two heads, cut by a view and joined by one", 2, _viewed, _view_back),
+                ("four heads, cut by a view and joined with a transpose", 4, _viewed, _join),
+                ("four heads, cut with a transpose and joined by a view", 4, _cut, _view_back),
+            )
+        ),
+    ],
+)  # fmt: skip

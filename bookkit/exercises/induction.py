@@ -1,18 +1,15 @@
-"""Check functions of "Heads that copy".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "Heads that copy"."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Numbers, compare, fail
+from bookkit.exercises.answers import Mistakes, Numbers, compare
+from bookkit.exercises.exercise import Function, Judged, Several, Value, Verdict
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.scores import dot_score
@@ -45,90 +42,85 @@ def two_heads(text: Sequence[object], sharpness: float) -> tuple[Numbers, Number
     return back, there, attend(there, symbol)
 
 
-def check_two_candidates(of_b: Any, of_c: Any) -> None:
-    """Check what very sharp heads predict after the text a b a c a.
-
-    Args:
-        of_b: the share of b in what the second head brings at the last a.
-        of_c: the share of c.
-    """
-    blend = two_heads("abaca", 50.0)[2][-1]
-    mistakes = {
-        "the latest occurrence is not preferred: both notes say a, so both have the same score": [
-            0, 1
-        ],
-        "the first occurrence is not preferred: both notes say a, so both have the same score": [
-            1, 0
-        ],
-        "the weights of a row add up to 1, and a itself gets none of it": [1 / 3, 1 / 3],
-    }  # fmt: skip
-    compare([of_b, of_c], blend[1:], mistakes, axes="(2,)", rtol=0, atol=0.006)
-    print("Right.")
+SHARES: Mistakes = {
+    "the latest occurrence is not preferred: both notes say a, so both have the same score": [0, 1],
+    "the first occurrence is not preferred: both notes say a, so both have the same score": [1, 0],
+    "the weights of a row add up to 1, and a itself gets none of it": [1 / 3, 1 / 3],
+}
+BLEND = two_heads("abaca", 50.0)[2][-1]
 
 
-def check_weights_by_hand(softer: Any, sharper: Any) -> None:
-    """Check the weight of the second head on the right position, by hand: two digits will do.
+def _judge_shares(of_b: Any, of_c: Any) -> None:
+    compare([of_b, of_c], BLEND[1:], SHARES, axes="(2,)", rtol=0, atol=0.006)
 
-    The text is *she works in the new house she works*, the query its last word, and the notes are
-    taken to be exact.
 
-    Args:
-        softer: the weight if a match has the score 2.
-        sharper: the weight if a match has the score 4.
-    """
-    for name, given, score in (("softer", softer, 2.0), ("sharper", sharper, 4.0)):
-        power = float(np.exp(score))
-        mistakes = {
+check_two_candidates = Judged(
+    "What very sharp heads predict after the text a b a c a: the shares of b and of c in what the "
+    "second head brings at the last a.",
+    by=_judge_shares, right=(0.5, 0.5),
+    mistakes={hint: tuple(shares) for hint, shares in SHARES.items()},
+)  # fmt: skip
+
+
+def _weight(score: float) -> Value:
+    power = float(np.exp(score))
+    return Value(
+        f"The weight if a match has the score {score:g}.",
+        right=power / (power + 7), mistakes={
             "a score of 0 counts, too: its exponential is 1": 1.0,
             "that is the exponential: divide it by the sum over all eight keys": power,
             "eight keys may be looked at: one match, and seven that are none": power / (power + 8),
             "the query may look at itself, too, so that there are eight keys": power / (power + 6),
             "take the exponentials of the scores": score / (score + 7),
-        }
-        right = power / (power + 7)
-        compare(given, right, mistakes, where=f"{name}: ", axes="()", rtol=0, atol=0.006)
-    print("Right.")
+        }, axes="()", rtol=0, atol=0.006,
+    )  # fmt: skip
 
 
-def check_induction(weights: Answer) -> None:
-    """Check the weights of a perfect induction head.
-
-    Args:
-        weights: `weights(tokens)`, from a list of n symbols to (n, n): row i has weight 1 at the
-            position after the latest earlier occurrence of symbol i, and at position 0 if there is
-            none.
-    """
-    for text in ("abcabca", "xyxxy", "abcde"):
-        tokens = list(text)
-        right, itself = _induction(tokens, 1), _induction(tokens, 0)
-        mistakes = {
-            "that is the position of the occurrence: the one after it says what comes next": itself,
-            "the latest occurrence counts, not the first": _induction(tokens, 1, latest=False),
-            "rows are queries, columns are keys": right.T,
-            "a symbol is no earlier occurrence of itself": np.eye(len(tokens), k=1),
-        }
-        got = answers.called(weights, tokens)
-        otherwise = _first_wrong_row(answers.as_array(got), right, text)
-        answers.compare(got, right, mistakes, axes="(n, n)", otherwise=otherwise)
-    print("Right.")
+check_weights_by_hand = Several(
+    "The weight of the second head on the right position, by hand: two digits will do. The text is "
+    "*she works in the new house she works*, the query its last word, and the notes are taken to "
+    "be exact.",
+    softer=_weight(2.0), sharper=_weight(4.0),
+)  # fmt: skip
 
 
-def _first_wrong_row(got: Numbers, right: Numbers, text: str) -> str:
-    if got.shape != right.shape:
-        return ""
-    if np.triu(got, 1).any():
-        return "a weight lies on a later position: no query may look ahead"
-    row = int(np.argmax(np.abs(got - right).max(1) > 1e-6))
-    return f"row {row} of {text!r} is {got[row].tolist()}, which is not it"
-
-
-def _induction(tokens: Sequence[str], shift: int, *, latest: bool = True) -> Numbers:
+def _induction(tokens: Sequence[str], shift: int = 1, *, latest: bool = True) -> Numbers:
     weights = np.zeros((len(tokens), len(tokens)))
     for i, token in enumerate(tokens):
         earlier = [j for j in range(i) if tokens[j] == token]
         position = (earlier[-1] if latest else earlier[0]) + shift if earlier else 0
         weights[i, position] = 1.0
     return weights
+
+
+def _first_wrong_row(got: Numbers, tokens: list[str]) -> str:
+    if np.triu(got, 1).any():
+        return "a weight lies on a later position: no query may look ahead"
+    row = int(np.argmax(np.abs(got - _induction(tokens)).max(1) > 1e-6))
+    return f"row {row} of {''.join(tokens)!r} is {got[row].tolist()}, which is not it"
+
+
+check_induction = Function(
+    "`weights(tokens)`, the weights of a perfect induction head, from a list of n symbols to "
+    "(n, n): row i has weight 1 at the position after the latest earlier occurrence of symbol i, "
+    "and at position 0 if there is none.",
+    right=_induction, cases=[(list(text),) for text in ("abcabca", "xyxxy", "abcde")], mistakes={
+        "that is the position of the occurrence: the one after it says what comes next":
+            partial(_induction, shift=0),
+        "the latest occurrence counts, not the first": partial(_induction, latest=False),
+        "rows are queries, columns are keys": lambda tokens: _induction(tokens).T,
+        "a symbol is no earlier occurrence of itself": lambda tokens: np.eye(len(tokens), k=1),
+    },
+    examples={
+        "a weight lies on a later position: no query may look ahead":
+            lambda tokens: np.ones((len(tokens), len(tokens))),
+        "row 4 of 'abcabca' is [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], which is not it": (
+            lambda tokens: np.where(
+                np.arange(len(tokens))[:, None] < 4, _induction(tokens), np.eye(len(tokens))
+            )
+        ),
+    }, axes="(n, n)", otherwise=_first_wrong_row,
+)  # fmt: skip
 
 
 def follows(text: Text) -> Text:
@@ -158,29 +150,20 @@ def steps_back(distance: int) -> Copier:
     return model
 
 
-def check_copies(copies: Answer) -> None:
-    """Check a test that tells a model that copies from one that looks a fixed distance back.
-
-    Args:
-        copies: `copies(model)`, from a model to True or False. `model(text)` turns a list of whole
-            numbers from 0 to 25 into a list as long: the number predicted after each of them.
-    """
-    cases: Mapping[str, tuple[Copier, bool, str]] = {
-        "copier": (follows, True, "a model that copies is refused: ask only for what the "
-                   "repetition decides, from the last letter of the first block on, or one later"),
-        "8": (steps_back(8), False, "a model that always looks 8 back passes: try blocks of "
-              "more than one length"),
-        "5": (steps_back(5), False, "a model that always looks 5 back passes: try blocks of "
-              "several lengths, and ask that all are copied"),
-        "same": (list, False, "a model that says the same letter again passes: do not let a "
-                 "block be one letter alone"),
-        "silent": (lambda text: [0] * len(text), False, "a model that always says 0 passes: "
-                   "blocks must have several different letters"),
-    }  # fmt: skip
-    for model, wanted, hint in cases.values():
-        got = answers.called(copies, model)
-        if not isinstance(got, bool | np.bool_):
-            answers.refuse(got, "True or False")
-        if bool(got) is not wanted:
-            fail(hint)
-    print("Right.")
+check_copies = Verdict(
+    "`copies(model)`, whether a model copies, or else looks a fixed distance back. `model(text)` "
+    "turns a list of whole numbers from 0 to 25 into a list as long: the number predicted after "
+    "each of them.",
+    suspects=[
+        ((follows,), True, "a model that copies is refused: ask only for what the repetition "
+         "decides, from the last letter of the first block on, or one later"),
+        ((steps_back(8),), False, "a model that always looks 8 back passes: try blocks of more "
+         "than one length"),
+        ((steps_back(5),), False, "a model that always looks 5 back passes: try blocks of several "
+         "lengths, and ask that all are copied"),
+        ((list,), False, "a model that says the same letter again passes: do not let a block be "
+         "one letter alone"),
+        ((lambda text: [0] * len(text),), False, "a model that always says 0 passes: blocks must "
+         "have several different letters"),
+    ],
+)  # fmt: skip

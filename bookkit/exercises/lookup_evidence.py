@@ -1,120 +1,136 @@
-"""Check functions of "Soft lookup: evidence".
-
-Each calls your function, compares what it gives with a computation of its own, and prints "Right."
-or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Soft lookup: evidence"."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Expected, Numbers
+from bookkit.exercises.answers import Answer, Numbers
+from bookkit.exercises.exercise import Function
 
 
-def check_temperature(temperature_for: Answer) -> None:
-    """Check a function that finds the temperature of a wanted weight.
-
-    Args:
-        temperature_for: `temperature_for(gap, keys, weight)`, the temperature at which the best of
-            `keys` keys gets `weight`, when its score is above all others by `gap` and those tie.
-    """
-
-    def expected(gap: float, keys: int, weight: float) -> Expected:
-        odds = weight / (1 - weight)
-        right = gap / math.log((keys - 1) * odds)
-        base_2 = gap / math.log2((keys - 1) * odds)
-        # At odds of 1 that mistake divides by 0.
-        one_other = gap / math.log(odds) if odds != 1 else math.inf
-        undivided = gap / -math.log(1 - weight)
-        return right, {
-            "that is 1 / T: at a high temperature the best key has little": 1 / right,
-            "a temperature is above 0: mind the sign of the logarithm": -right,
-            "the softmax has e, not 2, as its base": base_2,
-            "all keys - 1 others share the rest, not one": one_other,
-            "the best key is not among the others: there are keys - 1": gap / math.log(keys * odds),
-            "the weights are divided by their sum: e^(-gap / T) is not yet 1 - weight": undivided,
-        }
-
-    cases = [(2.0, 5, 0.9), (0.3, 100, 0.5), (1.0, 2, 0.75)]
-    solve = "Solve weight = 1 / (1 + (keys - 1) e^(-gap / T))"
-    otherwise = "temperature_for({}, {}, {}): got {got:.4g}. " + solve
-    answers.check(temperature_for, cases, expected, otherwise=otherwise, rtol=1e-3, atol=1e-6)
+def _temperature(gap: float, others: float, weight: float) -> float:
+    return gap / math.log(others * weight / (1 - weight))
 
 
-def check_left_out(left_out: Answer) -> None:
-    """Check what every sample is predicted as from the others, out of the weights of all.
+check_temperature = Function(
+    "`temperature_for(gap, keys, weight)`, the temperature at which the best of `keys` keys gets "
+    "`weight`, when its score is above all others by `gap` and those tie.",
+    right=lambda gap, keys, weight: _temperature(gap, keys - 1, weight),
+    cases=[(2.0, 5, 0.9), (0.3, 100, 0.5), (1.0, 2, 0.75)], mistakes={
+        "that is 1 / T: at a high temperature the best key has little":
+            lambda gap, keys, weight: 1 / _temperature(gap, keys - 1, weight),
+        "a temperature is above 0: mind the sign of the logarithm":
+            lambda gap, keys, weight: -_temperature(gap, keys - 1, weight),
+        "the softmax has e, not 2, as its base":
+            lambda gap, keys, weight: _temperature(gap, keys - 1, weight) * math.log(2),
+        "all keys - 1 others share the rest, not one":
+            lambda gap, keys, weight: _temperature(gap, 1, weight),
+        "the best key is not among the others: there are keys - 1": _temperature,
+        "the weights are divided by their sum: e^(-gap / T) is not yet 1 - weight":
+            lambda gap, keys, weight: gap / -math.log(1 - weight),
+    },
+    otherwise="temperature_for({}, {}, {}): got {got:.4g}. Solve weight = 1 / (1 + (keys - 1) "
+    "e^(-gap / T))",
+    rtol=1e-3, atol=1e-6,
+)  # fmt: skip
 
-    Args:
-        left_out: `left_out(weights, value)`, from weights (n, n) whose rows sum to 1, sample i's
-            own weight included, and values (n, v), to predictions (n, v) without it.
-    """
-    n, v = 7, 3
-    dice = np.random.default_rng(4)
-    scores, value = dice.normal(size=(n, n)), dice.normal(size=(n, v))
-    kernels = np.exp(scores)
-    weights = kernels / kernels.sum(1, keepdims=True)
-    others = np.where(np.eye(n, dtype=bool), 0.0, kernels)
-    right = others / others.sum(1, keepdims=True) @ value
-
-    predicted, own = weights @ value, np.diag(weights)[:, None]
-    off = weights - np.diag(np.diag(weights))
-    rows, columns = off / off.sum(1, keepdims=True), off / off.sum(0, keepdims=True)
-    again = np.exp(off) / np.exp(off).sum(1, keepdims=True)
-    powers = np.where(np.eye(n, dtype=bool), 0.0, np.exp(weights))
-    dropped = powers / powers.sum(1, keepdims=True)
-    mistakes = {
-        "every sample still answers for itself": predicted,
-        "what is left of a row does not sum to 1: divide by its sum": off @ value,
-        "divide by what is left of the row, not of the column": columns @ value,
-        "that is the residual, not the prediction": (value - predicted) / (1 - own),
-        "these are weights already: no second softmax": again @ value,
-        "no second softmax, and a weight of 0 gives e^0 = 1": dropped @ value,
-        "row i are the weights of query i: do not transpose": rows.T @ value,
-        "those are the weights; blend the values with them": rows,
-        "take its own share out of the prediction before you divide": predicted / (1 - own),
-    }
-    given, hint = (weights, value), f"wanted (n, v), {right.shape}; what is row i without sample i?"
-    answers.check_call(left_out, given, right, mistakes, otherwise=hint, rtol=1e-3, atol=1e-6)
+DICE = np.random.default_rng(4)
 
 
-def check_line(line_lookup: Answer) -> None:
-    """Check local linear regression: a line of Gaussian weights for each query, read at it.
-
-    Args:
-        line_lookup: `line_lookup(query, key, value, bandwidth)`, from queries (q,), keys (k,) and
-            values (k,) to outputs (q,).
-    """
-    dice = np.random.default_rng(6)
-    key, bandwidth = dice.uniform(size=11), 0.2
-    value, query = np.sin(5 * key), np.array([-0.1, 0.2, 0.55, 0.9, 1.3])
-    kernels = np.exp(-((query[:, None] - key) ** 2) / (2 * bandwidth**2))
-    weights = kernels / kernels.sum(1, keepdims=True)
-    key_mean, value_mean = weights @ key, weights @ value
-    apart = key - key_mean[:, None]
-    together = np.sum(weights * apart * value, axis=1)
-    slope = together / np.sum(weights * apart**2, axis=1)
-    one_slope, one_intercept = np.polyfit(key, value, 1)
-    wide = np.exp(-((query[:, None] - key) ** 2) / bandwidth**2)
-    further, one_line = query - key_mean, one_slope * query + one_intercept
-    through_zero, plain_slope = value_mean + slope * query, value_mean + one_slope * further
-    mistakes = {
-        "that is soft lookup: the line has a slope, too": value_mean,
-        "that is one line for all queries: weigh the keys for each": one_line,
-        "the line goes through the mean key: how far is the query from there?": through_zero,
-        "the wrong way round: the query minus the mean key": value_mean - slope * further,
-        "the slope is a covariance over a variance: divide": value_mean + together * further,
-        "the slope's means are those under the weights, not plain ones": plain_slope,
-        "the kernel has 2 h^2 below the square": _line(wide, query, key, value),
-    }
-    given, right = (query, key, value, bandwidth), value_mean + slope * further
-    hint = "Try it on values that lie on a line: it must give that line back, outside the keys, too"
-    answers.check_call(line_lookup, given, right, mistakes, otherwise=hint, rtol=1e-3, atol=1e-6)
+def _rows(kernels: Numbers) -> Numbers:
+    rows: Numbers = kernels / kernels.sum(1, keepdims=True)
+    return rows
 
 
-def _line(kernels: Numbers, query: Numbers, key: Numbers, value: Numbers) -> Numbers:
-    fit = partial(np.polynomial.Polynomial.fit, key, value, 1)
-    return np.array([fit(w=np.sqrt(row))(q) for q, row in zip(query, kernels, strict=True)])
+def _others(weights: Numbers) -> Numbers:
+    return np.where(np.eye(len(weights), dtype=bool), 0.0, weights)
+
+
+def _own(weights: Numbers) -> Numbers:
+    return np.diag(weights)[:, None]
+
+
+check_left_out = Function(
+    "`left_out(weights, value)`, what every sample is predicted as from the others, from weights "
+    "(n, n) whose rows sum to 1, sample i's own weight included, and values (n, v), to predictions "
+    "(n, v) without it.",
+    right=lambda weights, value: _rows(_others(weights)) @ value,
+    cases=[(_rows(np.exp(DICE.normal(size=(7, 7)))), DICE.normal(size=(7, 3)))], mistakes={
+        "every sample still answers for itself": lambda weights, value: weights @ value,
+        "what is left of a row does not sum to 1: divide by its sum":
+            lambda weights, value: _others(weights) @ value,
+        "divide by what is left of the row, not of the column":
+            lambda weights, value: _rows(_others(weights).T).T @ value,
+        "that is the residual, not the prediction":
+            lambda weights, value: (value - weights @ value) / (1 - _own(weights)),
+        "these are weights already: no second softmax":
+            lambda weights, value: _rows(np.exp(_others(weights))) @ value,
+        "no second softmax, and a weight of 0 gives e^0 = 1":
+            lambda weights, value: _rows(_others(np.exp(weights))) @ value,
+        "row i are the weights of query i: do not transpose":
+            lambda weights, value: _rows(_others(weights)).T @ value,
+        "those are the weights; blend the values with them":
+            lambda weights, value: _rows(_others(weights)),
+        "take its own share out of the prediction before you divide":
+            lambda weights, value: weights @ value / (1 - _own(weights)),
+    }, otherwise="wanted (n, v), (7, 3); what is row i without sample i?", rtol=1e-3, atol=1e-6,
+)  # fmt: skip
+
+
+def _kernels(query: Numbers, key: Numbers, bandwidth: float) -> Numbers:
+    kernels: Numbers = np.exp(-((query[:, None] - key) ** 2) / (2 * bandwidth**2))
+    return kernels
+
+
+def _fit(
+    query: Numbers, key: Numbers, value: Numbers, bandwidth: float
+) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Return each query's mean value, covariance, variance, and distance from its mean key."""
+    weights = _rows(_kernels(query, key, bandwidth))
+    apart = key - (weights @ key)[:, None]
+    together, alone = (weights * apart * value).sum(1), (weights * apart**2).sum(1)
+    return weights @ value, together, alone, query - weights @ key
+
+
+def _line(change: str = "") -> Answer:
+    """Make a local linear regression, one of its parts possibly wrong."""
+
+    def line(query: Numbers, key: Numbers, value: Numbers, bandwidth: float) -> Numbers:
+        mean, together, alone, further = _fit(query, key, value, bandwidth)
+        slope = together / alone
+        if change == "plain slope":
+            slope = np.full_like(slope, np.polyfit(key, value, 1)[0])
+        if change == "no variance":
+            slope = together
+        return mean + slope * {"through 0": query, "backwards": -further}.get(change, further)
+
+    return line
+
+
+KEY = np.random.default_rng(6).uniform(size=11)
+
+check_line = Function(
+    "`line_lookup(query, key, value, bandwidth)`, local linear regression, a line of Gaussian "
+    "weights for each query, read at it: from queries (q,), keys (k,) and values (k,) to outputs "
+    "(q,).",
+    right=_line(), cases=[(np.array([-0.1, 0.2, 0.55, 0.9, 1.3]), KEY, np.sin(5 * KEY), 0.2)],
+    mistakes={
+        "that is soft lookup: the line has a slope, too": lambda *given: _fit(*given)[0],
+        "that is one line for all queries: weigh the keys for each":
+            lambda query, key, value, bandwidth: np.polyval(np.polyfit(key, value, 1), query),
+        "the line goes through the mean key: how far is the query from there?": _line("through 0"),
+        "the wrong way round: the query minus the mean key": _line("backwards"),
+        "the slope is a covariance over a variance: divide": _line("no variance"),
+        "the slope's means are those under the weights, not plain ones": _line("plain slope"),
+        "the kernel has 2 h^2 below the square": (
+            lambda query, key, value, bandwidth: _line()(
+                query, key, value, bandwidth / math.sqrt(2)
+            )
+        ),
+    },
+    otherwise="Try it on values that lie on a line: it must give that line back, outside the keys, "
+    "too",
+    rtol=1e-3, atol=1e-6,
+)  # fmt: skip

@@ -1,8 +1,4 @@
-"""Check functions of "Position".
-
-Each compares your answer, or what your function gives, with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Position"."""
 
 from __future__ import annotations
 
@@ -11,141 +7,171 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Expected, Numbers, fail
-from companion.attention import masked_softmax
+from bookkit.exercises.answers import Numbers, as_array, fail, named
+from bookkit.exercises.exercise import Function, Several, Value
+from companion.attention import masked_softmax, scaled_dot_product_attention
 from companion.positions import alibi_bias, alibi_slopes, rotate
 
-
-def check_same_word(outputs: Answer) -> None:
-    """Check what attention gives for a text that says one word again and again.
-
-    Args:
-        outputs: `outputs(scores, value)`, (n, d_v) from the scores (n, n) and the value (d_v,) that
-            all n words share.
-    """
-
-    def expected(scores: Numbers, value: Numbers) -> Expected:
-        n = len(scores)
-        right = np.tile(value, (n, 1))
-        return right, {
-            "one row for each of the n words is wanted": (value, right[:1], right.T),
-            "the weights of a row sum to 1: take the softmax first": scores @ right,
-            "the softmax is taken along a row, over the keys": masked_softmax(scores.T).T @ right,
-            "the mean is wanted, not the sum": n * right,
-        }
-
-    rng = np.random.default_rng(4)
-    near = alibi_bias(1, 5)[0] + rng.normal(size=(5, 5))
-    cases = [(near, np.array([1.0, -2.0, 0.5])), (rng.normal(size=(3, 3)), np.array([4.0, 1.0]))]
-    answers.check(outputs, cases, expected, rtol=1e-6, atol=1e-6)
+DICE = np.random.default_rng(4)
 
 
-def check_turn(query: Any, key: Any, score: Any, later: Any) -> None:
-    """Check rotations by hand: a quarter turn a position, query (3, 1) at 1, key (2, 1) at 3.
+def _same(scores: Numbers, value: Numbers) -> Numbers:
+    return np.tile(value, (len(scores), 1))
 
-    Args:
-        query: (2,) the turned query.
-        key: (2,) the turned key.
-        score: their product, not divided.
-        later: the product if both words stand ten positions further on.
-    """
-    quarter = np.array([math.pi / 2])
 
-    def turned(vector: tuple[float, float], position: int) -> Numbers:
-        given = np.array([vector], dtype=np.float64)
-        return np.asarray(rotate(given, np.array([position]), frequencies=quarter)[0])
+check_same_word = Function(
+    "`outputs(scores, value)`, (n, d_v), what attention gives for a text that says one word again "
+    "and again, from the scores (n, n) and the value (d_v,) that all n words share.",
+    right=_same,
+    cases=[
+        (alibi_bias(1, 5)[0] + DICE.normal(size=(5, 5)), np.array([1.0, -2.0, 0.5])),
+        (DICE.normal(size=(3, 3)), np.array([4.0, 1.0])),
+    ],
+    mistakes={
+        "one row for each of the n words is wanted": (
+            lambda scores, value: value, lambda scores, value: value[None],
+            lambda scores, value: _same(scores, value).T,
+        ),
+        "the weights of a row sum to 1: take the softmax first":
+            lambda scores, value: scores @ _same(scores, value),
+        "the softmax is taken along a row, over the keys":
+            lambda scores, value: masked_softmax(scores.T).T @ _same(scores, value),
+        "the mean is wanted, not the sum": lambda scores, value: len(scores) * _same(scores, value),
+    }, rtol=1e-6, atol=1e-6,
+)  # fmt: skip
 
-    q, k = turned((3, 1), 1), turned((2, 1), 3)
-    back = "that turns the other way: (a, b) becomes (-b, a)"
-    answers.compare(
-        query, q, {back: turned((3, 1), -1), "the query stands at position 1": turned((3, 1), 2)},
-        where="query: ", axes="(2,)", atol=1e-6,
-    )  # fmt: skip
-    answers.compare(
-        key, k,
-        {back: turned((2, 1), -3), "the key stands at position 3, so it turns three times":
-         (turned((2, 1), 1), turned((2, 1), 2))},
-        where="key: ", axes="(2,)", atol=1e-6,
-    )  # fmt: skip
-    right = float(q @ k)
-    plain = {
+
+def _turned(vector: tuple[float, float], position: int) -> Numbers:
+    """Turn by a quarter a position."""
+    given, quarter = np.array([vector], dtype=np.float64), np.array([math.pi / 2])
+    return np.asarray(rotate(given, np.array([position]), frequencies=quarter)[0])
+
+
+Q, K = _turned((3, 1), 1), _turned((2, 1), 3)
+SCORE = float(Q @ K)
+BACK = "that turns the other way: (a, b) becomes (-b, a)"
+
+check_turn = Several(
+    "Rotations by hand: a quarter turn a position, query (3, 1) at 1, key (2, 1) at 3.",
+    query=Value("(2,) the turned query.", right=Q, mistakes={
+        BACK: _turned((3, 1), -1),
+        "the query stands at position 1": _turned((3, 1), 2),
+    }, axes="(2,)", atol=1e-6),
+    key=Value("(2,) the turned key.", right=K, mistakes={
+        BACK: _turned((2, 1), -3),
+        "the key stands at position 3, so it turns three times": _turned((2, 1), 2),
+    }, axes="(2,)", atol=1e-6),
+    score=Value("Their product, not divided.", right=SCORE, mistakes={
         "that is the product of the two before they turn": 7.0,
-        "the product is not divided here": right / math.sqrt(2),
-        "first times first plus second times second; mind the signs": (-right, 5.0, -5.0),
-    }
-    answers.compare(score, right, plain, where="score: ", atol=1e-6)
-    moved = {"both turn by the same angle, so what stays between them?": -right}
-    answers.compare(later, right, moved, where="later: ", atol=1e-6)
-    print("Right.")
+        "the product is not divided here": SCORE / math.sqrt(2),
+        "first times first plus second times second; mind the signs": (5.0, -5.0),
+    }, atol=1e-6),
+    later=Value(
+        "The product if both words stand ten positions further on.", right=SCORE,
+        mistakes={"both turn by the same angle, so what stays between them?": -SCORE}, atol=1e-6,
+    ),
+)  # fmt: skip
 
 
-def check_bias(bias: Answer) -> None:
-    """Check what ALiBi adds to the scores of a decoder's new words.
-
-    Args:
-        bias: `bias(slopes, new, cached)`, (h, new, cached + new) from the slopes (h,), for new
-            queries behind `cached` keys; what stands at keys to come does not count.
-    """
-    for heads, new, cached in ((3, 4, 0), (2, 1, 5), (4, 3, 2)):
-        slopes = alibi_slopes(heads)
-        answer = answers.called(bias, slopes, new, cached)
-        got = answers.as_array(answer)
-        if got.shape != (heads, new, cached + new):
-            what = f"shape {got.shape}" if got.ndim else answers.named(answer)
-            asked = f"{heads} slopes, {new} new and {cached} cached words"
-            wanted = f"({heads}, {new}, {cached + new}): keys are all words so far"
-            fail(f"got {what} for {asked}, wanted {wanted}")
-        distance = np.arange(cached, cached + new)[:, None] - np.arange(cached + new)
-        right, from_zero = (-slopes[:, None, None] * d for d in (distance, distance - cached))
-        mistakes = {
-            "a far key has to lose: the bias is minus the slope times the distance": -right,
-            "the first new query stands at place `cached`, not at place 0": from_zero,
-            "every head has its own slope": np.broadcast_to(right[:1] / slopes[0], right.shape),
-        }
-        past = distance >= 0
-        got, right = np.where(past, got, 0), np.where(past, right, 0)
-        visible = {hint: np.where(past, wrong, 0) for hint, wrong in mistakes.items()}
-        answers.compare(got, right, visible, rtol=1e-6, atol=1e-6)
-    print("Right.")
+def _bias(slopes: Numbers, new: int, cached: int, *, first: int | None = None) -> Numbers:
+    """Return the bias of queries of which the first stands at a place, else behind the cache."""
+    start = cached if first is None else first
+    distance = np.arange(start, start + new)[:, None] - np.arange(cached + new)
+    return -slopes[:, None, None] * distance
 
 
-def check_step(step: Answer) -> None:
-    """Check one step of a decoder with rotations and a cache.
+def _past(got: Any, slopes: Numbers, new: int, cached: int) -> Numbers:
+    """Read a bias; what stands at keys to come does not count."""
+    bias = as_array(got)
+    if bias.shape != (len(slopes), new, cached + new):
+        what = f"shape {bias.shape}" if bias.ndim else named(got)
+        asked = f"{len(slopes)} slopes, {new} new and {cached} cached words"
+        wanted = f"({len(slopes)}, {new}, {cached + new}): keys are all words so far"
+        fail(f"got {what} for {asked}, wanted {wanted}")
+    return np.tril(bias, cached)
 
-    Args:
-        step: `step(query, key, value, keys, values)`, from a new word's (1, d), (1, d), (1, v) and
-            the cache, rotated keys (n, d) and values (n, v), to its output (1, v).
-    """
-    rng = np.random.default_rng(6)
-    n, d = 5, 6
-    query, key, value = rng.normal(size=(3, n + 1, d))
-    positions = np.arange(n + 1)
-    rotated = rotate(key, positions)
-    last = slice(n, n + 1)
 
-    def output(at_query: int, keys: Numbers, values: Numbers) -> Numbers:
-        scores = rotate(query[last], np.array([at_query])) @ keys.T / math.sqrt(d)
-        weights = np.exp(scores - scores.max())
-        return np.asarray(weights / weights.sum() @ values)
+check_bias = Function(
+    "`bias(slopes, new, cached)`, what ALiBi adds to the scores of a decoder's new words, "
+    "(h, new, cached + new) from the slopes (h,), for new queries behind `cached` keys; what "
+    "stands at keys to come does not count.",
+    right=_bias,
+    cases=[
+        (alibi_slopes(heads), new, cached)
+        for heads, new, cached in ((3, 4, 0), (2, 1, 5), (4, 3, 2))
+    ],
+    mistakes={
+        "a far key has to lose: the bias is minus the slope times the distance":
+            lambda *given: -_bias(*given),
+        "the first new query stands at place `cached`, not at place 0":
+            lambda *given: _bias(*given, first=0),
+        "every head has its own slope": lambda slopes, *rest: _bias(np.ones_like(slopes), *rest),
+    },
+    examples={
+        "got shape (3, 4) for 3 slopes, 4 new and 0 cached words":
+            lambda slopes, new, cached: np.zeros((3, 4)),
+    }, read=_past, rtol=1e-6, atol=1e-6,
+)  # fmt: skip
 
-    def keys_with(new: Numbers) -> Numbers:
-        return np.concatenate([rotated[:n], new])
 
-    at_zero = keys_with(rotate(key[last], np.array([0])))
-    twice = rotate(keys_with(key[last]), positions)
-    behind = "cached keys are rotated already, and the new query stands behind them"
-    last_rotated = np.concatenate([value[:n], rotate(value[last], positions[last])])
-    late = "the new word stands at the number of cached keys: turn it by that many places, not by 0"
-    mistakes = {
-        f"query: {late}": output(0, rotated, value),
-        f"key: {late}": output(n, at_zero, value),
-        f"query and key: {late}": output(0, at_zero, value),
-        "cached keys are rotated already: rotate the new key alone": output(n, twice, value),
-        behind: output(0, twice, value),
-        "values are not rotated": output(n, rotated, rotate(value, positions)),
-        "the new value is not rotated": output(n, rotated, last_rotated),
-        "the new word attends to itself, too": output(n, rotated[:n], value[:n]),
-    }
-    given = query[last], key[last], value[last], rotated[:n], value[:n]
-    answers.check_call(step, given, output(n, rotated, value), mistakes, rtol=1e-6, atol=1e-6)
+def _decoded(query: Numbers, key: Numbers, value: Numbers, *cached: Numbers) -> Numbers:
+    """Attend to a cache, and to the new word."""
+    keys, values = (np.concatenate(pair) for pair in zip(cached, (key, value), strict=True))
+    output: Numbers = scaled_dot_product_attention(query, keys, values)
+    return output
+
+
+def _step(
+    query: Numbers,
+    key: Numbers,
+    value: Numbers,
+    keys: Numbers,
+    values: Numbers,
+    *,
+    query_at: int | None = None,
+    key_at: int | None = None,
+) -> Numbers:
+    n = len(keys)
+    turned = rotate(query, np.array([n if query_at is None else query_at]))
+    turned_key = rotate(key, np.array([n if key_at is None else key_at]))
+    return _decoded(turned, turned_key, value, keys, values)
+
+
+def _twice(
+    query: Numbers, key: Numbers, value: Numbers, keys: Numbers, values: Numbers, **at: int
+) -> Numbers:
+    """Rotate the cached keys again."""
+    return _step(query, key, value, rotate(keys, np.arange(len(keys))), values, **at)
+
+
+def _drawn() -> tuple[Numbers, ...]:
+    """Draw a new word, and a cache of five."""
+    query, key, value = np.random.default_rng(6).normal(size=(3, 6, 6))
+    return query[5:], key[5:], value[5:], rotate(key[:5], np.arange(5)), value[:5]
+
+
+LATE = "the new word stands at the number of cached keys: turn it by that many places, not by 0"
+
+check_step = Function(
+    "`step(query, key, value, keys, values)`, one step of a decoder with rotations and a cache, "
+    "from a new word's (1, d), (1, d), (1, v) and the cache, rotated keys (n, d) and values "
+    "(n, v), to its output (1, v).",
+    right=_step, cases=[_drawn()], mistakes={
+        f"query: {LATE}": lambda *given: _step(*given, query_at=0),
+        f"key: {LATE}": lambda *given: _step(*given, key_at=0),
+        f"query and key: {LATE}": lambda *given: _step(*given, query_at=0, key_at=0),
+        "cached keys are rotated already: rotate the new key alone": _twice,
+        "cached keys are rotated already, and the new query stands behind them":
+            lambda *given: _twice(*given, query_at=0),
+        "values are not rotated": lambda query, key, value, keys, values: _step(
+            query, key, rotate(value, np.array([len(keys)])), keys,
+            rotate(values, np.arange(len(keys))),
+        ),
+        "the new value is not rotated": lambda query, key, value, keys, values: _step(
+            query, key, rotate(value, np.array([len(keys)])), keys, values
+        ),
+        "the new word attends to itself, too": lambda query, key, value, keys, values: (
+            scaled_dot_product_attention(rotate(query, np.array([len(keys)])), keys, values)
+        ),
+    }, rtol=1e-6, atol=1e-6,
+)  # fmt: skip

@@ -1,8 +1,4 @@
-"""Check functions of "Self-attention".
-
-Each compares your answer, or what your function gives, with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Self-attention"."""
 
 from __future__ import annotations
 
@@ -10,154 +6,122 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bookkit.data.plane import plane_words
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, compare_parts, fail
+from bookkit.exercises.answers import Flags, Numbers, refuse
+from bookkit.exercises.exercise import Function, Several, Value, Verdict
 from companion.attention import self_attention
 from companion.masks import causal_mask, sliding_window_mask
 
 TWINS = ("the", "new", "house", "in", "the", "new", "city")
-"""The sentence of `check_twins`."""
-W_QUERY = np.array([[-1.0, 0.0], [2.0, -1.0]])
-W_KEY = np.array([[1.0, 0.0], [1.0, 1.0]])
-"""The matrices of the lesson; its values are the words themselves."""
-
-Layer = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""From words (n, e) to outputs (n, e)."""
-
-
-def check_twins(everywhere: Any, causal: Any) -> None:
-    """Check which words of *the new house in the new city* have equal outputs, without positions.
-
-    Args:
-        everywhere: the pairs of positions, counted from 0, whose outputs are equal if every word
-            sees all words: a set of pairs, empty for none.
-        causal: the same if a word sees itself and the words before it alone.
-    """
-    right = {(i, j) for j, word in enumerate(TWINS) for i in range(j) if TWINS[i] == word}
-    first, second = (_pairs(got) for got in (everywhere, causal))
-    if not first:
-        fail("everywhere: the word the occurs twice. Do its two queries differ? Do its keys?")
-    if first != right:
-        fail(f"everywhere: got {sorted(first)}. Which words go in with equal vectors?")
-    if second == right:
-        fail("causal: the second the sees four words more than the first one")
-    if second:
-        fail(f"causal: got {sorted(second)}. Which words does each of the two see?")
-    print("Right.")
+EQUAL = {(i, j) for j, word in enumerate(TWINS) for i in range(j) if TWINS[i] == word}
 
 
 def _pairs(got: Any) -> set[tuple[int, int]]:
     try:
         return {(min(pair), max(pair)) for pair in map(tuple, got) if len(pair) == 2}
     except TypeError:
-        answers.refuse(got, "a set of pairs, such as {(0, 2)}")
+        refuse(got, "a set of pairs, such as {(0, 2)}")
 
 
-def check_new_house(weights: Any, outputs: Any) -> None:
-    """Check self-attention by hand on the two words *new house*.
-
-    Two digits after the point will do.
-
-    Args:
-        weights: (2, 2), a row for the word that looks.
-        outputs: (2, 2), a row for each word.
-    """
-    names, vectors = plane_words()
-    x = vectors[[names.index("new"), names.index("house")]]
-    output, shares = self_attention(x, W_QUERY, W_KEY, np.eye(2))
-    scores = (x @ W_QUERY) @ (x @ W_KEY).T
-    unscaled = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-    one, _ = self_attention(x, W_KEY, W_QUERY, np.eye(2))
-    compare_parts(
-        (weights, outputs),
-        {
-            "weights": (shares, {
-                "those are the scores: divide by the root of 2, then take the softmax": scores,
-                "divide the scores by the root of 2 first": unscaled,
-                "a row is the word that looks, a column the word that it looks at": shares.T,
-            }),
-            "outputs": (output, {
-                "blend the values, which are the words themselves, and not the keys": (
-                    shares @ x @ W_KEY
-                ),
-                "blend with the row of the word that looks": shares.T @ x,
-                "queries and keys are exchanged": one,
-            }),
+check_twins = Several(
+    "Which words of *the new house in the new city* have equal outputs, without positions: sets of "
+    "pairs of positions, counted from 0, empty for none.",
+    everywhere=Value(
+        "If every word sees all words.", right=EQUAL, mistakes={
+            "the word the occurs twice. Do its two queries differ? Do its keys?": set(),
         },
-        "weights and outputs",
-        axes="(2, 2)", atol=0.011,
-    )  # fmt: skip
-    print("Right.")
+        examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
+        otherwise=lambda pairs: f"got {sorted(pairs)}. Which words go in with equal vectors?",
+    ),
+    causal=Value(
+        "If a word sees itself and the words before it alone.", right=set(),
+        mistakes={"the second the sees four words more than the first one": EQUAL},
+        examples={"got [(0, 4)]. Which words does each of the two see?": {(0, 4)}}, read=_pairs,
+        otherwise=lambda pairs: f"got {sorted(pairs)}. Which words does each of the two see?",
+    ),
+)  # fmt: skip
+
+W_QUERY = np.array([[-1.0, 0.0], [2.0, -1.0]])
+W_KEY = np.array([[1.0, 0.0], [1.0, 1.0]])
+"""The matrices of the lesson; its values are the words themselves."""
+NAMES, VECTORS = plane_words()
+X = VECTORS[[NAMES.index("new"), NAMES.index("house")]]
+OUTPUT, SHARES = self_attention(X, W_QUERY, W_KEY, np.eye(2))
+SCORES = (X @ W_QUERY) @ (X @ W_KEY).T
+
+check_new_house = Several(
+    "Self-attention by hand on the two words *new house*. Two digits after the point will do.",
+    weights=Value("(2, 2), a row for the word that looks.", right=SHARES, mistakes={
+        "those are the scores: divide by the root of 2, then take the softmax": SCORES,
+        "divide the scores by the root of 2 first":
+            np.exp(SCORES) / np.exp(SCORES).sum(-1, keepdims=True),
+        "a row is the word that looks, a column the word that it looks at": SHARES.T,
+    }, axes="(2, 2)", atol=0.011),
+    outputs=Value("(2, 2), a row for each word.", right=OUTPUT, mistakes={
+        "blend the values, which are the words themselves, and not the keys":
+            SHARES @ X @ W_KEY,
+        "blend with the row of the word that looks": SHARES.T @ X,
+        "queries and keys are exchanged": self_attention(X, W_KEY, W_QUERY, np.eye(2))[0],
+    }, axes="(2, 2)", atol=0.011),
+)  # fmt: skip
+
+check_multiplications = Function(
+    "`count(n, e)`, two numbers, of n words of width e, for a layer with one head whose width is "
+    "that of the words: the multiplications for queries, keys and values together, and those for "
+    "all scores and all blends together.",
+    right=lambda n, e: (3 * n * e * e, 2 * n * n * e), cases=[(6, 3), (100, 64), (4096, 512)],
+    mistakes={"the pairs come second": lambda n, e: (2 * n * n * e, 3 * n * e * e)}, parts={
+        "projections": {
+            "queries, keys and values take one matrix each: three in all": lambda n, e: n * e * e,
+        },
+        "pairs": {
+            "a score is a product of two vectors of width e": lambda n, e: 2 * n * n,
+            "the blends are missing: every pair also gives a weight times a value":
+                lambda n, e: n * n * e,
+            "a blend is over all n words, for each of the n words": lambda n, e: n * n * e + n * e,
+        },
+    }, kind="two numbers", otherwise="count({}, {}): got {got:g}, wanted {wanted:g}",
+)  # fmt: skip
 
 
-def check_multiplications(count: Answer) -> None:
-    """Check the multiplications of a layer with one head whose width is that of the words.
-
-    Args:
-        count: `count(n, e)` gives two numbers, of n words of width e: the multiplications for
-            queries, keys and values together, and those for all scores and all blends together.
-    """
-    for n, e in ((6, 3), (100, 64), (4096, 512)):
-        got = answers.as_parts(answers.called(count, n, e), 2, "two numbers")
-        projections, pairs = 3 * n * e * e, 2 * n * n * e
-        found = tuple(answers.as_number(part) for part in got)
-        answers.hint_at(found, {
-            "the pairs come second": (pairs, projections),
-            "queries, keys and values take one matrix each: three in all": (n * e * e, pairs),
-            "a score is a product of two vectors of width e": (projections, 2 * n * n),
-            "the blends are missing: every pair also gives a weight times a value": (
-                projections, n * n * e,
-            ),
-            "a blend is over all n words, for each of the n words": (
-                projections, n * n * e + n * e,
-            ),
-        })  # fmt: skip
-        if found != (projections, pairs):
-            fail(f"count({n}, {e}): got {got}, wanted {(projections, pairs)}")
-    print("Right.")
-
-
-def check_sees_order(sees_order: Answer) -> None:
-    """Check a test that tells whether a layer sees the order of its words.
-
-    Args:
-        sees_order: `sees_order(layer, x)` takes a function from words (n, e) to outputs (n, e)
-            and words to try it on, and returns True if the layer sees their order.
-    """
-    x = np.random.default_rng(6).normal(size=(7, 4))
-    for name, (layer, wanted) in _layers(len(x), x.shape[1]).items():
-        got = answers.called(sees_order, layer, x)
-        if not isinstance(got, bool | np.bool_):
-            answers.refuse(got, "True or False")
-        if got == wanted:
-            continue
-        if name == "every word sees all words":
-            fail("a layer that cannot see the order fails your test: do you move its outputs, too?")
-        if name == "neighbours":
-            fail(
-                "a layer in which words see only their neighbours passes your test: neighbours stay"
-                " neighbours if the sentence is turned round. Try another order"
-            )
-        fail(f"{name}: got {bool(got)}, wanted {wanted}")
-    print("Right.")
-
-
-def _layers(n: int, e: int) -> dict[str, tuple[Layer, bool]]:
+def _layers(n: int, e: int) -> dict[str, tuple[Callable[[Numbers], Numbers], bool]]:
+    """Return layers from words (n, e) to outputs (n, e), and whether they see the order."""
     dice = np.random.default_rng(7)
     query, key, value = (dice.normal(size=(e, e)) for _ in range(3))
+    marks, one = dice.normal(size=(n, e)), np.eye(n, dtype=bool)
     near = sliding_window_mask(n, left=1, right=1)
-    ring = (
-        near | np.eye(n, dtype=bool)[[*range(1, n), 0]] | np.eye(n, dtype=bool)[[-1, *range(n - 1)]]
-    )
-    marks = dice.normal(size=(n, e))
+
+    def attending(mask: Flags | None = None, added: Any = 0.0) -> Callable[[Numbers], Numbers]:
+        return lambda x: self_attention(x + added, query, key, value, mask)[0]
+
     return {
-        "every word sees all words": (lambda x: self_attention(x, query, key, value)[0], False),
+        "every word sees all words": (attending(), False),
         "no attention, a matrix for each word alone": (lambda x: x @ value, False),
-        "neighbours": (lambda x: self_attention(x, query, key, value, near)[0], True),
-        "neighbours in a ring": (lambda x: self_attention(x, query, key, value, ring)[0], True),
-        "words before": (lambda x: self_attention(x, query, key, value, causal_mask(n))[0], True),
-        "positions added": (lambda x: self_attention(x + marks, query, key, value)[0], True),
+        "neighbours": (attending(near), True),
+        "neighbours in a ring": (attending(near | np.roll(one, 1, 1) | np.roll(one, -1, 1)), True),
+        "words before": (attending(causal_mask(n)), True),
+        "positions added": (attending(added=marks), True),
     }
+
+
+WRONG_ABOUT = {
+    "every word sees all words": "a layer that cannot see the order fails your test: do you move "
+    "its outputs, too?",
+    "neighbours": "a layer in which words see only their neighbours passes your test: neighbours "
+    "stay neighbours if the sentence is turned round. Try another order",
+}
+TRIED = np.random.default_rng(6).normal(size=(7, 4))
+
+check_sees_order = Verdict(
+    "`sees_order(layer, x)`, True if a layer sees the order of its words, of a function from words "
+    "(n, e) to outputs (n, e) and words to try it on.",
+    suspects=[
+        (
+            (layer, TRIED),
+            wanted,
+            WRONG_ABOUT.get(name, f"{name}: got {not wanted}, wanted {wanted}"),
+        )
+        for name, (layer, wanted) in _layers(*TRIED.shape).items()
+    ],
+)

@@ -1,8 +1,4 @@
-"""Check functions of "Blocks and tiles".
-
-Each compares your answer, or what your function gives, with a computation of its own, and prints
-"Right." or raises an `AssertionError` that hints at the cause.
-"""
+"""The exercises of "Blocks and tiles"."""
 
 from __future__ import annotations
 
@@ -13,188 +9,161 @@ from typing import Any
 import numpy as np
 
 from bookkit.data.plane import plane_words
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Numbers, check, compare, fail
+from bookkit.exercises.answers import Numbers
+from bookkit.exercises.exercise import Function, Several, Value, Verdict
 from companion.attention import masked_softmax
 from companion.scores import dot_score
-from companion.tiled import merge_attention, online_softmax
+from companion.tiled import merge_attention
 
 Attention = Callable[[Numbers, Numbers, int], float]
 """From scores (k,), values (k,) and the size of a block to one answer."""
 
-PAIR = "two arrays, (output, lse)"
-FIRST = 3
-"""Words in the first half of the sentence, in the exercise by hand."""
+
+def _tops(scores: Numbers, size: int) -> Numbers:
+    """Return the maximum of each block."""
+    return np.array([scores[first : first + size].max() for first in range(0, len(scores), size)])
 
 
-def check_rescales(rescales: Answer) -> None:
-    """Check a function that counts how often the three numbers have to be rescaled.
+def _rises(tops: Numbers) -> int:
+    return int((np.diff(np.maximum.accumulate(tops)) > 0).sum())
 
-    Args:
-        rescales: `rescales(scores, size)`, from scores (k,) that come in blocks of that size to how
-            many blocks after the first one raise the maximum.
-    """
-    cases = (
+
+check_rescales = Function(
+    "`rescales(scores, size)`, how often the three numbers have to be rescaled: from scores (k,) "
+    "that come in blocks of that size to how many blocks after the first one raise the maximum.",
+    right=lambda scores, size: _rises(_tops(scores, size)),
+    cases=[
         (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 1),
-        (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 2),
-        (np.array([9.0, 5.0, 4.0, 3.0, 1.0]), 2),
-        (np.array([-7.0, -7.0, -6.0, -8.0, -6.0, -5.0]), 1),
-        (np.array([2.0, 0.0, 1.0]), 3),
-    )
+        (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 2), (np.array([9.0, 5.0, 4.0, 3.0, 1.0]), 2),
+        (np.array([-7.0, -7.0, -6.0, -8.0, -6.0, -5.0]), 1), (np.array([2.0, 0.0, 1.0]), 3),
+    ],
+    mistakes={
+        "a block with the same maximum changes nothing": lambda scores, size: int(
+            (_tops(scores, size)[1:] >= np.maximum.accumulate(_tops(scores, size))[:-1]).sum()
+        ),
+        "compare with the maximum of all blocks so far, not of the one before":
+            lambda scores, size: int((np.diff(_tops(scores, size)) > 0).sum()),
+        "those are all blocks after the first: some bring nothing larger":
+            lambda scores, size: len(_tops(scores, size)) - 1,
+        "those are the scores that raise it, not the blocks": lambda scores, size: _rises(scores),
+        "the first block finds nothing to rescale":
+            lambda scores, size: _rises(_tops(scores, size)) + 1,
+    }, otherwise="got {got:g}: compare the maximum of each block with that of all blocks before it",
+)  # fmt: skip
 
-    def expected(scores: Numbers, size: int) -> answers.Expected:
-        tops = np.array(
-            [scores[first : first + size].max() for first in range(0, len(scores), size)]
-        )
-        before = np.maximum.accumulate(tops)[:-1]
-        return int((tops[1:] > before).sum()), {
-            "a block with the same maximum changes nothing": int((tops[1:] >= before).sum()),
-            "compare with the maximum of all blocks so far, not of the one before": int(
-                (np.diff(tops) > 0).sum()
-            ),
-            "those are all blocks after the first: some bring nothing larger": len(tops) - 1,
-            "those are the scores that raise it, not the blocks": int(
-                (np.diff(np.maximum.accumulate(scores)) > 0).sum()
-            ),
-            "the first block finds nothing to rescale": int((tops[1:] > before).sum()) + 1,
-        }
-
-    otherwise = "got {got:g}: compare the maximum of each block with that of all blocks before it"
-    check(rescales, cases, expected, otherwise=otherwise)
+WORDS, VECTORS = plane_words()
+SCORES, VALUES = dot_score(VECTORS, VECTORS)[WORDS.index("the")], VECTORS[:, 0]
 
 
-def check_halves(first: Any, second: Any, both: Any, answer: Any) -> None:
-    """Check the row *the*, in two halves, by hand: two digits after the point will do.
-
-    The scores are the dot products of `plane_words`, and a value is the first number of a word.
-
-    Args:
-        first: (3,) maximum, sum and blend of *she works in*.
-        second: (3,) those of *the new house*.
-        both: (3,) those of the two together.
-        answer: the blend over the sum.
-    """
-    words, vectors = plane_words()
-    scores, values = dot_score(vectors, vectors)[words.index("the")], vectors[:, 0]
-    parts = {
-        "first": (first, slice(0, FIRST)),
-        "second": (second, slice(FIRST, 6)),
-        "both": (both, slice(0, 6)),
-    }
-    one, two = (_three(scores[part], values[part]) for _, part in list(parts.values())[:2])
-    for name, (given, part) in parts.items():
-        right = _three(scores[part], values[part])
-        mistakes: dict[str, Any] = {
-            "subtract the maximum before the exponential": _three(
-                scores[part], values[part], highest=0.0
-            ),
-            "the third is a blend: powers times values, not yet divided": [
-                right[0], right[1], right[2] / right[1],
-            ],
-            "the half with the smaller maximum has to be rescaled": [
-                right[0], one[1] + two[1], one[2] + two[2],
-            ],
-        }  # fmt: skip
-        mistakes = {
-            hint: wrong for hint, wrong in mistakes.items() if not np.allclose(wrong, right)
-        }
-        compare(given, right, mistakes, where=f"{name}: ", axes="(3,)", rtol=0, atol=0.011)
-    whole = float((masked_softmax(scores[None]) @ values)[0])
-    halves = {
-        "the halves weigh as their rescaled sums do, not alike": (one[2] / one[1] + two[2] / two[1])
-        / 2,
-        "that is the blend: divide it by the sum": one[2] * math.exp(one[0] - two[0]) + two[2],
-    }
-    compare(answer, whole, halves, where="answer: ", otherwise="got {got:g}", rtol=0, atol=0.006)
-    print("Right.")
-
-
-def _three(scores: Numbers, values: Numbers, highest: float | None = None) -> Numbers:
+def _three(part: slice, highest: float | None = None) -> Numbers:
     """Return maximum, sum and blend of some keys."""
-    if highest is None:
-        maximum, total = online_softmax([scores[None]])
-        blend = (masked_softmax(scores[None]) @ values) * total
-        return np.array([maximum[0], total[0], blend[0]])
-    powers = np.exp(scores - highest)
-    return np.array([highest, powers.sum(), powers @ values])
+    top = SCORES[part].max() if highest is None else highest
+    powers = np.exp(SCORES[part] - top)
+    return np.array([top, powers.sum(), powers @ VALUES[part]])
 
 
-def check_merge(merge: Answer) -> None:
-    """Check that attention to some keys and attention to others becomes attention to all.
+FIRST, SECOND, BOTH = slice(0, 3), slice(3, 6), slice(0, 6)
+ONE, TWO = _three(FIRST), _three(SECOND)
 
-    Args:
-        merge: `merge(output, lse, other_output, other_lse)`, from outputs (q, v) and log-sum-exps
-            (q,) to the merged pair; a half with -inf counts for nothing, and two of them give
-            zeros and -inf.
-    """
+
+def _numbers(part: slice) -> Value:
+    right = _three(part)
+    listed: dict[str, Any] = {
+        "subtract the maximum before the exponential": _three(part, 0.0),
+        "the third is a blend: powers times values, not yet divided": (
+            [*right[:2], right[2] / right[1]]
+        ),
+        "the half with the smaller maximum has to be rescaled": [right[0], *(ONE + TWO)[1:]],
+    }
+    wrong = {hint: one for hint, one in listed.items() if not np.allclose(one, right)}
+    return Value(
+        "(3,) maximum, sum and blend.", right=right, mistakes=wrong, axes="(3,)", rtol=0,
+        atol=0.011,
+    )  # fmt: skip
+
+
+check_halves = Several(
+    "The row *the*, in two halves, by hand, *she works in* and *the new house*: two digits after "
+    "the point will do. The scores are the dot products of `plane_words`, and a value is the first "
+    "number of a word.",
+    first=_numbers(FIRST), second=_numbers(SECOND), both=_numbers(BOTH),
+    answer=Value(
+        "The blend over the sum.", right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
+        mistakes={
+            "the halves weigh as their rescaled sums do, not alike":
+                (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,
+            "that is the blend: divide it by the sum": _three(BOTH)[2],
+        }, otherwise="got {got:g}", rtol=0, atol=0.006,
+    ),
+)  # fmt: skip
+
+
+def _halves() -> dict[str, tuple[Numbers, ...]]:
+    """Draw two outputs with their log-sum-exps, and let some of them have no key."""
     generator = np.random.default_rng(6)
     one, two = generator.normal(size=(2, 5, 3))
     lse, other = generator.normal(size=(2, 5))
-    _check_merged(merge, one, lse, two, other)
-    _check_merged(merge, one, lse + 900.0, two, other + 900.0, "with log-sum-exps near 900")
-    other[1], lse[3] = -math.inf, -math.inf
-    _check_merged(merge, one, lse, two, other, "where one half has no key")
-    one[2], two[2], lse[2], other[2] = 0.0, 0.0, -math.inf, -math.inf
-    _check_merged(merge, one, lse, two, other, "where neither half has a key")
-    print("Right.")
+    lonely, deserted = lse.copy(), other.copy()
+    lonely[3], deserted[1] = -math.inf, -math.inf
+    empty = np.arange(5) == 2
+    zeros = np.where(empty[:, None], 0, one), np.where(empty[:, None], 0, two)
+    none = np.where(empty, -math.inf, lonely), np.where(empty, -math.inf, deserted)
+    return {
+        "": (one, lse, two, other),
+        "with log-sum-exps near 900": (one, lse + 900, two, other + 900),
+        "where one half has no key": (one, lonely, two, deserted),
+        "where neither half has a key": (zeros[0], none[0], zeros[1], none[1]),
+    }
 
 
-def _check_merged(
-    merge: Answer, one: Numbers, lse: Numbers, two: Numbers, other: Numbers, when: str = ""
-) -> None:
-    with np.errstate(all="ignore"):
-        got = answers.called(merge, one, lse, two, other)
-        right, right_lse = merge_attention(one, lse, two, other)
-        share = (lse / (lse + other))[:, None]
-        shared, rest = share * one + (1 - share) * two, np.log(1 + np.exp(-np.abs(lse - other)))
-        of_output = {
-            "halves weigh as their denominators do, not alike": (one + two) / 2,
-            "each half is a mean already; the sum has to be one, too": one + two,
-            "a log-sum-exp is a logarithm: its exponential is the weight": shared,
-            "the weights are exchanged": merge_attention(one, other, two, lse)[0],
-        }
-        of_lse = {
-            "the sums add up, not their logarithms": lse + other,
-            "that is the larger one; the smaller adds something": np.maximum(lse, other),
-            "that is the sum; its logarithm is wanted": np.exp(lse) + np.exp(other),
-            "the logarithm of the sum, without the maximum added back": rest,
-        }
-    names = {"output": "(q, v)", "lse": "(q,)"}
-    for (name, axes), part in zip(names.items(), answers.as_parts(got, 2, PAIR), strict=True):
-        if np.isnan(answers.as_array(part, f"{name}: ", axes)).any():
-            fail(f"NaN {when}: subtract the larger log-sum-exp first, unless it is -inf")
-    parts = {"output": (right, of_output), "lse": (right_lse, of_lse)}
-    otherwise = f"the shape is right, the numbers are not {when}".strip()
-    answers.compare_parts(got, parts, PAIR, otherwise=otherwise, atol=1e-9)
+def _lost(got: Numbers, *_: Numbers) -> str:
+    if np.isnan(got).any():
+        return "NaN {when}: subtract the larger log-sum-exp first, unless it is -inf"
+    return "the shape is right, the numbers are not {when}"
 
 
-def check_depends_on_blocks(depends_on_blocks: Answer) -> None:
-    """Check a function that finds out whether attention in blocks forgets to rescale.
+def _unsafe(one: Numbers, lse: Numbers, two: Numbers, other: Numbers) -> tuple[Numbers, Numbers]:
+    a, b = np.exp(lse), np.exp(other)
+    return (a[:, None] * one + b[:, None] * two) / (a + b)[:, None], np.log(a + b)
 
-    Args:
-        depends_on_blocks: `depends_on_blocks(attention)`, from a function that blends values by
-            `attention(scores, values, size)` to True if its answer depends on the order or the
-            size of the blocks, and else False.
-    """
-    cases: tuple[tuple[Attention, bool, str], ...] = (
-        (_loop(), False, "a loop that rescales is accused: allow for rounding errors"),
-        (_loop(of_sum=False, of_blend=False), True, "a loop that rescales nothing is not found: "
-         "let the largest score come last"),
-        (_loop(of_blend=False), True, "a loop that rescales the sum and not the blend is not "
-         "found: the first values must not be 0"),
-        (_loop(of_sum=False), True, "a loop that rescales the blend and not the sum is not found"),
-        (_loop(rescued=1), True, "a loop that rescales only once is not found: let the maximum "
-         "rise several times"),
-        (_loop(wide=False), True, "a loop that rescales only in blocks of one is not found: try "
-         "larger ones as well"),
-    )  # fmt: skip
-    for attention, wanted, hint in cases:
-        got = answers.called(depends_on_blocks, attention)
-        if not isinstance(got, bool | np.bool_):
-            answers.refuse(got, "True or False")
-        if bool(got) is not wanted:
-            fail(hint)
-    print("Right.")
+
+def _by_logarithms(one: Numbers, lse: Numbers, two: Numbers, other: Numbers) -> Numbers:
+    share = (lse / (lse + other))[:, None]
+    return share * one + (1 - share) * two
+
+
+check_merge = Function(
+    "`merge(output, lse, other_output, other_lse)`, attention to some keys and attention to others "
+    "becomes attention to all: from outputs (q, v) and log-sum-exps (q,) to the merged pair; a "
+    "half with -inf counts for nothing, and two of them give zeros and -inf.",
+    right=merge_attention, cases=_halves(), parts={
+        "output": {
+            "halves weigh as their denominators do, not alike":
+                lambda one, lse, two, other: (one + two) / 2,
+            "each half is a mean already; the sum has to be one, too":
+                lambda one, lse, two, other: one + two,
+            "a log-sum-exp is a logarithm: its exponential is the weight": _by_logarithms,
+            "the weights are exchanged":
+                lambda one, lse, two, other: merge_attention(one, other, two, lse)[0],
+        },
+        "lse": {
+            "the sums add up, not their logarithms": lambda one, lse, two, other: lse + other,
+            "that is the larger one; the smaller adds something":
+                lambda one, lse, two, other: np.maximum(lse, other),
+            "that is the sum; its logarithm is wanted":
+                lambda one, lse, two, other: np.exp(lse) + np.exp(other),
+            "the logarithm of the sum, without the maximum added back":
+                lambda one, lse, two, other: np.log(1 + np.exp(-np.abs(lse - other))),
+        },
+    },
+    examples={
+        "output: NaN with log-sum-exps near 900": _unsafe,
+        "lse: NaN where neither half has a key": lambda one, lse, two, other: (
+            merge_attention(one, lse, two, other)[0],
+            np.maximum(lse, other) + np.log1p(np.exp(-abs(lse - other))),
+        ),
+    }, kind="two arrays, (output, lse)", otherwise=_lost, atol=1e-9,
+)  # fmt: skip
 
 
 def _loop(
@@ -226,3 +195,23 @@ def _loop(
         return blend / total
 
     return attention
+
+
+check_depends_on_blocks = Verdict(
+    "`depends_on_blocks(attention)`, from a function that blends values by "
+    "`attention(scores, values, size)` to True if its answer depends on the order or the size of "
+    "the blocks, as it does where it forgets to rescale, and else False.",
+    suspects=[
+        ((_loop(),), False, "a loop that rescales is accused: allow for rounding errors"),
+        ((_loop(of_sum=False, of_blend=False),), True, "a loop that rescales nothing is not found: "
+         "let the largest score come last"),
+        ((_loop(of_blend=False),), True, "a loop that rescales the sum and not the blend is not "
+         "found: the first values must not be 0"),
+        ((_loop(of_sum=False),), True, "a loop that rescales the blend and not the sum is not "
+         "found"),
+        ((_loop(rescued=1),), True, "a loop that rescales only once is not found: let the maximum "
+         "rise several times"),
+        ((_loop(wide=False),), True, "a loop that rescales only in blocks of one is not found: try "
+         "larger ones as well"),
+    ],
+)  # fmt: skip

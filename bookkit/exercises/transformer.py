@@ -1,8 +1,4 @@
-"""Check functions of "The Transformer".
-
-Each calls your function, compares with a computation of its own, and prints "Right." or raises an
-`AssertionError` that hints at the cause.
-"""
+"""The exercises of "The Transformer"."""
 
 from __future__ import annotations
 
@@ -12,137 +8,152 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bookkit.exercises import answers
-from bookkit.exercises.answers import Answer, Expected, Numbers
+from bookkit.exercises.answers import Answer, Numbers, Sign, as_number, fail
+from bookkit.exercises.exercise import Function, Several, Value, Verdict
 
 PAD, BOS, EOS = 0, 1, 2
 
 
-def check_reversed(reversed_alike: Answer) -> None:
-    """Check a function that tells whether an encoder is blind to the order of its words.
-
-    Args:
-        reversed_alike: `reversed_alike(encode, x)`: whether `encode`, from vectors (b, n, e) to
-            vectors (b, n, e), gives the same vectors in reversed order for x in reversed order.
-    """
-    x = torch.linspace(-1, 2, 30, dtype=torch.float64).reshape(2, 5, 3) ** 3
-
-    def attends(y: Tensor) -> Tensor:
-        return (y @ y.mT).softmax(-1) @ y
-
-    def places(y: Tensor) -> Tensor:
-        return attends(y + torch.arange(float(y.shape[1]))[:, None])
-
-    def reads_on(y: Tensor) -> Tensor:
-        return y.cumsum(1)
-
-    def expected(encode: Answer, x: Tensor) -> Expected:
-        blind = torch.allclose(encode(x.flip(1)), encode(x).flip(1))
-        unmoved = torch.allclose(encode(x.flip(1)), encode(x))
-        return float(blind), {
-            "the output comes in reversed order, too: turn it back first": float(unmoved),
-        }
-
-    otherwise = "got {got:g} for one of three encoders: is it the words, axis 1, that you reverse?"
-    cases = [(attends, x), (places, x), (reads_on, x)]
-    answers.check(reversed_alike, cases, expected, otherwise=otherwise)
+def _attends(y: Tensor) -> Tensor:
+    return (y @ y.mT).softmax(-1) @ y
 
 
-def check_by_hand(pre: Any, post: Any) -> None:
-    """Check a sub-layer that doubles its input, in its residual, for x = (1, 3).
-
-    Args:
-        pre: (2,) x + f(norm(x)).
-        post: (2,) norm(x + f(x)).
-    """
-    x = np.array([1.0, 3.0])
-
-    def norm(y: Numbers) -> Numbers:
-        spread: Numbers = (y - y.mean()) / y.std()
-        return spread
-
-    shared = {"x does not go around the sub-layer": 2 * norm(x), "that is no norm at all": 3 * x}
-    of_pre = shared | {
-        "this is the other order, post": norm(3 * x),
-        "what goes around is x itself, not norm(x)": 3 * norm(x),
-    }
-    of_post = shared | {"this is the other order, pre": x + 2 * norm(x)}
-    for name, given, wanted, mistakes in (
-        ("pre", pre, x + 2 * norm(x), of_pre), ("post", post, norm(3 * x), of_post),
-    ):  # fmt: skip
-        numbers = answers.as_array(given, f"{name}: ", "(2,)")
-        answers.compare(numbers, wanted, mistakes, where=f"{name}: ", atol=0.01)
-    print("Right.")
+def _places(y: Tensor) -> Tensor:
+    return _attends(y + torch.arange(float(y.shape[1]))[:, None])
 
 
-def check_write(write: Answer) -> None:
-    """Check a greedy decoder.
-
-    Args:
-        write: `write(step, state, most)`: the ids of the words, without start and end, where
-            `step(last, state)` takes the id of the last word and gives the scores of all words,
-            a tensor (w), and the next state; `most` is the greatest number of words.
-    """
-    follows = torch.tensor([2, 5, 2, 2, 6, 4, 2, 7])  # 1, the start, is followed by 5, 4, 6, 2
-
-    def step(last: int, state: int) -> tuple[Tensor, int]:
-        scores = torch.arange(8.0) / 10
-        scores[follows[last] if state < 4 else EOS] = 1.0
-        return scores, state + 1
-
-    wrong = {
-        "the end is no word: leave it out": [5, 4, 6, EOS],
-        "the start is no word: leave it out": [BOS, 5, 4, 6],
-        "every step begins with the start: hand on the word that was written last": [5] * 4,
-    }
-    for most, wanted in ((9, [5, 4, 6]), (2, [5, 4])):
-        got = answers.called(write, step, 0, most)
-        where = f"at most {most} words: "
-        if not isinstance(got, list | tuple) or not got:
-            answers.fail(f"{where}got {got!r}, wanted a list of ids")
-        found = [int(answers.as_number(one)) for one in got]
-        if len(found) > most:
-            answers.fail(f"{where}got {len(found)} of them")
-        hint = next((why for why, ids in wrong.items() if ids in (found, found[:4])), "")
-        if found != wanted:
-            answers.fail(f"{where}{hint or f'got {found}, wanted {wanted}'}")
-    print("Right.")
+def _reads_on(y: Tensor) -> Tensor:
+    return y.cumsum(1)
 
 
-def check_shift(shift: Answer) -> None:
-    """Check what a decoder reads, what it is to predict, and where that counts.
+X = torch.linspace(-1, 2, 30, dtype=torch.float64).reshape(2, 5, 3) ** 3
+WHICH = "got 1 for one of three encoders: is it the words, axis 1, that you reverse?"
 
-    Args:
-        shift: `shift(sentences)`, from lists of ids to three (b, q) tensors: what the decoder
-            reads, what it is to write, and a boolean mask of where a prediction counts; padding
-            is 0, the start 1, the end 2.
-    """
-    sentences = [[5, 6, 7], [8], [9, 10]]
-    alone = torch.tensor([[5, 6, 7], [8, 0, 0], [9, 10, 0]])
-    read = torch.tensor([[1, 5, 6, 7], [1, 8, 0, 0], [1, 9, 10, 0]])
-    write = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0], [9, 10, 2, 0]])
-    end_last = torch.tensor([[5, 6, 7, 2], [8, 0, 0, 2], [9, 10, 0, 2]])
-    end_read = torch.tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0], [1, 9, 10, 2, 0]])
-    counts = write != PAD
-    of_read = {
-        "the decoder reads the word that it is to write: copying is all it will learn. Put the "
-        "start in front, and every word moves one place": write,
-        "the end is read, too: nothing is written after it": end_read,
-        "the start is missing": alone,
-    }
-    of_write = {
-        "the start is never written": read,
-        "the end has to be written: without it a translation never stops": alone,
-        "the end stands behind the last word, not behind the padding": end_last,
-    }
-    of_mask = {
-        "True is where a prediction counts, False where there is padding": ~counts,
-        "padding counts, too": torch.ones_like(counts),
-        "the end counts: it has to be predicted": counts & (write != EOS),
-        "it follows what is written, not what is read: a padded place may still have a word "
-        "to be written": (read != PAD) & (read != BOS),
-    }
-    parts = {"read": (read, of_read), "write": (write, of_write), "mask": (counts, of_mask)}
-    wanted = "three tensors: what is read, what is written, the mask"
-    answers.compare_parts(answers.called(shift, sentences), parts, wanted)
-    print("Right.")
+check_reversed = Verdict(
+    "`reversed_alike(encode, x)`, whether an encoder is blind to the order of its words: whether "
+    "`encode`, from vectors (b, n, e) to vectors (b, n, e), gives the same vectors in reversed "
+    "order for x in reversed order.",
+    suspects=[
+        ((_attends, X), 1, "the output comes in reversed order, too: turn it back first"),
+        ((_places, X), 0, WHICH),
+        ((_reads_on, X), 0, WHICH),
+    ],
+    read=as_number,
+)
+
+
+def _norm(y: Numbers) -> Numbers:
+    spread: Numbers = (y - y.mean()) / y.std()
+    return spread
+
+
+def _sub_layer(name: str, right: Numbers, mistakes: dict[str, Numbers]) -> Value:
+    return Value(
+        f"(2,) {name}.",
+        right=right, mistakes={
+            "x does not go around the sub-layer": 2 * _norm(ONE),
+            "that is no norm at all": 3 * ONE,
+            **mistakes,
+        }, axes="(2,)", atol=0.01,
+    )  # fmt: skip
+
+
+ONE = np.array([1.0, 3.0])
+PRE, POST = ONE + 2 * _norm(ONE), _norm(3 * ONE)
+
+check_by_hand = Several(
+    "A sub-layer that doubles its input, in its residual, for x = (1, 3).",
+    pre=_sub_layer(
+        "x + f(norm(x))",
+        PRE,
+        {
+            "this is the other order, post": POST,
+            "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
+        },
+    ),
+    post=_sub_layer("norm(x + f(x))", POST, {"this is the other order, pre": PRE}),
+)
+
+FOLLOWS = torch.tensor([2, 5, 2, 2, 6, 4, 2, 7])  # 1, the start, is followed by 5, 4, 6, 2
+
+
+def _scores_after(last: int, state: int) -> tuple[Tensor, int]:
+    scores = torch.arange(8.0) / 10
+    scores[FOLLOWS[last] if state < 4 else EOS] = 1.0
+    return scores, state + 1
+
+
+def _written(got: Any, step: Answer, state: int, most: int) -> list[int]:
+    where = f"at most {most} words: "
+    if not isinstance(got, list | tuple) or not got:
+        fail(f"{where}got {got!r}, wanted a list of ids")
+    if len(got) > most:
+        fail(f"{where}got {len(got)} of them")
+    return [int(as_number(one)) for one in got]
+
+
+check_write = Function(
+    "`write(step, state, most)`, a greedy decoder: the ids of the words, without start and end, "
+    "where `step(last, state)` takes the id of the last word and gives the scores of all words, "
+    "a tensor (w), and the next state; `most` is the greatest number of words.",
+    right=lambda step, state, most: [5, 4, 6][:most],
+    cases=[(_scores_after, 0, 9), (_scores_after, 0, 2)], mistakes={
+        "the end is no word: leave it out": lambda step, state, most: [5, 4, 6, EOS],
+        "the start is no word: leave it out": lambda step, state, most: [BOS, 5, 4, 6],
+        "every step begins with the start: hand on the word that was written last": Sign(
+            lambda found, *_: found[:4] == [5] * 4, lambda step, state, most: [5] * most
+        ),
+    },
+    examples={
+        "at most 2 words: got 3 of them": lambda step, state, most: [5, 4, 6],
+        "at most 9 words: got [7], wanted [5, 4, 6]": lambda step, state, most: [7],
+    }, read=_written, where="at most {2} words: ", otherwise="got {got}, wanted {wanted}",
+)  # fmt: skip
+
+
+def _padded(
+    sentences: list[list[int]], first: int | None = None, last: int | None = None
+) -> Tensor:
+    """Put an id before each sentence, and one behind it, and fill them up."""
+    before, behind = ([] if one is None else [one] for one in (first, last))
+    rows = [torch.tensor([*before, *words, *behind]) for words in sentences]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+
+def _read(sentences: list[list[int]]) -> Tensor:
+    return _padded(sentences, first=BOS)
+
+
+def _write(sentences: list[list[int]]) -> Tensor:
+    return _padded(sentences, last=EOS)
+
+
+check_shift = Function(
+    "`shift(sentences)`, from lists of ids to three (b, q) tensors: what a decoder reads, what it "
+    "is to write, and a boolean mask of where a prediction counts; padding is 0, the start 1, the "
+    "end 2.",
+    right=lambda sentences: (_read(sentences), _write(sentences), _write(sentences) != PAD),
+    cases=[([[5, 6, 7], [8], [9, 10]],)], parts={
+        "read": {
+            "the decoder reads the word that it is to write: copying is all it will learn. Put the "
+            "start in front, and every word moves one place": _write,
+            "the end is read, too: nothing is written after it":
+                lambda sentences: _padded(sentences, BOS, EOS),
+            "the start is missing": _padded,
+        },
+        "write": {
+            "the start is never written": _read,
+            "the end has to be written: without it a translation never stops": _padded,
+            "the end stands behind the last word, not behind the padding":
+                lambda sentences: torch.nn.functional.pad(_padded(sentences), (0, 1), value=EOS),
+        },
+        "mask": {
+            "True is where a prediction counts, False where there is padding":
+                lambda sentences: _write(sentences) == PAD,
+            "padding counts, too": lambda sentences: _write(sentences) >= PAD,
+            "the end counts: it has to be predicted": lambda sentences: _write(sentences) > EOS,
+            "it follows what is written, not what is read: a padded place may still have a word "
+            "to be written": lambda sentences: _read(sentences) > BOS,
+        },
+    }, kind="three tensors: what is read, what is written, the mask",
+)  # fmt: skip

@@ -5,10 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bookkit.museum.exhibit import Exhibit, Variant, attend_causally, seeded, two_inputs
+from bookkit.museum.exhibit import (
+    Exhibit,
+    Variant,
+    attend_causally,
+    seeded,
+    two_inputs,
+)
 from companion.attention import scaled_dot_product_attention
 from companion.cache import KVCache
-from companion.checks import check_cached, check_reach
+from companion.conformance import check_cached, check_reach
 from companion.layers import MultiHeadAttention
 from companion.masks import sliding_window_mask
 
@@ -24,7 +30,9 @@ class FirstKeyCorner:
     def __call__(self, x: Tensor) -> Tensor:
         """Return the outputs of the next words."""
         self.seen = torch.cat((self.seen, x), 1)
-        return scaled_dot_product_attention(x, self.seen, self.seen, is_causal=True)
+        return scaled_dot_product_attention(
+            x, self.seen, self.seen, is_causal=True
+        )
 
 
 class LastKeyCorner:
@@ -32,14 +40,20 @@ class LastKeyCorner:
 
     def __init__(self) -> None:
         self.cache = KVCache(
-            batch_size=2, num_kv_heads=1, max_len=32, head_dim=8, dtype=torch.float64
+            batch_size=2,
+            num_kv_heads=1,
+            max_len=32,
+            head_dim=8,
+            dtype=torch.float64,
         )
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the outputs of the next words."""
         offset, heads = self.cache.offset, x[:, None]
         keys, values = self.cache.update(heads, heads)
-        output = scaled_dot_product_attention(heads, keys, values, is_causal=True, offset=offset)
+        output = scaled_dot_product_attention(
+            heads, keys, values, is_causal=True, offset=offset
+        )
         return output[:, 0]
 
 
@@ -90,7 +104,9 @@ CACHES = (
         "w or w + 1",
         "A window of three that reaches four",
         broken=one_more,
-        sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2, window=SIZE))(x, is_causal=True),
+        sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2, window=SIZE))(
+            x, is_causal=True
+        ),
         check=lambda attend: check_reach(attend, *two_inputs(), size=SIZE),
         hint="outputs reach 4 positions, wanted 3",
         threads=("ml-explore/mlx-lm #390",),

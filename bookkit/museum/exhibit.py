@@ -51,7 +51,9 @@ class Exhibit:
     def __post_init__(self) -> None:
         for threads in self.threads:
             if not _THREADS.fullmatch(threads):
-                raise ValueError(f"threads: got {threads!r}, wanted 'owner/repository #number'")
+                raise ValueError(
+                    f"threads: got {threads!r}, wanted 'owner/repository #number'"
+                )
 
     def verdict(self, variant: Variant) -> str:
         """Return what the check says to a variant; nothing, if it passes."""
@@ -66,14 +68,20 @@ class Exhibit:
         """The threads as Markdown."""
         return ", ".join(
             f"[{repository} #{number}](https://github.com/{repository}/issues/{number})"
-            for repository, *numbers in (threads.split(" #") for threads in self.threads)
+            for repository, *numbers in (
+                threads.split(" #") for threads in self.threads
+            )
             for number in numbers
         )
 
 
 def normal_numbers(*shape: int, seed: int = 0) -> Tensor:
     """Return normal numbers, the same at every call."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.randn(
+        shape,
+        generator=torch.Generator().manual_seed(seed),
+        dtype=torch.float64,
+    )
 
 
 def two_inputs(b: int = 2, n: int = 6, e: int = 8) -> tuple[Tensor, Tensor]:
@@ -81,11 +89,15 @@ def two_inputs(b: int = 2, n: int = 6, e: int = 8) -> tuple[Tensor, Tensor]:
     return normal_numbers(b, n, e, seed=1), normal_numbers(b, n, e, seed=2)
 
 
-def two_texts(b: int = 2, n: int = 7, vocabulary: int = 11) -> tuple[Tensor, Tensor]:
+def two_texts(
+    b: int = 2, n: int = 7, vocabulary: int = 11
+) -> tuple[Tensor, Tensor]:
     """Return two batches of ids (b, n), different at every position."""
     draw = torch.Generator().manual_seed(3)
     ids = torch.randint(0, vocabulary, (b, n), generator=draw)
-    return ids, (ids + torch.randint(1, vocabulary, (b, n), generator=draw)) % vocabulary
+    return ids, (
+        ids + torch.randint(1, vocabulary, (b, n), generator=draw)
+    ) % vocabulary
 
 
 def attend_causally(x: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, normal_numbers
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_dtype, check_grouped, check_softcap
+from companion.conformance import check_dtype, check_grouped, check_softcap
 from companion.masks import causal_mask
 
 
@@ -23,11 +23,16 @@ def heads_tiled(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 def heads_repeated(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Copy each key head for the query heads that share it: [g0, g0, g1, g1]."""
     times = query.shape[1] // key.shape[1]
-    key, value = key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
+    key, value = (
+        key.repeat_interleave(times, 1),
+        value.repeat_interleave(times, 1),
+    )
     return scaled_dot_product_attention(query, key, value)
 
 
-def bounded_late(query: Tensor, key: Tensor, value: Tensor, cap: float) -> Tensor:
+def bounded_late(
+    query: Tensor, key: Tensor, value: Tensor, cap: float
+) -> Tensor:
     """Mask the scores, then bound them."""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     allowed = causal_mask(query.shape[-2], like=query)
@@ -36,7 +41,9 @@ def bounded_late(query: Tensor, key: Tensor, value: Tensor, cap: float) -> Tenso
     return torch.softmax(scores, -1) @ value
 
 
-def bounded_early(query: Tensor, key: Tensor, value: Tensor, cap: float) -> Tensor:
+def bounded_early(
+    query: Tensor, key: Tensor, value: Tensor, cap: float
+) -> Tensor:
     """Bound the scores, then mask them."""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     allowed = causal_mask(query.shape[-2], like=query)
@@ -81,7 +88,9 @@ GROUPS = (
         "Half precision goes in, and twice as many bytes come out",
         broken=stays_wide,
         sound=comes_back,
-        check=lambda attend: check_dtype(attend, like=normal_numbers(1).to(torch.bfloat16)),
+        check=lambda attend: check_dtype(
+            attend, like=normal_numbers(1).to(torch.bfloat16)
+        ),
         hint="cast the result to the dtype that came",
         threads=(
             "tinygrad/tinygrad #5100",

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_agree, check_prefixes
+from companion.conformance import check_agree, check_prefixes
 from companion.masks import causal_mask
 from companion.positions import rotate
 
@@ -39,7 +39,9 @@ def indexer(x: Tensor) -> Tensor:
 def attend_to(x: Tensor, chosen: Tensor) -> Tensor:
     """Attend to the positions whose numbers stand in `chosen`, (b, n, k), as far as they may."""
     n = x.shape[1]
-    picked = torch.zeros(len(x), n, n, dtype=torch.bool).scatter(-1, chosen, True)
+    picked = torch.zeros(len(x), n, n, dtype=torch.bool).scatter(
+        -1, chosen, True
+    )
     return scaled_dot_product_attention(x, x, x, picked, is_causal=True)
 
 
@@ -77,14 +79,18 @@ def turned_in_pairs(query: Tensor, key: Tensor, k: int = CHOSEN) -> Tensor:
 
 def chosen_by(query: Tensor, key: Tensor, k: int) -> Tensor:
     """Say which k keys the last query (b, h, n, d) of a text chooses, in their order: (b, k)."""
-    scores = index_scores(query[:, :, -1:], key, torch.ones(query.shape[1], dtype=query.dtype))
+    scores = index_scores(
+        query[:, :, -1:], key, torch.ones(query.shape[1], dtype=query.dtype)
+    )
     order = scores[:, 0].sort(dim=-1, descending=True, stable=True).indices
     return order[:, :k].sort(dim=-1).values
 
 
 def a_text_for_the_indexer(n: int = LENGTH) -> tuple[Tensor, Tensor]:
     """Return queries of four heads (1, 4, n, d) and keys (1, n, d)."""
-    return normal_numbers(1, 4, n, WIDTH, seed=8), normal_numbers(1, n, WIDTH, seed=9)
+    return normal_numbers(1, 4, n, WIDTH, seed=8), normal_numbers(
+        1, n, WIDTH, seed=9
+    )
 
 
 def by_the_authors(query: Tensor, key: Tensor) -> Tensor:
@@ -109,14 +115,20 @@ INDEXERS = (
         sound=first_of_equals,
         check=check_longer,
         hint="a choice among equal scores",
-        threads=("sgl-project/sglang #31115", "vllm-project/vllm #56749", "jundot/omlx #2243"),
+        threads=(
+            "sgl-project/sglang #31115",
+            "vllm-project/vllm #56749",
+            "jundot/omlx #2243",
+        ),
     ),
     Exhibit(
         "the indexer's layout",
         "An indexer that turns other pairs than its weights were trained with",
         broken=turned_in_halves,
         sound=turned_in_pairs,
-        check=lambda choose: check_agree(by_the_authors, choose, *a_text_for_the_indexer()),
+        check=lambda choose: check_agree(
+            by_the_authors, choose, *a_text_for_the_indexer()
+        ),
         hint="the two differ",
         threads=(
             "1bit-MONSTER/1bit-MONSTER #2418",

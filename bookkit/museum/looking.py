@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers, seeded
-from companion.checks import check_influence
-from companion.layers import AdditiveAttention
+from companion.conformance import check_influence
+from companion.layers import AdditiveAttention, Attended
 
 PLACES = 16
 
@@ -45,7 +45,9 @@ class WithoutTanh(nn.Module):
 
     def forward(self, query: Tensor, memory: Tensor) -> Tensor:
         """Return weights (b, q, k) from (b, q, query_dim) and (b, k, memory_dim)."""
-        pairs = self.query_proj(query)[:, :, None] + self.key_proj(memory)[:, None]
+        pairs = (
+            self.query_proj(query)[:, :, None] + self.key_proj(memory)[:, None]
+        )
         return torch.softmax(self.vector(pairs)[..., 0], -1)
 
 
@@ -64,7 +66,10 @@ class AdditiveWeights(nn.Module):
     def forward(self, query: Tensor, memory: Tensor) -> Tensor:
         """Return weights (b, q, k) from (b, q, query_dim) and (b, k, memory_dim)."""
         keys = self.attention.project(memory)
-        return self.attention(query, keys, memory, need_weights=True)[1]
+        attended: Attended = self.attention(
+            query, keys, memory, need_weights=True
+        )
+        return attended.weights
 
 
 def check_memory(make: Variant) -> None:
@@ -90,7 +95,10 @@ LOOKING = (
         sound=AdditiveWeights,
         check=check_memory,
         hint="is the input read at all",
-        threads=("pytorch/tutorials #1098 #130", "spro/practical-pytorch #84 #149"),
+        threads=(
+            "pytorch/tutorials #1098 #130",
+            "spro/practical-pytorch #84 #149",
+        ),
     ),
     Exhibit(
         "one column",

@@ -8,9 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bookkit.museum.exhibit import Exhibit, attend_causally, seeded, two_inputs, two_texts
+from bookkit.museum.exhibit import (
+    Exhibit,
+    attend_causally,
+    seeded,
+    two_inputs,
+    two_texts,
+)
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_agree, check_causal, check_mask
+from companion.conformance import check_agree, check_causal, check_mask
 from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
@@ -20,12 +26,16 @@ def hidden_for_allowed(x: Tensor) -> Tensor:
     """Attend causally, with a mask that is True where a key is to be hidden."""
     n = x.shape[1]
     hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
-    return nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=hidden)
+    return nn.functional.scaled_dot_product_attention(
+        x, x, x, attn_mask=hidden
+    )
 
 
 def mask_of_another_library(x: Tensor, mask: Tensor) -> Tensor:
     """Pass a mask in which True = may attend to torch's older layer."""
-    layer = seeded(lambda: nn.MultiheadAttention(x.shape[-1], 2, batch_first=True))
+    layer = seeded(
+        lambda: nn.MultiheadAttention(x.shape[-1], 2, batch_first=True)
+    )
     output: Tensor = layer(x, x, x, attn_mask=mask, need_weights=False)[0]
     return output
 
@@ -33,13 +43,20 @@ def mask_of_another_library(x: Tensor, mask: Tensor) -> Tensor:
 def small_language_model() -> LanguageModel:
     """Make a causal language model of one block, with weights from torch's generator."""
     config = TransformerConfig(
-        vocab_size=12, embed_dim=32, num_heads=2, num_layers=1, positions="learned", max_len=16,
+        vocab_size=12,
+        embed_dim=32,
+        num_heads=2,
+        num_layers=1,
+        positions="learned",
+        max_len=16,
         dropout_p=0.0,
-    )  # fmt: skip
+    )
     return LanguageModel(config)
 
 
-def all_at_once(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> Tensor:
+def all_at_once(
+    query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any
+) -> Tensor:
     """Attend to the own position and to all after it: what the causal mask was to hide."""
     upside_down = causal_mask(query.shape[-2], like=query).mT
     return scaled_dot_product_attention(query, key, value, upside_down)
@@ -81,10 +98,15 @@ MASKS = (
         "two libraries",
         "One mask, two libraries, two meanings",
         broken=mask_of_another_library,
-        sound=lambda x, mask: seeded(lambda: MultiHeadAttention(8, 2))(x, attn_mask=mask),
+        sound=lambda x, mask: seeded(lambda: MultiHeadAttention(8, 2))(
+            x, attn_mask=mask
+        ),
         check=lambda attend: check_mask(attend, *two_inputs()),
         hint="True means must not attend",
-        threads=("pytorch/pytorch #170400 #120668", "patrick-kidger/equinox #463"),
+        threads=(
+            "pytorch/pytorch #170400 #120668",
+            "patrick-kidger/equinox #463",
+        ),
     ),
     Exhibit(
         "too good",

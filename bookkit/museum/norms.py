@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, seeded, two_inputs
-from companion.checks import check_norm_order
+from companion.conformance import check_norm_order
 from companion.models.transformer import TransformerConfig
 from companion.models.transformer.blocks import Block
 from companion.models.transformer.config import NormOrder
@@ -33,6 +33,9 @@ NORMS = (
         sound=lambda x: block_of("post")(x).x,
         check=lambda block: check_norm_order(block, two_inputs()[0], "post"),
         hint=r"the code is x \+ f\(norm\(x\)\), the text says norm",
-        threads=("harvardnlp/annotated-transformer #1 #13 #92 #100 #110", "d2l-ai/d2l-en #803"),
+        threads=(
+            "harvardnlp/annotated-transformer #1 #13 #92 #100 #110",
+            "d2l-ai/d2l-en #803",
+        ),
     ),
 )

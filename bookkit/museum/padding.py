@@ -5,9 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from bookkit.museum.exhibit import Exhibit, Variant, seeded, two_inputs, two_texts
+from bookkit.museum.exhibit import (
+    Exhibit,
+    Variant,
+    seeded,
+    two_inputs,
+    two_texts,
+)
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_padding
+from companion.conformance import check_padding
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
 from companion.models.transformer import LanguageModel, TransformerConfig
@@ -17,7 +23,9 @@ LENGTHS = torch.tensor([6, 3])
 
 
 def _reader(x: Tensor) -> nn.GRU:
-    layer: nn.GRU = seeded(lambda: nn.GRU(x.shape[-1], 5, batch_first=True, bidirectional=True))
+    layer: nn.GRU = seeded(
+        lambda: nn.GRU(x.shape[-1], 5, batch_first=True, bidirectional=True)
+    )
     return layer
 
 
@@ -40,11 +48,15 @@ def looks_at_padding(x: Tensor, lengths: Tensor) -> Tensor:
 
 def looks_at_words(x: Tensor, lengths: Tensor) -> Tensor:
     """Attend to the positions of the sentence."""
-    return scaled_dot_product_attention(x, x, x, padding_mask(lengths, x.shape[1]))
+    return scaled_dot_product_attention(
+        x, x, x, padding_mask(lengths, x.shape[1])
+    )
 
 
 def _scorer() -> LanguageModel:
-    config = TransformerConfig(vocab_size=11, embed_dim=8, num_heads=2, num_layers=1)
+    config = TransformerConfig(
+        vocab_size=11, embed_dim=8, num_heads=2, num_layers=1
+    )
     model: LanguageModel = seeded(lambda: LanguageModel(config))
     return model
 
@@ -58,7 +70,9 @@ def loss_of_every_place(ids: Tensor, lengths: Tensor) -> Tensor:
 def loss_of_words(ids: Tensor, lengths: Tensor) -> Tensor:
     """Average the loss of a sentence over its words."""
     model, rows = _scorer(), zip(ids, lengths, strict=True)
-    return torch.stack([model.loss(row[None], length[None]) for row, length in rows])
+    return torch.stack(
+        [model.loss(row[None], length[None]) for row, length in rows]
+    )
 
 
 def check_loss(loss: Variant) -> None:
@@ -73,9 +87,14 @@ PADDING = (
         "The encoder's last state is that after the padding",
         broken=state_after_padding,
         sound=state_after_words,
-        check=lambda encode: check_padding(encode, X, LENGTHS, OTHER, per_place=False),
+        check=lambda encode: check_padding(
+            encode, X, LENGTHS, OTHER, per_place=False
+        ),
         hint="what stands in the padding",
-        threads=("pytorch/tutorials #3643 #593", "bentrevett/pytorch-seq2seq #90"),
+        threads=(
+            "pytorch/tutorials #3643 #593",
+            "bentrevett/pytorch-seq2seq #90",
+        ),
     ),
     Exhibit(
         "looked at",
@@ -84,7 +103,10 @@ PADDING = (
         sound=looks_at_words,
         check=lambda attend: check_padding(attend, X, LENGTHS, OTHER),
         hint="what stands in the padding",
-        threads=("pytorch/tutorials #3643", "MaximumEntropy/Seq2Seq-PyTorch #6"),
+        threads=(
+            "pytorch/tutorials #3643",
+            "MaximumEntropy/Seq2Seq-PyTorch #6",
+        ),
     ),
     Exhibit(
         "scored",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers
-from companion.checks import check_agree, check_relative
+from companion.conformance import check_agree, check_relative
 from companion.positions import rotary_frequencies, rotate, sinusoidal_encoding
 
 WIDTH = 16
@@ -30,7 +30,9 @@ def two_layouts(x: Tensor, places: Tensor) -> Tensor:
     angles = places[:, None] * rotary_frequencies(x.shape[-1], like=x)
     angles = angles.repeat_interleave(2, -1)
     first, second = x.chunk(2, -1)
-    turned: Tensor = x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
+    turned: Tensor = (
+        x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
+    )
     return turned
 
 
@@ -39,8 +41,13 @@ def check_rotation(rotation: Variant) -> None:
     query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
 
     def scores(query_positions: Any, key_positions: Any) -> Tensor:
-        given = (torch.as_tensor(positions) for positions in (query_positions, key_positions))
-        products: Tensor = rotation(query, next(given)) @ rotation(key, next(given)).mT
+        given = (
+            torch.as_tensor(positions)
+            for positions in (query_positions, key_positions)
+        )
+        products: Tensor = (
+            rotation(query, next(given)) @ rotation(key, next(given)).mT
+        )
         return products
 
     check_relative(scores)
@@ -56,7 +63,9 @@ def by_complex_numbers(x: Tensor, positions: Tensor) -> Tensor:
     """Turn neighbours as the authors of the weights do: a pair is a complex number."""
     pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
     angles = positions[:, None] * rotary_frequencies(x.shape[-1], like=x)
-    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+    return torch.view_as_real(
+        pairs * torch.polar(torch.ones_like(angles), angles)
+    ).flatten(-2)
 
 
 def check_loaded(rotation: Variant) -> None:
@@ -65,7 +74,9 @@ def check_loaded(rotation: Variant) -> None:
     positions = torch.arange(5)
 
     def scores_by(rotation: Variant) -> Variant:
-        return lambda query, key: rotation(query, positions) @ rotation(key, positions).mT
+        return lambda query, key: (
+            rotation(query, positions) @ rotation(key, positions).mT
+        )
 
     check_agree(scores_by(by_complex_numbers), scores_by(rotation), query, key)
 
@@ -75,8 +86,12 @@ POSITIONS = (
         "exponent",
         "Sine and cosine of a pair have two frequencies",
         broken=doubled_exponents,
-        sound=lambda at: sinusoidal_encoding(len(at), WIDTH, offset=int(at[0])),
-        check=lambda encode: check_relative(lambda query, key: encode(query) @ encode(key).T),
+        sound=lambda at: sinusoidal_encoding(
+            len(at), WIDTH, offset=int(at[0])
+        ),
+        check=lambda encode: check_relative(
+            lambda query, key: encode(query) @ encode(key).T
+        ),
         hint="rotated by one angle",
         threads=(
             "SamLynnEvans/Transformer #25",

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, two_inputs
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_dead_row
+from companion.conformance import check_dead_row
 
 
 def zero_by_zero(x: Tensor, mask: Tensor) -> Tensor:
@@ -42,7 +42,10 @@ ROWS = (
         sound=nothing_for_nothing,
         check=check_empty_row,
         hint="gives NaN",
-        threads=("pytorch/pytorch #103963 #41508 #131060", "ml-explore/mlx #2395"),
+        threads=(
+            "pytorch/pytorch #103963 #41508 #131060",
+            "ml-explore/mlx #2395",
+        ),
     ),
     Exhibit(
         "the average of all",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bookkit.museum.exhibit import Exhibit
-from companion.checks import check_bleu, check_spacing
+from companion.conformance import check_bleu, check_spacing
 from companion.data.pairs import words
 from companion.metrics import bleu
 
@@ -21,7 +21,9 @@ def precision_alone(hypotheses: Sentences, references: Sentences) -> float:
         right = total = 0
         for found, wanted in zip(hypotheses, references, strict=True):
             has, wants = (
-                Counter(tuple(side[i : i + n]) for i in range(len(side) - n + 1))
+                Counter(
+                    tuple(side[i : i + n]) for i in range(len(side) - n + 1)
+                )
                 for side in (found, wanted)
             )
             right, total = right + (has & wants).total(), total + has.total()
@@ -29,14 +31,24 @@ def precision_alone(hypotheses: Sentences, references: Sentences) -> float:
     return 100 * math.exp(sum(logs) / 4)
 
 
-def split_at_blanks(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+def split_at_blanks(
+    hypotheses: Sequence[str], references: Sequence[str]
+) -> float:
     """Score texts, cut into tokens where they have blanks."""
-    return bleu([text.split() for text in hypotheses], [text.split() for text in references])
+    return bleu(
+        [text.split() for text in hypotheses],
+        [text.split() for text in references],
+    )
 
 
-def split_by_rule(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+def split_by_rule(
+    hypotheses: Sequence[str], references: Sequence[str]
+) -> float:
     """Score texts, cut into words and punctuation."""
-    return bleu([words(text) for text in hypotheses], [words(text) for text in references])
+    return bleu(
+        [words(text) for text in hypotheses],
+        [words(text) for text in references],
+    )
 
 
 SCORING = (
@@ -47,7 +59,11 @@ SCORING = (
         sound=bleu,
         check=check_bleu,
         hint="brevity penalty is missing",
-        threads=("nltk/nltk #922 #926", "pytorch/torcheval #195", "promptfoo/promptfoo #9717"),
+        threads=(
+            "nltk/nltk #922 #926",
+            "pytorch/torcheval #195",
+            "promptfoo/promptfoo #9717",
+        ),
     ),
     Exhibit(
         "blanks",

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from bookkit.museum.exhibit import Exhibit, normal_numbers, seeded, two_inputs
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_alone, check_permutation, check_scale
+from companion.conformance import check_alone, check_permutation, check_scale
 from companion.layers import MultiHeadAttention
 
 HEADS = 4
@@ -51,9 +51,14 @@ SHAPES = (
         "Scores divided by the root of the model's width, not of the head's",
         broken=scaled_by_the_model,
         sound=scaled_dot_product_attention,
-        check=lambda attend: check_scale(attend, 16, HEADS, like=normal_numbers(1)),
+        check=lambda attend: check_scale(
+            attend, 16, HEADS, like=normal_numbers(1)
+        ),
         hint="by the width of the model",
-        threads=("karpathy/ng-video-lecture #28", "rasbt/LLMs-from-scratch #443"),
+        threads=(
+            "karpathy/ng-video-lecture #28",
+            "rasbt/LLMs-from-scratch #443",
+        ),
     ),
     Exhibit(
         "the wrong axis",
@@ -62,7 +67,9 @@ SHAPES = (
         sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2))(x),
         check=lambda attend: check_alone(attend, two_inputs(b=3)[0]),
         hint="alone than in its batch",
-        threads=("labmlai/annotated_deep_learning_paper_implementations #157 #216 #262",),
+        threads=(
+            "labmlai/annotated_deep_learning_paper_implementations #157 #216 #262",
+        ),
     ),
     Exhibit(
         "a view",

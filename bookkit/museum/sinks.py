@@ -8,16 +8,20 @@ import torch
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers
-from companion.checks import check_sinks
+from companion.conformance import check_sinks
 
 
-def sinks_left_out(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> Tensor:
+def sinks_left_out(
+    query: Tensor, key: Tensor, value: Tensor, sinks: Tensor
+) -> Tensor:
     """Take sinks, a parameter of the layer, and hand over to a softmax that has none."""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return torch.softmax(scores, -1) @ value
 
 
-def sinks_joined(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> Tensor:
+def sinks_joined(
+    query: Tensor, key: Tensor, value: Tensor, sinks: Tensor
+) -> Tensor:
     """Let the sink of each head take part in its rows as one more score, without a value."""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     column = sinks[:, None, None].expand(*scores.shape[:-1], 1)
@@ -25,7 +29,9 @@ def sinks_joined(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> Te
     return weights[..., :-1] @ value
 
 
-def added_unshifted(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> Tensor:
+def added_unshifted(
+    query: Tensor, key: Tensor, value: Tensor, sinks: Tensor
+) -> Tensor:
     """Shift the scores by their largest, and add the term of the sink as it is."""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     powers = torch.exp(scores - scores.amax(-1, keepdim=True))
@@ -33,7 +39,9 @@ def added_unshifted(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) ->
     return powers / (powers.sum(-1, keepdim=True) + extra) @ value
 
 
-def added_shifted(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> Tensor:
+def added_shifted(
+    query: Tensor, key: Tensor, value: Tensor, sinks: Tensor
+) -> Tensor:
     """Shift the scores by their largest, and the term of the sink by the same."""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     highest = scores.amax(-1, keepdim=True)
@@ -45,7 +53,9 @@ def added_shifted(query: Tensor, key: Tensor, value: Tensor, sinks: Tensor) -> T
 def check_rows(attend: Variant) -> None:
     """Check the sums of rows with sinks that are not zero, and without sinks."""
 
-    def with_or_without(query: Tensor, key: Tensor, value: Tensor, *sinks: Tensor) -> Tensor:
+    def with_or_without(
+        query: Tensor, key: Tensor, value: Tensor, *sinks: Tensor
+    ) -> Tensor:
         nothing = torch.full(query.shape[1:2], -math.inf, dtype=query.dtype)
         output: Tensor = attend(query, key, value, *(sinks or (nothing,)))
         return output

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, Variant, normal_numbers, two_inputs
 from companion.attention import scaled_dot_product_attention
-from companion.checks import check_cached, check_delta_rule
+from companion.conformance import check_cached, check_delta_rule
 from companion.masks import sliding_window_mask
 
 WINDOW = 3
@@ -23,7 +23,9 @@ def compared_before(
 ) -> Tensor:
     """Compare with the state, then forget, then write."""
     state, outputs = torch.zeros_like(key[0][:, None] * value[0]), []
-    for q, k, v, left, share in zip(query, key, value, decay, beta, strict=True):
+    for q, k, v, left, share in zip(
+        query, key, value, decay, beta, strict=True
+    ):
         error = v - k @ state
         state = left * state
         state = state + share * torch.outer(k, error)
@@ -36,7 +38,9 @@ def forgotten_before(
 ) -> Tensor:
     """Forget, then compare with what is left, then write."""
     state, outputs = torch.zeros_like(key[0][:, None] * value[0]), []
-    for q, k, v, left, share in zip(query, key, value, decay, beta, strict=True):
+    for q, k, v, left, share in zip(
+        query, key, value, decay, beta, strict=True
+    ):
         state = left * state
         error = v - k @ state
         state = state + share * torch.outer(k, error)
@@ -100,7 +104,9 @@ def latent_and_rotary(layers: int, tokens: int, number_bytes: int) -> int:
 def bytes_of_a_cache(layers: int, tokens: int, number_bytes: int) -> int:
     """Make what one layer keeps, see how many bytes it has, and multiply by the layers."""
     dtype = {2: torch.bfloat16, 4: torch.float32}[number_bytes]
-    kept = [torch.zeros(tokens, width, dtype=dtype) for width in (LATENT, ROTARY)]
+    kept = [
+        torch.zeros(tokens, width, dtype=dtype) for width in (LATENT, ROTARY)
+    ]
     return layers * sum(tensor.nbytes for tensor in kept)
 
 
@@ -120,7 +126,9 @@ STATES = (
         "A memory that does not hold what was just written into it",
         broken=compared_before,
         sound=forgotten_before,
-        check=lambda recurrence: check_delta_rule(recurrence, like=normal_numbers(1)),
+        check=lambda recurrence: check_delta_rule(
+            recurrence, like=normal_numbers(1)
+        ),
         hint="compared with the state before it has forgotten",
         threads=("fla-org/flash-linear-attention #885",),
     ),

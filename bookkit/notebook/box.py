@@ -175,7 +175,7 @@ class MeasuredBox:
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),
             f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
-            f"code {study.code}" if study.code else "run before records named their code",
+            self._code(),
             f"again: {study.command}",
             self._history(),
         ]
@@ -186,6 +186,12 @@ class MeasuredBox:
         if claim.wants_answers:
             facts.append(_WANTS_ANSWERS)
         return facts
+
+    def _code(self) -> str:
+        commit = (self.study.code["commit"] or "unknown")[:7]
+        if self.study.code["of"] == "code":
+            return f"code of commit {commit}"
+        return f"stored with commit {commit}, before records named their code"
 
     def _history(self) -> str:
         claim = self.claim

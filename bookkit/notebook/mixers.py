@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from bookkit.atlas.kinds import mixers_of, spoken
@@ -13,19 +13,29 @@ from bookkit.atlas.rows import Atlas, load_atlas
 from bookkit.notebook.source import Source, show_source
 from companion.models.atlas.model import MIXERS
 
+_RECURRENCE = (
+    "companion.linear.recurrent_linear_attention",
+    "companion.models.atlas.mixers.recurrent.RecurrentMixer.forward",
+)
+
 DEFINITIONS: Mapping[str, tuple[str, ...]] = {
-    "AttentionSpec": ("companion.attention.scaled_dot_product_attention",),
+    "AttentionSpec": (
+        "companion.attention.scaled_dot_product_attention",
+        "companion.attention.masked_scores",
+        "companion.attention.softmax",
+    ),
     "DifferentialSpec": ("companion.differential.differential_attention",),
-    "GatedDeltaSpec": ("companion.linear.recurrent_linear_attention",),
-    "KimiDeltaSpec": ("companion.linear.recurrent_linear_attention",),
+    "GatedDeltaSpec": _RECURRENCE,
+    "KimiDeltaSpec": _RECURRENCE,
     "LatentSpec": (
         "companion.latent.latent_attention",
+        "companion.latent._unfold",
         "companion.latent.absorbed_latent_attention",
         "companion.indexed.indexer_scores",
         "companion.indexed.top_keys",
     ),
     "LightningSpec": ("companion.linear.recurrent_linear_attention",),
-    "Mamba2Spec": ("companion.linear.recurrent_linear_attention",),
+    "Mamba2Spec": _RECURRENCE,
     "ShortConvSpec": ("companion.convolution.short_convolution",),
 }
 """By kind of specification, the functions that define what its layer computes."""
@@ -73,10 +83,7 @@ def mixer_code(atlas: Atlas | None = None) -> MixerCode:
         shown.update(names)
         title = f"{spoken(mixer).capitalize()}: {kind.__name__}"
         layer: Any = MIXERS[kind]
-        sources[title] = show_source(*map(_found, names), layer.forward, doc=False)
+        sources[title] = show_source(
+            *map(resolve_name, names), getattr(layer, "mix", layer.forward)
+        )
     return MixerCode(sources)
-
-
-def _found(name: str) -> Any:
-    module, _, thing = name.rpartition(".")
-    return getattr(import_module(module), thing)

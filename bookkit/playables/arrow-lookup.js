@@ -1,161 +1,82 @@
-/* A soft lookup among arrows: the reader drags the query and turns what the weights depend on. */
+/* Query, keys and blend as arrows in the plane: a soft lookup that the reader turns by hand. */
+import { arrow, arrowKeys, chart, choice, clamp, CONTROLS, dot, drag, h, label, line, num, panel, pointIn, reset, slider, softmax, sum, table } from "./kit.js";
 
-const dot = (one, other) => one[0] * other[0] + one[1] * other[1];
-const apart = (one, other) => (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2;
+const RULES = ["dot product", "Gaussian"];
+const [UNIT, LEFT, TOP, WIDE, HIGH] = [50, -2.2, 2.5, 350, 250]; // of the drawing
+const x = (point) => UNIT * (point[0] - LEFT);
+const y = (point) => UNIT * (TOP - point[1]);
+const place = (point) => [x(point), y(point)];
 
-function softmax(scores) {
-  const highest = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - highest));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => power / total);
+export const lines = [3, 4];
+
+/* The query and the length of a key are kept in tenths. */
+export const start = ({ query, temperature, length, score }) => ({ query, heat: temperature, long: length, rule: score });
+
+export const controls = ({ words, stretched, temperatures, lengths: [min, max] }, at) => panel(at, "Turn what the weights depend on",
+  slider("heat", "temperature", { max: temperatures.length - 1, show: temperatures }),
+  slider("long", `length of ${words[stretched]}`, { min, max, show: (tenths) => (tenths / 10).toFixed(1) }),
+  choice("rule", "score", RULES),
+  reset());
+
+export function model({ values, stretched, temperatures }, { query: tenths, heat, long, rule }) {
+  const query = tenths.map((tenth) => tenth / 10);
+  const keys = values.map((value, at) => value.map((number) => (at === stretched ? (number * long) / 10 / Math.hypot(...value) : number)));
+  const scores = keys.map((key) => (rule ? -sum(key.map((number, axis) => (query[axis] - number) ** 2)) / 2 : dot(query, key)));
+  const weights = softmax(scores.map((score) => score / temperatures[heat]));
+  return { query, keys, scores, weights, blend: [0, 1].map((axis) => dot(weights, values.map((value) => value[axis]))) };
 }
 
-function start(root) {
-  const given = dataOf(root);
-  const { unit, left, top, head, beside } = given.plot;
-  const one = (part) => root.querySelector(`.am-arrow-lookup-${part}`);
-  const all = (part) => [...root.querySelectorAll(`.am-arrow-lookup-${part}`)];
-  const svg = one("plane");
-  const handle = one("handle");
-  const controls = controlsOf(root, "Turn what the weights depend on");
-  let steps = [...given.query];
-  let score = given.score;
-
-  const query = () => steps.map((step) => step / given.steps);
-  const temperature = () => given.temperatures[heat.value()];
-  const length = () => long.value() / given.steps;
-  const x = (point) => unit * (point[0] - left);
-  const y = (point) => unit * (top - point[1]);
-  const text = (number, places) => (Number(number.toFixed(places)) === 0 ? (0).toFixed(places) : number.toFixed(places).replace("-", "\u2212"));
-
-  function view() {
-    const keys = given.values.map((value, place) => {
-      const factor = place === given.stretched ? length() / Math.hypot(...value) : 1;
-      return value.map((number) => number * factor);
-    });
-    const scores = keys.map((key) => (score ? -apart(query(), key) / 2 : dot(query(), key)));
-    const weights = softmax(scores.map((number) => number / temperature()));
-    const blend = [0, 1].map((axis) => weights.reduce((sum, weight, place) => sum + weight * given.values[place][axis], 0));
-    return { keys, scores, weights, blend };
-  }
-
-  function arrow(tip) {
-    const [x0, y0, x1, y1] = [x([0, 0]), y([0, 0]), x(tip), y(tip)];
-    const shaft = `M${x0} ${y0}L${x1} ${y1}`;
-    if (Math.hypot(x1 - x0, y1 - y0) < head) return shaft;
-    const angle = Math.atan2(y1 - y0, x1 - x0);
-    const end = (side) => `${x1 - head * Math.cos(angle + side)} ${y1 - head * Math.sin(angle + side)}`;
-    return `${shaft}M${end(-0.5)}L${x1} ${y1}L${end(0.5)}`;
-  }
-
-  function place(element, point, below = 0) {
-    for (const [name, value] of element.tagName === "text" ? [["x", x(point)], ["y", y(point) + below]] : [["cx", x(point)], ["cy", y(point)]]) element.setAttribute(name, value);
-  }
-
-  function draw() {
-    const { keys, scores, weights, blend } = view();
-    all("key").forEach((element, at) => {
-      element.setAttribute("d", arrow(keys[at]));
-      element.setAttribute("stroke-width", 1.5 + 6 * weights[at]);
-    });
-    const key = keys[given.stretched];
-    const far = key.map((number) => (beside * number) / Math.hypot(...key) / unit);
-    place(all("word")[given.stretched], [key[0] + far[0], key[1] + far[1]], 5);
-    one("query").setAttribute("d", arrow(query()));
-    one("blend").setAttribute("d", arrow(blend));
-    place(one("blend-name"), blend, 18);
-    for (const part of handle.children) place(part, query(), 5);
-    all("score").forEach((element, at) => showNumber(element, scores[at]));
-    all("weight").forEach((element, at) => showNumber(element, weights[at]));
-    all("bar").forEach((element, at) => element.setAttribute("width", 100 * weights[at]));
-    all("found").forEach((element, axis) => showNumber(element, blend[axis]));
-    handle.setAttribute("aria-valuenow", query()[0]);
-    handle.setAttribute("aria-valuetext", `${text(query()[0], 1)}, ${text(query()[1], 1)}`);
-    state(`${chosen()}.`);
-  }
-
-  function chosen() {
-    const [across, up] = query().map((number) => text(number, 1));
-    return `Query (${across}, ${up}), ${given.scores[score]}, temperature ${temperature()}, ${given.words[given.stretched]} has length ${length().toFixed(1)}`;
-  }
-
-  function speak() {
-    const { weights, blend } = view();
-    const most = Math.max(...weights);
-    const best = given.words.filter((_, at) => most - weights[at] < 1e-9);
-    const finding =
-      `${chosen()}: ${best.join(" and ")} ${best.length === 1 ? "has" : "have"} the largest weight, ` +
-      `${most.toFixed(2)}. The blend is (${text(blend[0], 2)}, ${text(blend[1], 2)}).`;
-    say(finding);
-    svg.setAttribute("aria-label", finding);
-  }
-
-  function move(point) {
-    steps = point.map((step, axis) => {
-      const [low, high] = given.reach[axis].map((end) => end * given.steps);
-      return Math.min(Math.max(Math.round(step), low), high);
-    });
-    draw();
-  }
-
-  function drag(event) {
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-    move([(at.x / unit + left) * given.steps, (top - at.y / unit) * given.steps]);
-  }
-
-  function choose(which) {
-    score = which;
-    rules.press(which);
-    draw();
-    speak();
-  }
-
-  handle.setAttribute("tabindex", 0);
-  handle.setAttribute("role", "slider");
-  handle.setAttribute("aria-roledescription", "arrow in the plane");
-  handle.setAttribute("aria-label", "Tip of the query: arrow keys move it");
-  handle.setAttribute("aria-valuemin", given.reach[0][0]);
-  handle.setAttribute("aria-valuemax", given.reach[0][1]);
-  handle.addEventListener("pointerdown", (event) => {
-    event.preventDefault();
-    handle.focus({ preventScroll: true });
-    handle.setPointerCapture(event.pointerId);
-  });
-  handle.addEventListener("pointermove", (event) => {
-    if (handle.hasPointerCapture(event.pointerId)) drag(event);
-  });
-  handle.addEventListener("lostpointercapture", speak);
-  svg.addEventListener("click", (event) => {
-    if (handle.contains(event.target)) return;
-    drag(event);
-    speak();
-  });
-  handle.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
-    event.preventDefault();
-    move([steps[0] + way[0], steps[1] + way[1]]);
-  });
-  handle.addEventListener("keyup", (event) => {
-    if (event.key.startsWith("Arrow")) speak();
-  });
-
-  const hottest = given.temperatures.length - 1;
-  const heat = slider("temperature", { min: 0, max: hottest, step: 1, value: given.temperature, show: (at) => String(given.temperatures[at]) }, draw, speak);
-  const [shortest, longest] = given.lengths;
-  const name = `length of ${given.words[given.stretched]}`;
-  const long = slider(name, { min: shortest, max: longest, step: 1, value: given.length, show: (at) => (at / given.steps).toFixed(1) }, draw, speak);
-  const rules = choice("score", given.scores, choose);
-  const reset = button("Reset", () => {
-    steps = [...given.query];
-    heat.put(given.temperature);
-    long.put(given.length);
-    choose(given.score);
-  });
-  controls.append(heat.element, long.element, rules.element, reset);
-  const say = announcer(root);
-  const state = stateOf(root);
-  choose(score);
+/* The corners of the convex hull, in order: Andrew's chains. */
+function hull(points) {
+  const sorted = [...points].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  const turn = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
+  const chain = (list) => list.reduce((found, point) => {
+    while (found.length > 1 && turn(found.at(-2), found.at(-1), point) <= 0) found.pop();
+    return [...found, point];
+  }, []).slice(0, -1);
+  return [...chain(sorted), ...chain([...sorted].reverse())];
 }
 
-upgrade("arrow-lookup", start);
+export function view(m, at, data) {
+  const { query, keys, scores, weights, blend } = m;
+  const { words, values, reach } = data;
+  const move = (tenths) => ({ query: tenths.map((tenth, axis) => clamp(Math.round(tenth), 10 * reach[axis][0], 10 * reach[axis][1])) });
+  const follow = ([right, down]) => move([10 * (right / UNIT + LEFT), 10 * (TOP - down / UNIT)]);
+  const zero = place([0, 0]);
+  const word = (key, which) => {
+    const far = key.map((number) => number / Math.hypot(...key));
+    const anchor = far[0] > 0.5 ? "start" : far[0] < -0.5 ? "end" : "middle";
+    return label(x(key) + 20 * far[0], y(key) - 20 * far[1] + 5, words[which], "am-halo", { "text-anchor": anchor });
+  };
+  const handle = h("g", {
+    class: "am-handle", tabindex: 0, role: "slider", "aria-roledescription": "arrow in the plane", "aria-label": "Tip of the query: arrow keys move it",
+    "aria-valuemin": reach[0][0], "aria-valuemax": reach[0][1], "aria-valuenow": query[0], "aria-valuetext": query.map((number) => num(number, 1)).join(", "),
+    ...drag(follow), ...arrowKeys(([right, up], { query: [one, other] }) => move([one + right, other + up])),
+  },
+  h("circle", { class: "am-hit", cx: x(query), cy: y(query), r: 18 }), h("circle", { class: "am-knob", cx: x(query), cy: y(query), r: 11 }),
+  label(x(query), y(query) + 5, "q"));
+  const plane = chart(WIDE, HIGH, {
+    role: "group", "aria-label": said(m, at, data), onclick: (_, event) => !event.target.closest(".am-handle") && follow(pointIn(event)),
+  },
+  line(0, zero[1], WIDE, zero[1], "am-level"), line(zero[0], 0, zero[0], HIGH, "am-level"),
+  h("polygon", { class: "am-arrows-hull", points: hull(values).map((point) => place(point).map((number) => number.toFixed(1)).join()).join(" ") }),
+  keys.map((key, which) => h("path", { class: "am-arrow", d: arrow(zero, place(key)), "stroke-width": 1.5 + 6 * weights[which] })),
+  values.map((value) => h("circle", { class: "am-arrows-value", cx: x(value), cy: y(value), r: 3.5 })),
+  keys.map(word),
+  h("path", { class: "am-arrow am-arrows-query", d: arrow(zero, place(query)) }),
+  h("path", { class: "am-arrow am-arrows-blend", d: arrow(zero, place(blend)) }),
+  label(x(blend), y(blend) + 18, "blend", "am-halo am-middle am-bold am-wine"),
+  handle);
+  const share = (weight) => h("svg", { class: "am-arrows-room", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" }, h("rect", { class: "am-bar", width: 100 * weight, height: 12 }));
+  return [h("div", { class: "am-arrows" }, plane, h("div", { class: "am-arrows-side" },
+    table(["key", "score", { words: "weight", scope: "colgroup", colspan: 2 }], words.map((name, which) => [name, num(scores[which]), share(weights[which]), num(weights[which])])),
+    h("p", { class: "am-arrows-sum" }, `blend (${blend.map((number) => num(number)).join(", ")})`))), CONTROLS];
+}
+
+export function said({ query, weights, blend }, { heat, long, rule }, { words, stretched, temperatures }) {
+  const most = Math.max(...weights);
+  const best = words.filter((_, at) => most - weights[at] < 1e-9);
+  return `Query (${query.map((number) => num(number, 1)).join(", ")}), ${RULES[rule]}, temperature ${temperatures[heat]}, ` +
+    `${words[stretched]} has length ${(long / 10).toFixed(1)}: ${best.join(" and ")} ${best.length === 1 ? "has" : "have"} ` +
+    `the largest weight, ${num(most)}. The blend is (${blend.map((number) => num(number)).join(", ")}).`;
+}

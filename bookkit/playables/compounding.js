@@ -1,86 +1,69 @@
 /* Whole sentences by length, and what words that fail one by one would give. */
+import { CONTROLS, chart, choice, h, label, levels, panel, range, reset, scale, slider } from "./kit.js";
 
-function start(root) {
-  const given = dataOf(root);
-  const { left, right, top, base } = given.plot;
-  const one = (part) => root.querySelector(`.am-compounding-${part}`);
-  const all = (part, within = root) => [...within.querySelectorAll(`.am-compounding-${part}`)];
-  const controls = controlsOf(root, "Change the chance of a word, or the measure");
-  let measure = 0;
+const [LEFT, RIGHT, TOP, BASE, WIDE, HIGH] = [40, 506, 34, 216, 520, 262]; // of the drawing's plot, in its units
+const MEASURES = ["whole sentences right", "BLEU"];
+const NAMED_AT = 0.55; // the share of sentences at which the curve has its name
+const MARKS = ["M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z", "M-5 -5L5 5M-5 5L5 -5"]; // a disc, a cross
 
-  const chance = () => given.chances[range.value()];
-  const whole = (words) => 100 * (chance() / 100) ** words;
-  const x = (words) => left + ((right - left) * words) / given.last;
-  const y = (percent) => base - ((base - top) * percent) / 100;
-  const point = (words, percent) => `${x(words).toFixed(1)} ${y(percent).toFixed(1)}`;
+export const lines = [2, 3];
 
-  function drawCurve() {
-    const halves = Array.from({ length: 2 * given.last + 1 }, (_, half) => half / 2);
-    one("curve").setAttribute("d", `M${halves.map((words) => point(words, whole(words))).join("L")}`);
-    const share = chance() / 100;
-    const end = 0.7 * given.last;
-    const words = share === 1 ? end : Math.min(end, Math.log(given.named) / Math.log(share));
-    const name = one("chance");
-    name.textContent = `${chance()} % a word`;
-    name.setAttribute("x", x(words) + 7);
-    name.setAttribute("y", y(whole(words)) - 7);
-    for (const part of ["curve", "chance"]) one(part).setAttribute("visibility", measure ? "hidden" : "visible");
-  }
+export const start = ({ chance }) => ({ chance, measure: 0 });
 
-  function drawSeries() {
-    all("series").forEach((group, kind) => {
-      const values = given.values[measure][kind];
-      const points = values.map((value, at) => point(given.middles[at], value));
-      one(`series${kind} .am-compounding-line`).setAttribute("d", `M${points.join("L")}`);
-      all("mark", group).forEach((mark, at) => mark.setAttribute("transform", `translate(${points[at]})`));
-      const named = Math.floor(values.length / [4, 2][kind]);
-      all("name", group)[0].setAttribute("y", y(values[named]) + [24, -11][kind]);
-    });
-  }
+export const controls = ({ chances }, at) => panel(at, "Change the chance of a word, or the measure",
+  slider("chance", "chance of a word", { max: chances.length - 1, show: (place) => `${chances[place]} %`, off: at.measure === 1 }),
+  choice("measure", "show", MEASURES),
+  reset());
 
-  function draw() {
-    drawCurve();
-    drawSeries();
-    one("title").textContent = given.measures[measure] + (measure ? "" : " (%)");
-    one("head").textContent = `at ${chance()}\u00a0%\na\u00a0word`;
-    all("whole").forEach((cell, at) => showNumber(cell, whole(given.middles[at]), 0));
-    state(sentence());
-  }
-
-  function sentence() {
-    if (measure) return "BLEU gives credit for every right stretch of up to four words.";
-    const [first, last] = [given.middles[0], given.middles[given.middles.length - 1]];
-    return (
-      `If each word is right in ${chance()} of 100 cases, whatever the others are, ` +
-      `${whole(first).toFixed(0)} of 100 sentences of ${first} words are right, and ` +
-      `${whole(last).toFixed(0)} of 100 sentences of ${last} words.`
-    );
-  }
-
-  function speak() {
-    say(sentence());
-    root.querySelector("svg").setAttribute("aria-label", sentence());
-  }
-
-  function show(chosen) {
-    measure = chosen;
-    kinds.press(chosen);
-    range.input.disabled = measure === 1;
-    draw();
-    speak();
-  }
-
-  const steps = { min: 0, max: given.chances.length - 1, step: 1, value: given.chance };
-  const range = slider("chance of a word", { ...steps, show: (at) => `${given.chances[at]} %` }, draw, speak);
-  const kinds = choice("show", given.measures, show);
-  const reset = button("Reset", () => {
-    range.put(given.chance);
-    show(0);
-  });
-  controls.append(range.element, kinds.element, reset);
-  const say = announcer(root);
-  const state = stateOf(root);
-  show(0);
+/* The axis ends at the next ten beyond the longest group; `curve` has a point for every half word. */
+export function model({ bins, chances, values }, at) {
+  const share = chances[at.chance] / 100;
+  const whole = (words) => 100 * share ** words;
+  const middles = bins.map(([low, high]) => (low + high) / 2);
+  const last = 10 * Math.ceil(bins.at(-1)[1] / 10);
+  const named = Math.min(0.7 * last, share === 1 ? last : Math.log(NAMED_AT) / Math.log(share));
+  const curve = range(2 * last + 1).map((half) => whole(half / 2));
+  return { middles, last, whole: middles.map(whole), curve, named: [named, whole(named)], values: values[at.measure] };
 }
 
-upgrade("compounding", start);
+export function view({ middles, last, whole, curve, named, values }, { chance, measure }, { bins, names, longest, chances, values: both }) {
+  const [x, y] = [scale([0, last], [LEFT, RIGHT]), scale([0, 100], [BASE, TOP])];
+  const path = (points) => `M${points.map(([words, percent]) => `${x(words).toFixed(1)} ${y(percent).toFixed(1)}`).join("L")}`;
+  const unseen = x(Math.min(longest + 0.5, last));
+  const series = (name, kind) => {
+    const points = values[kind].map((value, at) => [middles[at], value]);
+    const [words, percent] = points[Math.floor(points.length / [4, 2][kind])];
+    return h("g", { class: ["am-compounding-series", kind === 1 && "am-compounding-other"] },
+      h("path", { class: "am-compounding-line", d: path(points) }),
+      points.map(([right, up]) => h("path", { class: "am-compounding-mark", d: MARKS[kind], transform: `translate(${x(right).toFixed(1)} ${y(up).toFixed(1)})` })),
+      label(x(words), y(percent) + [24, -11][kind], name, "am-bold"));
+  };
+  return [
+    chart(WIDE, HIGH, {},
+      unseen < RIGHT && [
+        h("rect", { class: "am-compounding-beyond", x: unseen, y: TOP, width: RIGHT - unseen, height: BASE - TOP }),
+        label((unseen + RIGHT) / 2, y(40), "unseen lengths", "am-axis am-middle"),
+      ],
+      levels([[0, "0"], [50, "50"], [100, "100"]], y, LEFT, RIGHT),
+      range(last / 10, 1).map((tens) => label(x(10 * tens), BASE + 20, 10 * tens, "am-axis am-middle")),
+      label(0, 16, measure ? MEASURES[1] : `${MEASURES[0]} (%)`, "am-bold"),
+      label(RIGHT, BASE + 40, "words in the sentence", "am-axis am-end"),
+      h("g", { class: ["am-compounding-chance", measure === 1 && "am-none"] },
+        h("path", { d: path(curve.map((percent, half) => [half / 2, percent])) }),
+        label(x(named[0]) + 7, y(named[1]) - 7, `${chances[chance]} % a word`, "am-bold")),
+      names.map(series)),
+    h("table", { class: "am-table am-compounding-table" },
+      h("thead", {},
+        h("tr", {}, h("th", { rowspan: 2, scope: "col" }, "words"), h("th", { colspan: 3, scope: "colgroup" }, "whole sentences, %"), h("th", { colspan: 2, scope: "colgroup" }, "BLEU")),
+        h("tr", {}, h("th", { scope: "col", class: "am-compounding-whole" }, `at ${chances[chance]}\u00a0%`, h("br"), "a\u00a0word"), [...names, ...names].map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, bins.map(([low, high], at) => h("tr", {}, h("th", { scope: "row" }, `${low}\u2013${high}`),
+        h("td", { class: "am-compounding-whole" }, whole[at].toFixed(0)), both.flat().map((list) => h("td", {}, list[at].toFixed(0))))))),
+    CONTROLS,
+  ];
+}
+
+export function said({ middles, whole }, { chance, measure }, { chances }) {
+  if (measure) return "BLEU gives credit for every right stretch of up to four words.";
+  const share = (at) => `${whole.at(at).toFixed(0)} of 100 sentences of ${middles.at(at)} words`;
+  return `If each word is right in ${chances[chance]} of 100 cases, whatever the others are, ${share(0)} are right, and ${share(-1)}.`;
+}

@@ -1,106 +1,75 @@
 /* One head or two, their weight divided between two words, and what can be read of either. */
+import { chart, choice, h, label, line, num, panel, slider, table } from "./kit.js";
 
-function start(root) {
-  const given = dataOf(root);
-  const { left, side, floor, middle } = given.plot;
-  const all = (part) => [...root.querySelectorAll(`.am-divided-${part}`)];
-  const chart = root.querySelector("svg");
-  let heads = given.heads;
+const STEPS = 60; // of a slider: halves, thirds, quarters and fifths of the weight are among them
+const NOTHING = 1e-9; // a distance below this is none
+const ANSWERS = [[0, 0], [0, 1], [1, 0], [1, 1]]; // to the two questions, in the four sentences
+const [WIDE, HIGH, MARGIN, TEXT] = [560, 484, 30, 96]; // of the drawing; beside the sentence, and its baseline
+const [LEFT, SIDE, FLOOR] = [175, 210, 424];
+const MIDDLE = FLOOR - SIDE / 2;
+// Where the words beside a point stand, by sentence: with one head above or below it, each on a line
+// of its own; with two heads on a side of its own.
+const LANES = [-44, 76, -78, 42];
+const BESIDE = [[0, 28, "middle"], [-14, 6, "end"], [14, 6, "start"], [0, -16, "middle"]];
 
-  const first = (head) => shares[head].value() / given.steps;
-  const weights = () => [0, 1].map((head) => [first(head), 1 - first(head)]);
+export const lines = [4, 6];
 
-  /* What each head hands over, by sentence. */
-  function pointsOf(looks) {
-    return given.answers.map((values) => looks.map((look, head) => (
-      head < heads ? look[0] * values[0] + look[1] * values[1] : 0
-    )));
-  }
+export const start = ({ heads, shares: [first, second] }) => ({ heads: heads - 1, first, second });
 
-  const between = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]);
+export const controls = ({ pairs: [[word]] }, at) => panel(at, "Divide the weight",
+  choice("heads", "The word has", ["one head", "two heads"]),
+  ["first", "second"].map((key, head) => slider(key, `head ${head + 1}: on ${word}`, { max: STEPS, show: (share) => num(share / STEPS), off: head > at.heads })));
 
-  function gap(points, question) {
-    const having = (answer) => points.filter((_, at) => given.answers[at][question] === answer);
-    return Math.min(...having(0).flatMap((one) => having(1).map((other) => between(one, other))));
-  }
+const apart = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]);
 
-  function verdict(distance) {
-    if (distance < given.nothing) return "lost";
-    return distance > 1 - given.nothing ? "whole" : "can be read";
-  }
-
-  function place(mark, [along, up], at) {
-    const x = left + side * along;
-    const y = heads === 2 ? floor - side * up : middle;
-    const [right, down, anchor] = heads === 2 ? given.beside[at] : [0, given.lanes[at], "middle"];
-    const set = (part, values) => {
-      for (const [name, value] of Object.entries(values)) mark.querySelector(part).setAttribute(name, value);
-    };
-    set("circle", { cx: x, cy: y });
-    set("line", { x1: x, x2: x, y1: y, y2: y + given.lanes[at] * 0.72 });
-    set("text", { x: x + right, y: y + down, "text-anchor": anchor });
-    mark.querySelector("tspan").textContent = along.toFixed(2);
-    mark.setAttribute("data-am-value", along);
-    mark.setAttribute("data-am-second", up);
-  }
-
-  function draw() {
-    const looks = weights();
-    const points = pointsOf(looks);
-    chart.setAttribute("class", `am-divided-chart am-divided-${heads}`);
-    looks.flat().forEach((weight, at) => {
-      all("arc")[at].setAttribute("stroke-width", 1 + 11 * weight);
-      showNumber(all("weight")[at], weight);
-    });
-    all("point").forEach((mark, at) => {
-      place(mark, points[at], at);
-      const near = points.some((other, number) => number !== at && between(other, points[at]) < given.nothing);
-      mark.classList.toggle("am-divided-clash", near);
-    });
-    given.questions.forEach((_, question) => {
-      const distance = gap(points, question);
-      showNumber(all("gap")[question], distance);
-      all("verdict")[question].textContent = verdict(distance);
-    });
-    state(chosen(looks));
-  }
-
-  function chosen(looks) {
-    const said = looks.map((look) => (
-      `${given.pair[0]} has ${look[0].toFixed(2)} of its weight and ${given.pair[1]} ${look[1].toFixed(2)}`
-    ));
-    return heads === 1 ? `One head: ${said[0]}.` : `Two heads: in the first, ${said[0]}; in the second, ${said[1]}.`;
-  }
-
-  function speak() {
-    const points = pointsOf(weights());
-    const [who, what] = [0, 1].map((question) => gap(points, question).toFixed(2));
-    const finding =
-      `${chosen(weights())} Sentences with different answers to the question "${given.questions[0]}" are at least ` +
-      `${who} apart, those to "${given.questions[1]}" ${what}.`;
-    say(finding);
-    chart.setAttribute("aria-label", finding);
-  }
-
-  function change(count) {
-    heads = count;
-    counts.press(heads - 1);
-    shares[1].input.disabled = heads === 1;
-    draw();
-    speak();
-  }
-
-  const controls = controlsOf(root, "Divide the weight", true);
-  const counts = choice("The word has", given.counts, (at) => change(at + 1));
-  const show = (sixtieths) => (sixtieths / given.steps).toFixed(2);
-  const shares = [0, 1].map((head) => {
-    const range = { min: 0, max: given.steps, step: 1, value: given.shares[head], show };
-    return slider(`head ${head + 1}: on ${given.pair[0]}`, range, draw, speak);
-  });
-  controls.append(counts.element, ...shares.map((share) => share.element));
-  const say = announcer(root);
-  const state = stateOf(root);
-  change(heads);
+/* Weights by head and word; points, what the heads hand over in each sentence, 0 from a head that is
+   not there; gaps, by question, between the nearest sentences that answer it differently. */
+export function model(data, { heads, first, second }) {
+  const weights = [first, second].map((share) => [share / STEPS, 1 - share / STEPS]);
+  const points = ANSWERS.map((values) => weights.map((look, head) => (head > heads ? 0 : look[0] * values[0] + look[1] * values[1])));
+  const having = (question, answer) => points.filter((_, at) => ANSWERS[at][question] === answer);
+  const gaps = [0, 1].map((question) => Math.min(...having(question, 0).flatMap((one) => having(question, 1).map((other) => apart(one, other)))));
+  return { weights, points, gaps };
 }
 
-upgrade("divided-head", start);
+const verdict = (gap) => (gap < NOTHING ? "lost" : gap > 1 - NOTHING ? "whole" : "can be read");
+
+export function view({ weights, points, gaps }, { heads }, { words, places, pairs, query, questions }) {
+  const middle = (place) => Math.round(MARGIN + ((WIDE - 2 * MARGIN) * (place + 0.5)) / words.length);
+  const looks = (head) => weights[head].map((weight, which) => {
+    const [from, to, foot] = [middle(query), middle(places[which]), TEXT + [-24, 12][head]];
+    const top = Math.round(foot + [-1, 1][head] * (34 + 0.13 * Math.abs(to - from)));
+    return h("g", { class: ["am-divided-look", head === 1 && "am-divided-second"] },
+      h("path", { d: `M${from} ${foot}C${from} ${top} ${to} ${top} ${to} ${foot}`, "stroke-width": 1 + 11 * weight }),
+      label(to + 30 * Math.sign(to - from), foot + [0, 14][head], num(weight), "am-middle am-bold"));
+  });
+  const word = (text, place) => label(middle(place), TEXT, text,
+    ["am-middle", place === query ? "am-bold am-divided-asks" : places.includes(place) ? "am-bold" : "am-pale"]);
+  const sentence = (point, at) => {
+    const [x, y] = [LEFT + SIDE * point[0], heads ? FLOOR - SIDE * point[1] : MIDDLE];
+    const [right, down, anchor] = heads ? BESIDE[at] : [0, LANES[at], "middle"];
+    const clash = points.some((other, which) => which !== at && apart(point, other) < NOTHING);
+    const name = `${pairs[0][ANSWERS[at][0]]} \u2026 ${pairs[1][ANSWERS[at][1]]}`;
+    return h("g", { class: ["am-divided-point", clash && "am-divided-clash"] },
+      !heads && line(x, y, x, y + 0.72 * LANES[at], "am-divided-stem"),
+      h("circle", { cx: x, cy: y, r: clash ? 11 : 8 }),
+      label(x + right, y + down, [name, !heads && h("tspan", { class: "am-bold", dx: 8 }, num(point[0]))], null, { "text-anchor": anchor }));
+  };
+  return [
+    chart(WIDE, HIGH, { class: "am-divided-chart" },
+      looks(0), heads === 1 && looks(1),
+      words.map(word),
+      heads ? h("rect", { class: "am-divided-square", x: LEFT, y: FLOOR - SIDE, width: SIDE, height: SIDE }) : line(LEFT, MIDDLE, LEFT + SIDE, MIDDLE, "am-divided-line"),
+      label(LEFT + SIDE / 2, HIGH - 10, "what head 1 hands over, from 0 to 1", "am-axis am-middle"),
+      heads === 1 && label(-MIDDLE, 24, "what head 2 hands over", "am-axis am-middle", { transform: "rotate(-90)" }),
+      points.map(sentence)),
+    table(["Question", "Smallest distance", "Answer"], questions.map((question, at) => [question, num(gaps[at]), verdict(gaps[at])]), { kind: "am-divided-readings" }),
+  ];
+}
+
+export function said({ weights, gaps }, { heads }, { pairs, questions }) {
+  const look = (head) => `${pairs[0][0]} has ${num(weights[head][0])} of its weight and ${pairs[1][0]} ${num(weights[head][1])}`;
+  const chosen = heads ? `Two heads: in the first, ${look(0)}; in the second, ${look(1)}.` : `One head: ${look(0)}.`;
+  return `${chosen} Sentences with different answers to the question "${questions[0]}" are at least ` +
+    `${num(gaps[0])} apart, those to "${questions[1]}" ${num(gaps[1])}.`;
+}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MODEL = Path(__file__).with_name("static") / "stories" / "model.safetensors"
-"""The model's weights, eight bits each; `experiments.page_language_model` trains it."""
+"""The model's weights, eight bits each; `experiments.tools.page_language_model` trains it."""
 
 SHOWN = 6
 """How many of the likeliest next words are shown."""

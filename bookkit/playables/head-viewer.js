@@ -1,181 +1,92 @@
 /* The head viewer: choose a layer and a head, follow a token, or look at the whole matrix. */
+import { argmax, choice, grid, h, hint, num, panel, range, ribbon } from "./kit.js";
 
-const LINE = 28;
-const QUERY = 0;
-const KEY = 1;
+const LINE = 28; // height of a token, in pixels
+const FAINT = 0.02; // weights below it get no line
+const [QUERY, KEY] = [0, 1];
 
-function start(root) {
-  const data = dataOf(root);
-  const { shape, values } = unpack(data.weights);
-  const [, heads, queries, keys] = shape;
-  const tokens = [data.queries, data.keys];
-  const drawing = root.querySelector(".am-head-lines");
-  const picture = drawing.querySelector("svg");
-  const cells = [];
-  let layer = data.layer;
-  let head = data.head;
-  let pinned = data.query === null ? null : { side: QUERY, place: data.query };
-  let pointed = null;
+export const start = ({ layer, head, query }) => ({
+  layer, head, show: 0, pinned: query === null ? null : [QUERY, query], pointed: null, cell: null,
+});
 
-  const weight = (query, key) => values[((layer * heads + head) * queries + query) * keys + key];
-  const same = (a, b) => a !== null && b !== null && a.side === b.side && a.place === b.place;
+export const controls = ({ weights, layers, layerName }, at) => panel(at, "Choose what is shown",
+  layers.length > 1 && choice("layer", layerName, layers),
+  choice("head", "Head", range(weights[0].length, 1)),
+  choice("show", "Show", ["lines", "matrix"], { then: { cell: null }, grows: true }),
+  hint("Point at a token, tap it, or tab to it, to follow it alone."));
 
-  /* Tokens become buttons, with room for the number that another token gives them. */
-  const sides = [".am-head-queries", ".am-head-keys"].map((name, side) => {
-    const box = drawing.querySelector(name);
-    const title = box.querySelector(".am-head-name").textContent;
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", title);
-    return [...box.querySelectorAll(".am-head-token")].map((shown, place) => {
-      const number = make("span", { class: "am-head-number", "aria-hidden": "true" });
-      const token = make("button", { type: "button", class: "am-head-token" });
-      token.append(...shown.childNodes, number);
-      token.title = tokens[side][place];
-      shown.replaceWith(token);
-      return { token, number, here: { side, place } };
-    });
-  });
+export const keys = () => ({ Escape: { pinned: null, pointed: null } });
 
-  /* The weights of a token: those it gives as a query, those it gets as a key. */
-  function partners({ side, place }) {
-    return tokens[1 - side].map((_, other) => (side === QUERY ? weight(place, other) : weight(other, place)));
-  }
+const followed = (at) => at.pointed ?? at.pinned;
+const same = (one, other) => one !== null && other !== null && one.join() === other.join();
 
-  const where = () => `${data.layers.length > 1 ? `${data.layerName} ${data.layers[layer]}, head` : "Head"} ${head + 1}`;
-
-  function inWords(here) {
-    const name = where();
-    if (here === null && !table.hidden) return `${name}. Rows look at columns: the more ink, the larger the weight.`;
-    if (here === null) return `${name}. Point at a token, tap it, or tab to it, to follow it alone.`;
-    const found = partners(here).map((share, place) => ({ share, word: tokens[1 - here.side][place] }));
-    const most = found.filter(({ share }) => share >= data.faint).sort((a, b) => b.share - a.share).slice(0, 3);
-    const said = most.map(({ share, word }) => `${word} ${share.toFixed(2)}`).join(", ");
-    const verb = here.side === QUERY ? "looks at" : "is looked at by";
-    return `${name}: ${tokens[here.side][here.place]} ${verb} ${said || "nothing"}.`;
-  }
-
-  function drawLines(here) {
-    picture.replaceChildren();
-    for (let query = 0; query < queries; query++) {
-      for (let key = 0; key < keys; key++) {
-        const share = weight(query, key);
-        const hidden = here !== null && here.place !== (here.side === QUERY ? query : key);
-        if (share < data.faint || hidden) continue;
-        const [from, to] = [query, key].map((place) => LINE * place + LINE / 2);
-        picture.append(make("svg:path", {
-          d: `M0 ${from}C40 ${from} 60 ${to} 100 ${to}`,
-          "stroke-opacity": Math.min(1, 0.1 + 0.9 * share),
-          "stroke-width": 1 + 3.5 * share,
-        }));
-      }
-    }
-  }
-
-  function drawTokens(here) {
-    const shares = here === null ? null : partners(here);
-    sides.flat().forEach(({ token, number, here: own }) => {
-      token.setAttribute("aria-pressed", String(same(own, pinned)));
-      if (shares !== null && own.side !== here.side) {
-        showNumber(number, shares[own.place]);
-      } else {
-        number.textContent = "";
-        number.removeAttribute("data-am-value");
-      }
-    });
-  }
-
-  function drawMatrix() {
-    cells.forEach((line, query) => line.forEach((cell, key) => {
-      const share = weight(query, key);
-      cell.style.setProperty("--am-weight", Math.min(1, share));
-      cell.setAttribute("data-am-value", String(share));
-      cell.setAttribute("aria-label", `${tokens[QUERY][query]} to ${tokens[KEY][key]}: ${share.toFixed(2)}`);
-    }));
-  }
-
-  function draw() {
-    const here = pointed ?? pinned;
-    layerChoice?.press(layer);
-    headChoice.press(head);
-    drawLines(here);
-    drawTokens(here);
-    drawMatrix();
-    picture.setAttribute("aria-label", inWords(here));
-    say(inWords(here));
-    state(`${where()}.`);
-  }
-
-  function point(here) {
-    pointed = here;
-    draw();
-  }
-
-  function matrix() {
-    const top = tokens[KEY].map((word) => make("th", { scope: "col" }, word));
-    const body = tokens[QUERY].map((word, query) => {
-      cells[query] = tokens[KEY].map((other, key) => {
-        const cell = make("button", { type: "button", class: "am-head-cell" });
-        const tell = () => say(`${cell.getAttribute("aria-label")}.`);
-        cell.addEventListener("focus", tell);
-        cell.addEventListener("click", tell);
-        cell.addEventListener("pointerenter", tell);
-        return cell;
-      });
-      return make("tr", {}, make("th", { scope: "row" }, word), ...cells[query].map((cell) => make("td", {}, cell)));
-    });
-    rove(cells);
-    const corner = [...root.querySelectorAll(".am-head-name")].map((name) => name.textContent).join(" \u2193 ");
-    const table = make("table", { class: "am-head-matrix" });
-    table.append(make("thead", {}, make("tr", {}, make("td", {}, `${corner} \u2192`), ...top)), make("tbody", {}, ...body));
-    return make("div", { class: "am-head-scroll", role: "group", "aria-label": "All weights of this head" }, table);
-  }
-
-  sides.flat().forEach(({ token, here }) => {
-    const isMouse = (event) => event.pointerType === "mouse";
-    token.addEventListener("pointerenter", (event) => isMouse(event) && point(here));
-    token.addEventListener("pointerleave", (event) => isMouse(event) && point(null));
-    token.addEventListener("focus", () => token.matches(":focus-visible") && point(here));
-    token.addEventListener("blur", () => point(null));
-    token.addEventListener("click", () => {
-      pinned = same(here, pinned) ? null : here;
-      draw();
-    });
-  });
-  root.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    pinned = null;
-    point(null);
-  });
-  rove(Array.from({ length: Math.max(queries, keys) }, (_, row) => sides.map((side) => side[row]?.token)));
-
-  const table = matrix();
-  table.hidden = true;
-  drawing.after(table);
-  const controls = controlsOf(root, "Choose what is shown", true);
-  const count = Array.from({ length: heads }, (_, place) => String(place + 1));
-  let layerChoice = null;
-  if (data.layers.length > 1) {
-    layerChoice = choice(data.layerName, data.layers, (place) => {
-      layer = place;
-      draw();
-    });
-    controls.append(layerChoice.element);
-  }
-  const headChoice = choice("Head", count, (place) => {
-    head = place;
-    draw();
-  });
-  const views = choice("Show", ["lines", "matrix"], (place) => {
-    views.press(place);
-    drawing.hidden = place === 1;
-    table.hidden = place === 0;
-    draw();
-  });
-  views.press(0);
-  controls.append(headChoice.element, views.element);
-  const say = announcer(root);
-  const state = stateOf(root);
-  draw();
+/* The weights of the head, and those of the token that is followed: what it gives as a query, or gets
+   as a key. */
+export function model({ weights }, at) {
+  const map = weights[at.layer][at.head];
+  const [side, place] = followed(at) ?? [];
+  return { map, partners: side === undefined ? null : side === QUERY ? map[place] : map.map((row) => row[place]) };
 }
 
-upgrade("head-viewer", start);
+export function view({ map, partners }, at, data) {
+  const here = followed(at);
+  const [queries, keys] = [data.queries, data.keys];
+  if (at.show === 1) {
+    const tell = (row, column) => () => ({ cell: [row, column] });
+    return grid({
+      rows: queries, columns: keys, corner: `${data.names.join(" \u2193 ")} \u2192`, slanted: true, kind: "am-head-matrix",
+      role: "group", "aria-label": "All weights of this head",
+      cell: (row, column) => ({
+        weight: map[row][column], "aria-label": `${queries[row]} to ${keys[column]}: ${num(map[row][column])}`,
+        onfocus: tell(row, column), onclick: tell(row, column), onpointerenter: tell(row, column),
+      }),
+    });
+  }
+  const token = (side) => (word, place) => {
+    const own = [side, place];
+    return h("button", {
+      type: "button", class: ["am-head-token", same(own, at.pinned) && "am-on"], title: word, "data-cell": `${place} ${side}`, "aria-pressed": same(own, at.pinned),
+      onpointerenter: (_, event) => event.pointerType === "mouse" && { pointed: own },
+      onpointerleave: (_, event) => event.pointerType === "mouse" && { pointed: null },
+      onfocus: (_, event) => event.target.matches(":focus-visible") && { pointed: own },
+      onblur: () => ({ pointed: null }),
+      onclick: (now) => ({ pinned: same(own, now.pinned) ? null : own }),
+    }, h("span", {}, word), h("span", { class: "am-head-number", "aria-hidden": "true" }, here && here[0] !== side && num(partners[place])));
+  };
+  const tokens = (side, words) => h("div", { class: ["am-head-side", side === QUERY && "am-head-left"], role: "group", "aria-label": data.names[side] },
+    h("span", { class: "am-head-name" }, data.names[side]), words.map(token(side)));
+  const lines = queries.map((_, query) => keys.map((__, key) => {
+    const apart = here && here[1] !== (here[0] === QUERY ? query : key);
+    const [from, to] = [query, key].map((place) => LINE * place + LINE / 2);
+    return map[query][key] >= FAINT && !apart && ribbon(`M0 ${from}C40 ${from} 60 ${to} 100 ${to}`, map[query][key]);
+  }));
+  const high = LINE * Math.max(queries.length, keys.length);
+  return h("div", { class: "am-head-lines am-rove", rove: true },
+    tokens(QUERY, queries),
+    h("svg", { viewBox: `0 0 100 ${high}`, height: high, preserveAspectRatio: "none", role: "img", "aria-label": here ? said({ map, partners }, at, data) : whole(map, at, data) }, lines),
+    tokens(KEY, keys));
+}
+
+const where = ({ layer, head }, { layers, layerName }) => (layers.length > 1 ? `${layerName} ${layers[layer]}, head ${head + 1}` : `Head ${head + 1}`);
+
+function whole(map, at, { queries, keys }) {
+  const most = (row) => (Math.max(...row) > 0 ? `most at ${keys[argmax(row)]}, ${num(Math.max(...row))}` : "at nothing");
+  return queries.map((word, query) => `${word} looks ${most(map[query])}`).join("; ");
+}
+
+export function said({ map, partners }, at, data) {
+  const [here, name] = [followed(at), where(at, data)];
+  const { queries, keys } = data;
+  if (at.show === 1 && at.cell) return `${queries[at.cell[0]]} to ${keys[at.cell[1]]}: ${num(map[at.cell[0]][at.cell[1]])}.`;
+  if (at.show === 1) return `${name}. Rows look at columns: the more ink, the larger the weight.`;
+  if (!here) {
+    const most = map.map((row) => Math.max(...row));
+    const query = argmax(most);
+    return `${name}. The thickest line goes from ${queries[query]} to ${keys[argmax(map[query])]}, ${num(most[query])}.`;
+  }
+  const [side, place] = here;
+  const [mine, others] = side === QUERY ? [queries, keys] : [keys, queries];
+  const found = partners.map((share, at_) => ({ share, word: others[at_] })).filter(({ share }) => share >= FAINT);
+  const most = found.sort((one, other) => other.share - one.share).slice(0, 3).map(({ share, word }) => `${word} ${num(share)}`).join(", ");
+  return `${name}: ${mine[place]} ${side === QUERY ? "looks at" : "is looked at by"} ${most || "nothing"}.`;
+}

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from bookkit.figures._inputs import Numbers, as_labels, as_numbers
-from bookkit.playables.output import LiveOutput, pack
+from bookkit.playables.playable import Playable, playable
 
 FAINT = 0.02
-"""Weights below this get no line."""
+"""Weights below this get no line; the same as in `head-viewer.js`."""
 
 _MOST_WEIGHTS = 100_000  # some 530 kB of HTML
-_LINE = 28  # height of a token, in pixels
 _SLACK = 1e-3  # what half precision may be beside a sum of 1
 
 
@@ -33,7 +31,7 @@ def head_viewer(
     layer_name: str = "layer",
     layer_names: Sequence[str] | None = None,
     caption: str | None = None,
-) -> LiveOutput:
+) -> Playable:
     """Show attention weights as lines between tokens; the reader chooses the layer and the head.
 
     Without scripts it shows one head. Pointing at a token, or tabbing to it, shows it alone;
@@ -59,7 +57,7 @@ def head_viewer(
             to 1, a row sums to more than 1, or there are more than 100 000 weights.
 
     >>> head_viewer([[[0.9, 0.1], [0.0, 1.0]]], ["el", "gato"], ["the", "cat"])
-    Who looks at whom. Head 1: el looks most at the, 0.90; gato looks most at cat, 1.00.
+    Who looks at whom: a drawing to play with.
     """
     given = _as_heads(weights)
     layers, heads, q_len, k_len = given.shape
@@ -71,34 +69,21 @@ def head_viewer(
     for name, index, length in chosen:
         if not 0 <= index < length:
             raise ValueError(f"{name}: got {index}, wanted 0 to {length - 1}")
-    shown = given[layer, head]
-    where = f"Head {head + 1}"
-    if layers > 1:
-        where = f"{layer_name.capitalize()} {names[layer]}, head {head + 1}"
-    said = slice(None) if query is None else slice(query, query + 1)
-    alt = f"{where}: {_words(shown[said], left[said], right)}."
-    return LiveOutput(
+    return playable(
         "head-viewer",
-        drawing=_drawing(
-            shown, query, _side("queries", query_name, left), _side("keys", key_name, right), alt
-        ),
-        data={
-            "weights": pack(given),
-            "queries": left,
-            "keys": right,
-            "layers": names,
-            "layerName": layer_name.capitalize(),
-            "layer": layer,
-            "head": head,
-            "query": query,
-            "faint": FAINT,
-        },
-        label=label,
-        alt=alt,
+        label,
         caption=caption
         or f"The thicker a line, the more the {query_name} token looks at the {key_name} token. "
         f"Weights below {FAINT} have no line.",
-        state=f"{where}.",
+        weights=given,
+        queries=left,
+        keys=right,
+        names=[query_name, key_name],
+        layers=names,
+        layerName=layer_name.capitalize(),
+        layer=layer,
+        head=head,
+        query=query,
     )
 
 
@@ -121,45 +106,3 @@ def _as_heads(weights: Any) -> Numbers:
     if (largest := given.sum(-1).max()) > 1 + _SLACK:
         raise ValueError(f"weights: got a row with the sum {largest:.4g}, wanted at most 1")
     return given
-
-
-def _words(shown: Numbers, left: Sequence[str], right: Sequence[str]) -> str:
-    looks = []
-    for token, row in zip(left, shown, strict=True):
-        most = int(row.argmax())
-        said = f"looks most at {right[most]}, {row[most]:.2f}" if row[most] else "looks at nothing"
-        looks.append(f"{token} {said}")
-    return "; ".join(looks)
-
-
-def _drawing(shown: Numbers, alone: int | None, queries: str, keys: str, alt: str) -> str:
-    height = _LINE * max(shown.shape)
-    lines = "".join(
-        _line(query, key, float(weight))
-        for query, row in enumerate(shown)
-        for key, weight in enumerate(row)
-        if weight >= FAINT and alone in (None, query)
-    )
-    return (
-        f'<div class="am-head-lines">{queries}'
-        f'<svg viewBox="0 0 100 {height}" height="{height}" preserveAspectRatio="none" role="img"'
-        f' aria-label="{escape(alt)}">{lines}</svg>{keys}</div>'
-    )
-
-
-def _side(kind: str, name: str, tokens: Sequence[str]) -> str:
-    said = "".join(
-        f'<span class="am-head-token"><span>{escape(token)}</span></span>' for token in tokens
-    )
-    return (
-        f'<div class="am-head-{kind}"><span class="am-head-name">{escape(name)}</span>{said}</div>'
-    )
-
-
-def _line(query: int, key: int, weight: float) -> str:
-    start, end = (_LINE * row + _LINE // 2 for row in (query, key))
-    return (
-        f'<path d="M0 {start}C40 {start} 60 {end} 100 {end}"'
-        f' stroke-opacity="{min(1.0, 0.1 + 0.9 * weight):.2f}"'
-        f' stroke-width="{1 + 3.5 * weight:.1f}"/>'
-    )

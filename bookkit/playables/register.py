@@ -102,7 +102,7 @@ def _value(row: Entry, column: _Column) -> str:
     if column is _PAGE:
         return row.page
     if column is _CODE:
-        return "named" if row.study.code else "not named"
+        return "named" if row.study.code["of"] == "code" else "not named"
     return str(getattr(row.claim, column.name))
 
 

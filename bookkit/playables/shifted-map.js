@@ -1,45 +1,26 @@
-/* A map of attention that can be moved up by one row, and the right words marked on it. */
+/* A map of attention that the reader moves by one row: it looks as good as before, and is wrong. */
+import { argmax, choice, grid, h, panel, tick, unseen } from "./kit.js";
 
-function start(root) {
-  const { weights, links, wrong, sentences } = dataOf(root);
-  const lines = [...root.querySelectorAll("tbody tr")].map((line) => [...line.querySelectorAll("td")]);
-  const isRight = (row, column) => links.some(([query, key]) => query === row && key === column);
-  let moved = 0;
+export const start = () => ({ moved: 0, marked: false });
 
-  function draw() {
-    moves.press(moved);
-    lines.forEach((line, row) => line.forEach((cell, column) => {
-      const weight = weights[row + moved][column];
-      const ink = cell.querySelector(".am-shifted-ink");
-      ink.style.setProperty("--am-weight", Math.min(1, weight));
-      showNumber(ink.querySelector(".am-live-unseen"), weight);
-    }));
-    state(sentence());
-  }
+export const controls = (data, at) => panel(at, "Move the map, and mark the right words",
+  choice("moved", "The map", ["as it is", "one row up"]), tick("marked", "Mark the right words"));
 
-  function sentence() {
-    const largest = lines.map((_, row) => weights[row + moved]).map((line) => line.indexOf(Math.max(...line)));
-    const hits = largest.filter((column, row) => isRight(row, column)).length;
-    const where = moved ? "Moved up by one row" : "As it is";
-    return (
-      `${where}: the largest weight is right in ${hits} of ${lines.length} rows. ` +
-      `Over ${sentences} sentences, ${wrong[moved].toFixed(0)} of 100 links are wrong.`
-    );
-  }
-
-  function move(rows) {
-    moved = rows;
-    draw();
-    say(sentence());
-  }
-
-  const controls = controlsOf(root, "Move the map, and mark the right words", true);
-  const moves = choice("The map", ["as it is", "one row up"], move);
-  const marks = tick("Mark the right words", false, () => root.toggleAttribute("data-am-marked", marks.input.checked));
-  controls.append(moves.element, marks.element);
-  const say = announcer(root);
-  const state = stateOf(root);
-  move(0);
+export function model({ weights, queries, links }, { moved }) {
+  const shown = weights.slice(moved, moved + queries.length);
+  return { shown, hits: shown.filter((row, query) => links.some(([one, key]) => one === query && key === argmax(row))).length };
 }
 
-upgrade("shifted-map", start);
+export const view = ({ shown }, { marked }, { queries, keys, glosses, links }) => grid({
+  kind: "am-fades am-shifted",
+  rows: queries.map((word, at) => [h("span", { lang: "es" }, word), glosses.length > 0 && [" ", h("small", {}, glosses[at])]]),
+  columns: keys,
+  cell: (row, column) => ({
+    weight: shown[row][column], words: unseen(shown[row][column].toFixed(2)),
+    class: marked && links.some(([query, key]) => query === row && key === column) && "am-right",
+  }),
+});
+
+export const said = ({ hits }, { moved }, { queries, sentences, wrong }) =>
+  `${moved ? "Moved up by one row" : "As it is"}: the largest weight is right in ${hits} of ${queries.length} rows. ` +
+  `Over ${sentences} sentences, ${wrong[moved].toFixed(0)} of 100 links are wrong.`;

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
-from bookkit.figures._inputs import Numbers, as_labels, as_matrix
-from bookkit.playables.output import LiveOutput
+from bookkit.figures._inputs import as_labels, as_matrix
+from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
 
 _DIGITS = 4
@@ -24,7 +23,7 @@ def shifted_map(
     sentences: int,
     glosses: Sequence[str] = (),
     caption: str = "",
-) -> LiveOutput:
+) -> Playable:
     """Show a map of attention; a button moves it up by one row, and a box marks the right words.
 
     Args:
@@ -46,14 +45,13 @@ def shifted_map(
 
     >>> shifted_map([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]], ["casa", "roja"], ["red", "house"],
     ...             [(0, 1), (1, 0)], wrong=(4.8, 98.0), sentences=150)
-    A map of attention to move. As it is: the largest weight is right in 2 of 2 rows. Over 150 \
-sentences, 5 of 100 links are wrong.
+    A map of attention to move: a drawing to play with.
     """
     given = as_matrix(weights, "weights")
     q_len, k_len = len(given) - 1, given.shape[1]
     rows = as_labels(queries, "queries", q_len, "query")
     columns = as_labels(keys, "keys", k_len, "key")
-    meanings = as_labels(glosses, "glosses", q_len, "query") if glosses else [""] * q_len
+    meanings = as_labels(glosses, "glosses", q_len, "query") if glosses else []
     right = sorted(links)
     for row, column in right:
         if not (0 <= row < q_len and 0 <= column < k_len):
@@ -61,59 +59,15 @@ sentences, 5 of 100 links are wrong.
             raise ValueError(f"links: got {(row, column)}, wanted {wanted}")
     if not all(0 <= percent <= 100 for percent in wrong):
         raise ValueError(f"wrong: got {wrong}, wanted two numbers from 0 to 100")
-    found = _found(given[:-1], right, wrong[0], sentences)
-    return LiveOutput(
+    return playable(
         "shifted-map",
-        drawing=_table(given[:-1], rows, columns, meanings, frozenset(right)),
-        data={
-            "weights": [[round(weight, _DIGITS) for weight in row] for row in given.tolist()],
-            "links": right,
-            "wrong": wrong,
-            "sentences": sentences,
-        },
-        label="A map of attention to move",
-        alt=found,
+        "A map of attention to move",
         caption=caption,
-        state=found,
-    )
-
-
-def _found(shown: Numbers, links: Sequence[tuple[int, int]], wrong: float, sentences: int) -> str:
-    hits = sum((row, int(line.argmax())) in set(links) for row, line in enumerate(shown))
-    return (
-        f"As it is: the largest weight is right in {hits} of {len(shown)} rows. Over {sentences}"
-        f" sentences, {wrong:.0f} of 100 links are wrong."
-    )
-
-
-def _table(
-    shown: Numbers,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    meanings: Sequence[str],
-    right: frozenset[tuple[int, int]],
-) -> str:
-    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in columns)
-    body = "".join(
-        f'<tr><th scope="row"><span lang="es">{escape(word)}</span>'
-        + (f" <small>{escape(meaning)}</small>" if meaning else "")
-        + "</th>"
-        + "".join(
-            _cell(float(weight), (row, column) in right) for column, weight in enumerate(line)
-        )
-        + "</tr>"
-        for row, (word, meaning, line) in enumerate(zip(rows, meanings, shown, strict=True))
-    )
-    return (
-        f'<table class="am-shifted-table"><thead><tr><td></td>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>"
-    )
-
-
-def _cell(weight: float, right: bool) -> str:
-    ink = round(10 * weight)  # in tenths: without a script there are classes alone
-    mark = ' class="am-shifted-right"' if right else ""
-    return (
-        f'<td{mark}><span class="am-shifted-ink am-ink-{ink}">'
-        f'<span class="am-live-unseen">{weight:.2f}</span></span></td>'
+        weights=given.round(_DIGITS),
+        queries=rows,
+        keys=columns,
+        glosses=meanings,
+        links=right,
+        wrong=wrong,
+        sentences=sentences,
     )

@@ -31,9 +31,10 @@ _NUMBER, _NONE = (int, float), type(None)
 _STUDY: dict[str, Kinds] = {
     "study": (str,), "title": (str,), "command": (str,), "seeds": (list,), "date": (str,),
     "processor": (str,), "threads": (int,), "versions": (dict,), "config": (dict,),
-    "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,), "claims": (dict,),
+    "code": (dict,), "data": (dict, _NONE), "fingerprint": (dict, _NONE), "measures": (dict,),
+    "claims": (dict,),
 }  # fmt: skip
-_CODE: dict[str, Kinds] = {"code": (str,)}
+_CODE: dict[str, Kinds] = {"commit": (str, _NONE), "of": (str,), "files": (dict,)}
 _SPANS: dict[str, Kinds] = {"interval": (list,), "prediction": (list,)}
 _EXACT: dict[str, Kinds] = {"kind": (str,), "unit": (str,), "runs": (list,), "mean": _NUMBER}
 _MEASURE: dict[str, Kinds] = {**_EXACT, **_SPANS}
@@ -50,6 +51,8 @@ _OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
 
 
+RECORD = "record.json"
+"""The file of a record, in the folder of its study."""
 NO_STUDIES = frozenset({"atlas"})
 """Records that are no studies: `bookkit.atlas` reads the one of today's models."""
 
@@ -58,16 +61,16 @@ def recorded_studies(directory: Traversable | None = None) -> dict[str, Traversa
     """Return the records of studies by their names.
 
     Args:
-        directory: where they lie; by default those that come with the package.
+        directory: has a folder for each study; by default `experiments`, which comes along.
 
     >>> "bottleneck" in recorded_studies(), "atlas" in recorded_studies()
     (True, False)
     """
-    folder = files("bookkit") / "results" if directory is None else directory
+    folder = files("experiments") if directory is None else directory
     found = {
-        entry.name.removesuffix(".json"): entry
-        for entry in (folder.iterdir() if folder.is_dir() else ())
-        if entry.name.endswith(".json")
+        study.name: study / RECORD
+        for study in (folder.iterdir() if folder.is_dir() else ())
+        if (study / RECORD).is_file()
     }
     return {name: found[name] for name in sorted(found.keys() - NO_STUDIES)}
 
@@ -77,7 +80,7 @@ def load_result(study: str, *, directory: Traversable | None = None) -> Study:
 
     Args:
         study: its name.
-        directory: where the records lie; by default those that come with the package.
+        directory: has a folder for each study; by default `experiments`, which comes along.
 
     Raises:
         UnknownNameError: there is no such study; the message lists those there are.
@@ -98,13 +101,14 @@ def read_study(record: Any, *, name: str) -> Study:
 
     Args:
         record: what the JSON file holds.
-        name: the file's name, which the record must repeat.
+        name: that of the study's folder, which the record must repeat.
 
     Raises:
         ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.
     """
     where = f"record {name!r}"
-    _check_entries(record, where, _STUDY, _CODE)
+    _check_entries(record, where, _STUDY)
+    _check_code(record["code"], f"{where}, code")
     _check(record["study"] == name, f"{where}, study", record["study"], repr(name))
     _check(re.fullmatch(r"[a-z][a-z0-9_]*", name), where, name, "a name of a-z, 0-9 and _")
     _check(_is_date(record["date"]), f"{where}, date", record["date"], "YYYY-MM-DD")
@@ -196,6 +200,14 @@ def _bounds(entry: dict[str, Any], where: str) -> Bounds:
     fine = len(bounds) == 2 and all(end is None or type(end) in _NUMBER for end in bounds)
     _check(fine, f"{where}, bounds", bounds, "two numbers, null where one is not known")
     return (0, 100) if share else (bounds[0], bounds[1])
+
+
+def _check_code(entry: Any, where: str) -> None:
+    _check_entries(entry, where, _CODE)
+    _check(entry["of"] in ("code", "record"), f"{where}, of", entry["of"], "code or record")
+    for name, digest in entry["files"].items():
+        fine = type(digest) is str and re.fullmatch("[0-9a-f]{64}", digest)
+        _check(fine, f"{where}, files, {name}", digest, "a SHA-256 in base 16")
 
 
 def _check_fingerprint(entry: Any, where: str) -> None:

@@ -80,7 +80,8 @@ class Measure:
         bounds: the least and the largest possible number; None for one that is not known.
         item_error: standard error that is due to shared test items, where answers by item or
             shares that it is computed of tell it.
-        answers: to the shared test items, one string a seed; `experiments.answers` reads them.
+        answers: to the shared test items, one string a seed;
+            `experiments.engine.answers` reads them.
         of: of how much each answer is, where not every item is right or wrong.
 
     >>> m = Measure(unit="BLEU", runs=(38.0, 38.4), mean=38.2, interval=(35.66, 40.74),
@@ -264,7 +265,7 @@ class Study:
     """One recorded study; `study[key]` is its measure of that name.
 
     Attributes:
-        study: its name, that of the file.
+        study: its name, that of the folder.
         title: what was studied.
         command: what runs it again.
         seeds: the seeds of the runs, in their order.
@@ -278,12 +279,15 @@ class Study:
         fingerprint: "losses" of the study's smoke configuration and their "tolerance", or None.
         measures: by name.
         claims: by name.
-        code: digest of the code that made the runs; None in records from before it was noted.
+        code: "commit", "files" with the SHA-256 of each at that commit, and "of": "code" if the
+            commit is that of the code that made the runs, "record" if no more is known than the
+            commit with which the record was stored.
     """
 
     study: str
     title: str
     command: str
+    code: Mapping[str, Any]
     seeds: tuple[int, ...]
     date: str
     processor: str
@@ -294,7 +298,6 @@ class Study:
     fingerprint: Mapping[str, Any] | None
     measures: Mapping[str, Measure] = field(default_factory=dict)
     claims: Mapping[str, Claim] = field(default_factory=dict)
-    code: str | None = None
 
     def __getitem__(self, key: str) -> Measure:
         if key not in self.measures:

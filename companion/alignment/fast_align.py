@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.alignment.lexicon import Lexicon, normalized, some_pairs
+from companion.alignment.lexicon import Lexicon, check_pairs, normalized
 from companion.alignment.links import Links, Shares, best_links
 from companion.attention import masked_softmax
 from companion.contracts import contract
@@ -44,7 +44,7 @@ class FastAlign:
         self.null, self.tension = null, tension
         self._lexicon = Lexicon((), null_word=True)
 
-    @contract(iterations=">= 1", rule=some_pairs)
+    @contract(iterations=">= 1")
     def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> FastAlign:
         """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
 
@@ -55,6 +55,7 @@ class FastAlign:
         Raises:
             ValueError: no pairs.
         """
+        check_pairs(pairs)
         lexicon = self._lexicon = Lexicon(pairs, null_word=True)
         for _ in range(iterations):
             shares = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.alignment.lexicon import Lexicon, normalized, some_pairs
+from companion.alignment.lexicon import Lexicon, check_pairs, normalized
 from companion.alignment.links import Links, Shares, best_links
 from companion.contracts import contract
 
@@ -38,7 +38,7 @@ class HMMAligner:
         self._lexicon = Lexicon((), null_word=False)
         self._jumps = np.ones(3)
 
-    @contract(iterations=">= 1", rule=some_pairs)
+    @contract(iterations=">= 1")
     def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> HMMAligner:
         """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
 
@@ -49,6 +49,7 @@ class HMMAligner:
         Raises:
             ValueError: no pairs.
         """
+        check_pairs(pairs)
         lexicon = self._lexicon = Lexicon(pairs, null_word=False)
         longest = max((group.shape[-1] for group in lexicon.groups), default=1)
         self._jumps = np.ones(2 * longest + 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,7 +89,7 @@ def normalized(weights: ArrayLike) -> NDArray[np.float64]:
     return rows / np.where(total > 0, total, 1.0)
 
 
-def some_pairs(call: Mapping[str, Any]) -> None:
+def check_pairs(pairs: Sequence[object]) -> None:
     """Refuse to learn from nothing."""
-    if not call["pairs"]:
+    if not pairs:
         raise ValueError("pairs: got none, wanted at least one")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from companion.alignment.lexicon import NULL_WORD, normalized, some_pairs
+from companion.alignment.lexicon import NULL_WORD, check_pairs, normalized
 from companion.alignment.links import Links, Shares, best_links
 from companion.contracts import contract
 
@@ -30,7 +30,7 @@ class IBMModel1:
     def __init__(self) -> None:
         self._probability: dict[tuple[str, str], float] = {}
 
-    @contract(iterations=">= 1", rule=some_pairs)
+    @contract(iterations=">= 1")
     def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> IBMModel1:
         """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
 
@@ -41,6 +41,7 @@ class IBMModel1:
         Raises:
             ValueError: no pairs.
         """
+        check_pairs(pairs)
         self._probability = defaultdict(lambda: 1.0)
         for _ in range(iterations):
             counts: dict[tuple[str, str], float] = defaultdict(float)

@@ -10,32 +10,22 @@ from typing import Any, Literal
 import numpy as np
 
 from companion.arrays import namespace
-from companion.checks import (
-    check_alone,
-    check_bias,
-    check_cached,
+from companion.conformance._outputs import Flags, constant_like, mask_like, plain_numbers
+from companion.conformance.attention import check_dead_row, check_large_scores, check_scale
+from companion.conformance.caches import check_cached
+from companion.conformance.causality import check_offset, check_prefixes
+from companion.conformance.heads import check_grouped, check_heads
+from companion.conformance.results import check_definition, check_dtype, check_lse, check_weights
+from companion.conformance.scores import check_bias, check_softcap
+from companion.conformance.sequences import check_alone, check_padding, check_permutation
+from companion.conformance.signature import DTYPES, NotOfferedError, Subject, in_dtype
+from companion.conformance.sinks import check_sinks
+from companion.conformance.visibility import (
     check_causal,
-    check_dead_row,
-    check_definition,
-    check_dtype,
-    check_grouped,
-    check_heads,
     check_influence,
-    check_large_scores,
-    check_lse,
     check_mask,
-    check_offset,
-    check_padding,
-    check_permutation,
-    check_prefixes,
     check_reach,
-    check_scale,
-    check_sinks,
-    check_softcap,
-    check_weights,
 )
-from companion.checks._outputs import Flags, constant_like, mask_like, plain_numbers
-from companion.conformance.subject import DTYPES, NotOfferedError, Subject, in_dtype
 
 MUSEUM = "appendices/museum.html"
 HEADS, WIDTH = 2, 16
@@ -89,7 +79,7 @@ def examine(attention: Subject) -> Iterator[Finding]:
     """Yield what each check finds.
 
     >>> import torch
-    >>> from companion.conformance.subject import subject
+    >>> from companion.conformance import subject
     >>> def unscaled(query, key, value):
     ...     return torch.softmax(query @ key.mT, -1) @ value
     >>> for finding in examine(subject(unscaled, arrays="torch")):

@@ -15,7 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from companion.conformance.kit import Check
-    from companion.conformance.subject import Subject
+    from companion.conformance.signature import Subject
 
 NAME = "attention"
 
@@ -117,7 +117,7 @@ class _Checks(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         from companion.conformance.kit import KIT
-        from companion.conformance.subject import subject
+        from companion.conformance.signature import subject
 
         option = self.config.getoption
         examined = subject(
@@ -137,7 +137,7 @@ class _Item(pytest.Item):
     subject: Subject
 
     def runtest(self) -> None:
-        from companion.conformance.subject import NotOfferedError
+        from companion.conformance.signature import NotOfferedError
 
         try:
             self.check.run(self.subject)

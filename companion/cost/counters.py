@@ -15,7 +15,11 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import (
+    FlopCounterMode,
+    sdpa_backward_flop_count,
+    sdpa_flop_count,
+)
 
 Shape = tuple[int, ...]
 
@@ -29,8 +33,9 @@ def measure_flops(call: Callable[[], object]) -> int:
 
     - Fused attention and oneDNN's LSTM, of which the counter sees nothing on the CPU, are put
       aside: the call takes the kernels that are made of products.
-    - Products of a matrix and a vector, and those that are added to a sum in place, for which
-      torch's counter has no formula, count too.
+    - Products of a matrix and a vector, those that are added to a sum in place, and those inside
+      the operator of `tiled_attention`, for which torch's counter has no formula, count too. Where
+      the operator is causal, all pairs count, as they do in torch's formula for a GPU.
 
     On "meta" tensors nothing is computed, and a model of any size is counted in no time.
 
@@ -126,6 +131,14 @@ def measure_saved_bytes(call: Callable[[], object], module: nn.Module | None = N
     return sum(storage.nbytes() for key, storage in kept.items() if key not in own)
 
 
+def _attention(query: Shape, key: Shape, value: Shape, *_: object, **__: object) -> int:
+    return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
+
+
+def _attention_backward(grad: Shape, *shapes: Shape, **_: object) -> int:
+    return int(sdpa_backward_flop_count(grad, *shapes[:3]))  # type: ignore[no-untyped-call]
+
+
 def _product(left: Shape, right: Shape, *_: object, **__: object) -> int:
     return 2 * prod(left) * prod(right[-1:] if len(right) > 1 else ())
 
@@ -140,6 +153,8 @@ _MISSED: dict[Any, Any] = {
     torch.ops.aten.addmv: _sum_and_product,
     torch.ops.aten.addmm_: _sum_and_product,
     torch.ops.aten.baddbmm_: _sum_and_product,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
 }
 """Products for which torch's counter has no formula."""
 

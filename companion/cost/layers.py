@@ -8,11 +8,14 @@ products with its square. That is not to say that they take no time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from companion.contracts import contract
 from companion.layers.luong import Score
 
+Cell = Literal["gru", "lstm"]
+
+_GATES = {"gru": 3, "lstm": 4}
 LENGTHS: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "batch_size"), ">= 1")
 HEADS: dict[str, Any] = dict.fromkeys(
     ("embed_dim", "num_heads", "num_kv_heads", "head_dim"), ">= 1"
@@ -203,6 +206,51 @@ def feed_forward_flops(embed_dim: int, hidden_dim: int, *, tokens: int, gated: b
     (11520, 11520)
     """
     return matmul_flops(tokens, embed_dim, (3 if gated else 2) * hidden_dim)
+
+
+@contract(key_dim=">= 1", value_dim=">= 1", length=">= 1", num_heads=">= 1")
+def linear_attention_flops(
+    key_dim: int, value_dim: int, *, length: int, num_heads: int = 1, is_causal: bool = True,
+    normalised: bool = False,
+) -> int:  # fmt: skip
+    """Count `linear_attention` without decay, all pairs together (Katharopoulos et al., 2020).
+
+    Args:
+        key_dim: width d of queries and keys after they are mapped.
+        value_dim: width v of values.
+        length: steps n.
+        num_heads: heads, those of all sequences together.
+        is_causal: weigh all pairs; else keys meet values first, and nothing is quadratic.
+        normalised: with a feature map, and so with a column of ones beside the values.
+
+    >>> linear_attention_flops(4, 5, length=7), linear_attention_flops(
+    ...     4, 5, length=7, is_causal=False)
+    (882, 560)
+    """
+    width = value_dim + normalised
+    if not is_causal:
+        return 2 * num_heads * matmul_flops(key_dim, length, width)
+    return num_heads * matmul_flops(length, length, key_dim + width)
+
+
+@contract(input_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
+def recurrent_flops(cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int) -> int:
+    """Count a recurrent layer, one direction of it: two products a gate and token.
+
+    The GRU (Cho et al., 2014) has three gates, its candidate counted as one, and the LSTM
+    (Hochreiter & Schmidhuber, 1997) four.
+
+    Args:
+        cell: "gru" or "lstm".
+        input_dim: width of an input.
+        hidden_dim: width of a state.
+        tokens: steps, those of all sequences together; padding that is read counts, padding that
+            is packed away does not.
+
+    >>> recurrent_flops("gru", 5, 7, tokens=3), recurrent_flops("lstm", 5, 7, tokens=3)
+    (1512, 2016)
+    """
+    return matmul_flops(tokens, input_dim + hidden_dim, _GATES[cell] * hidden_dim)
 
 
 def _of_memory(

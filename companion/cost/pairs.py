@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from companion.bands import Band
 from companion.contracts import contract
 from companion.cost.layers import matmul_flops
-from companion.tiled import BLOCKS
+from companion.torch_fused import queries_at_once
 
 _BAND: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "left", "right"), ">= 0")
 
@@ -51,8 +51,8 @@ def tiled_pairs(
     """Count the pairs that `tiled_attention` computes: whole tiles, and none that is empty.
 
     A block of queries meets the keys that some of them may attend to, so at the edges of the band
-    pairs are computed and thrown away. Where a window is narrow, blocks have 64 queries instead of
-    256.
+    pairs are computed and thrown away. Where a window moves along with the queries, blocks have 64
+    queries instead of 256.
 
     Args:
         q_len: queries.
@@ -60,7 +60,7 @@ def tiled_pairs(
         left: keys allowed before a query's own position; None means all.
         right: keys allowed after it; None means all, 0 is causal.
         offset: keys before the first query.
-        block_size: queries a tile; None is what `tiled_attention` chooses for float32 and float64.
+        block_size: queries a tile; None is what `tiled_attention` or torch chooses.
             How many keys a tile has changes nothing.
 
     >>> tiled_pairs(1024, right=0) / band_pairs(1024, right=0)  # doctest: +ELLIPSIS
@@ -68,16 +68,10 @@ def tiled_pairs(
     """
     keys = q_len if k_len is None else k_len
     band = Band(left, right, offset)
-    if block_size is not None:
-        return _in_blocks(band, range(q_len), keys, block_size)
-    inside = band.interior(q_len, keys)
-    if not inside:
-        return _in_blocks(band, range(q_len), keys, BLOCKS[0])
-    return (
-        _in_blocks(band, range(inside.start), keys, BLOCKS[0])
-        + _in_blocks(band, range(inside.start, inside.stop), keys, inside.step)
-        + _in_blocks(band, range(inside.stop, q_len), keys, BLOCKS[0])
-    )
+    size = block_size or queries_at_once(band)
+    starts = range(0, q_len, size)
+    blocks = (range(start, min(start + size, q_len)) for start in starts)
+    return sum(len(block) * len(band.seen(block, keys)) for block in blocks)
 
 
 class TiledFlops(NamedTuple):
@@ -112,10 +106,3 @@ def tiled_flops(
     d, v = head_dim, head_dim if value_dim is None else value_dim
     widths = d + v, 3 * d + 2 * v  # of score and blend; of the score again and four gradients
     return TiledFlops(*(batch_size * num_heads * matmul_flops(pairs, w, 1) for w in widths))
-
-
-def _in_blocks(band: Band, queries: range, keys: int, size: int) -> int:
-    """Count block by block: all of its queries with all keys that some of them see."""
-    starts = range(queries.start, queries.stop, size)
-    blocks = (range(start, min(start + size, queries.stop)) for start in starts)
-    return sum(len(block) * len(band.seen(block, keys)) for block in blocks)

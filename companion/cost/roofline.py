@@ -84,22 +84,6 @@ def measure_roofline(*, size: int = 1024, megabytes: int = 192, rounds: int = 5)
     return Roofline(2 * size**3 / min(seconds["product"]), moved / min(seconds["triad"]))
 
 
-@contract(rows=">= 0", inner=">= 0", columns=">= 0")
-def matmul_bytes(rows: int, inner: int, columns: int, *, dtype: torch.dtype | None = None) -> int:
-    """Return the least bytes that a product moves: both factors are read, the product is written.
-
-    Args:
-        rows: of the first factor.
-        inner: its columns, the rows of the second.
-        columns: of the second.
-        dtype: of the numbers; None means torch's default.
-
-    >>> matmul_bytes(3, 5, 7, dtype=torch.float32)
-    284
-    """
-    return array_bytes(rows * inner + inner * columns + rows * columns, dtype=dtype)
-
-
 class StepCost(NamedTuple):
     """What a language model does to write one token of every sequence.
 

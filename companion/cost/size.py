@@ -11,7 +11,7 @@ from companion.contracts import contract
 from companion.cost.layers import HEADS, LENGTHS
 from companion.layers.feed_forward import Activation
 
-Method = Literal["fused", "tiled", "definition"]
+Method = Literal["fused", "definition"]
 
 _CACHE: dict[str, Any] = dict.fromkeys(
     ("batch_size", "num_kv_heads", "max_len", "head_dim", "window", "value_dim", "num_layers"),
@@ -124,12 +124,11 @@ def multi_head_saved_bytes(
 ) -> int:
     """Return what `MultiHeadAttention` keeps for its backward pass on the CPU.
 
-    Its parameters are left out. All methods keep the inputs, queries, keys, values and output, in
+    Its parameters are left out. Both methods keep the inputs, queries, keys, values and output, in
     float32 or float64:
 
-    - "fused", torch's kernel, and "tiled", `tiled_attention`, add a number a row, its log-sum-exp
-      (Dao, 2023). "tiled" has the output twice, in heads and joined; so has "fused" where
-      grouped heads without a causal mask are stacked, to be read as one.
+    - "fused", torch's kernel, adds a number a row, its log-sum-exp (Dao, 2023), and has the output
+      twice where grouped heads without a causal mask are stacked, to be read as one.
     - "definition", which `need_weights` takes, keeps two (b, h, q, k) matrices, the exponentials
       and the weights, and repeats grouped keys and values.
 
@@ -164,8 +163,7 @@ def multi_head_saved_bytes(
     rows = num_heads * q_len
     numbers = embed_dim * (q_len + (0 if k_len is None else k_len))
     numbers += 2 * rows * d + 2 * groups * keys * d + rows
-    stacked = method == "fused" and own < num_heads and q_len > 1 and not is_causal
-    if stacked or (method == "tiled" and num_heads > 1 and q_len > 1):
+    if method == "fused" and own < num_heads and q_len > 1 and not is_causal:  # stacked
         numbers += rows * d  # the output a second time
     truths = 0
     if method == "definition":

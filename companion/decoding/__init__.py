@@ -1,5 +1,6 @@
 """Writing a sequence one token at a time, over a `step` that knows no model."""
 
+import companion.needs_torch  # noqa: F401
 from companion.decoding.beams import beam, length_factor
 from companion.decoding.sequences import Decoded, Reorder, State, Step
 from companion.decoding.speculative import (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -48,17 +47,8 @@ def greedy(
     return _write(step, state, lambda logits: logits.argmax(-1), first, eos_id, max_len)
 
 
-def _divides_in_float32(call: Mapping[str, Any]) -> None:
-    if call["temperature"] < TINIEST:
-        raise ValueError(
-            f"temperature: got {call['temperature']}, wanted above 0 in float32; "
-            f"`greedy` is its limit"
-        )
-
-
 @contract(
-    batch_size=">= 1", max_len=">= 1", top_k=">= 1", top_p="> 0 and <= 1", min_p="> 0 and <= 1",
-    rule=_divides_in_float32,
+    batch_size=">= 1", max_len=">= 1", top_k=">= 1", top_p="> 0 and <= 1", min_p="> 0 and <= 1"
 )  # fmt: skip
 @torch.no_grad()
 def sample(
@@ -97,6 +87,10 @@ def sample(
     >>> bool((rolled.tokens < 7).all())
     True
     """
+    if temperature < TINIEST:
+        raise ValueError(
+            f"temperature: got {temperature}, wanted above 0 in float32; `greedy` is its limit"
+        )
 
     def draw(logits: Tensor) -> Tensor:
         logits = logits.float()

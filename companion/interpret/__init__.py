@@ -8,6 +8,7 @@ deletes words instead. `total_variation`, `jensen_shannon` and `flipped` say wha
 `kendall_tau` and `top_agreement` whether two rankings of the words agree.
 """
 
+import companion.needs_torch  # noqa: F401
 from companion.interpret.adversary import adversarial_weights
 from companion.interpret.agreement import kendall_tau, top_agreement
 from companion.interpret.deletion import leave_one_out

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from companion.contracts import Rule
 
+def check_same_shape(**tensors: Tensor) -> None:
+    """Refuse a second argument of another shape than the first, even if they would broadcast.
 
-def same_shape(first: str, second: str) -> Rule:
-    """Return a rule that refuses two arguments whose shapes differ, even if they would broadcast.
-
-    >>> same_shape("a", "b")({"a": torch.ones(2), "b": torch.ones(1)})
+    >>> check_same_shape(a=torch.ones(2), b=torch.ones(1))
     Traceback (most recent call last):
     ValueError: b: got shape (1,), wanted (2,) as of a
     """
-
-    def rule(call: Mapping[str, Any]) -> None:
-        wanted, shape = (tuple(call[name].shape) for name in (first, second))
-        if shape != wanted:
-            raise ValueError(f"{second}: got shape {shape}, wanted {wanted} as of {first}")
-
-    return rule
+    (first, x), (second, other) = tensors.items()
+    wanted, shape = tuple(x.shape), tuple(other.shape)
+    if shape != wanted:
+        raise ValueError(f"{second}: got shape {shape}, wanted {wanted} as of {first}")
 
 
 def distributions(name: str, output: object) -> Tensor:

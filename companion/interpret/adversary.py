@@ -22,10 +22,16 @@ SPREAD = 3.0
     bound="> 0", steps=">= 1", starts=">= 1", learning_rate="> 0",
 )  # fmt: skip
 def adversarial_weights(
-    read: Callable[[Tensor], Tensor], weights: Tensor, mask: Tensor | None = None, *,
-    bound: float = 0.01, steps: int = 100, starts: int = 3, learning_rate: float = 0.1,
+    read: Callable[[Tensor], Tensor],
+    weights: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bound: float = 0.01,
+    steps: int = 100,
+    starts: int = 3,
+    learning_rate: float = 0.1,
     generator: Generator | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Search for other weights with which a model says the same (Jain and Wallace, 2019).
 
     For every row, maximise the Jensen-Shannon divergence from its weights, while the output moves

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.interpret._checks import allowed_words, same_shape
+from companion.interpret._checks import allowed_words, check_same_shape
 
 
-@contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1", rule=same_shape("a", "b"))
+@contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1")
 def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Correlate two rankings by their pairs: Kendall's tau-b (Kendall, 1938, 1945).
 
@@ -28,6 +28,7 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     >>> kendall_tau(torch.tensor([0.7, 0.2, 0.1]), torch.tensor([3.0, 1.0, 2.0])).round(decimals=3)
     tensor(0.3330)
     """
+    check_same_shape(a=a, b=b)
     words = allowed_words(mask, a)
     pairs = words[..., :, None] & words[..., None, :]
     first, second = (torch.sign(x[..., :, None] - x[..., None, :]) * pairs for x in (a, b))
@@ -36,7 +37,7 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     return agreed / ranked.sqrt()
 
 
-@contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1", rule=same_shape("a", "b"))
+@contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1")
 def top_agreement(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Say where two rankings put the same word first; of equal scores the first word counts.
 
@@ -51,6 +52,7 @@ def top_agreement(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     >>> top_agreement(torch.tensor([0.7, 0.2, 0.1]), torch.tensor([3.0, 1.0, 2.0]))
     tensor(True)
     """
+    check_same_shape(a=a, b=b)
     words = allowed_words(mask, a)
     first, second = (x.masked_fill(~words, -torch.inf).argmax(-1) for x in (a, b))
     return first == second

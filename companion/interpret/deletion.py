@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -13,9 +12,8 @@ from companion.interpret._checks import distributions
 from companion.interpret.divergence import total_variation
 
 
-def _words_to_spare(call: Mapping[str, Any]) -> None:
+def _check_lengths(tokens: Tensor, lengths: Tensor) -> None:
     """Refuse sentences of one word, and other than one length for each sentence."""
-    tokens, lengths = call["tokens"], call["lengths"]
     if tokens.ndim < 2:
         raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k, ...)")
     if lengths.shape != tokens.shape[:1]:
@@ -29,7 +27,7 @@ def _words_to_spare(call: Mapping[str, Any]) -> None:
         )
 
 
-@contract(rule=_words_to_spare)
+@contract()
 @torch.no_grad()
 def leave_one_out(
     predict: Callable[[Tensor, Tensor], Tensor], tokens: Tensor, lengths: Tensor
@@ -58,6 +56,7 @@ def leave_one_out(
     >>> leave_one_out(predict, torch.tensor([[1, 0, 0]]), torch.tensor([3])).round(decimals=3)
     tensor([[0.3330, 0.1670, 0.1670]])
     """
+    _check_lengths(tokens, lengths)
     whole = distributions("predict", predict(tokens, lengths))
     positions = torch.arange(tokens.shape[1], device=tokens.device)
     effects = []

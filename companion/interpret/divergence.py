@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.interpret._checks import same_shape
+from companion.interpret._checks import check_same_shape
 
 
-@contract(p="... c", q="... c", c=">= 1", rule=same_shape("p", "q"))
+@contract(p="... c", q="... c", c=">= 1")
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """Return half the sum of absolute differences: 0 for equal distributions, 1 for disjoint ones.
 
@@ -23,10 +23,11 @@ def total_variation(p: Tensor, q: Tensor) -> Tensor:
     >>> total_variation(torch.tensor([0.75, 0.25]), torch.tensor([0.25, 0.75]))
     tensor(0.5000)
     """
+    check_same_shape(p=p, q=q)
     return (p - q).abs().sum(-1) / 2
 
 
-@contract(p="... c", q="... c", c=">= 1", rule=same_shape("p", "q"))
+@contract(p="... c", q="... c", c=">= 1")
 def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence in nats, from 0 to log 2 (Lin, 1991).
 
@@ -43,11 +44,12 @@ def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
     >>> jensen_shannon(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
     tensor(0.6931)
     """
+    check_same_shape(p=p, q=q)
     middle = (p + q) / 2
     return (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
 
 
-@contract(outputs="... c", others="... c", c=">= 1", rule=same_shape("outputs", "others"))
+@contract(outputs="... c", others="... c", c=">= 1")
 def flipped(outputs: Tensor, others: Tensor) -> Tensor:
     """Say where the most probable class is another one.
 
@@ -61,6 +63,7 @@ def flipped(outputs: Tensor, others: Tensor) -> Tensor:
     >>> flipped(torch.tensor([[0.9, 0.1], [0.4, 0.6]]), torch.tensor([[0.6, 0.4], [0.7, 0.3]]))
     tensor([False,  True])
     """
+    check_same_shape(outputs=outputs, others=others)
     return outputs.argmax(-1) != others.argmax(-1)
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Generator, Tensor
 
@@ -51,8 +48,8 @@ def other_places(
     return keys.argmax(-1)
 
 
-def _one_a_row(call: Mapping[str, Any]) -> None:
-    weights, places = call["weights"], call["places"]
+def _check_places(weights: Tensor, places: Tensor) -> None:
+    """Refuse other than one place for each row of weights."""
     if places.dtype != torch.int64:
         raise TypeError(f"places: got dtype {places.dtype}, wanted 64-bit integers")
     if places.shape != weights.shape[:-1]:
@@ -62,7 +59,7 @@ def _one_a_row(call: Mapping[str, Any]) -> None:
         )
 
 
-@contract(weights="... k", places="any: ...", k=">= 1", rule=_one_a_row)
+@contract(weights="... k", places="any: ...", k=">= 1")
 def erased(weights: Tensor, places: Tensor) -> Tensor:
     """Set one weight of every row to 0 and let the others sum to 1 (Serrano and Smith, 2019).
 
@@ -75,6 +72,7 @@ def erased(weights: Tensor, places: Tensor) -> Tensor:
     >>> erased(torch.tensor([0.5, 0.3, 0.2]), torch.tensor(0)).round(decimals=3)
     tensor([0.0000, 0.6000, 0.4000])
     """
+    _check_places(weights, places)
     left = weights.scatter(-1, places[..., None], 0.0)
     total = left.sum(-1, keepdim=True)
     return left / torch.where(total > 0, total, 1.0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -12,32 +11,23 @@ from companion.contracts import contract
 from companion.interpret._checks import distributions
 
 
-def _have_shape(name: str, blocks: Sequence[Tensor], wanted: tuple[int, ...]) -> None:
+def _check_shape(name: str, blocks: Sequence[Tensor], wanted: tuple[int, ...]) -> None:
     for number, weights in enumerate(blocks):
         shape = tuple(distributions(f"{name}[{number}]", weights).shape)
         if shape != wanted:
             raise ValueError(f"{name}[{number}]: got shape {shape}, wanted {wanted}")
 
 
-def _are_square(name: str, blocks: Sequence[Tensor]) -> None:
+def _check_square(name: str, blocks: Sequence[Tensor]) -> None:
     if not len(blocks):
         raise ValueError(f"{name}: got no block, wanted at least one")
     shape = tuple(distributions(f"{name}[0]", blocks[0]).shape)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError(f"{name}[0]: got shape {shape}, wanted (..., n, n)")
-    _have_shape(name, blocks, shape)
+    _check_shape(name, blocks, shape)
 
 
-def _are_two_stacks(call: Mapping[str, Any]) -> None:
-    encoder, decoder, cross = call["encoder"], call["decoder"], call["cross"]
-    _are_square("encoder", encoder)
-    _are_square("decoder", decoder)
-    if len(cross) != len(decoder):
-        raise ValueError(f"cross: got {len(cross)} blocks, wanted {len(decoder)}, as in decoder")
-    _have_shape("cross", cross, (*decoder[0].shape[:-1], encoder[0].shape[-1]))
-
-
-@contract(residual=">= 0 and <= 1", rule=lambda call: _are_square("weights", call["weights"]))
+@contract(residual=">= 0 and <= 1")
 def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Tensor:
     """Multiply a stack's weights, mixed with the identity (Abnar and Zuidema, 2020, equation 1).
 
@@ -56,6 +46,7 @@ def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Te
     tensor([[1.0000, 0.0000],
             [0.7500, 0.2500]])
     """
+    _check_square("weights", weights)
     size = weights[0].shape[-1]
     flow = torch.eye(size, dtype=weights[0].dtype, device=weights[0].device)
     flow = flow.expand(weights[0].shape)
@@ -64,11 +55,14 @@ def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Te
     return flow
 
 
-@contract(residual=">= 0 and <= 1", rule=_are_two_stacks)
+@contract(residual=">= 0 and <= 1")
 def cross_rollout(
-    encoder: Sequence[Tensor], decoder: Sequence[Tensor], cross: Sequence[Tensor], *,
+    encoder: Sequence[Tensor],
+    decoder: Sequence[Tensor],
+    cross: Sequence[Tensor],
+    *,
     residual: float = 0.5,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Roll out an encoder-decoder: how much of every source word each target position holds.
 
     Abnar and Zuidema (2020) give the rule for one stack. It serves here, too: the memory is the
@@ -89,6 +83,12 @@ def cross_rollout(
     >>> cross_rollout([one], [one, one], [one, one])
     tensor([[0.7500]])
     """
+    _check_square("encoder", encoder)
+    _check_square("decoder", decoder)
+    if len(cross) != len(decoder):
+        count = len(decoder)
+        raise ValueError(f"cross: got {len(cross)} blocks, wanted {count}, as in decoder")
+    _check_shape("cross", cross, (*decoder[0].shape[:-1], encoder[0].shape[-1]))
     memory = attention_rollout(encoder, residual=residual)
     flow = torch.zeros_like(cross[0])
     for to_target, to_source in zip(decoder, cross, strict=True):

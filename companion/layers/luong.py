@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from companion.attention import attend, masked_softmax
 from companion.contracts import contract
 from companion.layers._masks import narrow
+from companion.layers.attended import Attended
 from companion.layers.memory import MemoryAttention, draw_weight
 from companion.masks import sliding_window_mask
 from companion.scores import additive_score, dot_score
@@ -126,24 +127,20 @@ class LuongAttention(MemoryAttention):
         # bfloat16 cannot tell the positions 256 and 257 apart.
         return lengths * torch.sigmoid(logit.to(torch.promote_types(logit.dtype, torch.float32)))
 
-    @overload
-    def forward(
-        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
-        offset: int | Tensor = 0, need_weights: Literal[False] = False,
-    ) -> Tensor: ...  # fmt: skip
-    @overload
-    def forward(
-        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
-        offset: int | Tensor = 0, need_weights: Literal[True],
-    ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
     @contract(
         matching="first_weight", query="b q query_dim", keys="b k projected_dim", memory="b k v",
         mask="mask: ~b ~q ~k", offset="integers: ~b",
     )  # fmt: skip
     def forward(
-        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
-        offset: int | Tensor = 0, need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+        self,
+        query: Tensor,
+        keys: Tensor,
+        memory: Tensor,
+        *,
+        mask: Tensor | None = None,
+        offset: int | Tensor = 0,
+        need_weights: bool = False,
+    ) -> Tensor | Attended:
         """Blend the memory, or a window of it, for every query.
 
         Args:
@@ -157,7 +154,8 @@ class LuongAttention(MemoryAttention):
             need_weights: also return the weights.
 
         Returns:
-            (b, q, v) contexts; with `need_weights` also the (b, q, k) weights.
+            (b, q, v) contexts; with `need_weights`, `Attended`: the contexts, and the weights
+            (b, q, k).
         """
         scores = self.score(query, keys)
         if self.window is None:
@@ -175,10 +173,7 @@ class LuongAttention(MemoryAttention):
             sigma = self.window / 2
             weights = weights * torch.exp(-distance.square() / (2 * sigma**2)).to(weights.dtype)
         context = attend(weights, memory)
-        return (context, weights) if need_weights else context
-
-    if TYPE_CHECKING:
-        __call__ = forward
+        return Attended(context, weights) if need_weights else context
 
 
 def _lengths(scores: Tensor, mask: Tensor | None) -> Tensor | int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, overload
 
 import torch
 from torch import Tensor, nn
 
 from companion.attention import attend, masked_softmax
 from companion.contracts import contract
+from companion.layers.attended import Attended
 
 
 @contract(query_dim=">= 1", key_dim=">= 1", projected_dim=">= 1")
@@ -36,24 +36,19 @@ class MemoryAttention(nn.Module):
         """Score (b, q, query_dim) queries against projected keys: (b, q, k)."""
         raise NotImplementedError
 
-    @overload
-    def forward(
-        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
-        need_weights: Literal[False] = False,
-    ) -> Tensor: ...  # fmt: skip
-    @overload
-    def forward(
-        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
-        need_weights: Literal[True],
-    ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
     @contract(
         matching="first_weight", query="b q query_dim", keys="b k projected_dim", memory="b k v",
         mask="mask: ~b ~q ~k",
     )  # fmt: skip
     def forward(
-        self, query: Tensor, keys: Tensor, memory: Tensor, *, mask: Tensor | None = None,
+        self,
+        query: Tensor,
+        keys: Tensor,
+        memory: Tensor,
+        *,
+        mask: Tensor | None = None,
         need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    ) -> Tensor | Attended:
         """Blend the memory for every query.
 
         Args:
@@ -64,14 +59,12 @@ class MemoryAttention(nn.Module):
             need_weights: also return the weights.
 
         Returns:
-            (b, q, v) contexts; with `need_weights` also the (b, q, k) weights.
+            (b, q, v) contexts; with `need_weights`, `Attended`: the contexts, and the weights
+            (b, q, k).
         """
         weights = masked_softmax(self.score(query, keys), mask)
         context = attend(weights, memory)
-        return (context, weights) if need_weights else context
-
-    if TYPE_CHECKING:
-        __call__ = forward
+        return Attended(context, weights) if need_weights else context
 
     @property
     def first_weight(self) -> Tensor | None:

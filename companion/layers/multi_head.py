@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.contracts import contract
 from companion.layers._masks import check_covers, narrow
+from companion.layers.attended import Attended
 from companion.masks import padding_mask
 from companion.positions import rotate
 
@@ -32,77 +34,6 @@ class ProjectedMemory(NamedTuple):
 
     key: Tensor
     value: Tensor
-
-
-class _Options(TypedDict, total=False):
-    attn_mask: Tensor | None
-    is_causal: bool
-    positions: Tensor | None
-    cache: KVCache | None
-    lengths: Tensor | None
-
-
-def _one_memory(call: Mapping[str, Any]) -> None:
-    """Refuse keys, values and caches that do not go together."""
-    layer: MultiHeadAttention = call["self"]
-    key, value, cache = (call.get(name) for name in ("key", "value", "cache"))
-    if value is not None and not isinstance(key, Tensor):
-        came = "without a key" if key is None else "beside a projected memory"
-        raise ValueError(f"value: got one {came}, wanted None")
-    if key is None and {layer.key_dim, layer.value_dim} != {layer.embed_dim}:
-        raise ValueError(
-            f"key: got None, wanted a memory: key_dim is {layer.key_dim} and value_dim "
-            f"{layer.value_dim}, where query has embed_dim, {layer.embed_dim}"
-        )
-    if isinstance(key, Tensor):
-        _own_values(call)
-    if isinstance(key, ProjectedMemory):
-        layer._check_projected(*key)
-    if cache is not None:
-        _check_cache(layer, cache, call)
-    elif call.get("lengths") is not None:
-        raise ValueError("lengths: got some without a cache, wanted None and a padding mask")
-    memory = call["query"] if key is None else key[0] if isinstance(key, tuple) else key
-    k_len = memory.shape[-2] + (0 if cache is None else cache.length)
-    check_covers("attn_mask", call.get("attn_mask"), k_len)
-
-
-def _own_values(call: Mapping[str, Any]) -> None:
-    """Refuse keys that cannot stand for the values."""
-    layer, key = call["self"], call["key"]
-    if call.get("value") is None and key.shape[-1] != layer.value_dim:
-        raise ValueError(
-            f"value: got None, wanted values of value_dim, {layer.value_dim}, where key has "
-            f"{key.shape[-1]}"
-        )
-
-
-def _check_cache(layer: MultiHeadAttention, cache: KVCache, call: Mapping[str, Any]) -> None:
-    if not hasattr(cache, "query_positions"):
-        raise TypeError(f"cache: got {type(cache).__name__}, wanted a KVCache")
-    if call.get("key") is not None:
-        raise ValueError(
-            "cache: got one beside a key, wanted None: a cache is for self-attention, "
-            "a memory is projected once by `project_memory`"
-        )
-    if call["query"].ndim != 3:
-        shape = tuple(call["query"].shape)
-        raise ValueError(f"query: got shape {shape}, wanted (b, q, embed_dim) with a cache")
-    shape = cache.batch_size, cache.num_kv_heads, cache.head_dim, cache.value_dim
-    wanted = len(call["query"]), layer.num_kv_heads, layer.head_dim, layer.head_dim
-    if shape != wanted:
-        raise ValueError(f"cache: got {shape} for (b, g, d, v), wanted {wanted}, the layer's")
-    if cache.dtype != call["query"].dtype and not torch.is_autocast_enabled(cache.device.type):
-        raise TypeError(f"cache: got dtype {cache.dtype}, wanted {call['query'].dtype}, query's")
-    before, after = layer.window or (math.inf, 0)
-    if cache.window is not None and cache.window <= before:
-        kept = f"None or at least {before + 1}" if layer.window else "None"
-        raise ValueError(f"cache: got window {cache.window}, wanted {kept}, as the layer has")
-    if after and not call.get("is_causal"):
-        raise ValueError(
-            f"is_causal: got False with a cache, wanted True: the window of the layer wants "
-            f"{after} keys that are still to come"
-        )
 
 
 @contract(
@@ -138,7 +69,9 @@ class MultiHeadAttention(nn.Module):
         sinks: learn a logit a head that joins the softmax's denominator; it begins at 0.
         attention_fn: what computes attention. It is called with (query, key, value, attn_mask) in
             heads and, by the names of `scaled_dot_product_attention`, those of is_causal, offset,
-            enable_gqa, dropout_p, softcap, sinks and need_weights that are in use, no others.
+            enable_gqa, dropout_p, softcap and sinks that are in use, no others. Where weights are
+            wanted, `attention_with_weights` stands in for the default; another function is told
+            need_weights=True and returns both.
 
     Raises:
         ValueError: a number out of range, or one that does not divide another.
@@ -171,9 +104,14 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        self.head_dim = _divided(embed_dim, num_heads) if head_dim is None else head_dim
+        self.head_dim = embed_dim // num_heads if head_dim is None else head_dim
         self.key_dim = embed_dim if key_dim is None else key_dim
         self.value_dim = embed_dim if value_dim is None else value_dim
+        if head_dim is None and embed_dim % num_heads:
+            raise ValueError(
+                f"num_heads: got {num_heads}, wanted a divisor of embed_dim, {embed_dim}, "
+                "or a head_dim"
+            )
         if num_heads % self.num_kv_heads:
             raise ValueError(
                 f"num_kv_heads: got {num_kv_heads}, wanted a divisor of num_heads, {num_heads}"
@@ -191,8 +129,8 @@ class MultiHeadAttention(nn.Module):
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
 
     @contract(
-        matching="query_proj.weight", rule=_own_values, key="... k key_dim",
-        value="... k value_dim", positions="numbers: b... k",
+        matching="query_proj.weight", key="... k key_dim", value="... k value_dim",
+        positions="numbers: b... k",
     )  # fmt: skip
     def project_memory(
         self, key: Tensor, value: Tensor | None = None, *, positions: Tensor | None = None
@@ -206,38 +144,33 @@ class MultiHeadAttention(nn.Module):
         Returns:
             Keys and values in heads, (..., g, k, d).
         """
-        keys = self._heads(self.key_proj(key), self.key_norm)
-        values = self._heads(self.value_proj(key if value is None else value))
-        return ProjectedMemory(self._rotated(keys, positions), values)
+        if value is None and key.shape[-1] != self.value_dim:
+            raise ValueError(
+                f"value: got None, wanted values of value_dim, {self.value_dim}, "
+                f"where key has {key.shape[-1]}"
+            )
+        keys = self._split_heads(self.key_proj(key), self.key_norm)
+        values = self._split_heads(self.value_proj(key if value is None else value))
+        return ProjectedMemory(self._rotate(keys, positions), values)
 
-    # fmt: off
-    @overload
-    def forward(
-        self, query: Tensor, key: Tensor | ProjectedMemory | None = None,
-        value: Tensor | None = None, *, need_weights: Literal[False] = False,
-        **options: Unpack[_Options],
-    ) -> Tensor: ...
-    @overload
-    def forward(
-        self, query: Tensor, key: Tensor | ProjectedMemory | None = None,
-        value: Tensor | None = None, *, need_weights: Literal[True], **options: Unpack[_Options],
-    ) -> tuple[Tensor, Tensor]: ...
-    @overload
-    def forward(
-        self, query: Tensor, key: Tensor | ProjectedMemory | None = None,
-        value: Tensor | None = None, *, need_weights: bool = False, **options: Unpack[_Options],
-    ) -> Tensor | tuple[Tensor, Tensor]: ...
     @contract(
-        matching="query_proj.weight", rule=_one_memory, query="... q embed_dim",
-        key="... k key_dim", value="... k value_dim", positions="numbers: b... q",
+        matching="query_proj.weight", query="... q embed_dim", key="... k key_dim",
+        value="... k value_dim", positions="numbers: b... q",
         attn_mask="mask: ~... ~num_heads ~q _", lengths="integers: ...",
-    )
+    )  # fmt: skip
     def forward(
-        self, query: Tensor, key: Tensor | ProjectedMemory | None = None,
-        value: Tensor | None = None, *, attn_mask: Tensor | None = None, is_causal: bool = False,
-        positions: Tensor | None = None, cache: KVCache | None = None,
-        lengths: Tensor | None = None, need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+        self,
+        query: Tensor,
+        key: Tensor | ProjectedMemory | None = None,
+        value: Tensor | None = None,
+        *,
+        attn_mask: Tensor | None = None,
+        is_causal: bool = False,
+        positions: Tensor | None = None,
+        cache: KVCache | None = None,
+        lengths: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> Tensor | Attended:
         """Let every query gather values by how well their keys answer it.
 
         Args:
@@ -259,38 +192,96 @@ class MultiHeadAttention(nn.Module):
             need_weights: also return the weights.
 
         Returns:
-            (b, q, e); with `need_weights` also the weights (b, h, q, k), before dropout. Those of
-            a cache with a window are in the order of its `key_positions`.
+            (b, q, e); with `need_weights`, `Attended`: the output, and the weights (b, h, q, k),
+            before dropout. Those of a cache with a window are in the order of its
+            `key_positions`.
 
         Raises:
             ValueError: a cache beside a key, a cache that is full or keeps fewer tokens than the
                 window, or lengths without a cache.
         """
+        if cache is not None:
+            self._check_cache(cache, query, key, is_causal)
+        elif lengths is not None:
+            raise ValueError("lengths: got some without a cache, wanted None and a padding mask")
+        self._check_memory(query, key, value, attn_mask, cache)
+
         offset = 0 if cache is None else cache.offset
         if positions is None and cache is not None:
             positions = _positions_from(offset, query)
-        queries = self._heads(self.query_proj(query), self.query_norm)
-        queries = self._rotated(queries, positions)
+        queries = self._split_heads(self.query_proj(query), self.query_norm)
+        queries = self._rotate(queries, positions)
         if key is None:
             memory = self.project_memory(query, positions=positions)
         else:
             memory = key if isinstance(key, ProjectedMemory) else self.project_memory(key, value)
         if cache is not None:
             memory = ProjectedMemory(*cache.update(*memory, lengths=lengths))
-            attn_mask = _columns_kept(attn_mask, cache)
+            attn_mask = _drop_forgotten(attn_mask, cache)
 
-        attn_mask, causal = self._restricted(attn_mask, is_causal, offset, query, memory, cache)
-        options = causal | self._options(need_weights)
-        attended = self.attention_fn(queries, *memory, attn_mask, **options)
+        attn_mask, causal = self._narrow_mask(attn_mask, is_causal, offset, query, memory, cache)
+        attend = self._with_weights() if need_weights else self.attention_fn
+        attended = attend(queries, *memory, attn_mask, **causal, **self._options())
         output, weights = attended if need_weights else (attended, None)
         output = self.output_proj(output.transpose(-2, -3).flatten(-2))
-        return output if weights is None else (output, weights)
-    # fmt: on
+        return output if weights is None else Attended(output, weights)
 
-    if TYPE_CHECKING:
-        __call__ = forward
+    def _check_memory(
+        self,
+        query: Tensor,
+        key: Tensor | ProjectedMemory | None,
+        value: Tensor | None,
+        attn_mask: Tensor | None,
+        cache: KVCache | None,
+    ) -> None:
+        """Refuse keys, values and a mask that do not go together."""
+        if value is not None and not isinstance(key, Tensor):
+            came = "without a key" if key is None else "beside a projected memory"
+            raise ValueError(f"value: got one {came}, wanted None")
+        if key is None and not self.key_dim == self.value_dim == self.embed_dim:
+            raise ValueError(
+                f"key: got None, wanted a memory: key_dim is {self.key_dim} and value_dim "
+                f"{self.value_dim}, where query has embed_dim, {self.embed_dim}"
+            )
+        if isinstance(key, ProjectedMemory):
+            wanted = self.num_kv_heads, key.key.shape[-2], self.head_dim
+            for name, heads in (("key", key.key), ("value", key.value)):
+                if heads.shape[-3:] != wanted:
+                    shape = tuple(heads.shape)
+                    raise ValueError(f"{name}: got shape {shape}, wanted (..., g, k, d) {wanted}")
+        memory = query if key is None else key.key if isinstance(key, ProjectedMemory) else key
+        k_len = memory.shape[-2] + (0 if cache is None else cache.length)
+        check_covers("attn_mask", attn_mask, k_len)
 
-    def _heads(self, projected: Tensor, norm: nn.RMSNorm | None = None) -> Tensor:
+    def _check_cache(self, cache: KVCache, query: Tensor, key: object, is_causal: bool) -> None:
+        """Refuse a cache that does not go with the layer and the call."""
+        if not hasattr(cache, "query_positions"):
+            raise TypeError(f"cache: got {type(cache).__name__}, wanted a KVCache")
+        if key is not None:
+            raise ValueError(
+                "cache: got one beside a key, wanted None: a cache is for self-attention, "
+                "a memory is projected once by `project_memory`"
+            )
+        if query.ndim != 3:
+            shape = tuple(query.shape)
+            raise ValueError(f"query: got shape {shape}, wanted (b, q, embed_dim) with a cache")
+        shape = cache.batch_size, cache.num_kv_heads, cache.head_dim, cache.value_dim
+        wanted = query.shape[0], self.num_kv_heads, self.head_dim, self.head_dim
+        if shape != wanted:
+            raise ValueError(f"cache: got {shape} for (b, g, d, v), wanted {wanted}, the layer's")
+        if cache.dtype != query.dtype and not torch.is_autocast_enabled(cache.device.type):
+            raise TypeError(f"cache: got dtype {cache.dtype}, wanted {query.dtype}, query's")
+        before, after = self.window or (math.inf, 0)
+        if cache.window is not None and cache.window <= before:
+            kept = f"None or at least {before + 1}" if self.window else "None"
+            raise ValueError(f"cache: got window {cache.window}, wanted {kept}, as the layer has")
+        if after and not is_causal:
+            raise ValueError(
+                f"is_causal: got False with a cache, wanted True: the window of the layer wants "
+                f"{after} keys that are still to come"
+            )
+
+    def _split_heads(self, projected: Tensor, norm: nn.RMSNorm | None = None) -> Tensor:
         """Cut (..., n, h * d) into heads, (..., h, n, d)."""
         heads = torch.unflatten(projected, -1, (-1, self.head_dim)).transpose(-2, -3)
         if norm is None:
@@ -298,7 +289,7 @@ class MultiHeadAttention(nn.Module):
         normed: Tensor = norm(heads.to(norm.weight.dtype))  # autocast leaves the gains as they are
         return normed.to(heads.dtype)
 
-    def _rotated(self, heads: Tensor, positions: Tensor | None) -> Tensor:
+    def _rotate(self, heads: Tensor, positions: Tensor | None) -> Tensor:
         """Turn heads by positions, where the layer is rotary; None means from 0 on."""
         if self.rotary is None:
             return heads
@@ -306,7 +297,7 @@ class MultiHeadAttention(nn.Module):
             positions = torch.arange(heads.shape[-2], device=heads.device)
         return self.rotary(heads, positions)
 
-    def _restricted(
+    def _narrow_mask(
         self,
         attn_mask: Tensor | None,
         is_causal: bool,
@@ -319,7 +310,7 @@ class MultiHeadAttention(nn.Module):
         k_len = memory.key.shape[-2]
         if self.window is not None:
             positions = _positions_from(offset, query)
-            near = _near(self.window, positions, k_len, is_causal, cache)
+            near = _window_mask(self.window, positions, k_len, is_causal, cache)
             return narrow(attn_mask, near), {}
         if is_causal:
             return attn_mask, _causal(offset, k_len)
@@ -327,23 +318,21 @@ class MultiHeadAttention(nn.Module):
             return narrow(attn_mask, padding_mask(cache.lengths[:, None], k_len)), {}
         return attn_mask, {}
 
-    def _options(self, need_weights: bool) -> dict[str, Any]:
+    def _with_weights(self) -> Callable[..., Any]:
+        """Return what computes attention and its weights."""
+        if self.attention_fn is scaled_dot_product_attention:
+            return attention_with_weights
+        return partial(self.attention_fn, need_weights=True)
+
+    def _options(self) -> dict[str, Any]:
         """Return what attention is told besides its arrays, and nothing that it need not know."""
         options = {
             "enable_gqa": self.num_kv_heads != self.num_heads or None,
             "dropout_p": (self.training and self.dropout_p) or None,
             "softcap": self.softcap,
             "sinks": self.sinks,
-            "need_weights": need_weights or None,
         }
         return {name: option for name, option in options.items() if option is not None}
-
-    @contract(
-        matching="query_proj.weight", key="... num_kv_heads k head_dim",
-        value="... num_kv_heads k head_dim",
-    )  # fmt: skip
-    def _check_projected(self, key: Tensor, value: Tensor) -> None:
-        """Refuse a projected memory that is not of this layer's shape."""
 
 
 def _causal(offset: int | Tensor, k_len: int) -> dict[str, Any]:
@@ -361,7 +350,7 @@ def _positions_from(offset: int | Tensor, x: Tensor) -> Tensor:
     return steps + (offset[:, None] if isinstance(offset, Tensor) else offset)
 
 
-def _near(
+def _window_mask(
     window: tuple[int, int], positions: Tensor, k_len: int, is_causal: bool, cache: KVCache | None
 ) -> Tensor | None:
     """Say which keys lie in the window, (..., 1, q, k); None where all of them do."""
@@ -374,21 +363,13 @@ def _near(
     return near if cache is None else near & (keys >= 0)[..., None, None, :]
 
 
-def _columns_kept(attn_mask: Tensor | None, cache: KVCache) -> Tensor | None:
+def _drop_forgotten(attn_mask: Tensor | None, cache: KVCache) -> Tensor | None:
     """Return, of a mask over all tokens so far, the columns of the keys that a ring still has."""
     if attn_mask is None or cache.window is None:
         return attn_mask
     positions = cache.key_positions.clamp(min=0)[..., None, None, :]
     attn_mask, positions = (x[(None,) * (4 - x.ndim)] for x in (attn_mask, positions))
     return torch.take_along_dim(attn_mask, positions, dim=-1)
-
-
-def _divided(embed_dim: int, num_heads: int) -> int:
-    if embed_dim % num_heads:
-        raise ValueError(
-            f"num_heads: got {num_heads}, wanted a divisor of embed_dim, {embed_dim}, or a head_dim"
-        )
-    return embed_dim // num_heads
 
 
 def _rotary(rotary: Rotary | bool | None, head_dim: int) -> Rotary | None:

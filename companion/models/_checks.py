@@ -1,46 +1,46 @@
-"""What contracts cannot say: rules over the tensors inside of a batch, or of a decoder's state."""
+"""What contracts cannot say: what the tensors of a batch or of a decoder's state must be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from companion.contracts import contract
 
-
-def check_batch(given: Mapping[str, Any]) -> None:
+def check_batch(batch: Any) -> None:
     """Refuse a batch whose target cannot be read beside its source."""
-    _check_readable(*_parts(given["batch"], "source", "target_in"))
+    source, target_in = _parts(batch, "source", "target_in")
+    _check_ids(source=source, target_in=target_in)
 
 
-def check_targets(given: Mapping[str, Any]) -> None:
+def check_targets(batch: Any) -> None:
     """Refuse a batch over whose target no loss can be averaged."""
-    target_in, target_out, mask = _parts(given["batch"], "target_in", "target_out", "target_mask")
-    _check_answered(target_in, target_out, mask)
+    target_in, target_out, mask = _parts(batch, "target_in", "target_out", "target_mask")
+    _check_ids(target_in=target_in, target_out=target_out)
+    for name, part in (("target_out", target_out), ("target_mask", mask)):
+        if part.shape != target_in.shape:
+            shape, wanted = tuple(part.shape), tuple(target_in.shape)
+            raise ValueError(f"{name}: got shape {shape}, wanted {wanted} as in target_in")
+    if mask.dtype != torch.bool:
+        raise TypeError(f"target_mask: got dtype {mask.dtype}, wanted a boolean dtype")
     if not mask.any():
         raise ValueError("target_mask: got no token, wanted at least one to average over")
 
 
-def one_each(argument: str, of: str) -> Callable[[Mapping[str, Any]], None]:
-    """Return a rule: the argument holds one number for every row of a tensor in `state`.
+def check_rows(name: str, given: Tensor, rows: Tensor) -> None:
+    """Refuse an argument, (b,), that has not one number for every row of a state.
 
     Args:
-        argument: its name.
-        of: the name of the tensor in the state, or of a tuple of tensors.
+        name: of the argument.
+        given: the argument.
+        rows: of the state, one row a sequence.
     """
-
-    def rule(given: Mapping[str, Any]) -> None:
-        rows = getattr(given["state"], of)
-        wanted = len(rows[0] if isinstance(rows, tuple) else rows)
-        if len(given[argument]) != wanted:
-            raise ValueError(
-                f"{argument}: got b = {len(given[argument])} in shape "
-                f"{tuple(given[argument].shape)}, wanted {wanted} as in state"
-            )
-
-    return rule
+    if len(given) != len(rows):
+        raise ValueError(
+            f"{name}: got b = {len(given)} in shape {tuple(given.shape)}, wanted {len(rows)} as "
+            "in state"
+        )
 
 
 def _parts(batch: Any, *names: str) -> list[Tensor]:
@@ -50,9 +50,19 @@ def _parts(batch: Any, *names: str) -> list[Tensor]:
     return [getattr(batch, name) for name in names]
 
 
-@contract(source="ids: b k", target_in="ids: b q", k="> 0", q="> 0")
-def _check_readable(source: Tensor, target_in: Tensor) -> None: ...
-
-
-@contract(target_in="ids: b q", target_out="ids: b q", target_mask="booleans: b q", q="> 0")
-def _check_answered(target_in: Tensor, target_out: Tensor, target_mask: Tensor) -> None: ...
+def _check_ids(**ids: Tensor) -> None:
+    """Refuse what is not a matrix of ids with at least one column, or another number of rows."""
+    first = next(iter(ids))
+    for name, x in ids.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}: got {type(x).__name__}, wanted a tensor")
+        if x.dtype not in (torch.int32, torch.int64):
+            wanted = "32- or 64-bit integers, the ids of tokens"
+            raise TypeError(f"{name}: got dtype {x.dtype}, wanted {wanted}")
+        if x.ndim != 2 or not x.shape[1]:
+            raise ValueError(f"{name}: got shape {tuple(x.shape)}, wanted (b, n), n at least 1")
+        if len(x) != len(ids[first]):
+            raise ValueError(
+                f"{name}: got b = {len(x)} in shape {tuple(x.shape)}, wanted {len(ids[first])} "
+                f"as in {first}"
+            )

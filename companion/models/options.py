@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from companion.layers.feed_forward import Activation
+
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "relu2": "relu_squared",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+}
+"""What the library calls the activations that do not learn."""
 
 
 class Options(dict[str, Any]):
@@ -35,10 +49,15 @@ class Options(dict[str, Any]):
             if given != value:
                 raise ValueError(f"{name}: {self.path} has {given!r}, wanted {value!r}")
 
-    def one_of(self, name: str, known: dict[str, Any]) -> Any:
+    def one_of(self, name: str, known: Mapping[str, Any]) -> Any:
         """Return what the package calls the value of an option."""
         if str(self[name]) not in known:
             raise ValueError(
                 f"{name}: {self.path} has {self[name]!r}, wanted one of {', '.join(known)}"
             )
         return known[str(self[name])]
+
+    def activation(self, name: str) -> Activation:
+        """Return what the package calls an activation that does not learn."""
+        activation: Activation = self.one_of(name, ACTIVATIONS)
+        return activation

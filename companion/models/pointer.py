@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.models._checks import check_batch, check_targets, one_each
+from companion.layers import Attended
+from companion.models._checks import check_batch, check_rows, check_targets
 from companion.models.seq2seq import Encoded, Recurrent, Seq2Seq, Seq2SeqConfig
 
 if TYPE_CHECKING:
@@ -198,13 +199,14 @@ class PointerGenerator(nn.Module):
         """Read the source, its unknown words as `<unk>`; as `Seq2Seq.encode`."""
         return self.base.encode(self._known(source), lengths)
 
-    @contract(rule=check_batch)
+    @contract()
     def mixture(self, batch: Batch) -> Mixture:
         """Say what every target word comes from, after the right words before it.
 
         Args:
             batch: a padded batch for copying; `target_out` is not read.
         """
+        check_batch(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         embedded = self._embed(batch.target_in)
         states, _ = self.base.run(embedded, encoded.start)
@@ -237,13 +239,14 @@ class PointerGenerator(nn.Module):
         logits = mixture.distribution(batch.source, self._size(batch.source)).log()
         return (logits, mixture.weights) if need_weights else logits
 
-    @contract(rule=check_targets)
+    @contract()
     def loss(self, batch: Batch) -> Tensor:
         """Average -log P(word) over the target, in nats a token, plus the coverage loss if asked.
 
         Args:
             batch: a padded batch for copying, with at least one target word.
         """
+        check_targets(batch)
         mixture = self.mixture(batch)
         probability = mixture.distribution(
             batch.source, self._size(batch.source, batch.target_out)
@@ -272,7 +275,7 @@ class PointerGenerator(nn.Module):
         coverage = begun.encoded.memory.new_zeros(source.shape)
         return PointerState(begun.encoded, begun.recurrent, source, coverage, self._size(source))
 
-    @contract(tokens="ids: b", rule=one_each("tokens", of="source"))
+    @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: PointerState) -> PointerOutput:
         """Read one word a sentence and score the next.
 
@@ -280,6 +283,7 @@ class PointerGenerator(nn.Module):
             tokens: ids of the last words.
             state: from `start` or from the step before.
         """
+        check_rows("tokens", tokens, state.source)
         embedded = self._embed(tokens[:, None])
         states, recurrent = self.base.run(embedded, state.recurrent)
         context, weights = self._look(states, state.encoded, state.coverage)
@@ -289,7 +293,7 @@ class PointerGenerator(nn.Module):
         next_state = state._replace(recurrent=recurrent, coverage=state.coverage + weights)
         return PointerOutput(logits, next_state, weights)
 
-    @contract(indices="ids: b", rule=one_each("indices", of="source"))
+    @contract(indices="ids: b")
     def reorder(self, state: PointerState, indices: Tensor) -> PointerState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
@@ -297,6 +301,7 @@ class PointerGenerator(nn.Module):
             state: from `step`.
             indices: rows, each of the same sentence as the row that it replaces.
         """
+        check_rows("indices", indices, state.source)
         return state._replace(
             recurrent=tuple(part.index_select(0, indices) for part in state.recurrent),
             coverage=state.coverage.index_select(0, indices),
@@ -310,7 +315,10 @@ class PointerGenerator(nn.Module):
         assert keys is not None  # `base` has attention
         if self.coverage and coverage is not None:
             keys = keys + coverage[..., None] * self.coverage_vector
-        return self.attention(states, keys, encoded.memory, mask=encoded.mask, need_weights=True)
+        attended: Attended = self.attention(
+            states, keys, encoded.memory, mask=encoded.mask, need_weights=True
+        )
+        return attended
 
     def _cover(self, states: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
         """Look state by state, each knowing how much attention those before it gave."""

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.layers import AdditiveAttention, LuongAttention
+from companion.layers import AdditiveAttention, Attended, LuongAttention
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
-from companion.models._checks import check_batch, check_targets, one_each
+from companion.models._checks import check_batch, check_rows, check_targets
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -187,7 +187,7 @@ class Seq2Seq(nn.Module):
     def forward(
         self, batch: Batch, *, need_weights: Literal[True]
     ) -> tuple[Tensor, Tensor | None]: ...
-    @contract(rule=check_batch)
+    @contract()
     def forward(
         self, batch: Batch, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor | None]:
@@ -201,6 +201,7 @@ class Seq2Seq(nn.Module):
             (b, q, vocabulary) logits; with `need_weights` also (b, q, k) weights, None without
             attention.
         """
+        check_batch(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         embedded = self.dropout(self.target_embedding(batch.target_in))
         if self.config.feeds_context:
@@ -215,13 +216,14 @@ class Seq2Seq(nn.Module):
         logits = self.output(self.dropout(attentional))
         return (logits, weights) if need_weights else logits
 
-    @contract(rule=check_targets)
+    @contract()
     def loss(self, batch: Batch) -> Tensor:
         """Average the cross-entropy over the target tokens, in nats a token; padding is left out.
 
         Args:
             batch: a padded batch, with at least one target token.
         """
+        check_targets(batch)
         return nn.functional.cross_entropy(
             self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         )
@@ -251,7 +253,7 @@ class Seq2Seq(nn.Module):
         )
         return _begun(encoded)
 
-    @contract(tokens="ids: b", rule=one_each("tokens", of="recurrent"))
+    @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: DecoderState) -> DecoderOutput:
         """Read one target token a sentence and score the next.
 
@@ -259,12 +261,13 @@ class Seq2Seq(nn.Module):
             tokens: ids of the last tokens.
             state: from `start` or from the step before.
         """
+        check_rows("tokens", tokens, state.recurrent[0])
         embedded = self.dropout(self.target_embedding(tokens))[:, None]
         state, weights = self._advance(embedded, state)
         logits = self.output(self.dropout(state.output))[:, 0]
         return DecoderOutput(logits, state, None if weights is None else weights[:, 0])
 
-    @contract(indices="ids: b", rule=one_each("indices", of="recurrent"))
+    @contract(indices="ids: b")
     def reorder(self, state: DecoderState, indices: Tensor) -> DecoderState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
@@ -272,6 +275,7 @@ class Seq2Seq(nn.Module):
             state: from `step`.
             indices: rows, each of the same sentence as the row that it replaces.
         """
+        check_rows("indices", indices, state.recurrent[0])
         recurrent = tuple(part.index_select(0, indices) for part in state.recurrent)
         return DecoderState(state.encoded, recurrent, state.output.index_select(0, indices))
 
@@ -303,9 +307,10 @@ class Seq2Seq(nn.Module):
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
         if self.attention is None or encoded.keys is None:
             return encoded.start[0][:, None].expand_as(query), None
-        return self.attention(
+        attended: Attended = self.attention(
             query, encoded.keys, encoded.memory, mask=encoded.mask, need_weights=True
         )
+        return attended
 
     def attentional(self, context: Tensor, states: Tensor) -> Tensor:
         """Join (b, q, hidden_dim) contexts and states: tanh(W_c [c; s])."""

@@ -32,9 +32,13 @@ def alibi_slopes(num_heads: int, *, like: Array | None = None) -> Any:
 
 @contract(num_heads=">= 1", q_len=">= 0", k_len=">= 0", offset="integers: ...", like="any: ...")
 def alibi_bias(
-    num_heads: int, q_len: int, k_len: int | None = None, *, offset: int | Array = 0,
+    num_heads: int,
+    q_len: int,
+    k_len: int | None = None,
+    *,
+    offset: int | Array = 0,
     like: Array | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return a penalty on the scores that grows with distance (Press et al., 2022).
 
     Add it to the scores as a floating mask. The paper attends to the past alone: compose it with

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import count
-from typing import Any
 
 from companion.arrays import ArrayT, cast, device_of, namespace
 from companion.contracts import contract
 
 
-def _buckets_suffice(call: Mapping[str, Any]) -> None:
-    """Refuse fewer than two buckets a side, or distances that leave none for the logarithm."""
-    sides = 2 if call["bidirectional"] else 1
-    for name, least in (
-        ("num_buckets", 2 * sides),
-        ("max_distance", call["num_buckets"] // sides // 2 + 1),
-    ):
-        if call[name] < least:
-            raise ValueError(f"{name}: got {call[name]}, wanted at least {least}")
-
-
-@contract(relative_position="integers: ...", rule=_buckets_suffice)
+@contract(relative_position="integers: ...")
 def relative_buckets(
-    relative_position: ArrayT, *, num_buckets: int = 32, max_distance: int = 128,
+    relative_position: ArrayT,
+    *,
+    num_buckets: int = 32,
+    max_distance: int = 128,
     bidirectional: bool = True,
-) -> ArrayT:  # fmt: skip
+) -> ArrayT:
     """Sort relative positions into buckets that widen with the distance (Raffel et al., 2020).
 
     The first half of the buckets hold one distance each; the others grow like a logarithm up to
@@ -49,9 +39,15 @@ def relative_buckets(
     >>> relative_buckets(np.array([-128, -16, -7, 0, 7, 16, 128]))
     array([15, 10,  7,  0, 23, 26, 31])
     """
+    sides = 2 if bidirectional else 1
+    if num_buckets < 2 * sides:
+        raise ValueError(f"num_buckets: got {num_buckets}, wanted at least {2 * sides}")
+    least = num_buckets // sides // 2 + 1  # beyond the buckets that hold one distance each
+    if max_distance < least:
+        raise ValueError(f"max_distance: got {max_distance}, wanted at least {least}")
     xp = namespace(relative_position)
     signed = cast(relative_position, xp.int64)
-    side = num_buckets // 2 if bidirectional else num_buckets
+    side = num_buckets // sides
     distance = xp.abs(signed) if bidirectional else xp.clip(-signed, 0, None)
     edges = xp.asarray(_edges(side, max_distance), dtype=xp.int64, device=device_of(signed))
     bucket = xp.searchsorted(edges, xp.reshape(distance, (-1,)), side="right")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from companion.arrays import Array, ArrayT, cast, device_of, is_numpy, namespace, widen
@@ -13,9 +12,12 @@ from companion.positions.scaling import RotaryScaling
 
 @contract(width=">= 2 and even", base="> 1", like="any: ...")
 def rotary_frequencies(
-    width: int, *, base: float = 10_000.0, scaling: RotaryScaling | None = None,
+    width: int,
+    *,
+    base: float = 10_000.0,
+    scaling: RotaryScaling | None = None,
     like: Array | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the angles by which one step rotates each pair of features (Su et al., 2021).
 
     Args:
@@ -37,30 +39,22 @@ def rotary_frequencies(
     return frequencies if scaling is None else scaling.rescale(frequencies, base)
 
 
-@contract(x="any: ...", frequencies="m")
-def _count_pairs(x: Array | None, frequencies: Array) -> int:
-    return frequencies.shape[0]
-
-
-def _features_are_pairs(call: Mapping[str, Any]) -> None:
-    """Refuse an odd width, or frequencies for more pairs than there are, or of another library."""
-    x, frequencies = call["x"], call["frequencies"]
+def _check_features(x: Array, frequencies: Array | None) -> None:
+    """Refuse an odd width, or frequencies for more pairs than there are."""
     width = x.shape[-1]
     if frequencies is None and (width < 2 or width % 2):
         raise ValueError(
             f"x: got width {width} in shape {tuple(x.shape)}, wanted an even one above 0, "
             f"or frequencies for a part of it"
         )
-    if frequencies is not None:
-        pairs = _count_pairs(None if is_numpy(frequencies) else x, frequencies)
-        if 2 * pairs > width:
-            raise ValueError(
-                f"frequencies: got {pairs} in shape {tuple(frequencies.shape)}, "
-                f"wanted at most {width // 2}, a pair of features of x each"
-            )
+    if frequencies is not None and 2 * frequencies.shape[0] > width:
+        raise ValueError(
+            f"frequencies: got {frequencies.shape[0]} in shape {tuple(frequencies.shape)}, "
+            f"wanted at most {width // 2}, a pair of features of x each"
+        )
 
 
-@contract(x="... n d", positions="numbers: b... n", rule=_features_are_pairs)
+@contract(x="... n d", positions="numbers: b... n", frequencies="constants: m")
 def rotate(
     x: ArrayT, positions: Array, *, frequencies: Array | None = None, interleaved: bool = False
 ) -> ArrayT:
@@ -96,16 +90,18 @@ def rotate(
     array([[1., 0.],
            [0., 1.]])
     """
-    xp, frequencies = namespace(x), _frequencies_like(x, frequencies)
+    _check_features(x, frequencies)
+    xp = namespace(x)
+    frequencies = _frequencies_like(xp, x, frequencies)
     pairs = frequencies.shape[0]
-    (part,) = widen(x[..., : 2 * pairs])
+    (part,) = widen(xp, x[..., : 2 * pairs])
     if interleaved:
         neighbours = xp.reshape(part, (*part.shape[:-1], pairs, 2))
         a, b = neighbours[..., 0], neighbours[..., 1]
     else:
         a, b = part[..., :pairs], part[..., pairs:]
 
-    angle = angles(_aligned(positions, x), frequencies)
+    angle = angles(_beside_heads(xp, positions, x), frequencies)
     cosine, sine = cast(xp.cos(angle), part.dtype), cast(xp.sin(angle), part.dtype)
     rotated = [a * cosine - b * sine, b * cosine + a * sine]
 
@@ -117,18 +113,18 @@ def rotate(
     return xp.concat([rotated, rest], axis=-1) if rest.shape[-1] else rotated
 
 
-def _frequencies_like(x: Array, frequencies: Any | None) -> Any:
+def _frequencies_like(xp: Any, x: Array, frequencies: Any | None) -> Any:
     """Return the frequencies in x's library, on its device and in the dtype of angles."""
     if frequencies is None:
         return rotary_frequencies(x.shape[-1], like=x)
-    xp, device = namespace(x), device_of(x)
+    device = device_of(x)
     if is_numpy(frequencies):
         return xp.asarray(frequencies, dtype=angle_dtype(xp, device), device=device)
     return cast(frequencies, angle_dtype(xp, device))
 
 
-def _aligned(positions: Array, x: Array) -> Any:
+def _beside_heads(xp: Any, positions: Array, x: Array) -> Any:
     """Give positions (b, n) the axes between, (b, 1, n) for x (b, h, n, d), so that b meets b."""
     *first, n = positions.shape
     between = [1] * (x.ndim - 1 - positions.ndim) if first else []
-    return namespace(x).reshape(positions, (*first, *between, n))
+    return xp.reshape(positions, (*first, *between, n))

@@ -11,9 +11,13 @@ from companion.positions.angles import angles, geometric_frequencies, library_li
 
 @contract(length=">= 0", width=">= 1", base="> 1", offset="integers: ...", like="any: ...")
 def sinusoidal_encoding(
-    length: int, width: int, *, base: float = 10_000.0, offset: int | Array = 0,
+    length: int,
+    width: int,
+    *,
+    base: float = 10_000.0,
+    offset: int | Array = 0,
     like: Array | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Encode positions by sines and cosines of falling frequency (Vaswani et al., 2017).
 
     Features 2 i and 2 i + 1 of position p are sin(p f) and cos(p f) with f = base^(-2 i / width).

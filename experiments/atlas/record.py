@@ -11,19 +11,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import companion
 from bookkit.atlas.rows import NAME, read_atlas
+from bookkit.records.reading import RECORD as FILE
 from companion.models.atlas import ModelSpec, read_config
 from companion.models.atlas.plain import to_fields
 from experiments.atlas import library
-from experiments.atlas.check import BATCH, LENGTH, Outcome, check, default_config, toy_config
+from experiments.atlas.check import BATCH, LENGTH, Outcome, default_config, toy_config
 from experiments.atlas.missing import REASONS
 from experiments.atlas.rows import ROWS, Row
-from experiments.record import layout, processor, replace_file, versions
-from experiments.source import code_digest
+from experiments.engine.code import LAYERS, code_of
+from experiments.engine.record import STUDIES, layout, processor, replace_file, versions
 
 SEED = 0
-RECORD = Path(companion.__file__).parent / "results" / f"{NAME}.json"
+FILES = (*LAYERS, "companion/models/atlas/**/*.py", "companion/linear.py", "experiments/atlas/*.py")
+RECORD = STUDIES / NAME / FILE
 
 
 def stored_spec(row: Row) -> tuple[ModelSpec, bool]:
@@ -56,7 +57,7 @@ def write(outcomes: Mapping[str, Outcome]) -> Path:
         "date": date.today().isoformat(),
         "processor": processor(),
         "versions": versions() | {"transformers": version("transformers")},
-        "code": code_digest(check, *ROWS),
+        "code": code_of(FILES),
         "rows": {row.name: _entry(row, outcomes[row.name]) for row in ROWS},
         "missing": dict(_missing()),
     }

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +13,6 @@ from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).parents[2]
 EXTENSIONS = ROOT / "book" / "_ext"
-PATIENCE = 600  # seconds that a busy machine may need to build the book
 
 
 @dataclass(frozen=True)
@@ -139,52 +134,18 @@ def style_resources(style: str) -> Iterator[str]:
 def sources() -> Iterator[Path]:
     """Yield the files that the site is made from."""
     yield from (ROOT / "_config.yml", ROOT / "_toc.yml")
-    for folder in (ROOT / "book", ROOT / "companion"):
+    for folder in (ROOT / "book", ROOT / "bookkit", ROOT / "companion"):
         for path in folder.rglob("*"):
             made = {"node_modules", "__pycache__", ".ipynb_checkpoints"} & set(path.parts)
             if path.is_file() and not made and path.parent.parts[-2:] != ("appendices", "api"):
                 yield path
 
 
-def fresh_site() -> Path | None:
+def built_site() -> Path:
     """Return the site that `make book` built, if nothing has changed since."""
-    built = ROOT / "_build" / "html"
-    marker = built / "searchindex.js"
-    if not marker.exists():
-        return None
+    site = ROOT / "_build" / "html"
+    marker = site / "searchindex.js"
     last = max(path.stat().st_mtime for path in sources())
-    return built if marker.stat().st_mtime > last else None
-
-
-def build(folder: Path) -> Path:
-    """Build the book as `make book` does, below a folder; return the site.
-
-    Several test processes may ask for the same folder: the first one builds, the others wait.
-    """
-    site, done = folder / "_build" / "html", folder / "done"
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        deadline = time.monotonic() + PATIENCE
-        while not done.exists():
-            assert time.monotonic() < deadline, f"{folder} was not built in {PATIENCE} s"
-            time.sleep(0.5)
-        return site
-    scripts = Path(sys.executable).parent
-    paths = os.pathsep.join((str(scripts), os.environ["PATH"]))
-    command = [str(scripts / "jupyter-book"), "build", "book", "--path-output", str(folder)]
-    command += ["--config", str(ROOT / "_config.yml"), "--toc", str(ROOT / "_toc.yml")]
-    command += ["-W", "-n", "--keep-going", "--all"]
-    try:
-        run = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"PATH": paths},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    finally:
-        done.touch()
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-6000:]
+    fresh = marker.exists() and marker.stat().st_mtime > last
+    assert fresh, "the built book is older than what it is made from: make book"
     return site

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from book_check.browser import BROWSERS, find_browser
+from book_check.browser import MISSING, find_browser
 from book_check.host import serve
 
-from tests.book.built import EXTENSIONS, Page, Site, build, fresh_site
+from tests.book.built import EXTENSIONS, Page, Site, built_site
 from tests.book.letters import with_the_books_font
 
 if TYPE_CHECKING:
@@ -34,15 +34,10 @@ QUIET = [
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """The site in the folder BOOK_HTML, else in _build/html if it is fresh, else built here."""
-    if given := os.environ.get("BOOK_HTML"):
-        return Site(Path(given).resolve())
-    if fresh := fresh_site():
-        return Site(fresh)
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    return Site(build(shared / "book"))
+def site() -> Site:
+    """The site in the folder BOOK_HTML, else the one that `make book` built."""
+    given = os.environ.get("BOOK_HTML")
+    return Site(Path(given).resolve() if given else built_site())
 
 
 @pytest.fixture(params=range(PARTS))
@@ -63,7 +58,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The Chromium of this machine, with the book's font."""
     program = find_browser()
     if program is None:
-        pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
+        pytest.skip(MISSING)
     from playwright.sync_api import sync_playwright
 
     environment = with_the_books_font(tmp_path_factory.mktemp("fonts"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,6 @@ WANTS = dict(
         flags=re.MULTILINE | re.DOTALL,
     )
 )
-WIDTH = 62  # characters of code that a wide screen shows
 Names = dict[str, Any]
 
 
@@ -96,11 +94,3 @@ def test_examples_run(want: str) -> None:
     names: Names = {}
     exec(WANTS[want], names)
     assert EXPECTED[want](names)
-
-
-@pytest.mark.parametrize("want", WANTS)
-def test_examples_are_four_statements_that_the_page_is_wide_enough_for(want: str) -> None:
-    imports = (ast.Import, ast.ImportFrom)
-    statements = [node for node in ast.walk(ast.parse(WANTS[want])) if isinstance(node, ast.stmt)]
-    assert len([one for one in statements if not isinstance(one, imports)]) == 4
-    assert max(map(len, WANTS[want].splitlines())) <= WIDTH

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -148,23 +147,6 @@ def test_a_phone_has_both_sidebars(side: str, server: str, browser: Browser) -> 
     assert not faults
 
 
-def test_the_search_opens_by_keyboard_and_marks_what_it_finds(server: str, open_page: Page) -> None:
-    open_page.goto(server + "start/start.html")
-    open_page.keyboard.press("Control+k")
-    field = open_page.locator("dialog#pst-search-dialog input")
-    field.wait_for()
-    open_page.keyboard.press("Escape")
-    field.wait_for(state="hidden")
-    open_page.keyboard.press("Control+k")
-    open_page.keyboard.type("softmax")
-    open_page.keyboard.press("Enter")
-    open_page.wait_for_url(re.compile(r"search\.html\?q=softmax"))
-    open_page.locator("#search-results li a").first.click()
-    marked = open_page.locator("article span.highlighted >> visible=true").first
-    marked.wait_for()
-    assert marked.inner_text().lower().startswith("softmax")
-
-
 def test_a_reference_leads_to_its_equation(site: Site, server: str, open_page: Page) -> None:
     name = page_with(site, 'a[href^="#equation-"]:not(.headerlink)').name
     open_page.goto(server + name)
@@ -176,7 +158,7 @@ def test_a_reference_leads_to_its_equation(site: Site, server: str, open_page: P
 
 
 def test_icons_have_glyphs(server: str, open_page: Page) -> None:
-    """Every icon is drawn by a font that came along, at about its own width."""
+    """Every icon is drawn by a font that came along."""
     open_page.goto(server + "start/start.html", wait_until="networkidle")
     bare = open_page.evaluate(
         """() => [...document.querySelectorAll("i[class*=fa-], span[class*=fa-]")]
@@ -189,7 +171,7 @@ def test_icons_have_glyphs(server: str, open_page: Page) -> None:
     assert not bare
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_tab_reaches_everything_and_shows_where_it_is(
     site: Site, server: str, browser: Browser, theme: str
 ) -> None:

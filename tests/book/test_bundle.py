@@ -59,14 +59,6 @@ def test_sheets_bring_what_they_import_and_find_their_files(tmp_path: Path) -> N
     )
 
 
-def test_the_options_of_sphinx_keep_what_a_page_has_set(tmp_path: Path) -> None:
-    path = tmp_path / "documentation_options.js"
-    path.write_text("const DOCUMENTATION_OPTIONS = {\n    LANGUAGE: 'en',\n};")
-    assert read_script(tmp_path, path.name) == (
-        "Object.assign(DOCUMENTATION_OPTIONS, {\n    LANGUAGE: 'en',\n});"
-    )
-
-
 def test_the_theme_does_not_measure_the_page(tmp_path: Path) -> None:
     """It would lay out what waits; static/keyboard.js says what can be reached."""
     theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
@@ -95,11 +87,6 @@ def test_what_nothing_names_goes_and_the_rest_stays() -> None:
     assert "--link" not in small  # the property that referred to it has gone
     for kept in ("--used:1", "top:3px", ".bs-tooltip-end", "top:6px", "top:7px", ":not(.toggle)"):
         assert kept in small
-
-
-def test_what_a_script_in_a_page_toggles_stays() -> None:
-    page = "<p>no</p><script>\nbox.classList.add('gone')\n</script>"
-    assert "gone" not in unused_names(CSS, page, "")
 
 
 def test_what_cannot_be_read_is_an_error() -> None:

@@ -9,7 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from bookkit.figures import LiveOutput, growing_cache
-from companion import causal_mask, scaled_dot_product_attention, sliding_window_mask
+from companion import (
+    attention_with_weights,
+    causal_mask,
+    scaled_dot_product_attention,
+    sliding_window_mask,
+)
 from tests.book import playable
 
 if TYPE_CHECKING:
@@ -40,9 +45,7 @@ def whole(rule: str, n: int) -> tuple[Numbers, Numbers, Numbers]:
     }[rule]
     x = VECTORS[:n]
     memory = scaled_dot_product_attention(x, x, x, mask, scale=1.0)
-    blend, weights = scaled_dot_product_attention(
-        memory, memory, memory, mask, scale=1.0, need_weights=True
-    )
+    blend, weights = attention_with_weights(memory, memory, memory, mask, scale=1.0)
     return memory, weights, blend
 
 

@@ -1,321 +1,205 @@
-"""Every lesson has the shape of one, and for every part of that shape a page that breaks it."""
+"""Every lesson has the shape of one, as far as its parts can be counted.
+
+A page is a lesson if its metadata say so and name its evidence, a page in the same folder:
+`"lesson": {"evidence": "align_evidence"}`. How long it is and how much code it shows is a matter of
+taste, of which `python -m tools.prose` warns.
+"""
 
 from __future__ import annotations
 
-import copy
 import json
+import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.book import lesson as shape
-from tests.book.lesson import (
-    RULES,
-    Lesson,
-    Rule,
-    before_exercises,
-    code_in_view,
-    in_view,
-    only_tests,
-    problems,
-    words,
-)
+from bookkit.figures.contents import PARTS, Part, stops
+from experiments.tools.fold import FOLDS, OUTPUTS
 from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
-from tests.book.test_page_exercises import PROMISE
+
+FEWEST_EXERCISES = 3
+EXERCISE = re.compile(r"^[`:]{3,}\{exercise\}", re.MULTILINE)
+BEFORE = re.compile(r"^\W*Before this lesson\b.*(?:\n.+)*", re.MULTILINE)
+TABLE = re.compile(r"^\|\s*Claim\s*\|\s*Number\s*\|\s*Verdict\s*\|\s*Section\s*\|", re.MULTILINE)
 
 
-def children(toc: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the pages of a table of contents, each with the names of those right below it."""
-    if isinstance(toc, list):
-        for part in toc:
-            yield from children(part)
-    elif isinstance(toc, dict):
-        if "file" in toc:
-            files = [part["file"] for part in toc.get("sections", ()) if "file" in part]
-            yield toc["file"], tuple(Path(file).name for file in files)
-        for part in toc.values():
-            yield from children(part)
+def markdown(cell: Page) -> str:
+    """Return what a cell says, if it is text."""
+    return text(cell["source"]) if cell["cell_type"] == "markdown" else ""
 
 
-def read(path: Path) -> Page | None:
-    """Return a page: a notebook, or a text as one with a single cell."""
-    if path.with_suffix(".ipynb").exists():
-        page: Page = json.loads(path.with_suffix(".ipynb").read_text(encoding="utf8"))
-        return page
-    if path.with_suffix(".md").exists():
-        source = path.with_suffix(".md").read_text(encoding="utf8")
-        return {"cells": [{"cell_type": "markdown", "metadata": {}, "source": source}]}
-    return None
+def html(cell: Page) -> Iterator[str]:
+    """Yield what a cell of code shows as HTML."""
+    tags = cell["metadata"].get("tags", ())
+    if not any(OUTPUTS in FOLDS.get(tag, ()) for tag in tags):
+        for output in cell.get("outputs", ()):
+            yield text(output.get("data", {}).get("text/html", ""))
 
 
-def lessons() -> Iterator[tuple[str, Lesson]]:
-    """Yield the pages of the book that say that they are lessons."""
-    below = dict(children(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))))
-    for name in pages():
-        page = json.loads((ROOT / name).read_text(encoding="utf8"))
-        if declared := page["metadata"].get("lesson"):
-            evidence = declared["evidence"]
-            listed = below[name.removeprefix("book/").removesuffix(".ipynb")]
-            yield name, Lesson(page, read((ROOT / name).with_name(evidence)), evidence, listed)
+def can_be_touched(page: Page, _evidence: str) -> Iterator[str]:
+    for cell in page["cells"]:
+        if "## Exercises" in markdown(cell):
+            break
+        if any(mark in shown for shown in html(cell) for mark in ("data-am-live=", "data-play=")):
+            return
+    yield "nothing to touch before the exercises"
+
+
+def has_exercises(page: Page, _evidence: str) -> Iterator[str]:
+    found = sum(len(EXERCISE.findall(markdown(cell))) for cell in page["cells"])
+    if found < FEWEST_EXERCISES:
+        yield f"{found} exercises, at least {FEWEST_EXERCISES}"
+
+
+def says_what_to_have_read(page: Page, _evidence: str) -> Iterator[str]:
+    opening = "\n".join(map(markdown, page["cells"])).partition("\n## ")[0]
+    line = BEFORE.search(opening)
+    if not line or not ("](" in line[0] or "nothing" in line[0]):
+        yield 'no line "Before this lesson, ..." that has a link, or says that nothing is needed'
+
+
+def links_its_evidence(page: Page, evidence: str) -> Iterator[str]:
+    link = re.compile(rf"\]\({re.escape(evidence)}(?:\.\w+)?(?:#[^)]*)?\)")
+    for number, cell in enumerate(page["cells"]):
+        if cell["cell_type"] == "code" and "measured(" in text(cell["source"]):
+            above = markdown(page["cells"][number - 1]).strip().rpartition("\n\n")[2]
+            below = [markdown(one) for one in page["cells"][number + 1 : number + 2]]
+            if not any(link.search(part) for part in (above, *below)):
+                yield f"cell {cell.get('id')}: no link to {evidence} beside the result"
+
+
+Rule = Callable[[Page, str], Iterator[str]]
+RULES: tuple[Rule, ...] = (
+    can_be_touched,
+    has_exercises,
+    says_what_to_have_read,
+    links_its_evidence,
+)
+
+
+def opens_with_a_table(evidence: Page) -> bool:
+    """Tell whether a page of evidence has its table of claims before the first section."""
+    for cell in evidence["cells"]:
+        opening, section, _ = f"\n{markdown(cell)}".partition("\n## ")
+        if TABLE.search(opening) or any("am-claims" in shown for shown in html(cell)):
+            return True
+        if section:
+            break
+    return False
+
+
+def read(name: str) -> Page:
+    page: Page = json.loads((ROOT / name).read_text(encoding="utf8"))
+    return page
+
+
+LESSONS = {
+    name: page["metadata"]["lesson"]["evidence"]
+    for name in pages()
+    if "lesson" in (page := read(name))["metadata"]
+}
 
 
 def test_every_lesson_has_the_shape_of_one() -> None:
-    assert {name: found for name, one in lessons() if (found := list(problems(one)))} == {}
+    faults = [
+        f"{name}: {rule.__name__}: {problem}"
+        for name, evidence in LESSONS.items()
+        for rule in RULES
+        for problem in rule(read(name), evidence)
+    ]
+    assert faults == []
 
 
-# A page of which nothing is wrong
+def test_every_evidence_opens_with_its_claims() -> None:
+    below = {name: name.rpartition("/")[0] + f"/{one}.ipynb" for name, one in LESSONS.items()}
+    assert [name for name in below.values() if not opens_with_a_table(read(name))] == []
+    bare = {"cell_type": "markdown", "metadata": {}, "source": "# A\n\n## B"}
+    assert not opens_with_a_table({"cells": [bare]})
 
 
-def prose(source: str) -> Page:
-    return {"cell_type": "markdown", "metadata": {}, "source": source}
+# The reading map, and the table of contents
 
 
-def code(source: str, *outputs: Page, tags: tuple[str, ...] = (), name: str = "c") -> Page:
+def listed() -> dict[str, list[tuple[str, list[str]]]]:
+    """Return, for every part of `_toc.yml`, its chapters, each with the pages below it."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
     return {
-        "cell_type": "code", "id": name, "metadata": {"tags": list(tags)}, "source": source,
-        "outputs": list(outputs),
-    }  # fmt: skip
+        part["caption"]: [
+            (one["file"], [page["file"] for page in one.get("sections", ()) if "file" in page])
+            for one in part["chapters"]
+        ]
+        for part in toc["parts"]
+    }
 
 
-def said(words: str) -> Page:
-    return {"output_type": "stream", "name": "stdout", "text": [words]}
-
-
-def shown(plain: str, html: str) -> Page:
-    return {"output_type": "execute_result", "data": {"text/plain": plain, "text/html": html}}
-
-
-def exercise(name: str) -> list[Page]:
+def shown(part: Part) -> list[tuple[str, list[str]]]:
+    """Return the pages of a part of the reading map, without their suffixes."""
+    name = re.compile(r"\.\w+$")
     return [
-        prose(f"```{{exercise}}\n:label: ex-page-{name}\nDo `exercises.check_{name}(x)`\n```\n"),
-        prose(f"```{{solution-start}} ex-page-{name}\n:class: dropdown\n```"),
-        code(f"x = 1\nexercises.check_{name}(x)", said("Right.")),
-        prose("```{solution-end}\n```"),
+        (name.sub("", stop.page), [name.sub("", stop.evidence)] if stop.evidence else [])
+        for stop in part.stops
     ]
 
 
-SOURCE = "# companion.scores\n" + "\n".join(["line"] * 30)
-TABLE = '<table class="table am-claims"></table>'
+def test_the_map_has_the_pages_of_the_table_of_contents_in_its_order() -> None:
+    assert {part.name: shown(part) for part in PARTS} == listed()
+    assert [part.name for part in PARTS] == list(listed())
 
 
-def sound_lesson() -> Lesson:
-    """Return a short lesson, made up, of which nothing is wrong."""
-    opening = "# Title\n\n**Before this lesson**, read [the one before](before.ipynb).\n\n"
-    cells = [
-        prose(opening + "word " * 700 + "\n\n## Section\n\n" + "more " * 600),
-        code("live()", shown("A slider.", '<figure data-am-live="softmax"></figure>')),
-        code("show_source(f)", shown(SOURCE, '<div class="am-source"></div>'), name="source"),
-        code("a = compute()\nprint(a)", said("0.5\n"), name="number"),
-        code("assert a == 0.5", tags=("remove-cell",), name="proof"),
-        prose("What did we find?"),
-        code('measured("study/claim")', shown("Measured", "<div></div>"), name="box"),
-        prose("[How we measured this](page_evidence.ipynb#the-runs) is on a page of its own."),
-        prose(f"## Exercises\n\n{PROMISE}\n"),
-        *exercise("one"), *exercise("two"), *exercise("three"),
-        prose("## Where to read on"),
-    ]  # fmt: skip
-    evidence = {
+def test_every_lesson_has_its_evidence_below_it() -> None:
+    pairs = {chapter: below for part in listed().values() for chapter, below in part}
+    for name, evidence in LESSONS.items():
+        page = name.removeprefix("book/").removesuffix(".ipynb")
+        assert f"{page.rpartition('/')[0]}/{evidence}" in pairs[page], name
+
+
+def test_a_stop_is_called_as_its_page_is() -> None:
+    for stop in stops():
+        path = ROOT / "book" / stop.page
+        if stop.page != "appendices/api.md":  # the page is called after the package
+            source = path.read_text(encoding="utf8")
+            if path.suffix == ".ipynb":
+                source = text(json.loads(source)["cells"][0]["source"])
+            assert re.findall(r"(?m)^# (.+)", source)[0] == stop.title
+
+
+# A page of which nothing is wrong, and pages that break a rule
+
+
+def sound_lesson() -> Page:
+    def prose(source: str) -> Page:
+        return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+    def code(source: str, **data: str) -> Page:
+        outputs = [{"output_type": "execute_result", "data": data}]
+        return {"cell_type": "code", "metadata": {}, "source": source, "outputs": outputs}
+
+    return {
         "cells": [
-            prose("# Evidence\n\nThe answer."),
-            code("claims_table()", shown("", TABLE)),
-            prose("## First"),
+            prose("# Title\n\n**Before this lesson**, read [the one before](before.ipynb)."),
+            code("live()", **{"text/html": '<figure data-am-live="softmax"></figure>'}),
+            code('measured("study/claim")', **{"text/html": "<div></div>"}),
+            prose("[How we measured this](page_evidence.ipynb#the-runs) is on a page of its own."),
+            prose("## Exercises\n\n" + "```{exercise}\nDo it.\n```\n\n" * FEWEST_EXERCISES),
         ]
     }
-    return Lesson({"cells": cells, "metadata": {}}, evidence, "page_evidence", ("page_evidence",))
 
 
-def test_a_sound_lesson_has_no_problems() -> None:
-    assert list(problems(sound_lesson())) == []
-
-
-def inserted(cell: int, *new: Page) -> Callable[[Page], None]:
-    def change(page: Page) -> None:
-        page["cells"][cell:cell] = new
-
-    return change
-
-
-def without(first: int, last: int) -> Callable[[Page], None]:
-    def change(page: Page) -> None:
-        del page["cells"][first:last]
-
-    return change
-
-
-def lines(count: int, printed: str = "") -> Page:
-    return code("\n".join(["x = 1"] * count), *([said(printed)] if printed else []), name="long")
-
-
-BREAKS: list[tuple[Rule, str, Callable[[Page], None]]] = [
-    (shape.has_the_right_length, "1122 words", replaced(0, "more " * 600, "more " * 400)),
-    (shape.has_the_right_length, "2122 words", replaced(0, "more " * 600, "more " * 1400)),
-    (shape.shows_little_code, "21 lines of code", inserted(3, lines(21, "1"))),
-    (shape.shows_little_code, "65 lines of code in view", inserted(
-        3, lines(15, "1"), lines(15, "1"))),
-    (shape.shows_little_code, "21 lines", inserted(
-        1, prose("\n".join(["```python", *["x = 1"] * 21, "```"])))),
-    (shape.shows_little_code, "36 lines", put(
-        "\n".join(["line"] * 36), "cells", 2, "outputs", 0, "data", "text/plain")),
-    (shape.shows_little_code, "2 printed sources", inserted(
-        3, code("show()", shown("\n".join(["a"] * 21), '<p class="am-source">'), name="more"))),
-    (shape.shows_no_tests, "cell proof", put([], "cells", 4, "metadata", "tags")),
-    (shape.shows_no_tests, "cell new", inserted(
-        4, code('assert a == 0.5\nprint("It is half.")', said("It is half.\n"), name="new"))),
-    (shape.shows_no_tests, "cell new", inserted(
-        4, code("a == 0.5", shown("True", ""), name="new"))),
-    (shape.shows_no_tests, "cell new", inserted(
-        4, code("np.testing.assert_allclose(a, 0.5)", name="new"))),
-    (shape.can_be_touched, "nothing to touch", put([], "cells", 1, "outputs")),
-    (shape.can_be_touched, "nothing to touch", put(
-        ["remove-output"], "cells", 1, "metadata", "tags")),
-    (shape.has_exercises_with_checks, "2 exercises", without(9, 13)),
-    (shape.has_exercises_with_checks, "2 exercises", replaced(11, "exercises.check_", "solve_")),
-    (shape.has_exercises_with_checks, "missing at the end", without(20, 21)),
-    (shape.says_what_to_have_read, "no line", replaced(0, "**Before this lesson**, read", "Of")),
-    (shape.says_what_to_have_read, "no line", replaced(0, "[the one before](before.ipynb)", "it")),
-    (shape.links_its_evidence, "cell box", replaced(7, "page_evidence", "other")),
-    (shape.links_its_evidence, "cell box", inserted(7, prose("And so on."))),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("rule", "says", "change"), BREAKS)
-def test_a_page_that_breaks_a_rule_is_found(
-    rule: Rule, says: str, change: Callable[[Page], None]
-) -> None:
-    one = sound_lesson()
-    change(one.page)
-    assert any(says in problem for problem in rule(one)), list(rule(one))
-    assert [other.__name__ for other in RULES if other is not rule and any(other(one))] == []
-
-
-LIMIT = {"most": 100, "because": "The code is the subject."}
-LONG = [
-    code("show()", shown("\n".join(["a"] * 30), '<p class="am-source">'), name=f"more{number}")
-    for number in range(2)
+BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
+    (can_be_touched, put([], "cells", 1, "outputs")),
+    (can_be_touched, put(["remove-output"], "cells", 1, "metadata", "tags")),
+    (has_exercises, put("## Exercises\n\n```{exercise}\nDo it.\n```", "cells", 4, "source")),
+    (says_what_to_have_read, replaced(0, "**Before this lesson**, read", "Of")),
+    (says_what_to_have_read, replaced(0, "[the one before](before.ipynb)", "it")),
+    (links_its_evidence, replaced(3, "page_evidence", "other")),
 ]
 
 
-def with_limit(limit: dict[str, Any]) -> Lesson:
-    """Return a sound lesson with 97 lines of code and three long sources, and its own limit."""
-    one = sound_lesson()
-    one.page["cells"][3:3] = copy.deepcopy(LONG)
-    one.page["metadata"]["lesson"] = {"evidence": "page_evidence", "code_lines": limit}
-    return one
-
-
-def test_a_lesson_on_code_may_have_a_limit_of_its_own() -> None:
-    assert list(problems(with_limit(LIMIT))) == []
-
-
-@pytest.mark.parametrize(
-    ("limit", "says"),
-    [
-        (LIMIT | {"most": 94}, "97 lines of code in view, at most 94"),
-        ({"most": 100, "because": " "}, "code_lines: got 100 without a reason, wanted one"),
-        ({"most": 100}, "code_lines: got 100 without a reason, wanted one"),
-    ],
-)
-def test_a_limit_of_its_own_is_a_limit_and_has_a_reason(limit: dict[str, Any], says: str) -> None:
-    assert list(problems(with_limit(limit))) == [f"shows_little_code: {says}"]
-
-
-@pytest.mark.parametrize(
-    ("rule", "changes"),
-    [
-        (shape.has_its_evidence_below, {"children": ("other",)}),
-        (shape.has_its_evidence_below, {"evidence": None}),
-        (shape.evidence_opens_with_a_table, {"evidence": {"cells": [prose("# A\n\n## B")]}}),
-        (
-            shape.evidence_opens_with_a_table,
-            {"evidence": {"cells": [prose("# A\n\n## B"), code("", shown("", TABLE))]}},
-        ),
-    ],
-)
-def test_a_lesson_without_sound_evidence_is_found(rule: Rule, changes: dict[str, Any]) -> None:
-    one = sound_lesson()
-    broken = Lesson(**(vars(one) | changes))
-    assert [other for other in RULES if any(other(broken))] == [rule]
-
-
-def test_every_rule_has_a_page_that_breaks_it() -> None:
-    here = {shape.has_its_evidence_below, shape.evidence_opens_with_a_table}
-    assert {rule for rule, _, _ in BREAKS} | here == set(RULES)
-
-
-def test_the_table_of_an_evidence_page_may_be_written() -> None:
-    written = "# A\n\n| Claim | Number | Verdict | Section |\n|---|---|---|---|\n\n## B"
-    one = Lesson(**(vars(sound_lesson()) | {"evidence": {"cells": [prose(written)]}}))
-    assert list(shape.evidence_opens_with_a_table(one)) == []
-
-
-# What is counted
-
-
-@pytest.mark.parametrize(
-    ("source", "count"),
-    [
-        ("One two, three.", 3),
-        ("## A heading\n\nOne – two", 2),
-        ("```{admonition} Title\n:class: note\nOne two.\n```\nThree.", 3),
-        ("````{note}\nOne.\n```python\na = 1\n```\nTwo.\n````", 2),
-        (":::{margin}\nOne two.\n:::", 2),
-        ("```{math}\n:label: eq-a\na + b\n```\nOne.", 1),
-        ("$$\na + b\n$$\n\nOne $a + b$ two.", 3),
-        ("```{gloss}\nla casa\nthe house\n```\nOne.", 1),
-        ("| a | b |\n|---|---|\n| c | d |\n\nOne.", 1),
-        ("One [two three](four.ipynb) and {term}`five six`.", 5),
-        ("![One two](three.svg) four", 1),
-        ("(label)=\n% comment\nOne.", 1),
-        ("- one\n- two", 2),
-    ],
-)
-def test_words_are_those_of_the_prose(source: str, count: int) -> None:
-    assert words(source) == count
-
-
-def test_solutions_and_exercises_are_left_out_where_they_do_not_count() -> None:
-    page = sound_lesson().page
-    assert text(before_exercises(page)["cells"][-1]["source"]) == ""
-    assert [c for c in before_exercises(page)["cells"] if "check_" in text(c["source"])] == []
-    solved = [c for c in in_view(page) if "exercises.check_one(x)" in text(c["source"])]
-    assert [cell["cell_type"] for cell in solved] == ["markdown"]
-
-
-def test_code_in_view_is_what_is_neither_folded_nor_blank() -> None:
-    page = copy.deepcopy(sound_lesson().page)
-    assert [(one.lines, one.printed) for one in code_in_view(page)] == [
-        (1, False), (1, False), (30, True), (2, False), (1, False),
-    ]  # fmt: skip
-    page["cells"][3]["source"] = "a = 1\n\n\nb = 2"
-    assert [one.lines for one in code_in_view(page)][3] == 2
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        code("b = f(a)\nassert b > 0\nprint(b)", said("0.1\n")),
-        code("b = f(a)\nassert b > 0", name="used later"),
-        code("assert a", tags=("hide-input",)),
-        code("def g():\n    return a\n\n\nb = g()"),
-        code('print("a is", a)', said("a is 3\n")),
-        code("plt.show()", shown("<Figure>", "")),
-    ],
-)
-def test_a_cell_that_shows_or_makes_something_is_no_test(cell: Page) -> None:
-    assert list(only_tests([cell, code("print(b)", said("1\n"))])) == []
-
-
-def test_children_are_those_right_below() -> None:
-    toc = {
-        "root": "start",
-        "parts": [{"chapters": [
-            {"file": "a/one", "sections": [{"file": "a/one_evidence", "sections": []}]},
-            {"file": "a/two"},
-        ]}],
-    }  # fmt: skip
-    assert dict(children(toc)) == {
-        "a/one": ("one_evidence",), "a/one_evidence": (), "a/two": (),
-    }  # fmt: skip
+@pytest.mark.parametrize(("rule", "change"), BREAKS)
+def test_a_page_that_breaks_a_rule_breaks_it_alone(rule: Rule, change: Any) -> None:
+    page = sound_lesson()
+    assert not any(problem for one in RULES for problem in one(page, "page_evidence"))
+    change(page)
+    assert [one for one in RULES if any(one(page, "page_evidence"))] == [rule]

@@ -15,17 +15,19 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
-import yaml
 from matplotlib.figure import Figure
 from nbval.plugin import get_sanitize_patterns
 
 from bookkit.figures import sentence_ribbons
-from experiments.fold import folded
+from experiments.tools.fold import folded
 
 ROOT = Path(__file__).parents[2]
 LARGEST_PAGE = 1_500_000  # bytes
 LINE_LENGTH = 79
+
+v4: Any = nbformat.v4  # untyped
 
 Page = dict[str, Any]
 Rule = Callable[[Page], Iterator[str]]
@@ -33,20 +35,8 @@ Rule = Callable[[Page], Iterator[str]]
 
 def table_of_contents() -> list[str]:
     """Return every file that `_toc.yml` names, from the root and without suffix."""
-
-    def files(entry: Any) -> Iterator[str]:
-        if isinstance(entry, list):
-            for part in entry:
-                yield from files(part)
-        elif isinstance(entry, dict):
-            for key, value in entry.items():
-                if key in ("root", "file"):
-                    yield value
-                elif isinstance(value, list):
-                    yield from files(value)
-
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
-    return [f"book/{name}" for name in files(toc)]
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf8")
+    return [f"book/{name}" for name in re.findall(r"(?m)^[\s-]*(?:root|file): (\S+)", toc)]
 
 
 def pages() -> list[str]:
@@ -127,6 +117,7 @@ def has_no_warnings(page: Page) -> Iterator[str]:
 
 
 def imports_what_is_declared(page: Page) -> Iterator[str]:
+    known = sys.stdlib_module_names | notebook_packages() | {"companion", "bookkit"}
     for tree in trees(page):
         for node in ast.walk(tree):
             names = []
@@ -134,10 +125,8 @@ def imports_what_is_declared(page: Page) -> Iterator[str]:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 names = [node.module or "."]
-            for name in names:
-                package = name.split(".")[0]
-                if package not in sys.stdlib_module_names | notebook_packages() | {"companion"}:
-                    yield f"imports {package}, which the extra `notebooks` does not declare"
+            for package in {name.split(".")[0] for name in names} - known:
+                yield f"imports {package}, which the extra `notebooks` does not declare"
 
 
 def redefines_nothing(page: Page) -> Iterator[str]:
@@ -190,7 +179,8 @@ def has_alt_text(page: Page) -> Iterator[str]:
         if shows_picture and len(alt.split()) < 3:
             yield f"cell {cell.get('id')}: a picture without mystnb.image.alt in its metadata"
         for data in (output.get("data", {}) for output in cell["outputs"]):
-            live = "data-am-live=" in text(data.get("text/html", ""))
+            html = text(data.get("text/html", ""))
+            live = "data-am-live=" in html or "data-play=" in html
             if live and len(text(data.get("text/plain", "")).split()) < 3:
                 yield f"cell {cell.get('id')}: a live output that says nothing as text"
     for directive, name, options in FIGURE_DIRECTIVE.findall(markdown(page)):
@@ -235,7 +225,7 @@ def has_no_timings(page: Page) -> Iterator[str]:
 def says_when_it_ran(page: Page) -> Iterator[str]:
     run = page["metadata"].get("am", {}).get("run", {})
     if code(page) and not is_run(run):
-        yield f"stamped {run}: python -m experiments.stamp PAGE, after it ran"
+        yield f"stamped {run}: python -m experiments.tools.stamp PAGE, after it ran"
 
 
 def folds_in_jupyter_as_on_the_page(page: Page) -> Iterator[str]:
@@ -320,36 +310,39 @@ def public_names() -> frozenset[str]:
 
 @cache
 def notebook_packages() -> frozenset[str]:
-    """Return the import names of what the extra `notebooks` declares."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
-    extras = project["optional-dependencies"]
-    declared = project["dependencies"] + extras["notebooks"] + extras["train"]
+    """Return the import names of what running a page installs."""
+    files = ("pyproject.toml", "bookkit/pyproject.toml")
+    own, kit = (tomllib.loads((ROOT / one).read_text(encoding="utf8"))["project"] for one in files)
+    declared = own["dependencies"] + own["optional-dependencies"]["train"]
+    declared += kit["optional-dependencies"]["notebooks"]
     names = (re.split(r"[<>=!~\[; ]", line)[0].replace("-", "_") for line in declared)
-    return frozenset("IPython" if name == "ipython" else name for name in names)
+    renamed = {"ipython": "IPython", "scikit_learn": "sklearn"}
+    return frozenset(renamed.get(name, name) for name in names)
 
 
 # The pages keep the rules
 
 
-@pytest.mark.parametrize("name", pages())
-def test_page_keeps_the_rules(name: str) -> None:
-    page = json.loads((ROOT / name).read_text(encoding="utf8"))
-    assert [f"{rule.__name__}: {problem}" for rule in RULES for problem in rule(page)] == []
+def test_pages_keep_the_rules() -> None:
+    faults = [
+        f"{name}: {rule.__name__}: {problem}"
+        for name in pages()
+        for page in [json.loads((ROOT / name).read_text(encoding="utf8"))]
+        for rule in RULES
+        for problem in rule(page)
+    ]
+    assert faults == []
 
 
-def test_every_page_is_in_the_table_of_contents_and_every_entry_exists() -> None:
+def test_every_page_is_in_the_table_of_contents_once() -> None:
     found = {
-        str(path.relative_to(ROOT).with_suffix(""))
+        path.relative_to(ROOT).with_suffix("").as_posix()
         for path in (ROOT / "book").rglob("*.ipynb")
         if not any(part.startswith((".", "_")) for part in path.relative_to(ROOT).parts)
     }
     listed = table_of_contents()
-    assert found - set(listed) == set()
-    assert [n for n in listed if not any((ROOT / f"{n}{s}").exists() for s in PAGE_SUFFIXES)] == []
+    assert found <= set(listed)
     assert len(listed) == len(set(listed))
-
-
-PAGE_SUFFIXES = (".ipynb", ".md", ".rst")
 
 
 # Every rule can be broken
@@ -360,57 +353,32 @@ VERSIONS = {"companion": "0.1.0", "numpy": "2.4.6", "python": "3.11.7", "torch":
 
 def sound_page() -> Page:
     """Return a small page that keeps every rule."""
-    source = (
-        "import numpy as np\nfrom companion import attend\n\nweights = np.eye(2)\nprint(weights)"
-    )
-    stream = {"output_type": "stream", "name": "stdout", "text": ["[[1. 0.]\n", " [0. 1.]]\n"]}
-    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "aGVsbG8="}}
-    box = {
-        "output_type": "execute_result",
-        "metadata": {},
-        "execution_count": 2,
-        "data": {
-            "text/html": '<p><a href="https://example.org/a/b">see</a> 98 % and/or 3/4</p>',
-            "text/plain": "98 %",
-        },
-    }
-    alt = {"mystnb": {"image": {"alt": "A diagonal of two dark cells."}}}
-    return {
-        "nbformat": 4,
-        "nbformat_minor": 5,
-        "metadata": {
-            "kernelspec": {
-                "name": "python3",
-                "display_name": "Python 3 (ipykernel)",
-                "language": "python",
-            },
-            "am": {"run": {"date": "2026-11-02", "versions": dict(VERSIONS)}},
-        },
-        "cells": [
-            {
-                "cell_type": "markdown",
-                "id": "title",
-                "metadata": {},
-                "source": "# Title\n\n```{glue:figure} heads\n:alt: Two dark cells.\n```\n",
-            },
-            {
-                "cell_type": "code",
-                "id": "first",
-                "metadata": alt,
-                "execution_count": 1,
-                "source": source,
-                "outputs": [stream, picture],
-            },
-            {
-                "cell_type": "code",
-                "id": "second",
-                "metadata": {},
-                "execution_count": 2,
-                "source": "attend(weights, weights)",
-                "outputs": [box],
-            },
-        ],
-    }
+    source = "import numpy as np\nfrom companion import attend\n\nweights = np.eye(2)\nweights"
+    html = '<p><a href="https://example.org/a/b">see</a> 98 % and/or 3/4</p>'
+    figure = "# Title\n\n```{glue:figure} heads\n:alt: Two dark cells.\n```\n"
+    cells = [
+        v4.new_markdown_cell(figure, id="title"),
+        v4.new_code_cell(
+            source,
+            id="first",
+            execution_count=1,
+            metadata={"mystnb": {"image": {"alt": "A diagonal of two dark cells."}}},
+            outputs=[
+                v4.new_output("stream", text="[[1. 0.]\n [0. 1.]]\n"),
+                v4.new_output("display_data", {"image/png": "aGVsbG8="}),
+            ],
+        ),
+        v4.new_code_cell(
+            "attend(weights, weights)",
+            id="second",
+            execution_count=2,
+            outputs=[v4.new_output("execute_result", {"text/html": html, "text/plain": "98 %"})],
+        ),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    run = {"date": "2026-11-02", "versions": dict(VERSIONS)}
+    page: Page = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel, "am": {"run": run}})
+    return page
 
 
 def write(cell: int, source: str) -> Callable[[Page], None]:
@@ -455,59 +423,34 @@ ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceba
 WARNING = {"output_type": "stream", "name": "stderr", "text": "UserWarning: beware\n"}
 WIDGET = {"application/vnd.jupyter.widget-view+json": "{}"}
 HOME = "/".join(("", "home", "reader", "book.py"))
+STAMP = ("metadata", "am", "run")
 
 BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
     (is_python, write(2, "%matplotlib inline")),
-    (is_python, write(2, "!pip install torch")),
-    (ran_in_order, put(None, "cells", 2, "execution_count")),
     (ran_in_order, put(7, "cells", 2, "execution_count")),
     (has_outputs, forget_outputs),
     (has_no_errors, put(ERROR, "cells", 2, "outputs", 0)),
     (has_no_warnings, put(WARNING, "cells", 2, "outputs", 0)),
-    (imports_what_is_declared, write(2, "import pandas")),
     (imports_what_is_declared, write(2, "from pandas.core import frame")),
-    (imports_what_is_declared, write(2, "from . import neighbour")),
     (redefines_nothing, write(2, "def attend(weights, value):\n    return weights @ value")),
-    (redefines_nothing, write(2, "class AdditiveAttention:\n    pass")),
-    (redefines_nothing, write(2, "attend = None")),
     (redefines_nothing, write(2, "first, (attend, third) = 1, (2, 3)")),
     (says_nothing_of_the_machine, show({"text/plain": f"File '{HOME}', line 3"})),
-    (says_nothing_of_the_machine, show({"text/html": f"<pre>{HOME}</pre>"})),
-    (says_nothing_of_the_machine, show({"text/plain": r"C:\Users\reader"})),
     (says_nothing_of_the_machine, show({"text/plain": "listening on 192.168.0.7"})),
     (has_a_plain_kernel, put("my-env", "metadata", "kernelspec", "name")),
-    (has_a_plain_kernel, put("Python (my env)", "metadata", "kernelspec", "display_name")),
-    (has_a_plain_kernel, put(4, "nbformat_minor")),
     (has_short_lines, write(2, "x = " + " + ".join(["1"] * 30))),
     (has_alt_text, put({}, "cells", 1, "metadata")),
-    (has_alt_text, put("figure", "cells", 1, "metadata", "mystnb", "image", "alt")),
-    (has_alt_text, write(0, "```{glue:figure} heads\n\nTwo heads.\n```\n")),
     (has_alt_text, write(0, ":::{figure} _static/mark.svg\n:width: 3em\n\nThe mark.\n:::\n")),
     (has_alt_text, write(0, "Look: ![](_static/mark.svg)")),
     (has_alt_text, show({"text/html": '<figure data-am-live="mask"></figure>'})),
     (has_a_modest_size, write(0, "x" * LARGEST_PAGE)),
-    (has_no_widgets, put({"state": {}}, "metadata", "widgets")),
     (has_no_widgets, show(WIDGET)),
     (loads_nothing, show({"text/html": '<script src="https://cdn.example.org/a.js"></script>'})),
-    (loads_nothing, show({"text/html": "<link rel=stylesheet href=//example.org/a.css>"})),
-    (
-        loads_nothing,
-        show({"text/html": "<style>p {background: url(http://example.org/a)}</style>"}),
-    ),
-    (loads_nothing, show({"text/html": '<script>fetch("https://example.org")</script>'})),
+    (loads_nothing, show({"text/html": "<style>p {background: url(//example.org/a)}</style>"})),
     (loads_nothing, write(0, "![A dark cell.](https://example.org/cell.png)")),
-    (has_cell_ids, put("", "cells", 1, "id")),
     (has_cell_ids, put("second", "cells", 1, "id")),
     (has_no_timings, put({"execution": {"shell.execute_reply": "now"}}, "cells", 2, "metadata")),
-    (says_when_it_ran, put({}, "metadata", "am")),
-    (says_when_it_ran, put("yesterday", "metadata", "am", "run", "date")),
-    (says_when_it_ran, put({"python": "3.11.7"}, "metadata", "am", "run", "versions")),
-    (says_when_it_ran, put("", "metadata", "am", "run", "processor")),
+    (says_when_it_ran, put({"python": "3.11.7"}, *STAMP, "versions")),
     (folds_in_jupyter_as_on_the_page, put(["hide-input"], "cells", 2, "metadata", "tags")),
-    (
-        folds_in_jupyter_as_on_the_page,
-        put({"source_hidden": True}, "cells", 2, "metadata", "jupyter"),
-    ),
 ]
 
 
@@ -533,13 +476,6 @@ def test_pictures_inside_drawings_and_numbers_of_live_outputs_are_no_paths() -> 
     assert list(says_nothing_of_the_machine(page)) == []
     show({"image/svg+xml": f'<image xlink:href="data:image/png;base64,ab+{HOME}"/>'})(page)
     assert list(says_nothing_of_the_machine(page)) == []
-
-
-def test_the_host_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "gethostname", lambda: "reader-laptop")
-    page = sound_page()
-    show({"text/plain": "ran on reader-laptop today"})(page)
-    assert list(says_nothing_of_the_machine(page)) == ["the machine's name in an output"]
 
 
 # What nbval overlooks

@@ -1,28 +1,24 @@
 """The exercises that every page closes with: their order, their checks and their solutions.
 
 That a solution passes its check is seen when the page runs again; here it is seen that the page
-does ask the check, of every exercise, and that the check turns an empty answer down with a hint.
+does ask the check, of every exercise. What the checks say is seen in tests/bookkit/exercises.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
 import importlib
-import inspect
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
-from bookkit.exercises.answers import called, fail
+from bookkit.exercises import exercise
 from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
 
 WITHOUT_EXERCISES = {
@@ -91,7 +87,7 @@ def exercises(page: Page) -> list[Exercise]:
 
 
 def check_name(call: ast.expr) -> str:
-    """Return the name of the check function that is called, or nothing."""
+    """Return the name of the exercise whose check is called, or nothing."""
     if not isinstance(call, ast.Call):
         return ""
     name = ast.unparse(call.func).rpartition(".")[2]
@@ -128,18 +124,9 @@ def said(cells: list[Page]) -> list[str]:
     ]
 
 
-@cache
-def check_module(name: str) -> ModuleType:
-    return importlib.import_module(f"bookkit.exercises.{name}")
-
-
-def checks(module: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Return the check functions that a module defines."""
-    return {
-        name: function
-        for name, function in vars(module).items()
-        if name.startswith("check_") and function.__module__ == module.__name__
-    }
+def checks(module: ModuleType) -> set[str]:
+    """Return the names of the exercises that a module defines."""
+    return {name for name, one in vars(module).items() if isinstance(one, exercise.Exercise)}
 
 
 # What is asked of a page
@@ -150,7 +137,7 @@ def problems(page: Page, defined: set[str]) -> Iterator[str]:
 
     Args:
         page: the notebook.
-        defined: the names of the check functions that were written for it.
+        defined: the names of the exercises that were written for it.
     """
     try:
         found = exercises(page)
@@ -193,51 +180,6 @@ def check_problems(one: Exercise) -> Iterator[str]:
         yield f'{one.label}: "Right." does not stand there once: one answer passes, one does not'
 
 
-def returns(answer: Any) -> Callable[..., Any]:
-    """Return a function that takes anything and gives always the same."""
-    return lambda *_, **__: answer
-
-
-def unfinished(*_: Any) -> None:
-    raise NotImplementedError
-
-
-EMPTY: dict[str, Any] = {
-    "an ellipsis": ...,
-    "None": None,
-    "a number": 0,
-    "an empty text": "",
-    "an empty list": [],
-    "a function that returns nothing": returns(None),
-    "a function that returns an ellipsis": returns(...),
-    "a function that returns 0": returns(0),
-    "a function that returns an empty text": returns(""),
-    "a function that returns an empty list": returns([]),
-    "a function that takes nothing": lambda: None,
-    "a stub": unfinished,
-}
-RAW = re.compile(r"NoneType|ellipsis'|object is not|object has no|Traceback")
-
-
-def accepted(check: Callable[..., Any]) -> Iterator[str]:
-    """Yield the empty answers that a check accepts, or does not turn down with a hint."""
-    needed = [
-        p
-        for p in inspect.signature(check).parameters.values()
-        if p.default is inspect.Parameter.empty
-    ]
-    for name, answer in EMPTY.items():
-        try:
-            check(*[copy.copy(answer) for _ in needed])
-        except AssertionError as hint:
-            if len(str(hint).split()) < 3 or RAW.search(str(hint)):
-                yield f"{name}: {str(hint)!r} is no hint"
-        except Exception as error:
-            yield f"{name}: stops with {error!r}"
-        else:
-            yield f"{name} passes"
-
-
 # The pages
 
 
@@ -260,7 +202,7 @@ WITH_EXERCISES = [name for name in pages() if name not in WITHOUT_EXERCISES | ev
 
 
 def module_of(page: Page) -> ModuleType:
-    """Return the check functions' module, which the page imports."""
+    """Return the module of the exercises, which the page imports."""
     sources = "\n".join(text(cell["source"]) for cell in page["cells"])
     names = re.findall(
         r"^from bookkit\.exercises(?:\.| import )(\w+)|\bbegin\(\"(\w+)\"\)",
@@ -268,21 +210,13 @@ def module_of(page: Page) -> ModuleType:
         re.MULTILINE,
     )
     (name,) = {imported or begun for imported, begun in names}
-    return check_module(name)
+    return importlib.import_module(f"bookkit.exercises.{name}")
 
 
 @pytest.mark.parametrize("name", WITH_EXERCISES)
 def test_exercises_of_a_page(name: str) -> None:
     page = read(name)
-    assert list(problems(page, set(checks(module_of(page))))) == []
-
-
-CHECKS = [(name, check) for name in WITH_EXERCISES for check in checks(module_of(read(name)))]
-
-
-@pytest.mark.parametrize(("name", "check"), CHECKS)
-def test_an_empty_answer_is_turned_down_with_a_hint(name: str, check: str) -> None:
-    assert list(accepted(checks(module_of(read(name)))[check])) == []
+    assert list(problems(page, checks(module_of(page)))) == []
 
 
 def test_labels_are_the_books_own() -> None:
@@ -356,28 +290,3 @@ def test_what_is_wrong_is_found(says: str, change: Callable[[Page], None]) -> No
     page = sound_page()
     change(page)
     assert any(says in problem for problem in problems(page, {"check_double"}))
-
-
-def check_that_is_lax(answer: Callable[..., Any]) -> None:
-    called(answer)
-
-
-def check_that_stops(answer: Callable[..., Any]) -> None:
-    assert called(answer, 2) + 1 == 5, "twice two is four"
-
-
-def check_without_words(answer: Callable[..., Any]) -> None:
-    if called(answer, 2) != 4:
-        fail("wrong")
-
-
-@pytest.mark.parametrize(
-    ("check", "found"),
-    [
-        (check_that_is_lax, "a function that returns nothing passes"),
-        (check_that_stops, "a function that returns nothing: stops with TypeError"),
-        (check_without_words, "a function that returns 0: 'wrong' is no hint"),
-    ],
-)
-def test_a_check_that_passes_nothing_on_is_found(check: Callable[..., Any], found: str) -> None:
-    assert any(problem.startswith(found) for problem in accepted(check))

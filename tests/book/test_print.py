@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 import re
 from collections import Counter
@@ -16,22 +14,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from book_print import __main__ as command
 from book_print.browser import laid_out, print_volumes
-from book_print.document import CONTENTS, assemble
-from book_print.fullness import LEAST, ends_alone, fullness
-from book_print.links import BrokenLinkError, full_id, is_page
+from book_print.document import assemble
+from book_print.links import BrokenLinkError, full_id
 from book_print.offer import offer
-from book_print.sheets import sheet_numbers, sheets
+from book_print.sheets import count_sheets, sheets
 from book_print.volumes import EVIDENCE, LESSONS, Volume, volumes
-from book_site.contents import Chapter, chapters, read_contents
+from book_site.contents import Chapter, read_contents
 from bs4 import BeautifulSoup, Tag
 
 from tests.book.built import ROOT, Site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-MOST_SHEETS = 8  # of a lesson
-MOST_OF = {"implementation/transformer": 10}  # the one lesson that shows the code of a whole model
 
 PAGE = """<html><head>
 <link rel="stylesheet" href="../_static/am.css"><noscript><style>a{{}}</style></noscript>
@@ -85,30 +79,6 @@ def pressed(browser: Browser) -> Iterator[Any]:
         yield lay_and_print
 
 
-@pytest.mark.parametrize("name", ["document", "links", "sheets", "volumes"])
-def test_examples(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"book_print.{name}"))
-    assert result.attempted > 0
-    assert result.failed == 0
-
-
-def test_pages_made_by_the_build_are_no_chapters() -> None:
-    listed = [
-        {"file": "api", "sections": [{"glob": "api/*"}]},
-        {"file": "a", "sections": [{"file": "b"}]},
-    ]
-    part = {"caption": "End", "numbered": 2, "chapters": listed}
-    assert list(chapters({"root": "start", "parts": [part]})) == [
-        Chapter("start", ""),
-        Chapter("a", "End", numbered=True),
-        Chapter("b", "End", numbered=True, above="a"),
-    ]
-    names = [chapter.name for chapter in read_contents(ROOT / "_toc.yml")]
-    assert names[0] == "start/start"
-    assert "appendices/bibliography" in names
-    assert not [name for name in names if name.startswith("appendices/api")]
-
-
 def test_links_between_pages_stay_within_the_document(tmp_path: Path) -> None:
     page = printed(
         tmp_path,
@@ -124,17 +94,6 @@ def test_links_between_pages_stay_within_the_document(tmp_path: Path) -> None:
 def test_a_link_without_a_place_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BrokenLinkError, match=r"start/start\.html: .*'#nowhere'"):
         printed(tmp_path, start='<a href="#nowhere">no</a>')
-
-
-def test_links_to_pages_left_out_lead_to_the_site_or_are_words(tmp_path: Path) -> None:
-    body = '<p><a href="../api/masks.html#m" title="m">masks</a> <a href="https://a.example/">a</a></p>'
-    (one, other) = printed(tmp_path, address="https://book.example/", start=body).select(
-        ".am-chapter p a"
-    )
-    assert one["href"] == "https://book.example/api/masks.html#m"
-    assert other["href"] == "https://a.example/"
-    (other,) = printed(tmp_path, start=body).select(".am-chapter p a")
-    assert other["href"] == "https://a.example/"
 
 
 def test_names_are_unique_wherever_they_are_used(tmp_path: Path) -> None:
@@ -178,12 +137,6 @@ def test_what_folds_is_open_or_left_out(tmp_path: Path, volume: Volume) -> None:
     for never in ("Show", "Copy", "Solved."):
         assert never not in start
     assert not page.select("details, summary, noscript, script, button, .dropdown, .headerlink")
-
-
-def test_a_link_to_what_is_left_out_leads_to_its_page(tmp_path: Path) -> None:
-    page = printed(tmp_path, one=FOLDED, two='<a href="one.html#solved">there</a>')
-    (link,) = chapter(page, "parts/two").select("a")
-    assert link["href"] == "#parts-one"
 
 
 def test_each_volume_has_the_solutions_of_its_pages(tmp_path: Path) -> None:
@@ -262,13 +215,6 @@ def test_a_lesson_is_read_and_its_evidence_looked_up(tmp_path: Path) -> None:
     assert (read.name, looked_up.name) == ("lessons", "evidence")
 
 
-@pytest.mark.parametrize("declared", [[], ["lesson"], ["lessons", "third"]])
-def test_a_volume_that_there_is_not_is_an_error(tmp_path: Path, declared: list[str]) -> None:
-    write_sources(tmp_path, start={"volumes": declared})
-    with pytest.raises(ValueError, match=r"parts/start: volumes: got .*, wanted some of"):
-        volumes(tmp_path, LISTED[:1])
-
-
 ONE = replace(LESSONS, chapters=(*TOC[:1], replace(TOC[1], numbered=True)))
 TWO = replace(EVIDENCE, chapters=(replace(TOC[2], numbered=True),))
 
@@ -320,7 +266,7 @@ def test_the_sheets_of_the_other_volume_are_filled_in(tmp_path: Path, pressed: A
     )
     assert "(book of lessons, p. 4)" in laid["evidence"].locator("#parts-two").inner_text()
     assert laid["lessons"].locator(".am-away").inner_text().split() == ["Two", "p.", "3"]
-    assert len(list(sheet_numbers(files["evidence"]))) == 4
+    assert count_sheets(files["evidence"]) == 4
     for page in laid.values():
         assert page.locator("#am-asked").count() == 0
 
@@ -345,21 +291,19 @@ def test_the_contents_name_parts_pages_and_sections(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def both(site: Site) -> tuple[Volume, Volume]:
+def both(site: Site) -> list[Volume]:
     """The lessons and the evidence of the book."""
     return volumes(site.folder, read_contents(ROOT / "_toc.yml"))
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["lessons", "evidence"])
-def whole(
-    request: pytest.FixtureRequest, site: Site, both: tuple[Volume, Volume]
-) -> tuple[Volume, str]:
+def whole(request: pytest.FixtureRequest, site: Site, both: list[Volume]) -> tuple[Volume, str]:
     """A volume of the book, and its document."""
     one, other = both[request.param], both[1 - request.param]
     return one, assemble(site.folder, one, other)
 
 
-def test_every_page_is_in_a_volume(both: tuple[Volume, Volume]) -> None:
+def test_every_page_is_in_a_volume(both: list[Volume]) -> None:
     read, looked_up = ({chapter.name for chapter in volume.chapters} for volume in both)
     assert read | looked_up == {one.name for one in read_contents(ROOT / "_toc.yml")}
     assert "history/bottleneck" in read - looked_up
@@ -373,6 +317,7 @@ def test_every_page_is_in_a_volume(both: tuple[Volume, Volume]) -> None:
 FIGURES = "figure:not(.am-register):not(:has(.am-atlas-table))"
 
 
+@pytest.mark.slow
 def test_the_whole_book_is_in_it(site: Site, whole: tuple[Volume, str]) -> None:
     volume, document = whole
     printed = BeautifulSoup(document, "html.parser")
@@ -400,6 +345,7 @@ def test_the_whole_book_is_in_it(site: Site, whole: tuple[Volume, str]) -> None:
     assert bool(printed.select("div.m-how")) == volume.everything
 
 
+@pytest.mark.slow
 def test_every_link_of_the_whole_book_has_its_target(whole: tuple[Volume, str]) -> None:
     _, document = whole
     ids = re.findall(r'\sid="([^"]+)"', document)
@@ -410,9 +356,10 @@ def test_every_link_of_the_whole_book_has_its_target(whole: tuple[Volume, str]) 
     assert not re.findall(r'<a\b[^>]*href="(?!#|https?://|mailto:)[^"]*"', document)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_page_of_the_book_fits_its_sheets(
-    site: Site, both: tuple[Volume, Volume], browser: Browser
+    site: Site, both: list[Volume], browser: Browser
 ) -> None:
     """All kinds of things are on these pages: wide formulas, tables, figures, code and boxes."""
     names = ("applications/summarization", "appendices/bibliography")
@@ -431,30 +378,6 @@ def test_a_page_of_the_book_fits_its_sheets(
     for part in (b"/Outlines", b"/StructTreeRoot", b"/Lang"):
         assert part in pdf
     assert {full_id(name) for name in names} <= sheets(pdf).keys()
-
-
-@pytest.mark.browser
-def test_a_lesson_fits_on_eight_sheets(
-    site: Site, both: tuple[Volume, Volume], pressed: Any
-) -> None:
-    """No lesson is longer, and none ends with a few lines on a sheet of their own."""
-    read, looked_up = both
-    lessons = tuple(one for one in read.chapters if one.numbered)
-    assert lessons
-    rest = replace(read, chapters=tuple(one for one in read.chapters if not one.numbered))
-    document = assemble(site.folder, replace(read, chapters=lessons), looked_up, rest)
-    files, _ = pressed(site.folder, book=document)
-    places = sheets(files["book"])
-    starts = sorted(places[full_id(one.name)] for one in lessons)
-    ends = [*starts[1:], len(list(sheet_numbers(files["book"]))) + 1]
-    long = {
-        one.name: end - start
-        for one, start, end in zip(lessons, starts, ends, strict=True)
-        if end - start > MOST_OF.get(one.name, MOST_SHEETS)
-    }
-    assert long == {}
-    shares = fullness(files["book"])
-    assert [number for number, share in enumerate(shares, start=1) if share < LEAST] == []
 
 
 # Sheets
@@ -499,63 +422,24 @@ def test_places_are_found_on_their_sheets(tmp_path: Path, pressed: Any) -> None:
     assert numbers == ["3", "4", "5", "6"]
 
 
-@pytest.mark.browser
-def test_a_line_on_a_sheet_of_its_own_is_brought_back(tmp_path: Path, pressed: Any) -> None:
-    """A page that ends so is set tighter; one that fills its last sheet keeps its size."""
-    page = "getComputedStyle(document.getElementById('{}')).fontSize"
-    for lines in range(24, 44, 2):  # until one or two lines stand alone
-        folder = write_site(tmp_path, one="<p>Text.</p>" * lines)
-        files, laid = pressed(folder, evidence=assemble(folder, ALL))
-        tight = laid["evidence"].locator(".am-chapter.am-tight")
-        if tight.count():
-            break
-    assert tight.evaluate_all("all => all.map(one => one.id)") == ["parts-one"]
-    one, two = (laid["evidence"].evaluate(page.format(name)) for name in ("parts-one", "parts-two"))
-    assert float(one.removesuffix("px")) < float(two.removesuffix("px"))
-    places = sheets(files["evidence"])
-    assert places["parts-two"] - places["parts-one"] == 1
-
-
-@pytest.mark.browser
-def test_how_far_down_a_sheet_is_written_on(tmp_path: Path, pressed: Any) -> None:
-    """A page breaks in the middle of its sheet, and ends at the head of the next."""
-    half = '<div style="height: 120mm"></div><p>Half.</p><p style="break-before: page">Alone.</p>'
-    folder = write_site(tmp_path, one=half)
-    files, _ = pressed(folder, evidence=assemble(folder, ALL))
-    shares = fullness(files["evidence"])
-    assert len(shares) == len(list(sheet_numbers(files["evidence"]))) == 6
-    one = sheets(files["evidence"])["parts-one"]
-    assert 0.5 < shares[one - 1] < 0.65
-    assert shares[one] < 0.05
-    starts = {name: sheet for name, sheet in sheets(files["evidence"]).items() if is_page(name)}
-    assert ends_alone(files["evidence"], {CONTENTS: 2, **starts}) == ["parts-one"]
-
-
-def test_a_file_of_another_kind_has_no_places() -> None:
-    assert sheets(b"%PDF-1.7\n1 0 obj\n<</Type /Catalog>>\nendobj") == {}
-
-
-def test_the_site_links_the_volumes_once_they_are_there(tmp_path: Path) -> None:
+def test_the_site_links_what_was_printed_once_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     for name in ("one.html", "parts/two.html"):
         (tmp_path / name).write_text('<p>Book</p><div class="book-pdf"></div>', encoding="utf-8")
     (tmp_path / "three.html").write_text("<p>No room</p>", encoding="utf-8")
     made = tmp_path / "made"
     made.mkdir()
-    pdfs = [(volume.title, made / volume.file) for volume in (LESSONS, EVIDENCE)]
-    for size in (2_000_000, 3_000_000):
-        for number, (_, pdf) in enumerate(pdfs):
+    pdfs = {made / volume.file: volume.title for volume in (LESSONS, EVIDENCE)}
+    for size in (400_000, 3_000_000):
+        for number, pdf in enumerate(pdfs):
             pdf.write_bytes(bytes(size + 10_000_000 * number))
-        assert offer(pdfs, tmp_path) == 2
+        assert offer(tmp_path, "book-pdf", "PDF:", pdfs) == 2
+        words = f"PDF: Lessons ({'0.4' if size < 1e6 else '3'} MB), Evidence (1"
+        assert words in BeautifulSoup((tmp_path / "one.html").read_text(), "html.parser").get_text()
     assert (tmp_path / LESSONS.file).stat().st_size == 3_000_000
-    for name, folder in (("one.html", ""), ("parts/two.html", "../")):
-        soup = BeautifulSoup((tmp_path / name).read_text(encoding="utf-8"), "html.parser")
-        links = soup.select("nav a")
-        assert [link["href"] for link in links] == [
-            f"{folder}attention-measured.pdf",
-            f"{folder}attention-measured-evidence.pdf",
-        ]
-        assert "Lessons (3 MB), Evidence (13 MB)" in soup.get_text()
+    soup = BeautifulSoup((tmp_path / "parts/two.html").read_text(encoding="utf-8"), "html.parser")
+    links = ["../attention-measured.pdf", "../attention-measured-evidence.pdf"]
+    assert [link["href"] for link in soup.select("nav a")] == links
 
 
 def test_without_chromium_one_line_says_so(
@@ -565,4 +449,4 @@ def test_without_chromium_one_line_says_so(
     monkeypatch.setattr("sys.argv", ["book_print", "--find"])
     assert command.main() == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("Chromium prints the book, and none of chromium, ")
+    assert line.startswith("Chromium is needed, and none of chromium, ")

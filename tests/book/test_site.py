@@ -6,84 +6,78 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from copy import copy
+from typing import Any
 
-import pytest
 import yaml
+from book_site.contents import read_contents
+from book_site.fonts import MATH_FONT, math_characters, math_source
+from book_site.reference import floors
+from book_site.repository import find_repository
+from book_site.stamp import describe_run
 from bs4 import Tag
 from fontTools.ttLib import TTFont
 
 import companion
-from tests.book.built import ROOT, Page, Site, is_elsewhere, resources, style_resources
-from tests.test_floors import FLOORS
+from tests.book.built import ROOT, Site, is_elsewhere, resources, style_resources
 
 BOILERPLATE = re.compile(
     r"^(?:figure|image|img|plot|picture|chart|graph|diagram|screenshot|output|logo|untitled)\b"
     r"|\.(?:png|svg|webp|jpe?g)$|_images/|a (?:figure|plot|picture|chart|graph) showing",
     flags=re.IGNORECASE,
 )
+BIBLIOGRAPHY = "appendices/bibliography.html"
 
 
-def test_every_page_of_the_contents_is_built(site: Site) -> None:
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-
-    def files(entry: object) -> Iterator[str]:
-        if isinstance(entry, dict):
-            yield from (entry[key] for key in ("root", "file") if key in entry)
-            for part in entry.values():
-                yield from files(part)
-        elif isinstance(entry, list):
-            for part in entry:
-                yield from files(part)
-
-    wanted = {f"{name}.html" for name in files(toc)}
-    assert wanted <= {page.name for page in site.chapters}
+def search_index(site: Site) -> dict[str, Any]:
+    """Return what the search of the site knows."""
+    text = (site.folder / "searchindex.js").read_text(encoding="utf-8")
+    index: dict[str, Any] = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    return index
 
 
-def test_the_address_of_the_site_opens_the_start_page(site: Site) -> None:
-    page = site.page("index.html")
-    refresh = page.soup.find("meta", attrs={"http-equiv": re.compile("refresh", re.IGNORECASE)})
-    assert isinstance(refresh, Tag)
-    target, _ = page.follow(str(refresh["content"]).partition("url=")[2])
-    assert target == site.page("start/start.html").path
+def test_previous_and_next_go_through_the_whole_book(site: Site) -> None:
+    order = [f"{chapter.name}.html" for chapter in read_contents(ROOT / "_toc.yml")]
+    page, seen = site.page(order[0]), []
+    while True:
+        seen.append(page.name)
+        link = page.soup.select_one("a.right-next")
+        if link is None:
+            break
+        following = page.follow(str(link["href"]))[0].relative_to(site.folder).as_posix()
+        back = site.page(following).soup.select_one("a.left-prev")
+        assert back is not None
+        assert site.page(following).follow(str(back["href"]))[0] == page.path
+        page = site.page(following)
+    assert [name for name in seen if name in order] == order
+    assert set(seen) == {page.name for page in site.chapters}
 
 
 FIRST_EDITION = {
-    "equation-eq-start-interval": "measure.html",
-    "equation-eq-start-prediction": "measure.html",
     "how-its-numbers-are-made": "measure.html",
     "licence-and-citation": "teaching.html",
     "notation": "notation.html",
     "three-ways-to-use-it": "../appendices/api.html",
-    "two-paths-for-a-course": "teaching.html",
-    "what-this-book-is": "teaching.html",
-    "what-you-need-and-how-long-it-takes": "notation.html",
 }
 """What stood on the first start page, and where it is told now."""
 
 
-@pytest.mark.parametrize(("anchor", "page"), FIRST_EDITION.items())
-def test_what_stood_on_the_start_page_leads_on(site: Site, anchor: str, page: str) -> None:
+def test_what_has_moved_leads_on(site: Site) -> None:
     start = site.page("start/start.html")
-    place = start.soup.find(id=anchor)
-    assert isinstance(place, Tag)
-    # An empty target stands above the words that it is of.
-    links = [*place.select("a"), *place.find_all_next("a", limit=5)]
-    assert page in {str(link.get("href")) for link in links}
-
-
-def test_old_addresses_open_the_new_ones(site: Site) -> None:
+    for anchor, page in FIRST_EDITION.items():
+        place = start.soup.find(id=anchor)
+        assert isinstance(place, Tag)
+        # An empty target stands above the words that it is of.
+        links = [*place.select("a"), *place.find_all_next("a", limit=5)]
+        assert page in {str(link.get("href")) for link in links}
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    moved = config["sphinx"]["config"]["book_moved_modules"]
-    assert moved
-    for old, new in moved.items():
-        page = site.page(f"appendices/api/{old}.html")
-        link = page.soup.find("a", href=True)
-        assert isinstance(link, Tag)
-        target, anchor = page.follow(str(link["href"]))
-        assert anchor == f"module-companion.{new}"
-        assert anchor in site.page(target.relative_to(site.folder).as_posix()).anchors
+    moved = {f"{name}.html" for name in config["sphinx"]["config"]["redirects"]}
+    assert "index.html" in moved
+    assert {page.name for page in site.pages if page.leads_on} == moved
+    for name in moved:
+        (link,) = site.page(name).soup.select("noscript meta[content]")
+        target, _ = site.page(name).follow(str(link["content"]).partition("url=")[2])
+        assert target.is_file(), name
 
 
 def test_links_lead_somewhere(site: Site) -> None:
@@ -116,8 +110,6 @@ def test_links_and_buttons_are_alive(site: Site) -> None:
 
 
 def test_links_to_the_repository_are_right_or_absent(site: Site) -> None:
-    from book_site.repository import find_repository
-
     repository = find_repository(os.environ, ROOT)
     for page in site.chapters:
         selector = ".article-header-buttons a[target=_blank]"
@@ -184,8 +176,9 @@ def test_pictures_keep_their_place(site: Site) -> None:
 
 
 def test_titles_tell_pages_apart(site: Site) -> None:
-    titles = [page.soup.title.get_text().strip() for page in site.pages if page.soup.title]
-    assert len(titles) == len(site.pages)
+    pages = [page for page in site.pages if not page.leads_on]
+    titles = [page.soup.title.get_text().strip() for page in pages if page.soup.title]
+    assert len(titles) == len(pages)
     assert not [title for title, times in Counter(titles).items() if times > 1 or not title]
     for page in site.chapters:
         assert len(page.article().select("h1")) == 1, page.name
@@ -216,8 +209,6 @@ def test_equation_numbers_are_sphinx_and_single(site: Site) -> None:
 
 
 def test_the_font_draws_every_formula(site: Site) -> None:
-    from book_site.fonts import MATH_FONT, math_characters, math_source
-
     font = TTFont(site.folder / "_static" / MATH_FONT)
     used = {code for page in site.pages for code in math_characters(page.text)}
     assert used & set(TTFont(math_source()).getBestCmap()) <= set(font.getBestCmap())
@@ -225,16 +216,12 @@ def test_the_font_draws_every_formula(site: Site) -> None:
     assert (site.folder / "_static" / MATH_FONT).stat().st_size < 80_000
 
 
-def test_every_module_is_described_on_its_floor(site: Site) -> None:
-    page = site.page("appendices/api.html")
-    floors = [
-        {link.get_text().removeprefix("companion.") for link in listing.select("dt a")}
-        for listing in page.article().select("dl.floor")
+def test_every_module_and_every_name_of_the_package_is_described(site: Site) -> None:
+    listed = [
+        [link.get_text() for link in listing.select("dt a")]
+        for listing in site.page("appendices/api.html").article().select("dl.floor")
     ]
-    assert floors == FLOORS
-
-
-def test_every_name_of_the_package_is_described(site: Site) -> None:
+    assert listed == floors((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     described = {anchor for page in site.chapters for anchor in page.anchors}
     for name in companion.__all__:
         home = getattr(companion, name).__module__.split(".")
@@ -253,12 +240,48 @@ def test_the_notation_and_a_gloss_are_shown(site: Site) -> None:
     assert [rt.get_text() for rt in article.select("rt[lang=en]")][-1] == "new"
 
 
-def test_the_search_knows_the_pages(site: Site) -> None:
-    text = (site.folder / "searchindex.js").read_text(encoding="utf-8")
-    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+def test_the_search_knows_the_pages_and_not_their_stamps(site: Site) -> None:
+    index = search_index(site)
     assert {f"{name}.html" for name in index["docnames"]} == {page.name for page in site.chapters}
+    everywhere = [word for word, pages in index["terms"].items() if pages == index["docnames"]]
+    assert "torch" in index["terms"]
+    assert not {"torch", "numpi", "companion"} & set(everywhere)
+    assert {"genindex.html", "search.html"} <= {page.name for page in site.pages}
 
 
-@pytest.mark.parametrize("name", ["genindex.html", "search.html"])
-def test_pages_without_a_source_are_there(site: Site, name: str) -> None:
-    assert isinstance(site.page(name), Page)
+# The foot of a page
+
+
+def test_every_notebook_says_when_it_ran_and_no_other_page(site: Site) -> None:
+    run = {"date": "2026-03-09", "versions": {"numpy": "2.4.6", "python": "3.11.7"}}
+    assert describe_run(run | {"processor": "A <fast> one"}) == (
+        'Last run on <time datetime="2026-03-09">9 March 2026</time> with Python 3.11.7 and'
+        " NumPy 2.4.6, on A &lt;fast&gt; one."
+    )
+    for page in site.chapters:
+        source = ROOT / "book" / page.name.replace(".html", ".ipynb")
+        stamps = page.article().select(".am-run")
+        assert len(stamps) == source.exists(), page.name
+        if stamps:
+            run = json.loads(source.read_text(encoding="utf-8"))["metadata"]["am"]["run"]
+            assert run["versions"]["torch"] in stamps[0].get_text()
+
+
+def test_the_bibliography_leads_back_to_every_page_that_cites(site: Site) -> None:
+    bibliography = site.page(BIBLIOGRAPHY)
+    back: set[tuple[str, str]] = set()
+    for entry in bibliography.article().select(".citation"):
+        for link in entry.select(".am-cited a"):
+            target, anchor = bibliography.follow(str(link["href"]))
+            page = site.page(target.relative_to(site.folder).as_posix())
+            assert f"#{entry['id']}" in str(page.article().find(id=anchor)), (page.name, anchor)
+            back.add((page.name, str(entry["id"])))
+    copied = site.page("appendices/solutions.html")  # it repeats what other pages cite
+    cited = {
+        (page.name, str(link["href"]).partition("#")[2])
+        for page in site.chapters
+        if page not in (bibliography, copied)
+        for link in page.article().select("a[href*='bibliography.html#']")
+    }
+    assert back == cited
+    assert len(back) > 10

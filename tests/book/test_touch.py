@@ -1,4 +1,4 @@
-"""Head viewer, painted mask and rotary angles in Chromium: by mouse, by keyboard, by touch.
+"""Painted mask and rotary angles in Chromium: by mouse, by keyboard, by touch.
 
 What they show is compared with the package to 1e-6.
 """
@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bookkit.figures import LiveOutput, MaskPuzzle, head_viewer, paint_mask, rotary_angles
+from bookkit.figures import LiveOutput, MaskPuzzle, paint_mask, rotary_angles
 from companion import (
+    attention_with_weights,
     causal_mask,
     document_mask,
-    masked_softmax,
     padding_mask,
     prefix_mask,
     rotary_frequencies,
     rotate,
-    scaled_dot_product_attention,
     scaled_dot_score,
     sliding_window_mask,
 )
@@ -34,8 +33,6 @@ pytestmark = pytest.mark.browser
 
 RNG = np.random.default_rng(3)
 
-SPANISH, ENGLISH = ["el", "gato", "<b>negro</b>", "duerme"], ["the", "black", "cat", "sleeps", "."]
-HEADS = masked_softmax(RNG.normal(size=(2, 3, 4, 5)) * 2)
 WORDS = ["the", "cat", "sat", "on", "it", "."]
 HEAD_QUERIES, HEAD_KEYS = RNG.normal(size=(2, 6, 8))
 MASKS = {
@@ -57,11 +54,6 @@ FREQUENCIES = rotary_frequencies(8, base=100.0)
 LONGEST = 20
 
 
-def viewer(**options: Any) -> LiveOutput:
-    options |= {"query_name": "Spanish", "key_name": "English"}
-    return head_viewer(HEADS, SPANISH, ENGLISH, **options)
-
-
 def painted() -> LiveOutput:
     return paint_mask(scaled_dot_score(HEAD_QUERIES, HEAD_KEYS), WORDS, masks=MASKS)
 
@@ -70,52 +62,10 @@ def turned() -> LiveOutput:
     return rotary_angles(QUERY, KEY, frequencies=FREQUENCIES, longest=LONGEST)
 
 
-ALL = [viewer, painted, turned]
+ALL = [painted, turned]
 
 
 # Every live output
-
-
-def test_without_scripts_the_static_drawings_stay(browser: Browser) -> None:
-    with playable.alone(browser, *(make() for make in ALL), java_script_enabled=False) as page:
-        assert page.locator("button, input, select").count() == 0
-        for picture in page.locator("svg").all():
-            assert picture.is_visible()
-        assert page.get_by_text("sleeps").is_visible()
-        assert page.locator(".am-mask-cell").count() == 36
-        assert page.locator(".am-rotary-sum").is_visible()
-
-
-def test_where_controls_are_missing_a_line_says_what_they_are_set_to(browser: Browser) -> None:
-    given = (viewer(layer=1, head=2), painted())
-    with playable.alone(browser, *given, java_script_enabled=False) as page:
-        shown = page.locator(".am-live-state:visible").all_inner_texts()
-        assert shown == ["Layer 2, head 3.", "Mask: everything."]
-    with playable.alone(browser, *given) as page:
-        lines = page.locator(".am-live-state")
-        assert not any(line.is_visible() for line in lines.all())
-        page.get_by_role("button", name="1", exact=True).first.click()
-        page.locator(".am-mask-button").first.click()
-        page.emulate_media(media="print")
-        assert lines.all_inner_texts() == ["Layer 1, head 3.", "Mask: painted by hand."]
-
-
-def test_several_on_a_page_begin_once_each_and_leave_nothing_behind(browser: Browser) -> None:
-    with playable.alone(browser) as page:
-        before = page.evaluate("Object.keys(window)")
-    outputs = [make() for make in (*ALL, *ALL)]  # the same bytes twice
-    with playable.alone(browser, *outputs) as page:
-        assert page.evaluate("Object.keys(window)") == before
-        assert page.locator("[data-am-on]").count() == len(outputs)
-        for root in page.locator("[data-am-live]").all():
-            assert root.locator(".am-live-controls").count() == 1
-            assert root.locator("[aria-live=polite]").count() == 1
-        assert page.locator("[data-am-live] [id]").count() == 0
-
-        one, two = page.locator(".am-head-viewer").all()
-        one.get_by_role("button", name="3", exact=True).click()
-        assert pressed(one, "3") == "true"
-        assert pressed(two, "3") == "false"
 
 
 def test_all_is_as_tall_as_without_scripts_but_for_its_controls(browser: Browser) -> None:
@@ -129,154 +79,24 @@ def test_all_is_as_tall_as_without_scripts_but_for_its_controls(browser: Browser
     np.testing.assert_allclose(heights[0], heights[1], atol=6)
 
 
-@playable.EVERY_VIEW
-def test_axe_finds_nothing(browser: Browser, view: dict[str, Any]) -> None:
-    outputs = [*(make() for make in ALL), viewer()]
-    with playable.alone(browser, *outputs, **view) as page:
-        first, second = page.locator(".am-head-viewer").all()
-        first.get_by_role("button", name="gato").click()
-        second.get_by_role("button", name="matrix").click()
-        page.get_by_role("button", name="causal").click()
-        playable.axe_finds_nothing(page)
-
-
-def test_a_phone_shows_all_and_its_targets_can_be_hit(browser: Browser) -> None:
-    outputs = [make() for make in ALL]
-    with playable.alone(
-        browser, *outputs, viewport=playable.SCREENS["phone"], has_touch=True
-    ) as page:
-        playable.fits_a_phone(page, "button:visible, input:visible")
-        table = page.locator(".am-mask-scroll")
-        assert table.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
-        page.get_by_role("button", name="matrix").click()
-        playable.fits_a_phone(page, "button:visible, input:visible")
-
-
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_by_itself(browser: Browser, motion: str) -> None:
     with playable.alone(browser, *(make() for make in ALL), reduced_motion=motion) as page:
         assert page.evaluate("document.getAnimations().length") == 0
 
 
-# The head viewer
+# The mask painted by hand
 
 
 def pressed(root: Locator, name: str) -> str | None:
     return root.get_by_role("button", name=name, exact=True).get_attribute("aria-pressed")
 
 
-def numbers_of(page: Page, side: str) -> list[float]:
-    return playable.exact_all(page.locator(f".am-head-{side} .am-head-number[data-am-value]"))
-
-
-def tokens(page: Page, side: str) -> Locator:
-    return page.locator(f".am-head-{side} button")
-
-
-def test_head_viewer_by_mouse(browser: Browser) -> None:
-    with playable.alone(browser, viewer()) as page:
-        for layer, head in np.ndindex(HEADS.shape[:2]):
-            page.get_by_label("Layer").get_by_text(str(layer + 1)).click()
-            page.get_by_label("Head", exact=True).get_by_text(str(head + 1)).click()
-            shown = HEADS[layer, head]
-            for query in range(4):
-                tokens(page, "queries").nth(query).hover()
-                np.testing.assert_allclose(numbers_of(page, "keys"), shown[query], atol=1e-6)
-            for key in range(5):
-                tokens(page, "keys").nth(key).hover()
-                np.testing.assert_allclose(numbers_of(page, "queries"), shown[:, key], atol=1e-6)
-            assert numbers_of(page, "keys") == []
-
-        lines = page.locator(".am-head-lines path")
-        token = tokens(page, "queries").nth(1)
-        token.click()
-        page.mouse.move(0, 0)
-        most = int(HEADS[1, 2, 1].argmax())
-        assert token.get_attribute("aria-pressed") == "true"
-        assert lines.count() == int((HEADS[1, 2, 1] >= 0.02).sum())
-        assert playable.said(page).startswith(f"Layer 2, head 3: gato looks at {ENGLISH[most]} ")
-        token.click()
-        page.mouse.move(0, 0)
-        assert lines.count() == int((HEADS[1, 2] >= 0.02).sum())
-
-
-def test_head_viewer_by_keyboard(browser: Browser) -> None:
-    with playable.alone(browser, viewer(layer=1)) as page:
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")  # layer 1
-        for _ in range(3):
-            page.keyboard.press("Tab")
-        page.keyboard.press("Space")  # head 2
-        assert playable.said(page).startswith("Layer 1, head 2.")
-        for _ in range(4):
-            page.keyboard.press("Tab")  # past head 3, the two views, to the first query
-        shown = HEADS[0, 1]
-        np.testing.assert_allclose(numbers_of(page, "keys"), shown[0], atol=1e-6)
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("ArrowDown")
-        np.testing.assert_allclose(numbers_of(page, "keys"), shown[2], atol=1e-6)
-        assert "<b>negro</b> looks at" in playable.said(page)
-        page.keyboard.press("ArrowRight")
-        np.testing.assert_allclose(numbers_of(page, "queries"), shown[:, 2], atol=1e-6)
-        page.keyboard.press("End")
-        page.keyboard.press("Enter")
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement === document.body")
-        assert page.locator("[aria-pressed=true].am-head-token").inner_text().startswith("cat")
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Escape")
-        assert page.locator("[aria-pressed=true].am-head-token").count() == 0
-        assert numbers_of(page, "keys") == numbers_of(page, "queries") == []
-
-
-def test_head_viewer_opens_at_a_token_and_lets_go_of_it(browser: Browser) -> None:
-    with playable.alone(browser, viewer(layer=1, head=2, query=3)) as page:
-        lines = page.locator(".am-head-lines path")
-        np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[1, 2, 3], atol=1e-6)
-        assert tokens(page, "queries").nth(3).get_attribute("aria-pressed") == "true"
-        assert lines.count() == int((HEADS[1, 2, 3] >= 0.02).sum())
-        page.get_by_label("Head", exact=True).get_by_text("1").click()
-        np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[1, 0, 3], atol=1e-6)
-        tokens(page, "queries").nth(3).click()
-        page.mouse.move(0, 0)
-        assert numbers_of(page, "keys") == []
-        assert lines.count() == int((HEADS[1, 0] >= 0.02).sum())
-
-
-def test_head_viewer_as_a_matrix(browser: Browser) -> None:
-    with playable.alone(browser, viewer()) as page:
-        page.get_by_label("Head", exact=True).get_by_text("2").click()
-        page.get_by_role("button", name="matrix").click()
-        assert not page.locator(".am-head-lines").is_visible()
-        cells = page.locator(".am-head-cell")
-        np.testing.assert_allclose(playable.exact_all(cells), HEADS[0, 1].ravel(), atol=1e-6)
-        cells.first.focus()
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("ArrowDown")
-        assert playable.said(page) == f"gato to black: {HEADS[0, 1, 1, 1]:.2f}."
-        page.get_by_role("button", name="lines").click()
-        assert not cells.first.is_visible()
-        assert page.locator(".am-head-lines").is_visible()
-
-
-def test_head_viewer_by_touch(browser: Browser) -> None:
-    with playable.alone(
-        browser, viewer(), viewport=playable.SCREENS["phone"], has_touch=True
-    ) as page:
-        tokens(page, "keys").nth(3).tap()
-        np.testing.assert_allclose(numbers_of(page, "queries"), HEADS[0, 0, :, 3], atol=1e-6)
-        tokens(page, "queries").nth(0).tap()
-        np.testing.assert_allclose(numbers_of(page, "keys"), HEADS[0, 0, 0], atol=1e-6)
-
-
-# The mask painted by hand
-
-
 def shows(page: Page, mask: NDArray[np.bool_]) -> None:
     """Compare the table with attention under a mask."""
     value = np.eye(6)
-    _, weights = scaled_dot_product_attention(
-        HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6)), need_weights=True
+    _, weights = attention_with_weights(
+        HEAD_QUERIES, HEAD_KEYS, value, np.broadcast_to(mask, (6, 6))
     )
     shown = np.array(playable.exact_all(page.locator(".am-mask-button"))).reshape(6, 6)
     np.testing.assert_allclose(shown, weights, atol=1e-6)

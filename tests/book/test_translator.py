@@ -24,7 +24,7 @@ from bookkit.playables.weights import load_translator, save_translator
 from companion import attend
 from companion.interpret import erased, top_places
 from companion.translation import Translation, Translator
-from experiments.settings import LIVE_TASK
+from experiments.engine.settings import LIVE_TASK
 from tests.book import playable
 from tests.book.built import ROOT
 

@@ -16,28 +16,18 @@ from tests.book.test_notebooks import LINE_LENGTH
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDEST = 1680
 MEASURE = (60, 72)  # letters of a line of prose
-LETTERING_APART = (0.7, 1.25)  # of the size of the text
 COLOURS_APART = 12  # of 255: a shade that a reader can see
 
-CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
-  .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth)
-  .map(e => `${e.scrollWidth} px of code in a box of ${e.clientWidth}`)"""
 # What a line holds: letters by lines, the last of which is half full on the average.
 LETTERS = """() => [...document.querySelectorAll("article section > p")]
   .filter(e => e.textContent.length > 400 && !e.querySelector("math, img"))
   .map(e => e.textContent.length
     / (Math.round(e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight))
       - .5))"""
-# How large the letters of drawings that can be touched are, beside those of the text.
-LETTERING = """() => [...document.querySelectorAll("article .am-live svg text")]
-  .filter(e => e.textContent.trim() && e.getBoundingClientRect().width)
-  .map(e => parseFloat(getComputedStyle(e).fontSize)
-    * Math.hypot(e.getScreenCTM().a, e.getScreenCTM().b) // of letters that may be turned
-    / parseFloat(getComputedStyle(document.querySelector("article section > p")).fontSize))"""
 # A cell whose only line has as many letters as a page's code may have.
 WRITE = """length => {
   const cell = document.querySelector("article section > .cell > .cell_input:first-child");
@@ -73,20 +63,6 @@ def edges(page: Page, part: Locator) -> list[Any]:
 def apart(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     """Return by how much two colours differ."""
     return max(abs(a - b) for a, b in zip(one, other, strict=True))
-
-
-@pytest.mark.parametrize("width", [WIDE, WIDEST])
-def test_code_is_whole_on_a_wide_screen(
-    some: list[BuiltPage], server: str, browser: Browser, width: int
-) -> None:
-    faults: list[str] = []
-    with visit(browser, server, faults, **screen(width, "light")) as context:
-        page = context.new_page()
-        for one in some:
-            page.goto(server + one.name)
-            page.evaluate("document.fonts.ready")
-            faults += [f"{one.name}: {cut}" for cut in page.evaluate(CUT)]
-    assert not faults
 
 
 @pytest.mark.parametrize("width", [WIDE, WIDEST])
@@ -138,30 +114,8 @@ def test_prose_keeps_its_measure(site: Site, server: str, browser: Browser, widt
         page = context.new_page()
         for one in [page for page in site.chapters if "/api/" not in page.name][::3]:
             page.goto(server + one.name)
-            page.add_style_tag(content=".am-wait { content-visibility: visible !important }")
             page.evaluate("document.fonts.ready")
             letters += page.evaluate(LETTERS)
     assert len(letters) > 20
     assert MEASURE[0] <= median(letters) <= MEASURE[1]
-    assert not faults
-
-
-@pytest.mark.parametrize("width", [WIDE, WIDEST])
-def test_the_letters_of_players_are_about_as_large_as_the_text(
-    site: Site, server: str, browser: Browser, width: int
-) -> None:
-    """A drawing uses the width of the column only as far as its letters stay in proportion."""
-    faults: list[str] = []
-    found: dict[str, list[float]] = {}
-    with visit(browser, server, faults, **screen(width, "light")) as context:
-        page = context.new_page()
-        for one in [page for page in site.chapters if "data-am-live=" in page.text]:
-            page.goto(server + one.name)
-            page.add_style_tag(content=".am-wait { content-visibility: visible !important }")
-            page.evaluate("document.fonts.ready")
-            found[one.name] = page.evaluate(LETTERING)
-    low, high = LETTERING_APART
-    assert sum(map(len, found.values())) > 50
-    assert {name: sizes for name, sizes in found.items() if sizes and min(sizes) < low} == {}
-    assert {name: sizes for name, sizes in found.items() if sizes and max(sizes) > high} == {}
     assert not faults

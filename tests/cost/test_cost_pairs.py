@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
 import torch
 
 from companion.cost import band_pairs, measure_flops, multi_head_flops, tiled_flops, tiled_pairs
+from companion.dispatch import definitions
 from companion.layers import MultiHeadAttention
 from companion.masks import causal_mask, sliding_window_mask
 from companion.tiled import tiled_attention, window_attention
@@ -32,12 +32,14 @@ def test_the_pairs_of_a_band_are_those_of_its_mask(q_len: int, k_len: int, offse
     assert band_pairs(q_len, k_len, left=3, right=2, offset=offset) == window.sum()
 
 
-@pytest.mark.parametrize("block_size", [None, 1, 7, 16])
+@pytest.mark.parametrize("block_size", [1, 7, 16])
 @pytest.mark.parametrize("band", BANDS, ids=str)
-def test_the_kernel_does_the_products_of_its_tiles(band: dict[str, Any], block_size: Any) -> None:
+def test_the_definition_does_the_products_of_its_tiles(
+    band: dict[str, Any], block_size: Any
+) -> None:
     b, h, n, d, v = 3, 5, 149 if block_size != 1 else 11, 7, 11
-    query, key = torch.zeros(2, b, h, n, d, requires_grad=True)
-    value = torch.ones(b, h, n, v, requires_grad=True)
+    query, key = torch.zeros(2, b, h, n, d)
+    value = torch.ones(b, h, n, v)
     pairs = tiled_pairs(n, block_size=block_size, **band)
     assert band_pairs(n, **band) <= pairs <= n * n
     result = tiled_flops(h, pairs, head_dim=d, value_dim=v, batch_size=b)
@@ -45,17 +47,30 @@ def test_the_kernel_does_the_products_of_its_tiles(band: dict[str, Any], block_s
     def call() -> Any:
         return tiled_attention(query, key, value, block_size=block_size, **band)
 
+    with definitions():
+        assert measure_flops(call) == result.forward
+
+
+@pytest.mark.parametrize(
+    ("q_len", "k_len", "band"),
+    [
+        (301, 563, {"right": 0, "offset": 40}),
+        (301, 563, {"left": 9, "right": 0, "offset": 40}),
+        (613, 571, {"left": 31, "right": 2}),
+        (613, 571, {"left": 31}),
+    ],
+)
+def test_the_operator_does_the_products_of_its_blocks(
+    q_len: int, k_len: int, band: dict[str, Any]
+) -> None:
+    query, key = (torch.zeros(1, 2, n, 3, requires_grad=True) for n in (q_len, k_len))
+    result = tiled_flops(2, tiled_pairs(q_len, k_len, **band), head_dim=3)
+
+    def call() -> Any:
+        return tiled_attention(query, key, key, **band)
+
     assert measure_flops(call) == result.forward
     assert measure_flops(lambda: call().sum().backward()) == result.forward + result.backward
-
-
-def test_long_windows_and_unequal_lengths() -> None:
-    for q_len, k_len, band in ((301, 563, {"right": 0, "offset": 40}), (613, 571, {"left": 31})):
-        query, key = torch.zeros(1, 1, q_len, 3), torch.zeros(1, 1, k_len, 3)
-        pairs = tiled_pairs(q_len, k_len, **band)
-        with torch.no_grad():
-            done = measure_flops(partial(tiled_attention, query, key, key, **band))
-        assert done == tiled_flops(1, pairs, head_dim=3).forward
 
 
 def test_a_layer_with_a_window_and_tiles() -> None:

@@ -10,11 +10,16 @@ from companion.models.atlas import AttentionSpec, DecoderModel, LayerSpec, Model
 from companion.models.atlas.model import state_numbers
 from experiments.atlas.check import toy_config
 from experiments.atlas.rows import ROWS, Row
+from tests.models.atlas.test_parity import FIRST
 
 BEFORE = 19
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=() if row.name in FIRST else pytest.mark.slow) for row in ROWS],
+    ids=[row.name for row in ROWS],
+)
 def test_a_token_costs_what_the_formulas_say(row: Row) -> None:
     spec = read_config(toy_config(row).to_dict(), path=row.name)
     model = DecoderModel(spec).eval()

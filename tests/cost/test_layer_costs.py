@@ -18,10 +18,12 @@ from companion.cost import (
     AttentionFlops,
     additive_flops,
     feed_forward_flops,
+    linear_attention_flops,
     luong_flops,
     matmul_flops,
     measure_flops,
     multi_head_flops,
+    recurrent_flops,
     training_flops,
 )
 from companion.layers import (
@@ -30,6 +32,7 @@ from companion.layers import (
     LuongAttention,
     MultiHeadAttention,
 )
+from companion.linear import elu_feature_map, linear_attention
 
 ODD = (1, 3, 5, 7, 11, 13)
 
@@ -50,6 +53,10 @@ def counted(call: Any) -> int:
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         call()
     return int(counter.get_total_flops())
+
+
+def _both_passes(call: Any) -> None:
+    call().sum().backward()
 
 
 def _first(call: Any) -> Any:
@@ -173,6 +180,67 @@ def test_feed_forward(gated: bool, bias: bool) -> None:
         x = zeros(s["b"], s["n"], s["e"])
         result = feed_forward_flops(s["e"], s["f"], tokens=s["b"] * s["n"], gated=gated)
         check(partial(layer, x), result)
+
+
+def gru(x: Tensor, weights: Any) -> Tensor:
+    """A GRU over (b, n, e), one matrix product at a time."""
+    inputs, hidden = weights.weight_ih_l0.T, weights.weight_hh_l0.T
+    state = x.new_zeros(x.shape[0], hidden.shape[0])
+    for step in x.unbind(1):
+        reset, update, new = (step @ inputs + weights.bias_ih_l0).chunk(3, -1)
+        reset_h, update_h, new_h = (state @ hidden + weights.bias_hh_l0).chunk(3, -1)
+        reset, update = torch.sigmoid(reset + reset_h), torch.sigmoid(update + update_h)
+        state = (1 - update) * torch.tanh(new + reset * new_h) + update * state
+    return state
+
+
+def lstm(x: Tensor, weights: Any) -> Tensor:
+    """An LSTM over (b, n, e), one matrix product at a time."""
+    inputs, hidden = weights.weight_ih_l0.T, weights.weight_hh_l0.T
+    state = memory = x.new_zeros(x.shape[0], hidden.shape[0])
+    for step in x.unbind(1):
+        gates = step @ inputs + weights.bias_ih_l0 + state @ hidden + weights.bias_hh_l0
+        enter, forget, new, leave = gates.chunk(4, -1)
+        memory = torch.sigmoid(forget) * memory + torch.sigmoid(enter) * torch.tanh(new)
+        state = torch.sigmoid(leave) * torch.tanh(memory)
+    return state
+
+
+CELLS: dict[Any, Any] = {"gru": (nn.GRU, gru), "lstm": (nn.LSTM, lstm)}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_recurrent_layer_does_what_its_cell_written_out_does(cell: Any) -> None:
+    make, written_out = CELLS[cell]
+    for b, n, e, h in ((3, 5, 7, 11), (1, 1, 3, 5), (2, 7, 1, 1)):
+        layer, x = make(e, h, batch_first=True), torch.randn(b, n, e)
+        with FlopCounterMode(display=False) as counter:
+            state = written_out(x, layer)
+        last = layer(x)[1]
+        torch.testing.assert_close(state, (last if cell == "gru" else last[0])[0])
+        result = recurrent_flops(cell, e, h, tokens=b * n)
+        assert counter.get_total_flops() == result
+        assert measure_flops(partial(layer, x)) == result
+        meta = make(e, h, batch_first=True, device="meta")
+        assert measure_flops(partial(meta, x.to("meta"))) == result
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_linear_attention(is_causal: bool) -> None:
+    for s in drawn(4, "h", "n", "d", "v"):
+        query, key = zeros(s["h"], s["n"], s["d"]), zeros(s["h"], s["n"], s["d"])
+        given = query, key, zeros(s["h"], s["n"], s["v"])
+        sizes: dict[str, Any] = {
+            "length": s["n"], "num_heads": s["h"], "is_causal": is_causal
+        }  # fmt: skip
+        call = partial(linear_attention, *given, is_causal=is_causal)
+        result = linear_attention_flops(s["d"], s["v"], **sizes)
+        assert measure_flops(call) == result
+        assert measure_flops(partial(_both_passes, call)) == training_flops(result)
+        mapped = linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
+        assert measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
+    short, long = (linear_attention_flops(7, 5, length=n, is_causal=is_causal) for n in (64, 128))
+    assert long == (4 if is_causal else 2) * short
 
 
 def test_norms_and_embeddings_have_no_products() -> None:

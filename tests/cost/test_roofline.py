@@ -12,14 +12,12 @@ from torch.utils._pytree import tree_leaves
 
 from companion.cost import (
     Roofline,
-    matmul_bytes,
-    matmul_flops,
     measure_flops,
     measure_roofline,
     step_cost,
 )
 from companion.models.transformer import LanguageModel
-from tests.transformers import VARIANTS, config_of
+from tests.transformers import config_of, each_variant
 
 
 def test_the_lower_of_two_roofs_counts() -> None:
@@ -50,14 +48,6 @@ def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch)
     assert roof == pytest.approx((250 / 2, 3 * 2**20 / 8))
 
 
-def test_the_bytes_of_a_product() -> None:
-    left, right = torch.ones(3, 5), torch.ones(5, 7)
-    moved = sum(x.untyped_storage().nbytes() for x in (left, right, left @ right))
-    assert matmul_bytes(3, 5, 7) == moved
-    assert matmul_bytes(3, 5, 7, dtype=torch.bfloat16) == matmul_bytes(3, 5, 7) // 2
-    assert matmul_flops(3, 5, 7) == 210
-
-
 class Read(TorchDispatchMode):
     """Remember every storage that an operation other than a look-up takes."""
 
@@ -77,9 +67,9 @@ class Read(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("batch_size", [1, 3])
-def test_a_step_reads_its_weights_once_and_its_caches(variant: str, batch_size: int) -> None:
+@each_variant
+def test_a_step_reads_its_weights_once_and_its_caches(variant: str) -> None:
+    batch_size = 3
     config = config_of(variant)
     model = LanguageModel(config).eval()
     prompt = torch.ones(batch_size, 5, dtype=torch.int64)
@@ -116,7 +106,5 @@ def test_a_cache_is_each_sequences_own_and_weights_are_shared() -> None:
 def test_impossible_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="size: got 0"):
         measure_roofline(size=0)
-    with pytest.raises(ValueError, match="rows: got -1"):
-        matmul_bytes(-1, 2, 3)
     with pytest.raises(ValueError, match="cached: got -1"):
         step_cost(config_of("llama"), cached=-1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
 import torch
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.cache import KVCache
 from companion.cost import (
     LiveBytes,
@@ -21,16 +22,21 @@ from companion.cost import (
 )
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.models.transformer import LanguageModel
-from companion.tiled import tiled_attention
-from tests.transformers import VARIANTS, config_of
+from tests.transformers import config_of, each_variant
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("groups", [6, 3, 1])
-@pytest.mark.parametrize(("max_len", "window"), [(11, None), (11, 5), (None, 7), (3, 5)])
-def test_a_cache(groups: int, max_len: Any, window: Any, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize(
+    ("max_len", "window", "groups", "dtype"),
+    [
+        (11, None, 6, torch.float32),
+        (11, 5, 3, torch.bfloat16),
+        (None, 7, 1, torch.float64),
+        (3, 5, 1, torch.float32),
+    ],
+)
+def test_a_cache(max_len: Any, window: Any, groups: int, dtype: torch.dtype) -> None:
     with LiveBytes() as count:
         cache = KVCache(3, groups, max_len, 5, window=window, value_dim=7, dtype=dtype)
     sizes: dict[str, Any] = {"window": window, "value_dim": 7, "dtype": dtype}
@@ -39,7 +45,7 @@ def test_a_cache(groups: int, max_len: Any, window: Any, dtype: torch.dtype) -> 
     del cache
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_models_weights_and_caches(variant: str) -> None:
     config = config_of(variant)
     with LiveBytes() as count:
@@ -61,7 +67,7 @@ def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> Non
     query = torch.ones(2, 3, 67, 5)
     matrix, output = array_bytes(2, 3, 67, 67), array_bytes(2, 3, 67, 5)
     with torch.no_grad(), LiveBytes() as count:
-        weighed = scaled_dot_product_attention(query, query, query, need_weights=True)
+        weighed = attention_with_weights(query, query, query)
     assert count.live == matrix + output
     assert count.peak >= 3 * matrix
     with torch.no_grad(), LiveBytes() as count:
@@ -71,11 +77,11 @@ def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> Non
     torch.testing.assert_close(weighed[0], fused)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("gated", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "silu"])
-def test_what_feed_forward_keeps(activation: Any, gated: bool, dtype: torch.dtype) -> None:
-    for b, n, e, f in ((2, 7, 5, 11), (1, 1, 13, 3), (1, 13, 13, 3), (3, 4, 13, 5)):
+def test_what_feed_forward_keeps(activation: Any, gated: bool) -> None:
+    sizes = (2, 7, 5, 11), (1, 1, 13, 3), (1, 13, 13, 3), (3, 4, 13, 5)
+    for dtype, (b, n, e, f) in product(DTYPES, sizes):
         layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
         x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
         result = feed_forward_saved_bytes(
@@ -85,12 +91,11 @@ def test_what_feed_forward_keeps(activation: Any, gated: bool, dtype: torch.dtyp
 
 
 def by_definition(*arrays: Any, **options: Any) -> Any:
-    return scaled_dot_product_attention(*arrays, **options, need_weights=True)[0]
+    return attention_with_weights(*arrays, **options)[0]
 
 
 METHODS: dict[Any, Any] = {
     "fused": scaled_dot_product_attention,
-    "tiled": tiled_attention,
     "definition": by_definition,
 }
 

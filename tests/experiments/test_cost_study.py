@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from companion.cost import Roofline, measure_flops, step_cost
-from experiments import cost
+from experiments.cost import study as cost
 
 SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
 TINY = cost.Writing(8, 2, 2, 11, (1, 2), ((4, 2),), 2, 3)
@@ -93,6 +93,7 @@ def test_rates_are_shares_of_the_roof() -> None:
     assert found["train/to_decode"] == pytest.approx(share)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux alone")
 def test_memory_is_that_of_whole_matrices() -> None:
     growth = replace(SMALL, memory_lengths=(2100, 2900))
@@ -100,22 +101,3 @@ def test_memory_is_that_of_whole_matrices() -> None:
     assert 1.9 < found["peak/textbook/matrices"] < 3.3
     assert found["peak/tiled/matrices"] < 0.5
     assert found["peak/textbook/exponent"] == pytest.approx(2.0, abs=0.15)
-
-
-def test_every_measure_has_a_unit() -> None:
-    for name, unit in {
-        "time/block/64": "ms",
-        "rate/block/64": "GFLOP/s",
-        "exponent/block": "",
-        "doubling/block/64": "",
-        "crossing/fused": "tokens",
-        "crossing/fused/relative": "",
-        "peak/textbook/4096": "MB",
-        "peak/textbook/exponent": "",
-        "roof/peak": "GFLOP/s",
-        "roof/ridge": "FLOP/byte",
-        "decode/128/1/of_roof": "%",
-        "decode/128/1/time": "ms",
-        "train/of_peak": "%",
-    }.items():
-        assert cost.STUDY.kind(name).unit == unit

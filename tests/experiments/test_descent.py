@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from companion.training import TrainingConfig
-from experiments.descent import CLIP, WARMUP, Draws, FromStart, descend
+from experiments.engine.descent import WARMUP, FromStart, descend
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,3 @@ def test_no_steps_draw_the_model_alone() -> None:
     assert torch.equal(torch.get_rng_state(), before)
     torch.manual_seed(3)
     assert torch.equal(line.weight, Line().weight)
-
-
-def test_draws_follow_one_another() -> None:
-    numbers = iter(range(5))
-    draws = Draws(lambda: next(numbers))
-    assert [draws[0], draws[1], draws[2]] == [0, 1, 2]
-
-
-def test_gradients_are_clipped_to_one_unless_told_otherwise() -> None:
-    assert CLIP == 1.0

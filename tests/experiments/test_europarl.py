@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from companion.data.pairs import Pair
-from experiments.europarl import errors, known_words, read_gold
+from experiments.tools.europarl import errors, known_words, read_gold
 
 GOLD = [
     {"src_words": ["the", "red", "house"], "tgt_words": ["la", "casa", "roja"],
@@ -54,14 +52,3 @@ def test_every_aligner_has_its_error(gold_file: Path) -> None:
     assert list(found) == ["Model 1", "fast_align", "HMM", "diagonal"]
     assert found["diagonal"] == pytest.approx(40)  # two of five links, and two of five missed
     assert found["Model 1"] < found["diagonal"]
-
-
-def test_the_command_prints_what_was_counted(gold_file: Path, tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("The house\tLa casa\n", encoding="utf-8")
-    command = [sys.executable, "-m", "experiments.europarl", str(gold_file), str(pairs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    assert lines[0] == "gold pairs: 2, training pairs: 1"
-    assert "known whole pairs: 0" in lines
-    assert "alignment error, diagonal: 40 %" in lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -15,48 +14,17 @@ import joblib
 import pytest
 import torch
 
-import companion
 from bookkit.notebook import load_result
-from bookkit.records import Finding, recorded_studies
-from experiments import experiment
-from experiments.claims import Claim, Runs
-from experiments.experiment import Answers, Arm, Experiment, by_item, cached, on, run_cached
-from experiments.history import History
-from experiments.kinds import number, share
-from experiments.recompute import recomputed
-from experiments.trials import Trials
+from bookkit.records import Finding
+from bookkit.records.reading import RECORD
+from experiments.engine import experiment, record
+from experiments.engine.claims import Claim, History, Runs
+from experiments.engine.experiment import Answers, Experiment, by_item, on, run_cached
+from experiments.engine.kinds import number, share
+from experiments.engine.recompute import recomputed
+from experiments.engine.trials import Trials
 
-RESULTS = Path(companion.__file__).parent / "results"
-STUDIES = sorted(recorded_studies())
-ON_A_FILE = "real_sentences"
-"""The study whose sentences, and with them its configuration, come from the command line."""
-
-
-def code_of(name: str) -> Experiment:
-    study: Experiment = importlib.import_module(f"experiments.{name}").STUDY
-    return study
-
-
-def record_of(name: str) -> dict[str, Any]:
-    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf8")))
-
-
-def test_every_study_has_a_record_and_every_record_a_study() -> None:
-    folder = Path(experiment.__file__).parent
-    modules = {p.stem for p in folder.glob("*.py") if "\nSTUDY = " in p.read_text("utf8")}
-    assert modules == set(STUDIES)
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_record_is_of_what_the_code_says(name: str) -> None:
-    code, record = code_of(name), record_of(name)
-    assert code.name == record["study"] == name
-    assert code.title == record["title"]
-    assert code.command == record["command"]
-    assert list(code.seeds) == record["seeds"]
-    if name != ON_A_FILE:
-        assert json.loads(json.dumps(code.fixed(), default=vars)) == record["config"]
-        assert code.data == record["data"]
+LATER = History("ours", "check", "added later", "It was less.")
 
 
 def test_a_finding_comes_along_and_decides_nothing() -> None:
@@ -90,8 +58,8 @@ def toy(**changes: Any) -> Experiment:
         "outcome": outcome,
         "beside": beside,
         "kinds": {"*/seed": number("seeds"), "*": number("points")},
-        "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", above=50)},
-        "histories": {"more": History("ours", "check", "added later", "It was less.")},
+        "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", 50, history=LATER)},
+        "files": ["companion/scores.py"],
         "smoke": lambda: [1.0, 2.0],
     }
     return Experiment(**{**given, **changes})
@@ -108,6 +76,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
     monkeypatch.setattr(experiment, "in_parallel", run)
     monkeypatch.setattr(experiment, "RUNS", tmp_path)
+    monkeypatch.setattr(Experiment, "all_files", ["companion/scores.py"])
     return workers
 
 
@@ -140,16 +109,6 @@ def test_where_several_run_can_be_told_from_outside() -> None:
     assert {pid for _, pid, _ in found} == {os.getpid()}
 
 
-def test_a_command_runs_the_study_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[str] = []
-    imported = toy(title="imported")
-    monkeypatch.setattr(Experiment, "record", lambda study, workers: ran.append(study.title))
-    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=imported))
-    monkeypatch.setattr(sys, "argv", ["toy"])
-    toy(title="run as a program").main("A toy")
-    assert ran == ["imported"]
-
-
 def test_what_measures_times_runs_alone(at_once: list[int]) -> None:
     toy(timed=True).run(3)
     assert at_once == [3, 1]
@@ -163,43 +122,38 @@ def asked(setting: float, task: float, seed: int) -> dict[str, float | Answers]:
 def test_answers_by_item_are_recorded_and_read_again(
     at_once: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(companion, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(record, "STUDIES", tmp_path)
     study = toy(
         arms=lambda: on(10.0, {"a": 0.0, "b": 1.0, "silent": 2.0}), outcome=asked, beside=None,
         kinds={"*": share(20)},
         claims={"more": Claim("A is more.", "a/right/test", "b/right/test", "points", above=0)},
     )  # fmt: skip
     study.record(2)
-    record = json.loads((tmp_path / "results" / "toy.json").read_text("utf8"))
-    held = {name for name, entry in record["measures"].items() if "answers" in entry}
+    stored = json.loads((tmp_path / "toy" / RECORD).read_text("utf8"))
+    held = {name for name, entry in stored["measures"].items() if "answers" in entry}
     assert held == {"a/right/test", "b/right/test"}
-    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=study))
-    assert recomputed(record) == record
-    apart = study.decide({name: e["runs"] for name, e in record["measures"].items()})["more"]
-    assert record["claims"]["more"]["item_error"] < apart["item_error"]
+    monkeypatch.setitem(sys.modules, "experiments.toy.study", SimpleNamespace(STUDY=study))
+    assert recomputed(stored) == stored
+    apart = study.decide({name: e["runs"] for name, e in stored["measures"].items()})["more"]
+    assert stored["claims"]["more"]["item_error"] < apart["item_error"]
 
 
 def test_a_record_is_written(
     at_once: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(companion, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(record, "STUDIES", tmp_path)
     toy(recorded=lambda runs: {name: runs[name] for name in runs if "half" not in name}).record(2)
-    study = load_result("toy", directory=tmp_path / "results")
+    study = load_result("toy", directory=tmp_path)
     assert set(study.measures) == {"a/sum", "b/c/sum", "other/sum"}
     assert study["a/sum"].unit == "points"
     assert study.claim("more").verdict == "holds"
     assert study.claim("more").before == "It was less."
-    assert study.command == "python -m experiments.toy"
-    assert study.code == toy().code
+    assert study.command == "python -m experiments toy"
+    assert list(study.code["files"]) == ["companion/scores.py"]
     assert study.config == {
         "a": {"setting": 100.0, "task": 10.0},
         "b/c": {"setting": 200.0, "task": 10.0},
     }
-
-
-def test_a_claim_without_a_history_is_refused() -> None:
-    with pytest.raises(ValueError, match="histories: got none of toy/more, wanted one"):
-        toy(histories=None).decide({"a/sum": [1.0, 2.0], "b/c/sum": [3.0, 4.0]})
 
 
 def test_a_kind_is_that_of_the_first_pattern() -> None:
@@ -224,15 +178,6 @@ def test_an_outcome_is_read_back_for_the_same_arguments_and_code(
     assert run_cached("toy", "other code", work, 1.0)["calls"] == 3
 
 
-def test_an_outcome_is_reused_only_for_the_same_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(experiment, "RUNS", tmp_path)
-    assert cached("a/run", {"seed": 1}, lambda: {"loss": 1.0}) == {"loss": 1.0}
-    assert cached("a/run", {"seed": 1}, lambda: {"loss": 2.0}) == {"loss": 1.0}
-    assert cached("a/run", {"seed": 2}, lambda: {"loss": 3.0}) == {"loss": 3.0}
-
-
 @pytest.mark.parametrize(
     ("words", "done"),
     [([], ("record", 2)), (["--tune", "--workers", "5"], ("tune", 5))],
@@ -241,41 +186,21 @@ def test_the_command_line_tunes_or_runs(
     words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[str, int]] = []
-    monkeypatch.setattr("sys.argv", ["study", *words])
     for name in ("record", "tune"):
         monkeypatch.setattr(
             Experiment, name, lambda _, workers, name=name: calls.append((name, workers))
         )
-    study = toy(trials=Trials(dict, (), None))
-    monkeypatch.setitem(sys.modules, "experiments.toy", SimpleNamespace(STUDY=study))
-    study.main("A study.")
+    toy(trials=Trials(dict, (), None)).main(words, "A study.")
     assert calls == [done]
 
 
-def test_a_study_may_choose_its_settings_by_a_function_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_study_may_choose_its_settings_by_a_function_of_its_own() -> None:
     calls: list[int] = []
-    monkeypatch.setattr("sys.argv", ["study", "--tune"])
-
-    def tune(workers: int) -> None:
-        calls.append(workers)
-
-    study = toy(workers=4)
-    module = SimpleNamespace(STUDY=study, tune=tune)
-    monkeypatch.setitem(sys.modules, "experiments.toy", module)
-    study.main("A study.", tune)
+    toy(workers=4, tuning=calls.append).main(["--tune"], "A study.")
     assert calls == [4]
 
 
-def test_only_a_study_with_trials_can_be_tuned(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", ["study", "--tune"])
+def test_only_a_study_with_trials_can_be_tuned(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        toy().main("A study.")
+        toy().main(["--tune"], "A study.")
     assert "--tune" in capsys.readouterr().err
-
-
-def test_arms_share_a_task() -> None:
-    assert on("task", {"a": 1, "b": 2}) == {"a": Arm(1, "task"), "b": Arm(2, "task")}

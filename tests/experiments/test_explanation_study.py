@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from statistics import fmean
-from typing import Any, cast
 
 import pytest
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from bookkit.notebook import load_result
 from companion.data.pairs import Pair
-from experiments import explanation, explanation_seeds
-from experiments.experiment import Answers, by_item
-from experiments.trials import TUNED
+from experiments.explanation import study as explanation
 
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
 OWN = torch.tensor(
@@ -81,73 +75,3 @@ def test_flips_are_sorted_by_the_gold_links() -> None:
         "flips/top/miss": 0.0,
     }
     assert explanation.error_rate(own, [pair]) == pytest.approx(100 / 3)
-
-
-@pytest.mark.parametrize("name", sorted(explanation.arms()))
-def test_arms_differ_in_what_their_name_says(name: str) -> None:
-    arm = explanation.arms()[name]
-    assert f"{arm.task}/{arm.encoder}/{arm.attention}" == name
-    model, losses = explanation.fit(replace(arm, steps=1, warmup_steps=1, learning_rate=0.01), 3)
-    assert len(losses) == 1
-    assert (model.encoder is None) == (arm.encoder == "embeddings")
-    assert (model.attention is None) == (arm.attention == "uniform")
-    task = explanation.TASKS[arm.task]
-    examples = task.draw(7, Generator().manual_seed(1))
-    assert model(examples.tokens, examples.lengths, examples.question).shape == (7, task.classes)
-
-
-def test_training_leaves_the_random_numbers_alone() -> None:
-    before = torch.get_rng_state()
-    arm = explanation.arms()["marker/embeddings/additive"]
-    explanation.fit(replace(arm, steps=1, warmup_steps=1, learning_rate=0.01), 4)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_every_classifier_was_tried_with_every_rate() -> None:
-    trials = json.loads((TUNED / "explanation.json").read_text(encoding="utf8"))["trials"]
-    for name, setting in explanation.arms().items():
-        found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
-        assert tuple(found) == explanation.LEARNING_RATES
-        assert setting == replace(explanation.reported()[name], learning_rate=0.0)
-
-
-def test_answers_are_told_by_sentence() -> None:
-    arm = explanation.arms()["majority/gru/uniform"]
-    setting = replace(arm, steps=3, warmup_steps=1, learning_rate=0.01, embed_dim=6)
-    found = explanation.classified(setting, None, seed=3)
-    points = cast("Answers", found[by_item("accuracy")])
-    assert {of for _, of in points} == {1.0}
-    assert len(points) == explanation.TESTS.examples
-    assert 100 * fmean(hit for hit, _ in points) == found["accuracy"]
-
-
-def test_the_recorded_settings_are_the_tuned_ones() -> None:
-    config = load_result("explanation").config
-    settings = explanation.reported() | explanation.longer()
-    recorded: dict[str, Any] = config["arms"]
-    assert sorted(recorded) == sorted(settings)
-    for name, arm in settings.items():
-        assert explanation.Setting(**recorded[name]) == arm
-    assert explanation.Tests(**config["tests"]) == explanation.TESTS
-
-
-def test_more_seeds_have_the_same_setting_and_are_others() -> None:
-    study = load_result("explanation_seeds")
-    setting = explanation.reported()[explanation_seeds.ARM]
-    assert explanation.Setting(**study.config["setting"]) == setting
-    assert not set(study.seeds) & set(explanation.SEEDS)
-
-
-def test_where_the_largest_weight_stands() -> None:
-    examples = explanation.TASKS["marker"].draw(50, Generator().manual_seed(2))
-    setting = replace(explanation.reported()[explanation_seeds.ARM], steps=1, warmup_steps=1)
-    model, _ = explanation.fit(setting, 3)
-    found = explanation_seeds.looked(model, examples, 3)
-    _, weights = model(examples.tokens, examples.lengths, need_weights=True)
-    hits: dict[int, list[bool]] = {0: [], 1: []}
-    for row, gold, label in zip(weights, examples.gold, examples.labels, strict=True):
-        hits[int(label)].append(bool(gold[int(row.argmax())]))
-    shares = [100 * sum(one) / len(one) for one in hits.values()]
-    assert found["pointing"] == pytest.approx(2 * sum(sum(one) for one in hits.values()))
-    assert found["pointing/worse_class"] == pytest.approx(min(shares))
-    assert found["pointing/better_class"] == pytest.approx(max(shares))

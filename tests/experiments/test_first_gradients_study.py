@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from bookkit.notebook import load_result
 from companion import attend, masked_softmax, scaled_dot_score
-from experiments import first_gradients
-from experiments.scores import Start
+from experiments.first_gradients import study as first_gradients
+from experiments.scores.study import Start
 
 
 def by_hand(width: int, start: Start, seed: int, scale: float) -> list[float]:
@@ -46,19 +45,3 @@ def test_measures_are_those_of_the_definition() -> None:
     bound = first_gradients.STARVED * sorted(lengths["root"])[7]
     share = sum(length < bound for length in lengths["none"]) / 15
     assert found["starved"] == pytest.approx(100 * share)
-
-
-def test_the_starved_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = {
-        "none/query_gradient": torch.tensor([0.0, 0.5, 0.9, 9.0]),
-        "root/query_gradient": torch.tensor([60.0, 70.0, 80.0, 90.0]),
-    }
-    monkeypatch.setattr(first_gradients, "drawn", lambda *_: columns)
-    assert dict(first_gradients.measures(4, Start(), 1))["starved"] == 50.0
-
-
-def test_the_record_is_that_of_one_seed_run_again() -> None:
-    record = load_result("first_gradients")
-    start = Start(queries=first_gradients.QUERIES, keys=8)
-    for name, value in first_gradients.measures(64, start, record.seeds[2]):
-        assert record[f"64/8/{name}"].runs[2] == pytest.approx(value, rel=1e-3)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments import fold
+from experiments.tools import fold
 
 
 def notebook(*metadata: dict[str, Any]) -> dict[str, Any]:
@@ -65,11 +64,3 @@ def test_only_the_metadata_of_code_changes(tmp_path: Path) -> None:
     assert after == save(page, tmp_path / "wanted.ipynb").read_text(encoding="utf-8")
     fold.fold(path)
     assert path.read_text(encoding="utf-8") == after
-
-
-def test_the_command_folds_all_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = [save(notebook({"tags": ["remove-cell"]}), tmp_path / f"{name}.ipynb") for name in "ab"]
-    monkeypatch.setattr(sys, "argv", ["fold", *map(str, paths)])
-    fold.main()
-    for path in paths:
-        assert path.read_text(encoding="utf-8").count("_hidden") == 2

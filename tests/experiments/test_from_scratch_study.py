@@ -8,11 +8,10 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
-from bookkit.notebook import load_result
 from companion.attention import scaled_dot_product_attention
 from companion.masks import causal_mask
-from experiments import from_scratch as study
-from experiments.from_scratch import Mistake
+from experiments.from_scratch import study
+from experiments.from_scratch.study import Mistake
 
 CAUSAL: tuple[Mistake, ...] = ("none", "no_attention", "no_scale", "swapped", "view", "one_less")
 """Arms whose outputs do not depend on what comes later, on sequences of one length."""
@@ -30,27 +29,6 @@ def drawn() -> Tensor:
     return study.TASK.batch(generators(5, 6), 3)[0]
 
 
-def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
-    """A best rate at an end would leave the comparison open."""
-    for setting in study.reported().values():
-        assert study.LEARNING_RATES[0] < setting.learning_rate < study.LEARNING_RATES[-1]
-
-
-def test_the_long_arms_differ_from_the_others_only_in_their_training() -> None:
-    arms = study.arms()
-    brief = {name: one for name, one in arms.items() if not name.endswith("-long")}
-    assert set(brief) == set(study.MISTAKES)
-    for name, one in brief.items():
-        assert one.steps == study.BRIEF
-        assert arms[f"{name}-long"] == replace(one, steps=study.LONG)
-    assert len(arms) == 2 * len(brief)
-
-
-def test_the_recorded_settings_are_the_tuned_ones() -> None:
-    recorded = load_result("from_scratch").config["arms"]
-    assert {name: study.Setting(**arm) for name, arm in recorded.items()} == study.reported()
-
-
 def test_the_right_arm_is_attention() -> None:
     model = readers("none")
     x = torch.randn(2, 3, 16, study.EMBED_DIM, generator=Generator().manual_seed(1))
@@ -63,11 +41,6 @@ def test_the_right_arm_is_attention() -> None:
         blend = scaled_dot_product_attention(heads[0], heads[1], heads[2], is_causal=True)
         wanted = blend.transpose(1, 2).reshape(3, 16, -1) @ weights["output"]
         torch.testing.assert_close(model.attention(x)[seed], wanted)
-
-
-@pytest.mark.parametrize("mistake", [m for m in study.MISTAKES if m != "none"])
-def test_every_mistake_changes_the_output(mistake: Mistake) -> None:
-    assert not torch.allclose(readers(mistake)(drawn()), readers("none")(drawn()), atol=1e-3)
 
 
 @pytest.mark.parametrize("mistake", study.MISTAKES)
@@ -88,46 +61,11 @@ def test_models_side_by_side_do_not_meet() -> None:
     assert not torch.allclose(both[:, 0], both[:, 1], atol=1e-3)
 
 
-def test_an_answer_is_shown_at_the_next_place() -> None:
-    features, answers, seen = study.TASK.batch(generators(5), 40)
-    keys, classes = study.TASK.keys, study.TASK.classes
-    shown = features[..., 1:, 2 * keys : 2 * keys + classes].argmax(-1)
-    assert torch.equal(shown, answers[..., :-1])
-    named = features[..., :keys].argmax(-1)
-    assert torch.equal(features[..., 1:, keys : 2 * keys].argmax(-1), named[..., :-1])
-    assert not seen[..., 0].any()
-    places = [
-        any(int(named[0, b, i]) == int(named[0, b, j]) for j in range(i))
-        for b in range(40)
-        for i in range(study.TASK.places)
-    ]
-    assert seen.flatten().tolist() == places
-
-
-def test_without_noise_a_key_keeps_its_class() -> None:
-    task = replace(study.TASK, noise=0.0)
-    features, answers, _ = task.batch(generators(5), 20)
-    named = features[..., : task.keys].argmax(-1)
-    alike = named[..., :, None] == named[..., None, :]
-    same = answers[..., :, None] == answers[..., None, :]
-    assert (same | ~alike).all()
-    assert not same.all()
-
-
 def test_accuracies_count_what_is_asked() -> None:
     logits = torch.eye(3)[torch.tensor([[[0, 1, 2, 2]], [[0, 0, 0, 0]]])]
     answers = torch.tensor([[[0, 1, 0, 0]], [[1, 0, 0, 0]]])
     asked = torch.tensor([[[True, True, True, False]], [[True, False, False, False]]])
     assert study.accuracies(logits, answers, asked) == pytest.approx([200 / 3, 0.0])
-
-
-def test_in_use_is_what_a_prefix_gives() -> None:
-    """The right model reports what it does; the one without a mask does not."""
-    task = replace(study.TASK, test_size=60)
-    for mistake, alike in (("none", True), ("inverted", False)):
-        models = study.Readers(mistake, task, generators(3, 4))  # type: ignore[arg-type]
-        found = study.examined(models, task, (1, 2))
-        assert (found["reported"] == pytest.approx(found["in_use"], abs=0.5)) == alike
 
 
 def test_the_masks_of_the_arms() -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
-from dataclasses import replace
 
 import pytest
 import torch
 from torch import Generator
 
-from bookkit.notebook import load_result
 from companion.layers import MultiHeadAttention
-from experiments import heads
-from experiments.trials import TUNED
+from experiments.heads import study as heads
 
 SMALL = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
 
@@ -27,24 +23,6 @@ def test_the_answers_are_the_classes_that_the_pointers_lead_to() -> None:
     assert torch.equal(torch.stack([first, second], -1).argmax(2), pointers)
     for b, n, m in itertools.product(range(4), range(5), range(2)):
         assert answers[b, n, m] == classes[b, pointers[b, n, m]].argmax()
-
-
-def test_every_number_of_heads_has_the_same_matrices() -> None:
-    arms = heads.arms()
-    models = {
-        name: heads.fit(replace(arm, steps=0), heads.TASK, seed=3)[0] for name, arm in arms.items()
-    }
-    first = models["four/1"].state_dict()
-    for name, model in models.items():
-        state = model.state_dict()
-        if name == "wide/64":
-            assert model.attention.head_dim == models["four/16"].attention.head_dim == 4
-            continue
-        assert model.attention.head_dim * model.attention.num_heads == heads.TASK.width
-        assert all(torch.equal(state[key], first[key]) for key in first)
-    before = torch.get_rng_state()
-    heads.fit(replace(arms["four/1"], steps=0), heads.TASK, seed=4)
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("head_dim", [None, 5])
@@ -85,33 +63,6 @@ def test_removing_heads_is_measured_against_the_whole() -> None:
     assert found["spare"] == pytest.approx(200 / 3)
     assert found["accuracy"] == pytest.approx((found["right/1"] + found["right/2"]) / 2)
     assert found["share/1"] >= found["share/2"]
-
-
-def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
-    """A best rate at an end of its grid leaves a comparison open, if there is something to gain."""
-    trials = json.loads((TUNED / "heads.json").read_text(encoding="utf8"))["trials"]
-    for name, setting in heads.arms().items():
-        found = {t["setting"]["learning_rate"]: max(t["runs"]) for t in trials if t["name"] == name}
-        rate = heads.reported()[name].learning_rate
-        inside = heads.LEARNING_RATES[0] < rate < heads.LEARNING_RATES[-1]
-        assert inside or found[rate] < 1e-3
-        assert set(found) == set(heads.LEARNING_RATES)
-        assert setting == replace(heads.reported()[name], learning_rate=0.0)
-
-
-def test_the_recorded_settings_are_the_tuned_ones() -> None:
-    recorded = load_result("heads").config["arms"]
-    reported = heads.reported()
-    assert list(recorded) == sorted(reported)
-    for name, arm in reported.items():
-        assert heads.Setting(**recorded[name]) == arm
-
-
-@pytest.mark.parametrize("num_heads", [1, 64])
-def test_the_patient_arms_differ_in_their_steps_alone(num_heads: int) -> None:
-    arms = heads.reported()
-    short = arms[f"four/{num_heads}"]
-    assert arms[f"patient/{num_heads}"] == replace(short, steps=heads.PATIENCE * short.steps)
 
 
 def test_a_share_of_two_thirds_is_where_it_should_be() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bookkit.records.intervals import item_error
-from experiments.answers import Answered, answered, as_entry, error, from_entry
+from experiments.engine.answers import Answered, answered, as_entry, error, from_entry
 
 DICE = np.random.default_rng(0)
 EASE = DICE.random(1000)
@@ -47,10 +47,6 @@ def test_parts_come_back_from_a_record() -> None:
     assert (back.of == given.of).all()
 
 
-def test_what_holds_no_answers_has_none() -> None:
-    assert from_entry({"items": 5}) is None
-
-
 @pytest.mark.parametrize("answer", [(0.5, 1.0), (1.0, 256.0), (-1.0, 1.0)])
 def test_only_whole_numbers_are_held(answer: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="wanted whole numbers from 0 to 255"):
@@ -63,13 +59,6 @@ def test_the_error_of_a_share_is_that_of_its_items_averaged_over_seeds() -> None
     wanted = 100 * given.points.mean(0).std() / math.sqrt(1000)
     assert found == pytest.approx(wanted, rel=0.01)
     assert found < item_error(100 * given.points.mean(), 1000)
-
-
-def test_where_all_is_right_the_error_is_as_without_answers() -> None:
-    given = right(9.0)
-    assert given.points.all()
-    found = error({"a": [1.0] * 5}, {"a": given}, len)
-    assert found == pytest.approx(item_error(100, 1000), rel=0.01)
 
 
 def test_pairs_differ_by_less_than_strangers() -> None:
@@ -92,8 +81,3 @@ def test_the_error_of_a_ratio_of_sums_is_that_of_a_bootstrap() -> None:
     points, of = given.points.mean(0), given.of.mean(0)
     ratios = 100 * points[draws].sum(1) / of[draws].sum(1)
     assert ratios.std() < _alone(given) < 1.2 * ratios.std()
-
-
-def test_the_same_answers_leave_an_error() -> None:
-    given = right(0.9)
-    assert error(SLOPES, {"a": given, "b": given}, len) >= math.sqrt(2) * 100 / 1002

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments import lookup
-from experiments.lookup import Descent, Design
+from experiments.lookup import study as lookup
+from experiments.lookup.study import Descent, Design
 
 Vector = NDArray[np.float64]
 DICE = np.random.default_rng(5)
@@ -77,11 +77,6 @@ def test_a_mask_leaves_one_out(name: str) -> None:
     assert found == pytest.approx(np.array(wanted))
 
 
-def test_a_line_is_a_line_and_one_key_alone_has_no_slope() -> None:
-    assert lookup.line(QUERY, KEY, 2 - 3 * KEY, 0.2) == pytest.approx(2 - 3 * QUERY)
-    assert lookup.line(KEY, KEY, VALUE, 1e-6) == pytest.approx(VALUE)
-
-
 def test_tuning_minimises_the_error_on_what_is_left_out() -> None:
     def left_out(width: float) -> float:
         rest = [np.arange(11) != i for i in range(11)]
@@ -91,14 +86,6 @@ def test_tuning_minimises_the_error_on_what_is_left_out() -> None:
     width, curve = lookup.tuned("soft", KEY, VALUE)
     assert width == min(lookup.WIDTHS, key=left_out)
     assert curve == pytest.approx(np.array([soft(q, KEY, VALUE, width) for q in lookup.GRID]))
-
-
-def test_methods_choose_among_equally_many() -> None:
-    assert len(lookup.candidates("width", 512)) == lookup.CANDIDATES
-    several = lookup.candidates("neighbours", 64)
-    assert (several[0], several[-1]) == (1, 63)
-    assert len(set(several)) == len(several) <= lookup.CANDIDATES
-    assert lookup.candidates("neighbours", 6).tolist() == [1, 2, 3, 4, 5]
 
 
 def test_descent_finds_the_least_error_of_a_fine_grid() -> None:
@@ -111,47 +98,3 @@ def test_descent_finds_the_least_error_of_a_fine_grid() -> None:
         return float(np.mean((lookup.soft(key[0], key[0], value[0], h, others) - value) ** 2))
 
     assert left_out(found) <= min(map(left_out, fine)) + 1e-9
-
-
-def test_descent_collapses_if_nothing_is_left_out() -> None:
-    key, value = Design(samples=23, datasets=2).draw(3)
-    kept = lookup.learn_bandwidths(key, value, Descent())
-    collapsed = lookup.learn_bandwidths(key, value, Descent(), leave_one_out=False)
-    assert (collapsed < kept / 5).all()
-
-
-def test_bias_and_variance_are_the_error() -> None:
-    """Over many draws of the noise alone, the error is the sum of its two exact parts."""
-    design = Design(samples=13, datasets=4000)
-    key, _ = Design(samples=13, datasets=1).draw(2)
-    noise = design.noise * np.random.default_rng(1).normal(size=(design.datasets, 13))
-    found = lookup.soft(lookup.GRID[None], key, lookup.curve(key) + noise, 0.1)
-    alpha = lookup.weights(lookup.GRID, key[0], 0.1)
-    bias = lookup.error(alpha @ lookup.curve(key[0]))
-    variance = design.noise**2 * float(np.mean(np.sum(alpha**2, -1)))
-    assert lookup.error(found) == pytest.approx(bias + variance, rel=0.02)
-
-
-def test_datasets_follow_from_seed_and_size_alone() -> None:
-    key, value = Design().draw(1)
-    again = Design(noise=0.0, crowding=3.0).draw(1)
-    assert key.shape == value.shape == (50, 64)
-    assert again[0] == pytest.approx(key**3)
-    assert again[1] == pytest.approx(lookup.curve(key**3))
-    assert not np.isclose(key, Design().draw(2)[0]).any()
-
-
-def test_exponent_of_a_power() -> None:
-    assert lookup.exponent({n: 3 * n**-0.75 for n in (64, 128, 512)}) == pytest.approx(-0.75)
-
-
-def test_every_claim_compares_what_is_measured() -> None:
-    measures = lookup.run(0, (16, 64, 80), (16, 64), Design(datasets=2), Descent(steps=2))
-    runs = {name: [value, value] for name, value in measures.items()}
-    assert len(lookup.STUDY.decide(runs)) == len(lookup.CLAIMS)
-
-
-def test_errors_are_compared_in_percent() -> None:
-    quantity = lookup.percent("a", "b")
-    assert not isinstance(quantity, str)
-    assert quantity({"a": [3.0, 1.0], "b": [2.0, 4.0]}) == pytest.approx([50.0, -75.0])

@@ -2,70 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
 import torch
 from torch import Generator, Tensor
 
-from bookkit.notebook import load_result
-from experiments import masks
-
-
-def test_the_learning_rates_were_chosen_inside_their_grid() -> None:
-    """A best rate at an end of the grid would leave the comparison open."""
-    grid = masks.LEARNING_RATES
-    for setting in masks.reported().values():
-        assert grid[0] < setting.learning_rate < grid[-1]
-
-
-def test_the_recorded_settings_are_the_tuned_ones() -> None:
-    recorded = load_result("masks").config["arms"]
-    for name, arm in masks.reported().items():
-        assert masks.Setting(**recorded[name]) == arm
-
-
-def test_arms_differ_by_rule_and_mask_alone() -> None:
-    arms = masks.arms()
-    assert set(arms) == {f"{r}/{m}" for r, m in product(("same", "next"), masks.MASKS)}
-    for name, arm in arms.items():
-        assert f"{arm.rule}/{arm.mask}" == name
-        assert (arm.steps, arm.embed_dim, arm.num_heads) == (400, 64, 4)
-
-
-def test_the_longer_arms_differ_by_their_length_alone() -> None:
-    reported = masks.reported()
-    assert set(reported) - set(masks.arms()) == {"same/leak/longer", "next/leak/longer"}
-    for rule in ("same", "next"):
-        short, longer = reported[f"{rule}/leak"], reported[f"{rule}/leak/longer"]
-        assert replace(short, steps=masks.LONGER * short.steps) == longer
-
-
-class Knowing(torch.nn.Module):
-    """Says right what follows by the rule "next" at one position, and letter 0 at the others."""
-
-    def __init__(self, position: int) -> None:
-        super().__init__()
-        self.position = position
-
-    def forward(self, letters: Tensor) -> Tensor:
-        known = torch.zeros_like(letters)
-        if letters.shape[1] > self.position:
-            known[:, self.position] = (letters[:, self.position - 7] + 1) % 16
-        return torch.nn.functional.one_hot(known, 16).float()
-
-
-@pytest.mark.parametrize(("position", "last"), [(14, True), (9, False)])
-def test_the_last_letter_is_counted_apart(
-    position: int, last: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(masks, "fit", lambda *_: (Knowing(position), [0.0]))
-    found = masks.outcome(masks.Setting("next", "leak"), masks.TASKS, seed=5)
-    assert (found["generated_last"] == 100) is last
-    assert (found["generated_before"] > 15) is not last
-    both = (7 * found["generated_before"] + found["generated_last"]) / 8
-    assert found["generated"] == pytest.approx(both)
+from experiments.masks import study as masks
 
 
 def test_the_second_half_follows_from_the_first() -> None:
@@ -96,18 +39,6 @@ def test_only_the_causal_model_is_blind_to_the_future(kind: masks.Mask) -> None:
     other[:, 3:] = (other[:, 3:] + 2) % 5
     unmoved = torch.allclose(model(text)[:, :3], model(other)[:, :3], atol=1e-6)
     assert unmoved is (kind == "causal")
-
-
-def test_arms_of_a_seed_start_from_the_same_weights() -> None:
-    task = masks.Copying(letters=5, half=3, batch_size=4)
-    weights = []
-    for kind in masks.MASKS:
-        setting = masks.Setting("next", kind, steps=0, embed_dim=12)
-        model, losses = masks.fit(setting, task, seed=4)
-        assert losses == []
-        weights.append(torch.cat([p.flatten() for p in model.parameters()]))
-    assert torch.equal(weights[0], weights[1])
-    assert torch.equal(weights[0], weights[2])
 
 
 class Successor(torch.nn.Module):

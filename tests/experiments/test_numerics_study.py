@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
-from experiments import numerics
+from experiments.numerics import study as numerics
 
 
 def test_distance_is_relative() -> None:

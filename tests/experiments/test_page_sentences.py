@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import page_sentences as page
+from experiments.tools import page_sentences as page
 
 
 def test_formulas_code_and_numbers_are_left_out() -> None:

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 import torch
 
+import bookkit.figures  # noqa: F401  # before the playables, which it imports, too
 from bookkit.playables.translator import FILES, FOLDER, RUNNING
 from bookkit.playables.weights import load_translator, quantize, read_about, restore
 from bookkit.records import load_result
 from companion.metrics import exact_match
-from experiments.experiment import as_key
-from experiments.page_translator import (
+from experiments.engine.experiment import as_key
+from experiments.engine.settings import LIVE_SETTINGS, LIVE_TASK
+from experiments.engine.translators import Corpus
+from experiments.tools.page_translator import (
     KINDS,
     SEED,
     UNROUNDED,
@@ -22,8 +25,6 @@ from experiments.page_translator import (
     glosses,
     sentences_of_all_lengths,
 )
-from experiments.settings import LIVE_SETTINGS, LIVE_TASK
-from experiments.translators import Corpus
 
 
 @cache
@@ -34,7 +35,7 @@ def corpus() -> Corpus:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_file_says_where_its_weights_come_from(name: str) -> None:
     about = read_about(FOLDER / FILES[name])
-    assert about["command"] == "python -m experiments.page_translator"
+    assert about["command"] == "python -m experiments.tools.page_translator"
     assert about["seed"] == SEED
     fixed = as_key(setting=LIVE_SETTINGS[KINDS[name]], task=LIVE_TASK)
     assert {key: about[key] for key in fixed} == fixed

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from typing import get_args
 
 import pytest
 import torch
 from torch import Generator
 
-from bookkit.notebook import load_result
 from companion.linear import recurrent_linear_attention
-from experiments import recall
-from experiments.trials import TUNED
+from experiments.recall import study as recall
 
 SMALL = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
 
@@ -42,17 +38,6 @@ def test_nothing_looks_ahead(mixer: recall.Mixer) -> None:
     assert not torch.allclose(model(tokens)[:, 7], model(other)[:, 7])
 
 
-def test_the_window_forgets_what_is_beyond_it() -> None:
-    torch.manual_seed(3)
-    drawn = torch.randn(3, 1, recall.WINDOW + 1, 8)
-    query, key, value = torch.unbind(drawn)
-    changed = value.clone()
-    changed[:, 0] += 100
-    one, two = (recall.mixed_by("window", query, key, v, None) for v in (value, changed))
-    torch.testing.assert_close(one[:, -1], two[:, -1])
-    assert not torch.allclose(one[:, -2], two[:, -2])
-
-
 def test_reach_counts_the_places_between() -> None:
     asked = torch.tensor([[0, 7, 8, 15] + [n for n in range(16) if n not in (0, 7, 8, 15)]])
     found = recall.in_reach(asked)[0]
@@ -74,16 +59,6 @@ def test_states_have_keys_of_length_one(mixer: recall.Mixer, name: str) -> None:
     assert state[0].numel() == 64
 
 
-def test_numbers_kept_are_those_of_the_state() -> None:
-    places = 3 * recall.WINDOW
-    sizes = {mixer: recall.numbers_kept(mixer, places) for mixer in get_args(recall.Mixer)}
-    d, v = recall.KEY_WIDTH, recall.VALUE_WIDTH
-    assert sizes["sum"] == sizes["decay"] == sizes["delta"] == d * v
-    assert sizes["features"] == d * v + d
-    assert sizes["window"] == recall.WINDOW * (d + v)
-    assert sizes["softmax"] == places * (d + v)
-
-
 def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     """An oracle that remembers the newer half of the pairs."""
 
@@ -102,26 +77,3 @@ def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch)
     assert found["accuracy/4"] == found["accuracy/8"] == 50
     assert [found[f"age/{n}"] for n in (1, 2, 3, 4)] == [0, 0, 100, 100]
     assert all(0 < found[f"gate/{kind}"] < 1 for kind in ("keys", "values", "questions"))
-
-
-def test_arms_of_one_seed_see_the_same_texts_and_leave_the_random_state_alone() -> None:
-    before = torch.get_rng_state()
-    losses = {
-        mixer: recall.fit(recall.Setting(mixer, 1e-9, steps=1), SMALL, seed=3)[1]
-        for mixer in ("softmax", "window")
-    }
-    assert losses["softmax"] == pytest.approx(losses["window"])  # all within the window
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_every_arm_was_tried_with_every_rate_and_the_record_has_the_chosen_one() -> None:
-    trials = json.loads((TUNED / "recall.json").read_text(encoding="utf8"))["trials"]
-    recorded = load_result("recall").config["arms"]
-    reported = recall.reported()
-    assert sorted(recorded) == sorted(reported)
-    for name, setting in recall.arms().items():
-        found = [t["setting"]["learning_rate"] for t in trials if t["name"] == name]
-        assert tuple(found) == recall.LEARNING_RATES
-        assert min(found) < reported[name].learning_rate < max(found)
-        assert setting == replace(reported[name], learning_rate=0.0)
-        assert recall.Setting(**recorded[name]) == reported[name]

@@ -9,15 +9,7 @@ import pytest
 import torch
 from torch import Generator
 
-from bookkit.notebook import load_result
-from experiments import scores
-
-
-def test_the_learning_rates_were_chosen_inside_their_grids() -> None:
-    """A best rate at an end of its grid would leave the comparison open."""
-    for setting in scores.reported().values():
-        grid = scores.LEARNING_RATES[setting.optimizer]
-        assert grid[0] < setting.learning_rate < grid[-1]
+from experiments.scores import study as scores
 
 
 def test_a_scale_is_a_start_and_a_rate() -> None:
@@ -32,25 +24,6 @@ def test_a_scale_is_a_start_and_a_rate() -> None:
         )
         assert without == pytest.approx(with_scale, abs=1e-3)
         assert scores.fit(plain, scores.TASK, seed=3)[1] != pytest.approx(with_scale, abs=0.02)
-
-
-def test_a_training_that_blows_up_counts_as_the_ceiling() -> None:
-    setting = scores.Setting("momentum", 64, "none", learning_rate=1e6, steps=30)
-    losses = scores.fit(setting, scores.TASK, seed=3)[1]
-    assert len(losses) == 30
-    assert losses[-1] == scores.CEILING
-
-
-def test_the_busy_share_counts_the_largest_gradients() -> None:
-    assert scores.busy_share(torch.ones(10)) == 90.0
-    assert scores.busy_share(torch.tensor([0.0, 9.0, 0.5, 0.5])) == 25.0
-    assert scores.busy_share(torch.tensor([5.0, 4.0, 1.0, 0.0])) == 50.0
-
-
-def test_the_recorded_settings_are_the_tuned_ones() -> None:
-    recorded = load_result("scores").config["arms"]
-    for name, arm in scores.reported().items():
-        assert scores.Setting(**recorded[name]) == arm
 
 
 def test_a_batch_asks_for_keys_that_are_there() -> None:

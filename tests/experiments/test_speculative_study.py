@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from companion.decoding import Score, Speculated
-from experiments import speculative
+from experiments.speculative import study as speculative
 
 
 def test_the_table_counts_pairs() -> None:

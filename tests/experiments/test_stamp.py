@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
-import pytest
-
-from experiments import stamp
+from experiments.tools import stamp
 
 PAGE = """{
  "cells": [
@@ -45,26 +42,3 @@ def test_a_stamp_is_all_that_changes(tmp_path: Path) -> None:
     assert page["metadata"] == {"am": {"run": run}, "language_info": {"name": "python"}}
     assert list(page["metadata"]) == ["am", "language_info"]  # as every other program writes it
     assert page["cells"] == json.loads(PAGE)["cells"]
-
-
-def test_a_later_run_takes_the_place_of_the_first(tmp_path: Path) -> None:
-    path = tmp_path / "page.ipynb"
-    path.write_text(PAGE, encoding="utf-8")
-    for day in ("2026-11-02", "2026-11-03"):
-        stamp.stamp(path, {"date": day, "versions": {}})
-    assert path.read_text(encoding="utf-8").count('"date"') == 1
-    assert "2026-11-03" in path.read_text(encoding="utf-8")
-
-
-def test_the_command_stamps_all_pages_with_this_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths = [tmp_path / "one.ipynb", tmp_path / "two.ipynb"]
-    for path in paths:
-        path.write_text(PAGE, encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["stamp", *map(str, paths)])
-    stamp.main()
-    for path in paths:
-        run = json.loads(path.read_text(encoding="utf-8"))["metadata"]["am"]["run"]
-        assert {"companion", "numpy", "python", "torch"} <= run["versions"].keys()
-        assert run["processor"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.translators import GrammarTask, Setting
-from experiments.update_cost import update_costs
+from experiments.engine.translators import GrammarTask, Setting
+from experiments.engine.update_cost import update_costs
 
 
 def test_a_wider_translator_costs_more_and_the_first_is_the_unit() -> None:

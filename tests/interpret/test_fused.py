@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from companion.attention import scaled_dot_product_attention
+from companion.attention import attention_with_weights
 from companion.interpret import weights_of_rows
 from companion.masks import causal_mask, sliding_window_mask
-from companion.tiled import tiled_attention
+from companion.tiled import tiled_attention_with_lse
 
 DRAW = torch.Generator().manual_seed(8)
 QUERY, KEY, VALUE = (
@@ -45,15 +45,15 @@ def own(options: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_weights_are_those_of_the_definition(name: str) -> None:
     options = OPTIONS[name]
-    _, wanted = scaled_dot_product_attention(QUERY, KEY, VALUE, need_weights=True, **options)
-    _, lse = tiled_attention(QUERY, KEY, VALUE, need_lse=True, **options)
+    _, wanted = attention_with_weights(QUERY, KEY, VALUE, **options)
+    _, lse = tiled_attention_with_lse(QUERY, KEY, VALUE, **options)
     assert_close(weights_of_rows(QUERY, KEY, lse, **own(options)), wanted)
 
 
 def test_one_row_needs_its_own_query_alone() -> None:
     mask = sliding_window_mask(7, 11, left=3, offset=4, like=QUERY)
-    _, wanted = scaled_dot_product_attention(QUERY, KEY, VALUE, mask, need_weights=True)
-    _, lse = tiled_attention(QUERY, KEY, VALUE, mask, need_lse=True)
+    _, wanted = attention_with_weights(QUERY, KEY, VALUE, mask)
+    _, lse = tiled_attention_with_lse(QUERY, KEY, VALUE, mask)
     for row in range(7):
         one = slice(row, row + 1)
         got = weights_of_rows(QUERY[:, :, one], KEY, lse[:, :, one], mask[one])
@@ -62,24 +62,24 @@ def test_one_row_needs_its_own_query_alone() -> None:
 
 def test_grouped_heads_share_keys() -> None:
     key, value = KEY[:, :2], VALUE[:, :2]
-    _, wanted = scaled_dot_product_attention(QUERY, key, value, enable_gqa=True, need_weights=True)
-    _, lse = tiled_attention(QUERY, key, value, enable_gqa=True, need_lse=True)
+    _, wanted = attention_with_weights(QUERY, key, value, enable_gqa=True)
+    _, lse = tiled_attention_with_lse(QUERY, key, value, enable_gqa=True)
     assert_close(weights_of_rows(QUERY, key, lse, enable_gqa=True), wanted)
 
 
 def test_a_row_with_nothing_allowed_is_zeros() -> None:
     mask = torch.zeros(7, 11, dtype=torch.bool)
-    _, lse = tiled_attention(QUERY, KEY, VALUE, mask, need_lse=True)
+    _, lse = tiled_attention_with_lse(QUERY, KEY, VALUE, mask)
     assert (weights_of_rows(QUERY, KEY, lse, mask) == 0).all()
 
 
 def test_numpy_and_half_precision() -> None:
     query, key, value = (x.numpy() for x in (QUERY, KEY, VALUE))
-    lse = tiled_attention(query, key, value, need_lse=True)[1]
-    wanted = scaled_dot_product_attention(query, key, value, need_weights=True)[1]
+    lse = tiled_attention_with_lse(query, key, value)[1]
+    wanted = attention_with_weights(query, key, value)[1]
     np.testing.assert_allclose(weights_of_rows(query, key, lse), wanted, rtol=1e-12)
     half = [x.to(torch.bfloat16) for x in (QUERY, KEY, VALUE)]
-    half_lse = tiled_attention(half[0], half[1], half[2], need_lse=True)[1]
+    half_lse = tiled_attention_with_lse(half[0], half[1], half[2])[1]
     got = weights_of_rows(half[0], half[1], half_lse)
     assert got.dtype == torch.bfloat16
     assert_close(got.double(), QUERY.new_tensor(wanted), rtol=0.05, atol=0.02)

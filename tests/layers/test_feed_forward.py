@@ -131,7 +131,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "activation": (
         lambda: make("swiglu"),
         ValueError,
-        "activation: got 'swiglu', wanted one of ('relu', 'gelu', 'gelu_tanh', 'silu')",
+        "activation: got 'swiglu', wanted one of ('relu', 'relu_squared', ",
     ),
     "dropout": (
         lambda: make(dropout_p=1.0),

@@ -7,11 +7,13 @@ import itertools
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 from companion.cache import KVCache
@@ -19,9 +21,6 @@ from companion.layers import MultiHeadAttention, ProjectedMemory
 from companion.positions import alibi_bias, rotary_frequencies, rotate
 from tests import oracle
 from tests.oracle import as_numpy, assert_matches
-
-if TYPE_CHECKING:
-    from typing import assert_type
 
 B, H, G, D, E, Q, K = 2, 6, 3, 4, 10, 5, 7
 KEY_DIM, VALUE_DIM = 11, 13
@@ -168,26 +167,21 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", LAYERS)
-def test_self_attention_is_the_loops(kind: str, call: str) -> None:
-    check(make(**LAYERS[kind]), draw(B, Q, E), **CALLS[call])
-
-
-@pytest.mark.parametrize("kind", LAYERS)
-def test_cross_attention_is_the_loops(kind: str) -> None:
+def test_attention_is_the_loops(kind: str) -> None:
+    for call in CALLS.values():
+        check(make(**LAYERS[kind]), draw(B, Q, E), **call)
     layer = make(**LAYERS[kind], key_dim=KEY_DIM, value_dim=VALUE_DIM)
     arrays = draw(B, Q, E), draw(B, K, KEY_DIM), draw(B, K, VALUE_DIM)
     check(layer, *arrays)
     check(layer, *arrays, attn_mask=keep(Q, K), is_causal=True)
 
 
-@pytest.mark.parametrize("q", [1, 7, 0])
-@pytest.mark.parametrize("k", [1, 5, 0])
-def test_lengths(q: int, k: int) -> None:
+def test_lengths() -> None:
     layer = make(num_kv_heads=G)
-    check(layer, draw(B, q, E), draw(B, k, E))
-    check(layer, draw(B, q, E), is_causal=True)
+    for q, k in ((1, 1), (1, 5), (7, 1), (7, 5), (0, 5), (7, 0), (0, 0)):
+        check(layer, draw(B, q, E), draw(B, k, E))
+        check(layer, draw(B, q, E), is_causal=True)
 
 
 def test_positions_turn_queries_and_keys() -> None:
@@ -218,31 +212,32 @@ def test_rotary_takes_what_turns_heads(interleaved: bool) -> None:
     torch.testing.assert_close(layer(x), expected)
 
 
-def test_random_layers_on_random_shapes() -> None:
-    generator = np.random.default_rng(11)
-
-    def one_of(*choices: Any) -> Any:
-        return choices[generator.integers(len(choices))]
-
-    for _ in range(150):
-        b, q, k, groups, repeats = generator.integers(1, [3, 6, 6, 4, 4]).tolist()
-        options = {
-            "num_kv_heads": groups,
-            "head_dim": one_of(2, 4, 6),
-            "bias": one_of(True, False),
-            "qk_norm": one_of(True, False),
-            "rotary": one_of(True, False),
-            "window": one_of(None, 1, 2, (1, 1), (0, 3)),
-            "softcap": one_of(None, 2.0),
-            "sinks": one_of(True, False),
-        }
-        layer = MultiHeadAttention(3, groups * repeats, **options).double()
-        for parameter in layer.parameters():
-            torch.nn.init.normal_(parameter)
-        k = q if (own := one_of(True, False)) else k
-        arrays = (draw(b, q, 3), *(() if own else (draw(b, k, 3, seed=1),)))
-        mask = one_of(None, keep(q, k), keep(b, 1, 1, k), draw(groups * repeats, 1, k))
-        check(layer, *arrays, attn_mask=mask, is_causal=one_of(True, False))
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(
+    sizes=st.tuples(*(st.integers(1, n) for n in (2, 5, 5, 3, 3))),
+    options=st.fixed_dictionaries({
+        "head_dim": st.sampled_from([2, 4, 6]), "bias": st.booleans(), "qk_norm": st.booleans(),
+        "rotary": st.booleans(), "window": st.sampled_from([None, 1, 2, (1, 1), (0, 3)]),
+        "softcap": st.sampled_from([None, 2.0]), "sinks": st.booleans(),
+    }),
+    own=st.booleans(), mask=st.sampled_from(["none", "rows", "padding", "bias"]),
+    is_causal=st.booleans(),
+)  # fmt: skip
+def test_any_layer_is_the_loops(
+    sizes: tuple[int, ...], options: dict[str, Any], own: bool, mask: str, is_causal: bool
+) -> None:
+    b, q, k, groups, repeats = sizes
+    layer = MultiHeadAttention(3, groups * repeats, num_kv_heads=groups, **options).double()
+    for parameter in layer.parameters():
+        torch.nn.init.normal_(parameter)
+    k = q if own else k
+    arrays = (draw(b, q, 3), *(() if own else (draw(b, k, 3, seed=1),)))
+    masks = {
+        "none": None, "rows": keep(q, k), "padding": keep(b, 1, 1, k),
+        "bias": draw(groups * repeats, 1, k),
+    }  # fmt: skip
+    check(layer, *arrays, attn_mask=masks[mask], is_causal=is_causal)
 
 
 # Torch's own module
@@ -273,9 +268,15 @@ def twins(bias: bool, **dims: Any) -> tuple[torch.nn.MultiheadAttention, MultiHe
     return module, layer
 
 
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("dims", [{}, {"key_dim": 5, "value_dim": 7}], ids=["", "widths"])
-@pytest.mark.parametrize("kind", [None, "mask", "float", "padding"])
+@pytest.mark.parametrize(
+    ("kind", "dims", "bias"),
+    [
+        (None, {}, True),
+        ("mask", {"key_dim": 5, "value_dim": 7}, False),
+        ("float", {}, False),
+        ("padding", {"key_dim": 5, "value_dim": 7}, True),
+    ],
+)
 def test_torchs_module_agrees(kind: str | None, dims: dict[str, int], bias: bool) -> None:
     module, layer = twins(bias, **dims)
     query = draw(B, Q, 12).requires_grad_()
@@ -305,8 +306,8 @@ def test_torchs_module_agrees(kind: str | None, dims: dict[str, int], bias: bool
     )
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_torchs_module_agrees_on_causal_self_attention(bias: bool) -> None:
+def test_torchs_module_agrees_on_causal_self_attention() -> None:
+    bias = True
     module, layer = twins(bias)
     x = draw(B, Q, 12)
     mask = torch.nn.Transformer.generate_square_subsequent_mask(Q, dtype=float64)
@@ -352,7 +353,7 @@ def test_without_places_a_permuted_sequence_gives_a_permuted_output() -> None:
         assert not torch.allclose(layer(x[:, order]), layer(x)[:, order])
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", ["norm, then rotary", "all"])
 def test_the_sequence_as_its_own_memory_is_self_attention(kind: str) -> None:
     layer, x = make(**LAYERS[kind]), draw(B, Q, E)
     for memory in (x, layer.project_memory(x), layer.project_memory(x, x)):
@@ -415,6 +416,7 @@ CACHES: dict[str, list[tuple[int | None, int | None]]] = {
     "all": [(None, K), (4, None), (6, K), (K, None)],
 }
 CASES = [(kind, window, max_len) for kind, made in CACHES.items() for window, max_len in made]
+SOME = [("rotary", None, K), ("window", 3, K), ("all", 4, None)]
 
 
 def fresh(layer: MultiHeadAttention, window: int | None, max_len: int | None) -> KVCache:
@@ -471,7 +473,7 @@ def test_cached_steps_are_one_pass_at_every_split(
 
 
 @pytest.mark.parametrize("is_causal", [True, False])
-@pytest.mark.parametrize(("kind", "window", "max_len"), CASES)
+@pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
 def test_padded_prompts_go_on_as_they_would_alone(
     kind: str, window: int | None, max_len: int | None, is_causal: bool
 ) -> None:
@@ -503,7 +505,7 @@ def test_padded_prompts_go_on_as_they_would_alone(
             torch.testing.assert_close(output[b, 0], alone[b][length + step])
 
 
-@pytest.mark.parametrize(("kind", "window", "max_len"), CASES)
+@pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
 def test_a_finished_sequence_stays_as_it_was(
     kind: str, window: int | None, max_len: int | None
 ) -> None:
@@ -553,7 +555,7 @@ def test_a_prefix_may_look_both_ways_and_what_follows_back() -> None:
 
 
 @pytest.mark.parametrize("lengths", [None, [3, 1]])
-@pytest.mark.parametrize(("kind", "window", "max_len"), CASES)
+@pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
 def test_beams_are_chosen_among(
     kind: str, window: int | None, max_len: int | None, lengths: list[int] | None
 ) -> None:
@@ -650,7 +652,7 @@ def test_weights_are_not_kept() -> None:
 # Where it runs
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", ["norm, then rotary", "softcap", "sinks", "all"])
 def test_gradients(kind: str) -> None:
     layer = make(**LAYERS[kind], key_dim=KEY_DIM)
     x, memory, value = draw(1, 3, E), draw(1, 5, KEY_DIM), draw(1, 5, E)
@@ -666,7 +668,7 @@ def test_gradients(kind: str) -> None:
     assert torch.autograd.gradcheck(call, leaves, fast_mode=True)
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", ["plain", "all"])
 def test_meta_tensors_have_shapes(kind: str) -> None:
     with torch.device("meta"):
         layer = MultiHeadAttention(E, H, head_dim=D, **LAYERS[kind])
@@ -680,7 +682,7 @@ def test_meta_tensors_have_shapes(kind: str) -> None:
     assert layer(x).shape == (B, Q, E)
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", ["plain", "all"])
 def test_autocast(kind: str) -> None:
     layer, x = MultiHeadAttention(E, H, head_dim=D, **LAYERS[kind]), draw(B, Q, E).float()
     expected = layer(x, is_causal=True)
@@ -717,10 +719,9 @@ def test_torch_compiles_it_in_one_piece() -> None:
     torch.testing.assert_close(compiled(x, is_causal=True), layer(x, is_causal=True))
 
 
-@pytest.mark.parametrize("kind", LAYERS)
-def test_the_weights_survive_a_state_dict(kind: str) -> None:
-    layer, x = make(**LAYERS[kind]), draw(B, Q, E)
-    other = MultiHeadAttention(E, H, head_dim=D, **LAYERS[kind]).double()
+def test_the_weights_survive_a_state_dict() -> None:
+    layer, x = make(**LAYERS["all"]), draw(B, Q, E)
+    other = MultiHeadAttention(E, H, head_dim=D, **LAYERS["all"]).double()
     other.load_state_dict(layer.state_dict())
     assert torch.equal(layer(x), other(x))
 
@@ -736,7 +737,7 @@ def test_the_names_of_the_weights() -> None:
     assert sinks.tolist() == [0.0] * 5
 
 
-# Wrong calls
+# Wrong calls that no term of a contract describes
 
 
 x, memory = draw(B, Q, E), draw(B, K, E)
@@ -750,131 +751,31 @@ def cached(layer: MultiHeadAttention, *, window: int | None = None, **options: A
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "embed_dim": (
-        lambda: MultiHeadAttention(0, 1),
-        ValueError,
-        "embed_dim: got 0, wanted at least",
-    ),
-    "num_heads": (
-        lambda: MultiHeadAttention(4, 0),
-        ValueError,
-        "num_heads: got 0, wanted at least",
-    ),
     "heads": (
         lambda: MultiHeadAttention(10, 3),
         ValueError,
         "num_heads: got 3, wanted a divisor of embed_dim, 10, or a head_dim",
     ),
-    "float": (
-        lambda: MultiHeadAttention(10, 2.0),  # type: ignore[arg-type]
-        TypeError,
-        "num_heads: got float, wanted a whole number",
-    ),
-    "head_dim": (lambda: make(head_dim=0), ValueError, "head_dim: got 0, wanted at least 1"),
     "groups": (
         lambda: make(num_kv_heads=4),
         ValueError,
         "num_kv_heads: got 4, wanted a divisor of num_heads, 6",
     ),
-    "no groups": (lambda: make(num_kv_heads=0), ValueError, "num_kv_heads: got 0, wanted at least"),
-    "key_dim": (lambda: make(key_dim=0), ValueError, "key_dim: got 0, wanted at least 1"),
-    "value_dim": (lambda: make(value_dim=-1), ValueError, "value_dim: got -1, wanted at least 1"),
-    "dropout": (
-        lambda: make(dropout_p=1.0),
-        ValueError,
-        "dropout_p: got 1.0, wanted at least 0 and below 1",
-    ),
-    "softcap": (
-        lambda: make(softcap=0.0),
-        ValueError,
-        "softcap: got 0.0, wanted a number above 0",
-    ),
-    "softcap not finite": (
-        lambda: make(softcap=math.inf),
-        ValueError,
-        "softcap: got inf, wanted a finite number",
-    ),
-    "probability type": (
-        lambda: make(dropout_p=None),
-        TypeError,
-        "dropout_p: got NoneType, wanted a finite number",
-    ),
-    "bias": (lambda: make(bias="no"), TypeError, "bias: got 'no', wanted True or False"),
-    "a switch for a number": (
-        lambda: make(head_dim=True),
-        TypeError,
-        "head_dim: got bool, wanted a whole number",
-    ),
-    "places in a number": (
-        lambda: make()(x, positions=3),  # type: ignore[call-overload]
-        TypeError,
-        "positions: got int, wanted a tensor, or None",
-    ),
-    "is_causal": (
-        lambda: make()(x, is_causal="no"),  # type: ignore[call-overload]
-        TypeError,
-        "is_causal: got 'no', wanted True or False",
-    ),
-    "softcap type": (
-        lambda: make(softcap="1"),
-        TypeError,
-        "softcap: got '1', wanted a finite number, or None",
-    ),
     "window": (lambda: make(window=0), ValueError, "window: got 0, wanted at least 1"),
-    "window type": (
-        lambda: make(window=2.5),
-        TypeError,
-        "window: got float, wanted a whole number",
-    ),
     "window pair": (
         lambda: make(window=(1, -1)),
         ValueError,
         "window: got (1, -1), wanted at least 1, or a pair from 0 on",
-    ),
-    "window triple": (
-        lambda: make(window=(1, 1, 1)),
-        TypeError,
-        "window: got tuple, wanted a whole number or a pair, or None",
-    ),
-    "rotary": (
-        lambda: make(rotary="yes"),
-        TypeError,
-        "rotary: got 'yes', wanted a function or True or False, or None",
     ),
     "odd rotary": (
         lambda: make(rotary=True, head_dim=5),
         ValueError,
         "head_dim: got 5, wanted an even number for rotary=True",
     ),
-    "function": (
-        lambda: make(attention_fn=None),
-        TypeError,
-        "attention_fn: got NoneType, wanted a function",
-    ),
-    "width": (
-        lambda: plain(x[..., :3]),
-        ValueError,
-        "query: got embed_dim = 3 in shape (2, 5, 3), wanted 10 as in the MultiHeadAttention",
-    ),
-    "rank": (
-        lambda: plain(x[0, 0]),
-        ValueError,
-        "query: got shape (10,), wanted (..., q, embed_dim)",
-    ),
-    "key width": (
-        lambda: mixed(x, x),
-        ValueError,
-        "key: got key_dim = 10 in shape (2, 5, 10), wanted 11 as in the MultiHeadAttention",
-    ),
     "value width": (
         lambda: mixed(x, draw(B, K, KEY_DIM)),
         ValueError,
         "value: got None, wanted values of value_dim, 13, where key has 11",
-    ),
-    "values": (
-        lambda: plain(x, memory, memory[:, :3]),
-        ValueError,
-        "value: got k = 3 in shape (2, 3, 10), wanted 7 as in key",
     ),
     "no memory": (
         lambda: mixed(x),
@@ -892,71 +793,20 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "value: got one beside a projected memory, wanted None",
     ),
-    "batch": (
-        lambda: plain(x, draw(3, K, E)),
-        ValueError,
-        "key: got leading axes (3,), wanted ones that broadcast with (2,)",
-    ),
     "projected heads": (
         lambda: plain(x, ProjectedMemory(projected.key[:, :3], projected.value[:, :3])),
         ValueError,
-        "key: got num_kv_heads = 3 in shape (2, 3, 7, 4), wanted 6 as in the MultiHeadAttention",
+        "key: got shape (2, 3, 7, 4), wanted (..., g, k, d) (6, 7, 4)",
     ),
     "projected width": (
         lambda: plain(x, ProjectedMemory(projected.key, projected.value[..., :3])),
         ValueError,
-        "value: got head_dim = 3 in shape (2, 6, 7, 3), wanted 4 as in the MultiHeadAttention",
+        "value: got shape (2, 6, 7, 3), wanted (..., g, k, d) (6, 7, 4)",
     ),
     "short mask": (
         lambda: plain(x, attn_mask=keep(Q, 4)),
         ValueError,
         "attn_mask: got shape (5, 4), wanted (..., 5): a mask covers every key, cached ones too",
-    ),
-    "short mask in a window": (
-        lambda: near(x, attn_mask=keep(Q, 1)),
-        ValueError,
-        "attn_mask: got shape (5, 1), wanted (..., 5): a mask covers every key, cached ones too",
-    ),
-    "mask heads": (
-        lambda: plain(x, attn_mask=keep(B, Q, Q)),
-        ValueError,
-        "attn_mask: got num_heads = 2 in shape (2, 5, 5), wanted 6 as in the "
-        "MultiHeadAttention; a mask for each sequence needs an axis for its heads, mask[:, None]",
-    ),
-    "mask dtype": (
-        lambda: plain(x, attn_mask=keep(Q, Q).int()),
-        TypeError,
-        "attn_mask: got dtype torch.int32, wanted bool (True = may attend)",
-    ),
-    "dtype": (
-        lambda: plain(x.float()),
-        TypeError,
-        "query: got dtype torch.float32, wanted torch.float64, the layer's",
-    ),
-    "key dtype": (
-        lambda: plain(x, memory.float()),
-        TypeError,
-        "key: got dtype torch.float32, wanted torch.float64, the layer's",
-    ),
-    "integers": (
-        lambda: plain(x.long()),
-        TypeError,
-        "query: got dtype torch.int64, wanted a real floating dtype",
-    ),
-    "device": (
-        lambda: plain(x.to("meta")),
-        ValueError,
-        "query: got device meta, wanted cpu, where the layer is",
-    ),
-    "library": (
-        lambda: plain(x.numpy()),  # type: ignore[call-overload]
-        TypeError,
-        "query: got an array of numpy, wanted a tensor",
-    ),
-    "positions": (
-        lambda: make(rotary=True)(x, positions=torch.arange(4)),
-        ValueError,
-        "positions: got ",
     ),
     "cache beside key": (
         lambda: plain(x, memory, cache=fresh(plain, None, K)),
@@ -965,7 +815,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "a memory is projected once by `project_memory`",
     ),
     "cache type": (
-        lambda: plain(x, cache={}),  # type: ignore[call-overload]
+        lambda: plain(x, cache={}),
         TypeError,
         "cache: got dict, wanted a KVCache",
     ),
@@ -984,11 +834,6 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "cache: got dtype torch.float32, wanted torch.float64, query's",
     ),
-    "cache overflow": (
-        lambda: plain(draw(B, K + 1, E), cache=fresh(plain, None, K)),
-        ValueError,
-        "key: got 8 tokens after 0, wanted at most 7 in all, the cache's max_len",
-    ),
     "small ring": (
         lambda: cached(near, window=2),
         ValueError,
@@ -1005,20 +850,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "is_causal: got False with a cache, wanted True: the window of the layer wants "
         "1 keys that are still to come",
     ),
-    "cached mask": (
-        lambda: cached(near, window=3, attn_mask=keep(Q, 3)),
-        ValueError,
-        "attn_mask: got shape (5, 3), wanted (..., 5): a mask covers every key, cached ones too",
-    ),
     "lengths": (
         lambda: plain(x, lengths=torch.ones(B, dtype=torch.int64)),
         ValueError,
         "lengths: got some without a cache, wanted None and a padding mask",
-    ),
-    "lengths dtype": (
-        lambda: cached(plain, lengths=torch.ones(B)),
-        TypeError,
-        "lengths: got dtype torch.float32, wanted an integer dtype",
     ),
 }
 
@@ -1037,11 +872,3 @@ def test_a_refused_call_leaves_the_cache_alone() -> None:
     with pytest.raises(TypeError, match=r"^lengths"):
         near(x, cache=cache, lengths=torch.ones(B))
     assert (cache.length, cache.key_positions.tolist()) == (0, [])
-
-
-if TYPE_CHECKING:
-
-    def overloads_tell_type_checkers_what_comes_back(x: Tensor, layer: MultiHeadAttention) -> None:
-        assert_type(layer(x, attn_mask=x, is_causal=True), Tensor)
-        assert_type(layer(x, layer.project_memory(x)), Tensor)
-        assert_type(layer(x, x, x, need_weights=True), tuple[Tensor, Tensor])

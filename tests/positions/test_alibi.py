@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -42,11 +39,11 @@ def plain_bias(heads: int, queries: int, keys: int, offset: int = 0) -> Float:
     return result
 
 
-@pytest.mark.parametrize("heads", [1, 2, 3, 5, 6, 7, 8, 12, 16, 31, 32, 40, 63, 64])
-def test_slopes(xp: Any, heads: int) -> None:
-    actual = alibi_slopes(heads, like=xp.ones(1, dtype=xp.float64))
-    assert actual.dtype == xp.float64
-    assert_matches(actual, plain_slopes(heads))
+def test_slopes(xp: Any) -> None:
+    for heads in [1, 2, 3, 5, 6, 7, 8, 12, 16, 31, 32, 40, 63, 64]:
+        actual = alibi_slopes(heads, like=xp.ones(1, dtype=xp.float64))
+        assert actual.dtype == xp.float64
+        assert_matches(actual, plain_slopes(heads))
 
 
 def test_slopes_that_the_paper_names() -> None:
@@ -61,23 +58,24 @@ def test_slopes_that_the_paper_names() -> None:
 LENGTHS = [(1, 1), (1, 7), (5, 7), (7, 5), (7, 7), (63, 5), (5, 63), (0, 3), (3, 0)]
 
 
-@pytest.mark.parametrize("offset", [0, 2, 9, -3])
-@pytest.mark.parametrize(("q", "k"), LENGTHS)
-def test_bias(xp: Any, q: int, k: int, offset: int) -> None:
-    actual = alibi_bias(3, q, k, offset=offset, like=xp.ones(1, dtype=xp.float64))
-    assert actual.dtype == xp.float64
-    assert_matches(actual, plain_bias(3, q, k, offset))
+def test_bias(xp: Any) -> None:
+    for q, k in LENGTHS:
+        for offset in [0, 2, 9, -3]:
+            actual = alibi_bias(3, q, k, offset=offset, like=xp.ones(1, dtype=xp.float64))
+            assert actual.dtype == xp.float64
+            assert_matches(actual, plain_bias(3, q, k, offset))
 
 
-@pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 5)])
-def test_the_leading_axes_are_those_of_the_offset(xp: Any, shape: tuple[int, ...]) -> None:
-    offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
-    for dtype in (xp.int32, xp.int64):
-        offset = xp.asarray(offsets, dtype=dtype)
-        actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
-        assert tuple(actual.shape) == (*shape, 3, 5, 7)
-        for position in np.ndindex(*shape):
-            assert_matches(actual[(*position, ...)], plain_bias(3, 5, 7, int(offsets[position])))
+def test_the_leading_axes_are_those_of_the_offset(xp: Any) -> None:
+    for shape in [(), (2,), (2, 1), (2, 5)]:
+        offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+        for dtype in (xp.int32, xp.int64):
+            offset = xp.asarray(offsets, dtype=dtype)
+            actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+            assert tuple(actual.shape) == (*shape, 3, 5, 7)
+            for position in np.ndindex(*shape):
+                expected = plain_bias(3, 5, 7, int(offsets[position]))
+                assert_matches(actual[(*position, ...)], expected)
 
 
 def test_one_length_means_a_square() -> None:
@@ -123,13 +121,13 @@ def test_the_bias_is_a_mask_for_attention(xp: Any) -> None:
     assert_matches(sdpa(*map(xp.asarray, (query, key, value)), mask, **options), expected)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_the_dtype_is_that_of_like_but_at_least_float32(torch: ModuleType, dtype: str) -> None:
-    like = torch.ones(1, dtype=getattr(torch, dtype))
-    wanted = torch.float64 if dtype == "float64" else torch.float32
-    bias = alibi_bias(8, 1, 2000, like=like)
-    assert bias.dtype == alibi_slopes(8, like=like).dtype == wanted
-    assert (bias.diff() < 0).all()  # bfloat16 would see steps beyond 256
+def test_the_dtype_is_that_of_like_but_at_least_float32(torch: ModuleType) -> None:
+    for dtype in ["float16", "bfloat16", "float32", "float64"]:
+        like = torch.ones(1, dtype=getattr(torch, dtype))
+        wanted = torch.float64 if dtype == "float64" else torch.float32
+        bias = alibi_bias(8, 1, 2000, like=like)
+        assert bias.dtype == alibi_slopes(8, like=like).dtype == wanted
+        assert (bias.diff() < 0).all()  # bfloat16 would see steps beyond 256
 
 
 def test_the_dtype_without_a_floating_like(torch: ModuleType) -> None:
@@ -150,39 +148,3 @@ def test_biases_live_where_like_does(torch: ModuleType) -> None:
 
 
 floats: Any = np.ones(3)
-WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "heads": (lambda: alibi_slopes(0), ValueError, "num_heads: got 0, wanted at least 1"),
-    "slopes": (lambda: alibi_slopes(2.0), TypeError, "num_heads: got float, wanted a whole"),  # type: ignore[arg-type]
-    "bias": (lambda: alibi_bias(0, 5), ValueError, "num_heads: got 0, wanted at least 1"),
-    "q_len": (lambda: alibi_bias(2, -1), ValueError, "q_len: got -1, wanted at least 0"),
-    "k_len": (lambda: alibi_bias(2, 1, -2), ValueError, "k_len: got -2, wanted at least 0"),
-    "float": (lambda: alibi_bias(2, 1.0), TypeError, "q_len: got float, wanted a whole number"),  # type: ignore[arg-type]
-    "offset": (
-        lambda: alibi_bias(2, 1, offset=0.5),  # type: ignore[arg-type]
-        TypeError,
-        "offset: got float, wanted a whole number",
-    ),
-    "no offset": (
-        lambda: alibi_bias(2, 1, offset=None),  # type: ignore[arg-type]
-        TypeError,
-        "offset: got NoneType, wanted a whole number or an array",
-    ),
-    "offsets": (
-        lambda: alibi_bias(2, 1, offset=floats),
-        TypeError,
-        "offset: got dtype float64, wanted an integer dtype",
-    ),
-    "like": (lambda: alibi_slopes(2, like=math), TypeError, "like: got module, wanted an array"),  # type: ignore[arg-type]
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_calls_say_what_is_wrong(case: str) -> None:
-    call, error, message = WRONG[case]
-    with pytest.raises(error, match="^" + re.escape(message)):
-        call()
-
-
-def test_offset_and_like_come_from_one_library(torch: ModuleType) -> None:
-    with pytest.raises(TypeError, match=r"^like: got an array of torch, wanted one of numpy"):
-        alibi_bias(2, 2, offset=np.arange(3), like=torch.ones(1))

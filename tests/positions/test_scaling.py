@@ -99,21 +99,21 @@ CASES: dict[str, tuple[int, float, Any]] = {
 }
 
 
-@pytest.mark.parametrize("width", [2, 4, 10, 64])
-@pytest.mark.parametrize("base", [2, 10_000.0, 500_000.0])
-def test_frequencies(xp: Any, width: int, base: float) -> None:
-    actual = rotary_frequencies(width, base=base, like=xp.ones(1))
-    assert actual.dtype == xp.float64
-    assert_matches(actual, plain(width, base))
+def test_frequencies(xp: Any) -> None:
+    for width in [2, 4, 10, 64]:
+        for base in [2, 10_000.0, 500_000.0]:
+            actual = rotary_frequencies(width, base=base, like=xp.ones(1))
+            assert actual.dtype == xp.float64
+            assert_matches(actual, plain(width, base))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_rescalings(xp: Any, case: str) -> None:
-    width, base, scaling = CASES[case]
-    expected = FORMULAS[type(scaling)](width, base, scaling)
-    actual = rotary_frequencies(width, base=base, scaling=scaling, like=xp.ones(1))
-    assert actual.dtype == xp.float64
-    np.testing.assert_allclose(as_numpy(actual), expected, rtol=1e-12)
+def test_rescalings(xp: Any) -> None:
+    for case in CASES:
+        width, base, scaling = CASES[case]
+        expected = FORMULAS[type(scaling)](width, base, scaling)
+        actual = rotary_frequencies(width, base=base, scaling=scaling, like=xp.ones(1))
+        assert actual.dtype == xp.float64
+        np.testing.assert_allclose(as_numpy(actual), expected, rtol=1e-12)
 
 
 # Places and values that the formulas of Hugging Face's `modeling_rope_utils` gave in float32.
@@ -128,12 +128,12 @@ REFERENCE: dict[str, dict[int, float]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFERENCE)
-def test_values_of_another_library(case: str) -> None:
-    width, base, scaling = CASES[case]
-    actual = rotary_frequencies(width, base=base, scaling=scaling)
-    for i, expected in REFERENCE[case].items():
-        assert actual[i] == pytest.approx(expected, rel=5e-7)
+def test_values_of_another_library() -> None:
+    for case in REFERENCE:
+        width, base, scaling = CASES[case]
+        actual = rotary_frequencies(width, base=base, scaling=scaling)
+        for i, expected in REFERENCE[case].items():
+            assert actual[i] == pytest.approx(expected, rel=5e-7)
 
 
 def test_yarns_attention_factor_is_a_scale_of_the_scores() -> None:
@@ -162,17 +162,17 @@ def test_yarn_as_its_paper_prints_it_is_llama_3s_rule() -> None:
     np.testing.assert_array_equal(np.flatnonzero(differ), np.arange(21, 46))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_no_frequency_leaves_the_range_between_kept_and_divided(case: str) -> None:
-    width, base, scaling = CASES[case]
-    before = np.array(plain(width, base))
-    after = rotary_frequencies(width, base=base, scaling=scaling)
-    most = scaling.factor
-    if isinstance(scaling, Dynamic):
-        most = scaling.factor * max(scaling.length / scaling.original_length, 1)
-    assert (after <= before * (1 + 1e-12)).all()
-    assert (after >= before / most * (1 - 1e-12)).all()
-    assert (np.diff(after) < 0).all()
+def test_no_frequency_leaves_the_range_between_kept_and_divided() -> None:
+    for case in CASES:
+        width, base, scaling = CASES[case]
+        before = np.array(plain(width, base))
+        after = rotary_frequencies(width, base=base, scaling=scaling)
+        most = scaling.factor
+        if isinstance(scaling, Dynamic):
+            most = scaling.factor * max(scaling.length / scaling.original_length, 1)
+        assert (after <= before * (1 + 1e-12)).all()
+        assert (after >= before / most * (1 - 1e-12)).all()
+        assert (np.diff(after) < 0).all()
 
 
 def test_yarn_where_all_or_none_turn_fast() -> None:
@@ -186,18 +186,15 @@ def test_dynamic_leaves_a_single_pair_alone() -> None:
     assert_matches(rotary_frequencies(2, scaling=Dynamic(2.0, 8, 64)), [1.0])
 
 
-@pytest.mark.parametrize(
-    ("factor", "mscale", "expected"),
-    [
+def test_yarns_attention_factor() -> None:
+    for factor, mscale, expected in [
         (1.0, 1.0, 1.0),
         (16.0, 1.0, 1.2772588722239782),
         (40.0, 0.707, 1.2608037775),
         (8.0, 0.0, 1.0),
-    ],
-)
-def test_yarns_attention_factor(factor: float, mscale: float, expected: float) -> None:
-    scaling = Yarn(factor, 4096, mscale=mscale)
-    assert scaling.attention_factor == pytest.approx(expected, rel=1e-7)
+    ]:
+        scaling = Yarn(factor, 4096, mscale=mscale)
+        assert scaling.attention_factor == pytest.approx(expected, rel=1e-7)
 
 
 def test_the_other_rescalings_leave_the_temperature_alone() -> None:
@@ -214,52 +211,47 @@ def test_rescalings_are_values() -> None:
     assert longer == Dynamic(1.0, 8, 16)
 
 
-@pytest.mark.parametrize("scaling", [None, *(scaling for _, _, scaling in CASES.values())])
-def test_frequencies_live_where_like_does(torch: ModuleType, scaling: Any) -> None:
-    meta = rotary_frequencies(8, scaling=scaling, like=torch.ones(1, device="meta"))
-    assert meta.device.type == "meta"
-    strict = pytest.importorskip("array_api_strict")
-    device = strict.Device("device1")
-    like = strict.ones(1, dtype=strict.float32, device=device)
-    assert rotary_frequencies(8, scaling=scaling, like=like).device == device
-    assert type(rotary_frequencies(8, scaling=scaling)) is np.ndarray
+def test_frequencies_live_where_like_does(torch: ModuleType) -> None:
+    for scaling in [None, *(scaling for _, _, scaling in CASES.values())]:
+        meta = rotary_frequencies(8, scaling=scaling, like=torch.ones(1, device="meta"))
+        assert meta.device.type == "meta"
+        strict = pytest.importorskip("array_api_strict")
+        device = strict.Device("device1")
+        like = strict.ones(1, dtype=strict.float32, device=device)
+        assert rotary_frequencies(8, scaling=scaling, like=like).device == device
+        assert type(rotary_frequencies(8, scaling=scaling)) is np.ndarray
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "odd": (lambda: rotary_frequencies(7), ValueError, "width: got 7, wanted at least 2 and even"),
-    "width": (lambda: rotary_frequencies(0), ValueError, "width: got 0, wanted at least 2"),
-    "float": (lambda: rotary_frequencies(4.0), TypeError, "width: got float, wanted a whole"),  # type: ignore[arg-type]
-    "base": (
-        lambda: rotary_frequencies(4, base=0.5),
+    "factor": (
+        lambda: Linear(0.5),
         ValueError,
-        "base: got 0.5, wanted a number above 1",
+        "factor: got 0.5, wanted at least 1",
     ),
-    "no base": (
-        lambda: rotary_frequencies(4, base="10000"),  # type: ignore[arg-type]
-        TypeError,
-        "base: got '10000', wanted a finite number",
+    "nan": (
+        lambda: Llama3(math.nan),
+        ValueError,
+        "factor: got nan, wanted a finite number",
     ),
-    "scaling": (
-        lambda: rotary_frequencies(4, scaling="yarn"),  # type: ignore[arg-type]
-        TypeError,
-        "scaling: got 'yarn', wanted a Linear or a Dynamic or a Yarn or a Llama3, or None",
+    "dynamic": (
+        lambda: Dynamic(0.0, 8, 8),
+        ValueError,
+        "factor: got 0.0, wanted at least 1",
     ),
-    "like": (lambda: rotary_frequencies(4, like=1), TypeError, "like: got int, wanted an array"),  # type: ignore[arg-type]
-    "factor": (lambda: Linear(0.5), ValueError, "factor: got 0.5, wanted at least 1"),
-    "nan": (lambda: Llama3(math.nan), ValueError, "factor: got nan, wanted a finite number"),
-    "no factor": (lambda: Yarn("4", 8), TypeError, "factor: got '4', wanted a finite number"),  # type: ignore[arg-type]
-    "dynamic": (lambda: Dynamic(0.0, 8, 8), ValueError, "factor: got 0.0, wanted at least 1"),
     "original": (
         lambda: Dynamic(1.0, 0, 8),
         ValueError,
         "original_length: got 0, wanted at least 1",
     ),
-    "length": (lambda: Dynamic(1.0, 8, -1), ValueError, "length: got -1, wanted at least 0"),
-    "lengths": (lambda: Dynamic(1.0, 8, 8.0), TypeError, "length: got float, wanted a whole"),  # type: ignore[arg-type]
-    "yarn's": (
-        lambda: Yarn(4.0, 4096.0),  # type: ignore[arg-type]
+    "length": (
+        lambda: Dynamic(1.0, 8, -1),
+        ValueError,
+        "length: got -1, wanted at least 0",
+    ),
+    "lengths": (
+        lambda: Dynamic(1.0, 8, 8.0),  # type: ignore[arg-type]
         TypeError,
-        "original_length: got float, wanted a whole number",
+        "length: got float, wanted a whole",
     ),
     "betas": (
         lambda: Yarn(4.0, 8, beta_fast=1.0, beta_slow=1.0),
@@ -271,16 +263,6 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "beta_slow: got 0.0, wanted a number above 0",
     ),
-    "no beta": (
-        lambda: Yarn(4.0, 8, beta_fast=None),  # type: ignore[arg-type]
-        TypeError,
-        "beta_fast: got NoneType, wanted a finite number",
-    ),
-    "mscale": (
-        lambda: Yarn(4.0, 8, mscale="1"),  # type: ignore[arg-type]
-        TypeError,
-        "mscale: got '1', wanted a finite number",
-    ),
     "low": (
         lambda: Llama3(low_freq_factor=0.0),
         ValueError,
@@ -291,21 +273,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "high_freq_factor: got 1.0, wanted a number above 1.0",
     ),
-    "no high": (
-        lambda: Llama3(high_freq_factor=None),  # type: ignore[arg-type]
-        TypeError,
-        "high_freq_factor: got NoneType, wanted a finite number",
-    ),
     "llama's": (
         lambda: Llama3(original_length=0),
         ValueError,
         "original_length: got 0, wanted at least 1",
-    ),
-    "endless": (lambda: Linear(math.inf), ValueError, "factor: got inf, wanted a finite number"),
-    "endless base": (
-        lambda: rotary_frequencies(4, base=math.inf),
-        ValueError,
-        "base: got inf, wanted a finite number",
     ),
 }
 

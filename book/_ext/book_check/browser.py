@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = f"Chromium is needed, and none of {', '.join(NAMES)} is installed"
 
 
 def find_browser() -> str | None:
     """Return the path of the browser, or None where none is installed."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
+    return next(filter(None, map(shutil.which, NAMES)), None)

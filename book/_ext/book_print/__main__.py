@@ -1,4 +1,4 @@
-"""`python -m book_print`: print the built site in two volumes, beside it and into it."""
+"""`python -m book_print`: print the built site in two volumes and a poster, and link them in it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from book_site.address import find_address
+from book_check.browser import MISSING, find_browser
 from book_site.contents import read_contents
+from book_site.repository import find_address
 
-from book_print.browser import NoBrowserError, find_program, laid_out, print_volumes, running
+from book_print.browser import laid_out, print_volumes, running
 from book_print.document import assemble
 from book_print.offer import offer
-from book_print.poster import make_poster, offer_poster
-from book_print.sheets import sheet_numbers
+from book_print.poster import make_poster
+from book_print.sheets import count_sheets
 from book_print.volumes import volumes
 
 
@@ -27,10 +28,8 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, help="where to write, as _build/pdf")
     parser.add_argument("--find", action="store_true", help="only see whether Chromium is here")
     given = parser.parse_args()
-    try:
-        find_program()
-    except NoBrowserError as error:
-        print(error, file=sys.stderr)
+    if find_browser() is None:
+        print(MISSING, file=sys.stderr)
         return 1
     if given.find:
         return 0
@@ -54,17 +53,19 @@ def _print(site: Path, toc: Path, folder: Path) -> int:
             print("The book does not fit its sheets:", *faults, sep="\n", file=sys.stderr)
             return 1
         printed = print_volumes(laid)
-        poster = make_poster(browser, site, folder)
+        poster = make_poster(browser, site)
     folder.mkdir(parents=True, exist_ok=True)
-    for volume in both:
-        pdf = printed[volume.name]
-        (folder / volume.file).write_bytes(pdf)
-        number = len(list(sheet_numbers(pdf)))
-        print(f"{folder / volume.file}: {number} sheets, {len(pdf) / 1e6:.1f} MB")
-    if poster is not None:
-        offer_poster(poster, site)
-        print(f"{poster}: one sheet, {poster.stat().st_size / 1e6:.1f} MB")
-    offer([(volume.title.lower(), folder / volume.file) for volume in both], site)
+    files = {folder / volume.file: printed[volume.name] for volume in both} | {
+        folder / name: pdf for name, pdf in poster.items()
+    }
+    for path, pdf in files.items():
+        path.write_bytes(pdf)
+        print(f"{path}: {count_sheets(pdf)} sheets, {len(pdf) / 1e6:.1f} MB")
+    books = {folder / volume.file: volume.title.lower() for volume in both}
+    offer(site, "book-pdf", "The book as PDF:", books)
+    if poster:
+        sheet = {folder / name: "all architectures on one sheet of A0" for name in poster}
+        offer(site, "book-poster", "To print:", sheet)
     print(f"The pages of {site} link them.")
     return 0
 

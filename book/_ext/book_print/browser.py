@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from book_check.browser import BROWSERS, find_browser
+from book_check.browser import find_browser
 
-from book_print.document import CONTENTS
-from book_print.fullness import ends_alone
-from book_print.links import is_page, page_of
+from book_print.links import page_of
 from book_print.sheets import sheets
 
 if TYPE_CHECKING:
@@ -33,12 +31,7 @@ _ASK = """ids => {
   const asked = document.createElement("nav");
   asked.id = "am-asked";
   asked.style = "position: absolute; top: 0; left: 0; font-size: 1px; color: transparent";
-  for (const id of ids) {
-    const link = document.createElement("a");
-    link.href = "#" + id;
-    link.textContent = ".";
-    asked.append(link);
-  }
+  asked.innerHTML = ids.map(id => `<a href="#${id}">.</a>`).join("");
   document.querySelector(".am-chapter")?.append(asked);
 }"""
 _ASK_NO_MORE = 'document.querySelector("#am-asked")?.remove()'
@@ -53,25 +46,8 @@ _NUMBER = """numbers => {
     place.textContent = numbers.all[place.dataset.amVolume]?.[place.dataset.amSheet] ?? "?";
   }
 }"""
-_TIGHTEN = 'ids => ids.forEach(id => document.getElementById(id).classList.add("am-tight"))'
 _ROUNDS = 4  # of numbers that move what they number
 _PATIENCE = 300_000  # milliseconds, for a busy machine
-
-
-class NoBrowserError(RuntimeError):
-    """No Chromium is installed."""
-
-
-def find_program() -> str:
-    """Return the Chromium of this machine.
-
-    Raises:
-        NoBrowserError: there is none.
-    """
-    program = find_browser()
-    if program is None:
-        raise NoBrowserError(f"Chromium prints the book, and none of {', '.join(BROWSERS)} is here")
-    return program
 
 
 @contextmanager
@@ -80,7 +56,7 @@ def running() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_program(), args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         yield browser
         browser.close()
 
@@ -133,9 +109,8 @@ def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page
 def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
     """Print documents that are laid out, with bookmarks and with tags for screen readers.
 
-    A first print shows which pages would end with a few lines on a sheet of their own: these are
-    set tighter. It also tells the numbers of sheets for the contents, and for references from one
-    document to another. If filling them in moves anything, they are filled in once more.
+    A first print tells the numbers of sheets, for the contents and for references from one document
+    to another. If filling them in moves anything, they are filled in once more.
 
     Args:
         laid: the documents, by the names of their volumes.
@@ -147,8 +122,8 @@ def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
         KeyError: a reference leads to a page that is in no volume.
         ValueError: the numbers do not come to rest.
     """
-    numbers = {name: _numbers(name, laid, tighten=True) for name in laid}
     for _ in range(_ROUNDS):
+        numbers = {name: _numbers(name, laid) for name in laid}
         for name, page in laid.items():
             page.evaluate(_NUMBER, {"own": numbers[name], "all": numbers})
         printed = {
@@ -159,22 +134,15 @@ def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
         }
         if all(sheets(pdf).items() <= numbers[name].items() for name, pdf in printed.items()):
             return printed
-        numbers = {name: _numbers(name, laid) for name in laid}
     raise ValueError("the numbers of sheets change whenever they are filled in")
 
 
-def _numbers(name: str, laid: Mapping[str, Page], *, tighten: bool = False) -> dict[str, int]:
+def _numbers(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
     """Return the sheets of a document's anchors, those that other documents ask for included."""
     page = laid[name]
     asked = {target for one in laid.values() for target in one.evaluate(_ASKED, name)}
     page.evaluate(_ASK, sorted(asked))
-    pdf = page.pdf(prefer_css_page_size=True)
-    found = sheets(pdf)
-    if tighten:
-        starts = {one: sheet for one, sheet in found.items() if is_page(one)}
-        if loose := ends_alone(pdf, {CONTENTS: 2, **starts}):
-            page.evaluate(_TIGHTEN, loose)
-            found = sheets(page.pdf(prefer_css_page_size=True))
+    found = sheets(page.pdf(prefer_css_page_size=True))
     page.evaluate(_ASK_NO_MORE)
     # What a volume leaves out of a page is where the page begins.
     return {target: found[page_of(target)] for target in asked} | found

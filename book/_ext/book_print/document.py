@@ -6,7 +6,6 @@ import copy
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from book_site.contents import Chapter
@@ -19,8 +18,6 @@ from book_print.volumes import Volume
 
 TITLE = "Attention, Measured"
 STYLE = Path(__file__).with_name("print.css")
-
-CONTENTS = "am-contents"  # the id of the table of contents, which begins on the second sheet
 
 _PICTURE = "figure svg[role=img]"
 
@@ -37,30 +34,14 @@ _DOCUMENT = """<!doctype html>
 <main class="bd-main"><div class="bd-content"><div class="bd-article-container">
 <article class="bd-article">
 {cover}
-{contents}
+<nav class="am-contents" aria-label="Contents"><h1>Contents</h1>
+{contents}</nav>
 {chapters}
 </article>
 </div></div></main>
 </body>
 </html>
 """
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A line of the table of contents.
-
-    Attributes:
-        target: the id that it leads to.
-        title: its words, as HTML.
-        level: 0 a part, which leads nowhere; 1 a chapter, 2 a section.
-        volume: the volume that it stands in, if it is another one.
-    """
-
-    target: str
-    title: str
-    level: int
-    volume: Volume | None = None
 
 
 def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> str:
@@ -99,11 +80,13 @@ def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> 
     return _DOCUMENT.format(
         title=f"{TITLE}: {volume.title}",
         name=volume.name,
-        styles="\n".join(_styles(pages)),
+        styles="\n".join(_styles(*next(iter(pages.items())))),
         style=STYLE.read_text(encoding="utf-8"),
         heads=_running_heads(volume, articles),
         cover=_cover(volume, _picture(site, volume, *others), address),
-        contents=_contents([*_entries(chapters, articles), *_listed(site, elsewhere, others)]),
+        contents="\n".join(
+            [*_contents(chapters, articles), *_contents_elsewhere(site, elsewhere, others)]
+        ),
         chapters="\n".join(
             _chapter(chapter, articles[chapter.name], number)
             for number, chapter in enumerate(chapters)
@@ -122,45 +105,55 @@ def _article(page: BeautifulSoup, name: str) -> Tag:
     return article
 
 
-def _styles(pages: dict[str, BeautifulSoup]) -> Iterator[str]:
-    """Yield the style sheets that the pages load, and the styles in their heads."""
-    seen: set[str] = set()
-    for name, page in pages.items():
-        for tag in page.select("head link[rel=stylesheet], head style"):
-            if tag.find_parent("noscript"):
-                continue
-            if tag.name == "link":
-                tag = page.new_tag(
-                    "link", rel="stylesheet", href=within(name, str(tag["href"])), media="all"
-                )
-            if str(tag) not in seen:
-                seen.add(str(tag))
-                yield str(tag)
+def _styles(name: str, page: BeautifulSoup) -> Iterator[str]:
+    """Yield the style sheets that a page loads, as every page does, and the styles in its head."""
+    for tag in page.select("head link[rel=stylesheet], head style"):
+        if not tag.find_parent("noscript"):
+            address = within(name, str(tag.get("href", "")))
+            link = f'<link rel="stylesheet" href="{address}" media="all">'
+            yield link if tag.name == "link" else str(tag)
 
 
-def _entries(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[Entry]:
+def _contents(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[str]:
+    """Yield the lines of the table of contents: parts, which lead nowhere, pages and sections."""
     part = ""
     for chapter in chapters:
         if chapter.part != part:
             part = chapter.part
-            yield Entry("", html.escape(part), 0)
+            yield f'<p class="am-part">{html.escape(part)}</p>'
         article = articles[chapter.name]
-        yield Entry(full_id(chapter.name), _heading(article, "h1"), 1)
+        yield _entry(full_id(chapter.name), _heading(article, "h1"), 1)
         for section in article.select("section[id]"):
             if section.find("h2", recursive=False):
-                yield Entry(str(section["id"]), _heading(section, "h2"), 2)
+                yield _entry(str(section["id"]), _heading(section, "h2"), 2)
 
 
-def _listed(site: Path, elsewhere: dict[str, Volume], others: Sequence[Volume]) -> Iterator[Entry]:
+def _entry(target: str, title: str, level: int) -> str:
+    return (
+        f'<a class="am-entry am-level-{level}" href="#{target}">'
+        f'<span>{title}</span><span class="am-sheet"></span></a>'
+    )
+
+
+def _contents_elsewhere(
+    site: Path, elsewhere: dict[str, Volume], others: Sequence[Volume]
+) -> Iterator[str]:
     """Yield the numbered chapters of other volumes: their numbers are missing in this one."""
     for other in others:
-        mine = [chapter for chapter in other.chapters if chapter.name in elsewhere]
-        numbered = [chapter for chapter in mine if chapter.numbered and not chapter.above]
+        numbered = [
+            one
+            for one in other.chapters
+            if one.name in elsewhere and one.numbered and not one.above
+        ]
         if numbered:
-            yield Entry("", f"In the {html.escape(other.called)}", 0)
+            yield f'<p class="am-part">In the {html.escape(other.called)}</p>'
         for chapter in numbered:
             title = _heading(_article(_page(site, chapter.name), chapter.name), "h1")
-            yield Entry(full_id(chapter.name), title, 1, other)
+            number = in_words(other, full_id(chapter.name)).partition(", ")[2]
+            yield (
+                '<p class="am-entry am-level-1 am-away">'
+                f"<span>{title}</span><span>{number}</span></p>"
+            )
 
 
 def _heading(part: Tag, name: str) -> str:
@@ -226,25 +219,3 @@ def _cover(volume: Volume, picture: str, address: str) -> str:
 they are on {site}. What moves there when you click or type stands still here.
 Text and figures: CC BY 4.0. Code: BSD 3-Clause.</p>
 </section>"""
-
-
-def _contents(entries: Sequence[Entry]) -> str:
-    lines = []
-    for entry in entries:
-        if entry.level == 0:
-            lines.append(f'<p class="am-part">{entry.title}</p>')
-        elif entry.volume is not None:
-            number = in_words(entry.volume, entry.target).partition(", ")[2]
-            lines.append(
-                f'<p class="am-entry am-level-{entry.level} am-away">'
-                f"<span>{entry.title}</span><span>{number}</span></p>"
-            )
-        else:
-            lines.append(
-                f'<a class="am-entry am-level-{entry.level}" href="#{entry.target}">'
-                f'<span>{entry.title}</span><span class="am-sheet"></span></a>'
-            )
-    return (
-        f'<nav class="am-contents" id="{CONTENTS}" aria-label="Contents">'
-        f"<h1>Contents</h1>{''.join(lines)}</nav>"
-    )

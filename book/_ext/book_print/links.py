@@ -41,15 +41,6 @@ def full_id(name: str, anchor: str = "") -> str:
     return f"{page}--{anchor}" if anchor else page
 
 
-def is_page(target: str) -> bool:
-    """Tell whether an id is that of a whole page.
-
-    >>> is_page("history-align"), is_page("history-align--eq-1")
-    (True, False)
-    """
-    return "--" not in target
-
-
 def page_of(target: str) -> str:
     """Return the id of the page that an id is on.
 

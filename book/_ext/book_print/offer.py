@@ -1,38 +1,48 @@
-"""The printed volumes within the site: pages link them when they are there."""
+"""What was printed, within the site: pages link it once it is there."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-_LINK = re.compile(r'(<div class="book-pdf">).*?(</div>)', flags=re.DOTALL)
 
-
-def offer(pdfs: Sequence[tuple[str, Path]], site: Path) -> int:
-    """Copy PDFs into the site, link them from pages with a `.book-pdf`, return their number.
+def offer(site: Path, place: str, before: str, files: Mapping[Path, str]) -> int:
+    """Copy files into the site, link them from the pages with a place for them.
 
     Args:
-        pdfs: what each of them is called, and where it is.
         site: the folder of the site.
+        place: the class of the element that the links fill.
+        before: what it says before the links.
+        files: what the link to each file says.
+
+    Returns:
+        The number of pages with links.
     """
-    for _, pdf in pdfs:
-        shutil.copyfile(pdf, site / pdf.name)
+    hole = re.compile(rf'(<div class="{place}">).*?(</div>)', flags=re.DOTALL)
+    for file in files:
+        shutil.copyfile(file, site / file.name)
     linking = 0
     for path in sorted(site.rglob("*.html")):
         text = path.read_text(encoding="utf-8")
         folder = path.relative_to(site).parent.as_posix()
-        links = ", ".join(_link(called, pdf, folder) for called, pdf in pdfs)
-        offered = f'<nav aria-label="PDF">The book as PDF: {links}</nav>'
-        linked = _LINK.sub(rf"\g<1>{offered}\g<2>", text)
+        links = ", ".join(
+            f'<a href="{posixpath.relpath(file.name, folder)}">{words}</a> ({_size(file)})'
+            for file, words in files.items()
+        )
+        linked, found = hole.subn(rf'\g<1><nav aria-label="PDF">{before} {links}</nav>\g<2>', text)
         if linked != text:
             path.write_text(linked, encoding="utf-8")
-        linking += "book-pdf" in linked
+        linking += bool(found)
     return linking
 
 
-def _link(called: str, pdf: Path, folder: str) -> str:
-    size = max(1, round(pdf.stat().st_size / 1e6))
-    return f'<a href="{posixpath.relpath(pdf.name, folder)}">{called}</a> ({size} MB)'
+def _size(file: Path) -> str:
+    """Return the size of a file in words.
+
+    Above one megabyte in whole ones, below in tenths.
+    """
+    size = file.stat().st_size / 1e6
+    return f"{size:.0f} MB" if size >= 1 else f"{max(size, 0.1):.1f} MB"

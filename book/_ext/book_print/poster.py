@@ -8,12 +8,10 @@ from __future__ import annotations
 import base64
 import html
 import json
-import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bs4 import BeautifulSoup, Tag
 
@@ -25,97 +23,70 @@ if TYPE_CHECKING:
 PAGE = "today/atlas.html"
 FILE = "attention-measured-atlas.pdf"
 
+_TITLE = "Attention in today's models"
 _SHEET = (1189, 841)  # millimetres of A0, on its side
 _PIXELS = 96 / 25.4
 _STYLE = Path(__file__).with_name("poster.css")
 _DRAWN = ("playables", "atlas.css")  # the style of the same drawings on the page
 _COLUMNS = range(6, 20)
+_FIGURE = 'figure[data-am-live="atlas"]'
 
 
-class PosterError(ValueError):
-    """The page of the atlas holds no architectures, or they do not fit a sheet."""
-
-
-@dataclass(frozen=True)
-class Card:
-    """What the poster shows of an architecture.
-
-    Attributes:
-        name: of the architecture.
-        year: that its file is stamped with.
-        pattern: of its layers, in words.
-        keeps: what it keeps of a text, in words.
-        row: what its row on the page opens into.
-    """
-
-    name: str
-    year: str
-    pattern: str
-    keeps: str
-    row: dict[str, Any]
-
-
-def make_poster(browser: Browser, site: Path, folder: Path) -> Path | None:
-    """Print the poster into a folder and return its file; None where the site has no atlas.
+def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
+    """Print the poster; return it by the name of its file, or nothing where the site has no atlas.
 
     Args:
         browser: a running Chromium.
         site: the built site.
-        folder: where to write.
 
     Raises:
-        PosterError: the page holds no architectures, or they do not fit a sheet.
+        ValueError: the page of the atlas has no architectures, or they do not fit a sheet.
     """
     source = site / PAGE
     if not source.is_file():
-        return None
+        return {}
     page = BeautifulSoup(source.read_text(encoding="utf-8"), "html.parser")
     cards = list(cards_of(page))
     if not cards:
-        raise PosterError(f"{PAGE} has no table of architectures")
+        raise ValueError(f"{PAGE} has no table of architectures")
+    about = _words(page.select_one(f"{_FIGURE} figcaption"))
     width, height = (round(side * _PIXELS) for side in _SHEET)
     view = browser.new_page(viewport={"width": width, "height": height})
     view.emulate_media(media="print", color_scheme="light")
-    try:
-        for columns in _COLUMNS:
-            view.set_content(document(cards, columns, _about(page), fonts(site)))
-            view.evaluate("document.fonts.ready.then(() => true)")
-            if view.evaluate("document.querySelector('main').scrollHeight") <= height:
-                break
-        else:
-            raise PosterError(f"{len(cards)} architectures do not fit a sheet")
-        pdf = view.pdf(prefer_css_page_size=True, print_background=True, tagged=True)
-    finally:
-        view.close()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_bytes(pdf)
-    return folder / FILE
+    for columns in _COLUMNS:
+        view.set_content(document(cards, columns, about, fonts(site)))
+        view.evaluate("document.fonts.ready.then(() => true)")
+        if view.evaluate("document.querySelector('main').scrollHeight") <= height:
+            pdf = view.pdf(prefer_css_page_size=True, print_background=True, tagged=True)
+            view.close()
+            return {FILE: pdf}
+    raise ValueError(f"{len(cards)} architectures do not fit a sheet")
 
 
-def cards_of(page: BeautifulSoup) -> Iterator[Card]:
-    """Yield what the page of the atlas says of each architecture."""
-    figure = page.select_one('figure[data-am-live="atlas"]')
+def cards_of(page: BeautifulSoup) -> Iterator[str]:
+    """Yield a card for each architecture of the atlas's page, as HTML."""
+    figure = page.select_one(_FIGURE)
     data = figure.find("script", type="application/json") if figure is not None else None
     if figure is None or data is None:
         return
     rows = json.loads(data.get_text())["rows"]
     for line, row in zip(figure.select("tbody tr"), rows, strict=True):
-        yield Card(
-            name=_words(line.select_one(".am-atlas-name span")),
-            year=_words(line.select_one(".am-atlas-name small")),
-            pattern=_words(line.select_one(".am-atlas-layers span")),
-            keeps=_words(line.select_one(".am-atlas-keeps")),
-            row=row,
+        name, year, pattern, keeps = (
+            html.escape(_words(line.select_one(f".am-atlas-{part}")))
+            for part in ("name span", "name small", "layers span", "keeps")
+        )
+        width, height = row["size"]
+        yield (
+            f"<section><h2>{name} <small>{year}</small></h2>"
+            f"<p><b>{pattern}</b>. Keeps {keeps}.</p>"
+            f'<svg class="am-atlas-drawing" viewBox="0 0 {width} {height}" role="img"'
+            f' aria-label="{html.escape(row["alt"])}">{elements(row["shapes"], "am-atlas-")}</svg>'
+            f"<p>{html.escape(row['unusual'])}</p></section>"
         )
 
 
 def _words(part: Tag | None) -> str:
     return "" if part is None else part.get_text().strip()
-
-
-def _about(page: BeautifulSoup) -> str:
-    """Return what the page says below its table."""
-    return _words(page.select_one('figure[data-am-live="atlas"] figcaption'))
 
 
 def fonts(site: Path) -> str:
@@ -129,52 +100,21 @@ def fonts(site: Path) -> str:
     )
 
 
-def document(cards: list[Card], columns: int, about: str, letters: str = "") -> str:
+def document(cards: list[str], columns: int, about: str, letters: str = "") -> str:
     """Return the sheet as a document.
 
     Args:
-        cards: the architectures.
+        cards: the architectures, as HTML.
         columns: how many stand side by side.
         about: a line below the title.
         letters: style that brings the fonts.
     """
-    body = "".join(map(_card, cards))
     drawn = files("bookkit").joinpath(*_DRAWN).read_text(encoding="utf-8")
-    style = drawn + _STYLE.read_text(encoding="utf-8")
+    style = letters + drawn + _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>Attention in today's models</title><style>{letters}{style}"
-        f"main{{--columns:{columns}}}</style></head>"
-        '<body><main class="am-live am-atlas"><header>'
-        f"<h1>Attention in today's models</h1><p>{html.escape(about)}</p></header>"
-        f'<div class="cards">{body}</div></main></body></html>'
+        f"<title>{_TITLE}</title><style>{style}main{{--columns:{columns}}}</style></head>"
+        f'<body><main class="am-live am-atlas"><header><h1>{_TITLE}</h1>'
+        f'<p>{html.escape(about)}</p></header><div class="cards">'
+        f"{''.join(cards)}</div></main></body></html>"
     )
-
-
-def _card(card: Card) -> str:
-    width, height = card.row["size"]
-    drawing = elements(card.row["shapes"], "am-atlas-")
-    return (
-        f"<section><h2>{html.escape(card.name)} <small>{html.escape(card.year)}</small></h2>"
-        f"<p><b>{html.escape(card.pattern)}</b>. Keeps {html.escape(card.keeps)}.</p>"
-        f'<svg class="am-atlas-drawing" viewBox="0 0 {width} {height}" role="img"'
-        f' aria-label="{html.escape(card.row["alt"])}">{drawing}</svg>'
-        f"<p>{html.escape(card.row['unusual'])}</p></section>"
-    )
-
-
-def offer_poster(pdf: Path, site: Path) -> None:
-    """Copy the poster into the site, and link it from the page of the atlas."""
-    (site / FILE).write_bytes(pdf.read_bytes())
-    path = site / PAGE
-    text = path.read_text(encoding="utf-8")
-    address = posixpath.relpath(FILE, posixpath.dirname(PAGE))
-    size = max(0.1, pdf.stat().st_size / 1e6)
-    link = (
-        '<div class="book-poster"><p>To print: <a href="' + address + '">all architectures on one'
-        f" sheet</a> (A0, PDF, {size:.1f} MB).</p></div>"
-    )
-    before, mark, after = text.partition('<div class="book-poster">')
-    if mark:
-        _, _, rest = after.partition("</div>")
-        path.write_text(before + link + rest, encoding="utf-8")

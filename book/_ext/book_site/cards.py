@@ -15,11 +15,9 @@ SIZE = (1200, 630)
 
 _FONTS = Path(__file__).parents[3] / "bookkit" / "fonts"
 _SIGNS = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf")  # for what ours lacks
-_PAPER, _INK, _MUTED = "#ffffff", "#16242e", "#4d5d68"
-_PETROL, _GOLD, _MARK = "#1d6571", "#84600a", "#a87b0a"
+_INK, _MUTED, _PETROL, _GOLD, _MARK = "#16242e", "#4d5d68", "#1d6571", "#84600a", "#a87b0a"
 _EDGE = 80
 _TITLE_SIZES = (88, 76, 64, 54)
-_COLOURS = 32
 
 
 def draw(path: Path, title: str, description: str, kicker: str, book: str) -> None:
@@ -32,41 +30,39 @@ def draw(path: Path, title: str, description: str, kicker: str, book: str) -> No
         kicker: a few words above the title.
         book: the name beside the mark.
     """
-    card = Image.new("RGB", SIZE, _PAPER)
+    card = Image.new("RGB", SIZE, "#ffffff")
     pen = ImageDraw.Draw(card)
-    _ruler(pen)
-    below = 110
-    if kicker:
-        pen.text((_EDGE, below), kicker, _GOLD, _font(32, bold=True))
-    below += 62
+    pen.rectangle((0, 0, SIZE[0], 3), _MARK)  # the edge of a ruler: what the book does with claims
+    for number, x in enumerate(range(0, SIZE[0], 15)):
+        pen.rectangle((x, 0, x + 2, 14 if number % 5 else 26), _MARK)
+    _write(pen, 110, kicker, _GOLD, _font(32, bold=True))
+    below = 172
     for line, font in _title(title):
-        _write(pen, (_EDGE, below), line, _INK, font)
+        _write(pen, below, line, _INK, font)
         below += round(font.size * 1.15)
     font = _font(34)
     lines = list(_wrap(description, font))
-    free = max(0, (SIZE[1] - 130 - below - 16) // 46)  # lines above the mark
-    shown = lines[: min(3, free)]
+    shown = lines[: min(3, max(0, (SIZE[1] - 146 - below) // 46))]  # above the mark
     if shown and len(shown) < len(lines):
         shown[-1] = shown[-1].rstrip(" ,;:.") + " …"
     for number, line in enumerate(shown):
-        _write(pen, (_EDGE, below + 16 + 46 * number), line, _MUTED, font)
-    _mark(pen, book)
+        _write(pen, below + 16 + 46 * number, line, _MUTED, font)
+    left, top = _EDGE, SIZE[1] - 122  # the mark: an interval around a square
+    for x0, y0, x1, y1 in ((1, 7, 4, 25), (28, 7, 31, 25), (1, 14.5, 31, 17.5)):
+        pen.rectangle((left + 2 * x0, top + 2 * y0, left + 2 * x1 - 1, top + 2 * y1 - 1), _MARK)
+    pen.rectangle((left + 20, top + 20, left + 43, top + 43), _PETROL)
+    pen.text((left + 86, top + 32), book, _INK, _font(34, bold=True), anchor="lm")
     path.parent.mkdir(parents=True, exist_ok=True)
-    card.quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    card.quantize(32, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def _write(
-    pen: ImageDraw.ImageDraw,
-    corner: tuple[float, float],
-    line: str,
-    colour: str,
-    font: ImageFont.FreeTypeFont,
+    pen: ImageDraw.ImageDraw, top: float, line: str, colour: str, font: ImageFont.FreeTypeFont
 ) -> None:
-    """Draw a line, signs that the book's font lacks in another."""
-    x, y = corner[0], corner[1] + font.getmetrics()[0]
-    signs = ImageFont.truetype(_SIGNS, font.size)
+    """Write a line, signs that the book's font lacks in another."""
+    x, y = float(_EDGE), top + font.getmetrics()[0]
     for known, run in groupby(line, lambda sign: ord(sign) in _known()):
-        text, face = "".join(run), font if known else signs
+        text, face = "".join(run), font if known else ImageFont.truetype(_SIGNS, font.size)
         pen.text((x, y), text, colour, face, anchor="ls")
         x += face.getlength(text)
 
@@ -88,8 +84,7 @@ def _title(title: str) -> Iterator[tuple[str, ImageFont.FreeTypeFont]]:
         lines = list(_wrap(title, font))
         if len(lines) <= 2:
             break
-    for line in lines[:3]:
-        yield line, font
+    yield from ((line, font) for line in lines[:3])
 
 
 def _wrap(text: str, font: ImageFont.FreeTypeFont) -> Iterator[str]:
@@ -102,26 +97,3 @@ def _wrap(text: str, font: ImageFont.FreeTypeFont) -> Iterator[str]:
         line = longer
     if line:
         yield line
-
-
-def _ruler(pen: ImageDraw.ImageDraw) -> None:
-    """Draw the edge of a ruler: what the book does with claims."""
-    pen.rectangle((0, 0, SIZE[0], 3), _MARK)
-    for number, x in enumerate(range(0, SIZE[0], 15)):
-        pen.rectangle((x, 0, x + 2, 14 if number % 5 else 26), _MARK)
-
-
-def _mark(pen: ImageDraw.ImageDraw, book: str) -> None:
-    """Draw the mark of the book, an interval around a square, and its name."""
-    left, top, unit = _EDGE, SIZE[1] - 122, 2
-    for box in ((1, 7, 4, 25), (28, 7, 31, 25), (1, 14.5, 31, 17.5)):
-        pen.rectangle(_scaled(box, left, top, unit), _MARK)
-    pen.rectangle(_scaled((10, 10, 22, 22), left, top, unit), _PETROL)
-    pen.text((left + 86, top + 32), book, _INK, _font(34, bold=True), anchor="lm")
-
-
-def _scaled(
-    box: tuple[float, float, float, float], left: int, top: int, unit: int
-) -> tuple[float, float, float, float]:
-    x0, y0, x1, y1 = box
-    return left + x0 * unit, top + y0 * unit, left + x1 * unit - 1, top + y1 * unit - 1

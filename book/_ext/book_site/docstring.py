@@ -6,7 +6,8 @@ They are prose for people at a prompt, not markup: nothing that stands in one ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from textwrap import dedent
 
 from docutils import nodes
 
@@ -43,35 +44,28 @@ def render(doc: str, link: Link = literal) -> list[nodes.Node]:
         if head:
             if not fields.children:
                 rendered.append(fields)
-            fields += _field(_SECTIONS[head[1]], _dedent(block[head.end() :]), link)
+            fields += _field(_SECTIONS[head[1]], dedent(block[head.end() :]), link)
         else:
             rendered.append(_block(block, link))
     return rendered
 
 
-def _blocks(doc: str) -> Iterator[str]:
+def _blocks(doc: str) -> list[str]:
     """Split at blank lines; an indented block belongs to the section above it."""
-    section = ""
+    blocks: list[str] = []
     for block in re.split(r"\n[ \t]*\n", doc.strip("\n")):
-        if section and block.startswith(" "):
-            section += f"\n\n{block}"
-            continue
-        if section:
-            yield section
-            section = ""
-        if _HEAD.match(block):
-            section = block
+        if blocks and block.startswith(" ") and _HEAD.match(blocks[-1]):
+            blocks[-1] += f"\n\n{block}"
         else:
-            yield block
-    if section:
-        yield section
+            blocks.append(block)
+    return blocks
 
 
 def _block(block: str, link: Link) -> nodes.Element:
     if block.startswith(">>>"):
         return nodes.literal_block(block, block, language="pycon")
     if block.startswith(" "):
-        return nodes.literal_block(block, _dedent(block), language="text")
+        return nodes.literal_block(block, dedent(block), language="text")
     if block.startswith("- "):
         items = re.split(r"\n- ", block.removeprefix("- "))
         return nodes.bullet_list(
@@ -105,17 +99,13 @@ def _items(body: str) -> list[tuple[str, str]]:
 
 
 def _definitions(items: list[tuple[str, str]], link: Link) -> nodes.definition_list:
-    return nodes.definition_list(
-        "",
-        *(
-            nodes.definition_list_item(
-                "",
-                nodes.term("", "", nodes.literal(name, name)),
-                nodes.definition("", _paragraph(text, link)),
-            )
-            for name, text in items
-        ),
-    )
+    listing = nodes.definition_list()
+    for name, text in items:
+        term = nodes.term("", "", nodes.literal(name, name))
+        listing += nodes.definition_list_item(
+            "", term, nodes.definition("", _paragraph(text, link))
+        )
+    return listing
 
 
 def _paragraph(text: str, link: Link) -> nodes.paragraph:
@@ -125,9 +115,3 @@ def _paragraph(text: str, link: Link) -> nodes.paragraph:
         if part:
             paragraph += link(part) if number % 2 else nodes.Text(part.replace("->", "→"))
     return paragraph
-
-
-def _dedent(text: str) -> str:
-    lines = text.splitlines()
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return "\n".join(line[margin:] for line in lines)

@@ -96,8 +96,8 @@ def _within(outer: str, pattern: str, replacement: str, text: str) -> str:
 
 def setup(app: Sphinx) -> None:
     app.add_config_value("book_start_label", "", "html", types=(str,))
-    app.add_js_file("keyboard.js")
-    app.add_js_file("menus.js")
+    for script in ("keyboard.js", "menus.js", "moved.js"):
+        app.add_js_file(script)
     app.connect("html-page-context", _correct, priority=950)
 
 

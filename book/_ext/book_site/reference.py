@@ -5,6 +5,8 @@ The pages are generated into the folder `appendices/api`, which git ignores; api
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -123,39 +125,41 @@ class ModuleDirective(SphinxDirective):
 
 
 class FloorsDirective(SphinxDirective):
-    """`companion-floors`: the modules of the package with a line each, as CONTRIBUTING lists them.
-
-    A line of the list is `title: module module ...`.
-    """
+    """`companion-floors`: the modules of the package with a line each, lowest layer first."""
 
     def run(self) -> list[nodes.Node]:
         modules = _reference(self.env).modules
-        source = Path(self.env.srcdir).parent / "CONTRIBUTING.md"
+        source = Path(self.env.srcdir).parent / "pyproject.toml"
         self.env.note_dependency(str(source))
-        content: list[nodes.Node] = []
-        for title, names in floors(source.read_text(encoding="utf-8")):
-            floor = [modules[f"{PACKAGE}.{name}"] for name in names]
-            content += [nodes.rubric(title, title), self._modules(floor)]
-        return content
+        return [
+            self._modules([modules[name] for name in floor])
+            for floor in floors(source.read_text(encoding="utf-8"))
+        ]
 
     def _modules(self, floor: list[Module]) -> nodes.definition_list:
         listing = nodes.definition_list(classes=["floor"])
         for module in floor:
             self.env.note_dependency(str(module.path))
-            link = _xref(module.name, nodes.literal("", module.name))
             listing += nodes.definition_list_item(
                 "",
-                nodes.term("", "", link),
+                nodes.term("", "", _xref(module.name, nodes.literal("", module.name))),
                 nodes.definition("", *render(module.summary)),
             )
         return listing
 
 
-def floors(text: str) -> list[tuple[str, list[str]]]:
-    """Read the list of modules out of the text of CONTRIBUTING: titles, each with its modules."""
-    _, _, rest = text.partition("```floors\n")
-    lines = (line.partition(":") for line in rest.partition("```")[0].splitlines())
-    return [(title, names.split()) for title, _, names in lines]
+def floors(pyproject: str) -> list[list[str]]:
+    """Read which modules may import which from the contract that import-linter enforces.
+
+    Args:
+        pyproject: the text of pyproject.toml.
+
+    Returns:
+        The modules of each layer, the lowest first.
+    """
+    contracts = tomllib.loads(pyproject)["tool"]["importlinter"]["contracts"]
+    (layers,) = (one["layers"] for one in contracts if one["id"] == PACKAGE)
+    return [re.findall(r"[\w.]+", layer) for layer in reversed(layers)]
 
 
 def _xref(target: str, child: nodes.Element) -> addnodes.pending_xref:
@@ -175,7 +179,6 @@ def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx.ext.linkcode")
     app.connect("config-inited", _read, priority=100)
     app.connect("config-inited", _link_source, priority=600)
-    app.connect("env-get-outdated", _list_again)
     app.connect("missing-reference", _find)
     app.connect("build-finished", _delete_old_pages, priority=100)
 
@@ -215,13 +218,6 @@ def _link_source(app: Sphinx, config: Config) -> None:
     config.linkcode_resolve = resolve
 
 
-def _list_again(
-    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
-) -> list[str]:
-    """Read the list of modules again when one was added."""
-    return [name for name in env.found_docs if name == FOLDER]
-
-
 def _find(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element
 ) -> nodes.Element | None:
@@ -238,7 +234,8 @@ def _find(
 def _delete_old_pages(app: Sphinx, error: Exception | None) -> None:
     """Delete what an earlier build wrote for modules that are gone."""
     if error is None and app.builder.format == "html":
+        kept = {*app.env.found_docs, *app.config.redirects}
         for folder in (Path(app.outdir, FOLDER), Path(app.outdir, "_sources", FOLDER)):
             for path in folder.glob("*.*"):
-                if f"{FOLDER}/{path.name.partition('.')[0]}" not in app.env.found_docs:
+                if f"{FOLDER}/{path.name.partition('.')[0]}" not in kept:
                     path.unlink()

@@ -1,4 +1,4 @@
-"""Where the book's repository is: every link to it, Binder and Colab asks here.
+"""Where the book's repository is, and where it is published: every whole address asks here.
 
 A fork gets its own links, because nothing here is written down: the address comes from the
 environment or from git. Where it cannot be known there are no buttons, rather than dead ones.
@@ -27,6 +27,7 @@ _ADDRESS = re.compile(
     r"(?P<owner>[\w.-]+(?:/[\w.-]+)*)/(?P<name>[\w.-]+?)(?:\.git)?/?"
 )
 _PROVIDERS = ("github", "gitlab", "bitbucket")
+_PAGES = {"github.com": "github.io", "gitlab.com": "gitlab.io"}  # where they publish
 _PLACE = "ADDRESS"
 
 
@@ -103,6 +104,33 @@ def _origin(folder: Path) -> str:
     return done.stdout
 
 
+def find_address(environ: Mapping[str, str], folder: Path) -> str:
+    """Return where the book is published: BOOK_ADDRESS, else where its repository publishes.
+
+    Args:
+        environ: the environment variables.
+        folder: a folder of the working tree.
+
+    Returns:
+        An address that ends with a slash; empty where none is known.
+
+    Raises:
+        ConfigError: BOOK_ADDRESS is no address.
+    """
+    if given := environ.get("BOOK_ADDRESS"):
+        if not given.startswith(("https://", "http://")):
+            raise ConfigError(f"BOOK_ADDRESS: got {given!r}, wanted https://host/path/")
+        return given.rstrip("/") + "/"
+    repository = find_repository(environ, folder)
+    if repository is None:
+        return ""
+    host, owner, *path = repository.url.removeprefix("https://").split("/")
+    if host not in _PAGES:
+        return ""
+    site = f"{owner.lower()}.{_PAGES[host]}"
+    return f"https://{site}/" if path == [site] else f"https://{site}/{'/'.join(path)}/"
+
+
 def theme_options(repository: Repository | None) -> dict[str, Any]:
     """Return the options of the theme that make its buttons right, or make none."""
     if repository is None:
@@ -160,10 +188,12 @@ class Commands(SphinxDirective):
 def setup(app: Sphinx) -> None:
     app.add_directive("commands", Commands)
     app.add_config_value("book_repository", None, "env", types=(Repository, type(None)))
+    app.add_config_value("book_address", "", "html", types=(str,))
     app.add_role("repo", RepositoryFile())
     app.connect("config-inited", _configure)
 
 
 def _configure(app: Sphinx, config: Config) -> None:
     config.book_repository = find_repository(os.environ, Path(app.srcdir))
+    config.book_address = config.book_address or find_address(os.environ, Path(app.srcdir))
     config.html_theme_options.update(theme_options(config.book_repository))

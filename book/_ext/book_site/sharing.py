@@ -70,27 +70,22 @@ def tags(title: str, description: str, site: str, address: str = "", image: str 
         "description": description,
         "twitter:card": "summary_large_image" if image else "summary",
     }
-    named = {key: value for key, value in named.items() if value}
     shared = {
         "og:type": "article",
         "og:site_name": site,
         "og:title": title,
         "og:description": description,
+        "og:url": address,
+        "og:image": image,
     }
-    if address:
-        shared["og:url"] = address
     if image:
-        width, height = SIZE
-        shared |= {
-            "og:image": image,
-            "og:image:width": str(width),
-            "og:image:height": str(height),
-            "og:image:alt": f"{title}. {description}",
-        }
+        sizes = zip(("og:image:width", "og:image:height"), map(str, SIZE), strict=True)
+        shared |= dict(sizes) | {"og:image:alt": f"{title}. {description}"}
     return "".join(
         f'\n    <meta {kind}="{key}" content="{html.escape(value)}">'
         for kind, group in (("name", named), ("property", shared))
         for key, value in group.items()
+        if value
     )
 
 
@@ -108,7 +103,9 @@ def _share(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     book = str(app.config.html_title)
-    number, title = split_number(plain(context.get("title", "")) or book)
+    match = re.fullmatch(r"(?:(\d+)\. )?(.*)", plain(context.get("title", "")) or book)
+    assert match is not None
+    number, title = match[1] or "", match[2]
     description = describe(context.get("body", "")) if doctree is not None else ""
     if page == app.config.root_doc or title == book:
         description = MOTTO  # the first words of the book are what it doubts
@@ -119,17 +116,6 @@ def _share(
         where = address + app.builder.get_target_uri(page)
         image = address + _card(app, page, title, number, description)
     context["metatags"] = context.get("metatags", "") + tags(title, description, book, where, image)
-
-
-def split_number(title: str) -> tuple[str, str]:
-    """Split a title into the number of its page and its words.
-
-    >>> split_number("4. Scores"), split_number("Bibliography")
-    (('4', 'Scores'), ('', 'Bibliography'))
-    """
-    match = re.fullmatch(r"(?:(\d+)\. )?(.*)", title)
-    assert match is not None
-    return match[1] or "", match[2]
 
 
 def _card(app: Sphinx, page: str, title: str, number: str, description: str) -> str:

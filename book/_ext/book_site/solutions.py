@@ -14,11 +14,12 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node, solution_node
+
+from book_site.contents import read_contents
 
 PAGE = "appendices/solutions"
 EXERCISES = (exercise_enumerable_node, exercise_node)
@@ -33,7 +34,8 @@ class SolutionsDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         sections: list[nodes.Node] = []
-        for chapter in chapters(self.env):
+        toc = Path(self.env.srcdir, self.config.external_toc_path)
+        for chapter in [one.name for one in read_contents(toc)]:
             source = Path(self.env.doc2path(chapter))
             self.env.note_dependency(str(source))
             text = markdown(source)
@@ -49,20 +51,6 @@ class SolutionsDirective(SphinxDirective):
                     )
                 )
         return sections
-
-
-def chapters(env: BuildEnvironment) -> list[str]:
-    """Return the documents in the order of the table of contents."""
-    contents = env.external_site_map  # type: ignore[attr-defined]
-
-    def below(name: str) -> Iterator[str]:
-        yield name
-        for tree in contents[name].subtrees:
-            for item in tree.items:
-                if item in contents:
-                    yield from below(str(item))
-
-    return list(below(contents.root.docname))
 
 
 def markdown(source: Path) -> str:

@@ -11,13 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.models.atlas.feed_forward import (
-    ACTIVATIONS,
-    Activation,
-    FeedForward,
-    FeedForwardSpec,
-    bounded,
-)
+from companion.layers.feed_forward import ACTIVATIONS, Activation
+from companion.models.atlas.feed_forward import FeedForwardSpec, bounded, feed_forward
 from companion.models.atlas.norms import Norm, NormSpec
 
 Scores = Literal[
@@ -184,7 +179,7 @@ class Experts(nn.Module):
             shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
             if spec.shared_alike:
                 shared = replace(shared, limit=spec.limit, shifted=spec.shifted)
-            self.shared = FeedForward(embed_dim, shared)
+            self.shared = feed_forward(embed_dim, shared)
             self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
         self.output_norm = Norm(embed_dim, spec.output_norm) if spec.output_norm else None
 

@@ -1,32 +1,14 @@
-"""What a layer computes at every position by itself."""
+"""What a layer computes at every position by itself: as most models have it, or bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Literal
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from companion.contracts import contract
-
-Activation = Literal[
-    "relu", "relu_squared", "gelu", "gelu_tanh", "gelu_quick", "silu", "sigmoid", "xielu"
-]  # fmt: skip
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "relu_squared": lambda x: F.relu(x).square(),
-    "gelu": F.gelu,
-    "gelu_tanh": partial(F.gelu, approximate="tanh"),
-    "gelu_quick": lambda x: x * torch.sigmoid(1.702 * x),
-    "silu": F.silu,
-    "sigmoid": F.sigmoid,
-}
-"""What an activation of each name computes."""
+from companion.layers import FeedForward
+from companion.layers.feed_forward import Activation
 
 
 @contract(hidden_dim=">= 1")
@@ -55,63 +37,43 @@ class FeedForwardSpec:
     shifted: bool = False
 
 
-class XIELU(nn.Module):
-    """p x^2 + b x above 0, and n (e^x - 1 - x) + b x below, p and n learned (Huang, 2024).
-
-    >>> XIELU()(torch.tensor([0.0, 1.0])).detach()
-    tensor([0.0000, 1.3000])
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.positive = nn.Parameter(torch.tensor([0.8]).expm1().log())
-        self.negative = nn.Parameter(torch.tensor([0.3]).expm1().log())
-        self.register_buffer("slope", torch.tensor(0.5))
-
-    slope: Tensor
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Compute every feature by itself."""
-        p, n = F.softplus(self.positive), self.slope + F.softplus(self.negative)
-        return torch.where(x > 0, p * x.square(), n * (x.clamp(max=0).expm1() - x)) + self.slope * x
-
-    if TYPE_CHECKING:
-        __call__ = forward
-
-
-class FeedForward(nn.Module):
-    """down(activation(gate(x)) * up(x)), or down(activation(up(x))) without a gate.
+class BoundedFeedForward(FeedForward):
+    """down(activation(gate(x)) * (up(x) + 1)), both projections bounded, as gpt-oss has it.
 
     Args:
         embed_dim: width e of input and output.
-        spec: the width between, the activation, and whether there is a gate.
+        spec: the rest; it has a gate.
     """
 
     def __init__(self, embed_dim: int, spec: FeedForwardSpec) -> None:
-        super().__init__()
+        super().__init__(
+            embed_dim, spec.hidden_dim, activation=spec.activation, gated=True, bias=spec.bias
+        )
         self.spec = spec
-        self.activate = XIELU() if spec.activation == "xielu" else ACTIVATIONS[spec.activation]
-        self.gate_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias) if spec.gated else None
-        self.up_proj = nn.Linear(embed_dim, spec.hidden_dim, spec.bias)
-        self.down_proj = nn.Linear(spec.hidden_dim, embed_dim, spec.bias)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Compute (..., e) from (..., e)."""
-        if self.gate_proj is None:
-            hidden = self.activate(self.up_proj(x))
-        else:
-            gate, up = bounded(self.gate_proj(x), self.up_proj(x), self.spec.limit)
-            hidden = self.activate(gate) * (up + 1 if self.spec.shifted else up)
-        output: Tensor = self.down_proj(hidden)
-        return output
+    def multiplied(self, gate: Tensor, up: Tensor) -> Tensor:
+        """Multiply what two projections give, the first of them activated."""
+        gate, up = bounded(gate, up, self.spec.limit)
+        return super().multiplied(gate, up + 1 if self.spec.shifted else up)
 
-    if TYPE_CHECKING:
-        __call__ = forward
+
+def feed_forward(embed_dim: int, spec: FeedForwardSpec) -> FeedForward:
+    """Build the layer that a specification describes.
+
+    >>> feed_forward(4, FeedForwardSpec(hidden_dim=8)).activation
+    'silu'
+    """
+    if spec.gated and (spec.limit is not None or spec.shifted):
+        return BoundedFeedForward(embed_dim, spec)
+    return FeedForward(
+        embed_dim, spec.hidden_dim, activation=spec.activation, gated=spec.gated, bias=spec.bias
+    )
 
 
 def bounded(gate: Tensor, up: Tensor, limit: float | None) -> tuple[Tensor, Tensor]:
     """Bound the gate from above, and what it multiplies from both sides.
 
+    >>> import torch
     >>> bounded(torch.tensor([-9.0, 9.0]), torch.tensor([-9.0, 9.0]), 7.0)
     (tensor([-9.,  7.]), tensor([-7.,  7.]))
     """

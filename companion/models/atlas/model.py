@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
-from companion.models.atlas.feed_forward import FeedForward, FeedForwardSpec
+from companion.models.atlas.feed_forward import FeedForwardSpec, feed_forward
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
@@ -335,7 +335,7 @@ def _computing(embed_dim: int, spec: FeedForwardSpec | ExpertsSpec) -> nn.Module
     """Return what a specification says of the feed-forward layer."""
     if isinstance(spec, ExpertsSpec):
         return Experts(embed_dim, spec)
-    return FeedForward(embed_dim, spec)
+    return feed_forward(embed_dim, spec)
 
 
 def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.models.atlas.feed_forward import ACTIVATIONS, Activation
+from companion.layers.feed_forward import ACTIVATIONS, Activation
 from companion.models.atlas.norms import Norm, NormSpec
 
 

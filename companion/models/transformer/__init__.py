@@ -8,12 +8,11 @@ from companion.models.transformer.embedding import Embedding, Output
 from companion.models.transformer.encoder import Encoder
 from companion.models.transformer.encoder_decoder import AttentionWeights, Transformer
 from companion.models.transformer.language_model import LanguageModel
-from companion.models.transformer.pretrained import from_pretrained
 from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
 from companion.models.transformer.weights import load, save
 
 __all__ = [
     "AlibiBias", "AttentionWeights", "Block", "Decoder", "Embedding", "Encoder", "LanguageModel",
     "MaskedLanguageModel", "Output", "PostNorm", "PreNorm", "RelativeBias", "Residual", "ScoreBias",
-    "TextEncoder", "Transformer", "TransformerConfig", "from_pretrained", "load", "save",
+    "TextEncoder", "Transformer", "TransformerConfig", "load", "save",
 ]  # fmt: skip

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
+from companion.layers import Attended, FeedForward, MultiHeadAttention, ProjectedMemory
 from companion.layers._masks import check_covers
 from companion.models.transformer.config import TransformerConfig
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
@@ -82,20 +81,6 @@ class BlockOutput(NamedTuple):
     cross_weights: Tensor | None
 
 
-def _one_memory(call: Mapping[str, Any]) -> None:
-    """Refuse what would quietly become self-attention, or be left unread."""
-    block, memory = call["self"], call.get("memory")
-    if memory is None and block.cross_attention is not None:
-        raise ValueError("memory: got None, wanted what `project_memory` gave")
-    if memory is not None and block.cross_attention is None:
-        raise ValueError("memory: got one, wanted None: the block has no cross-attention")
-    cache = call.get("cache")
-    k_len = call["x"].shape[1] + (0 if cache is None else cache.length)
-    check_covers("attn_mask", call.get("attn_mask"), k_len)
-    if memory is not None:
-        check_covers("memory_mask", call.get("memory_mask"), memory.key.shape[-2])
-
-
 class Block(nn.Module):
     """Self-attention, cross-attention if it has a memory, and feed-forward, each in a residual.
 
@@ -144,17 +129,18 @@ class Block(nn.Module):
             raise ValueError("memory: got one, but the block has no cross-attention")
         return self.cross_attention.project_memory(memory)
 
+    # fmt: off
     @contract(
-        matching="self_attention.query_proj.weight", rule=_one_memory, x="b n embed_dim",
-        attn_mask="mask: ~b ~num_heads ~n _", memory_mask="mask: ~b ~num_heads ~n _",
-        lengths="integers: b",
-    )  # fmt: skip
+        matching="self_attention.query_proj.weight", x="b n embed_dim",
+        attn_mask="mask: ~b ~num_heads ~n _",
+        memory_mask="mask: ~b ~num_heads ~n _", lengths="integers: b",
+    )
     def forward(
         self, x: Tensor, memory: ProjectedMemory | None = None, *,
         attn_mask: Tensor | None = None, is_causal: bool = False,
         memory_mask: Tensor | None = None, cache: KVCache | None = None,
         lengths: Tensor | None = None, need_weights: bool = False,
-    ) -> BlockOutput:  # fmt: skip
+    ) -> BlockOutput:
         """Compute (b, n, e) from (b, n, e).
 
         Args:
@@ -169,27 +155,45 @@ class Block(nn.Module):
         Raises:
             ValueError: a memory where none is wanted, or the reverse.
         """
+        self._check_memory(memory, memory_mask)
         attended = self.self_attention(
-            self.self_residual.before(x), attn_mask=attn_mask, is_causal=is_causal, cache=cache,
-            lengths=lengths, need_weights=need_weights,
-        )  # fmt: skip
-        output, self_weights = attended if isinstance(attended, tuple) else (attended, None)
+            self.self_residual.before(x), attn_mask=attn_mask,
+            is_causal=is_causal, cache=cache, lengths=lengths,
+            need_weights=need_weights,
+        )
+        output, self_weights = _apart(attended)
         x = self.self_residual.after(x, output)
 
         cross_weights = None
         if self.cross_attention is not None and self.cross_residual is not None:
             attended = self.cross_attention(
-                self.cross_residual.before(x), memory, attn_mask=memory_mask,
-                need_weights=need_weights,
-            )  # fmt: skip
-            output, cross_weights = attended if isinstance(attended, tuple) else (attended, None)
+                self.cross_residual.before(x), memory,
+                attn_mask=memory_mask, need_weights=need_weights,
+            )
+            output, cross_weights = _apart(attended)
             x = self.cross_residual.after(x, output)
 
         output = self.feed_forward(self.feed_forward_residual.before(x))
-        return BlockOutput(self.feed_forward_residual.after(x, output), self_weights, cross_weights)
+        x = self.feed_forward_residual.after(x, output)
+        return BlockOutput(x, self_weights, cross_weights)
+    # fmt: on
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _check_memory(self, memory: ProjectedMemory | None, memory_mask: Tensor | None) -> None:
+        """Refuse what would quietly become self-attention, or be left unread."""
+        if memory is None and self.cross_attention is not None:
+            raise ValueError("memory: got None, wanted what `project_memory` gave")
+        if memory is not None and self.cross_attention is None:
+            raise ValueError("memory: got one, wanted None: the block has no cross-attention")
+        if memory is not None:
+            check_covers("memory_mask", memory_mask, memory.key.shape[-2])
+
+
+def _apart(attended: Tensor | Attended) -> tuple[Tensor, Tensor | None]:
+    """Return an output and its weights, None where they were not asked for."""
+    return attended if isinstance(attended, Attended) else (attended, None)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from companion.contracts import contract
+from companion.layers.feed_forward import Activation
 from companion.positions import RotaryScaling
 
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "none"]
 NormOrder = Literal["pre", "post"]
-Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Tied = Literal["none", "output", "all"]
 
 
@@ -57,7 +57,7 @@ class TransformerConfig:
         final_norm: normalise the output of the last block; None means only for "pre", whose blocks
             do not end with a norm.
         embedding_norm: normalise the sum of the embeddings, as BERT does.
-        activation: of the feed-forward layers: "relu", "gelu", "gelu_tanh" or "silu".
+        activation: of the feed-forward layers, one of those that `FeedForward` knows.
         gated: feed-forward layers with a gate (Shazeer, 2020).
         attention_bias: whether the projections of attention have biases.
         feed_forward_bias: whether the projections of the feed-forward layers have biases.

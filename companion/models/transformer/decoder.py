@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from companion.cache import KVCache
 from companion.contracts import contract
-from companion.dispatch import accelerated
 from companion.layers import ProjectedMemory
 from companion.models.transformer.bias import make_bias
 from companion.models.transformer.blocks import Block, make_norm
 from companion.models.transformer.config import TransformerConfig
+from companion.models.transformer.one_token import one_token
 
 
 class DecoderOutput(NamedTuple):
@@ -31,13 +31,14 @@ class DecoderOutput(NamedTuple):
     cross_weights: tuple[Tensor | None, ...]
 
 
-@accelerated
+# fmt: off
 def through_blocks(
-    x: Tensor, blocks: nn.ModuleList, memories: Sequence[ProjectedMemory] | None = None, *,
+    x: Tensor, blocks: nn.ModuleList,
+    memories: Sequence[ProjectedMemory] | None = None, *,
     bias: Tensor | None = None, memory_mask: Tensor | None = None,
     caches: Sequence[KVCache] | None = None, lengths: Tensor | None = None,
     weights_of: Container[int] = (),
-) -> DecoderOutput:  # fmt: skip
+) -> DecoderOutput:
     """Pass x, (b, n, e), through causal blocks, one after the other; see `Decoder.forward`.
 
     Args:
@@ -65,30 +66,7 @@ def through_blocks(
         self_weights.append(own)
         cross_weights.append(cross)
     return DecoderOutput(x, tuple(self_weights), tuple(cross_weights))
-
-
-def _one_a_block(call: Mapping[str, Any]) -> None:
-    """Refuse memories and caches that are not one a block, or of another shape than the blocks'."""
-    decoder: Decoder = call["self"]
-    x, memories, caches = call["x"], call.get("memories"), call.get("caches")
-    given = () if memories is None else memories
-    if isinstance(given, Tensor) or not all(isinstance(m, ProjectedMemory) for m in given):
-        came = type(memories).__name__
-        raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
-    for name, given in (("memories", memories), ("caches", caches)):
-        if given is not None and len(given) != len(decoder.blocks):
-            raise ValueError(f"{name}: got {len(given)}, wanted {len(decoder.blocks)}, one a block")
-    crosses = decoder._blocks()[0].cross_attention is not None
-    if crosses != (memories is not None):
-        came, asked = ("None", "what `project_memory` gave") if crosses else ("some", "None")
-        raise ValueError(f"memories: got {came}, wanted {asked}: cross-attention reads them")
-    if caches:
-        config, cache = decoder.config, caches[0]
-        shape = cache.batch_size, cache.num_kv_heads, cache.head_dim
-        if shape != (wanted := (len(x), config.groups, config.width_of_head)):
-            raise ValueError(f"caches: got {shape} for (b, g, d), wanted {wanted}")
-        if cache.dtype != x.dtype and not torch.is_autocast_enabled(x.device.type):
-            raise TypeError(f"caches: got dtype {cache.dtype}, wanted {x.dtype}, that of x")
+# fmt: on
 
 
 class Decoder(nn.Module):
@@ -133,14 +111,19 @@ class Decoder(nn.Module):
         )
 
     @contract(
-        matching="blocks.0.self_attention.query_proj.weight", rule=_one_a_block,
+        matching="blocks.0.self_attention.query_proj.weight",
         x="b n embed_dim", memory_mask="mask: ~b ~num_heads ~n _", lengths="integers: b",
     )  # fmt: skip
     def forward(
-        self, x: Tensor, memories: Sequence[ProjectedMemory] | None = None, *,
-        memory_mask: Tensor | None = None, caches: Sequence[KVCache] | None = None,
-        lengths: Tensor | None = None, weights_of: Container[int] = (),
-    ) -> DecoderOutput:  # fmt: skip
+        self,
+        x: Tensor,
+        memories: Sequence[ProjectedMemory] | None = None,
+        *,
+        memory_mask: Tensor | None = None,
+        caches: Sequence[KVCache] | None = None,
+        lengths: Tensor | None = None,
+        weights_of: Container[int] = (),
+    ) -> DecoderOutput:
         """Compute (b, n, e) from (b, n, e).
 
         Args:
@@ -154,18 +137,55 @@ class Decoder(nn.Module):
             TypeError: memories that `project_memory` did not give.
             ValueError: not one memory or cache a block.
         """
+        self._check_memories(memories)
+        self._check_caches(x, caches)
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(x, None if caches is None else caches[0])
-        x, self_weights, cross_weights = through_blocks(
-            x, self.blocks, memories, bias=bias, memory_mask=memory_mask, caches=caches,
-            lengths=lengths, weights_of=weights_of,
-        )  # fmt: skip
-        hidden = x if self.norm is None else self.norm(x)
+        told = memories, bias, lengths
+        rows = None
+        if caches and not weights_of and all(option is None for option in told):
+            rows = one_token(x, self.blocks, caches)
+        if rows is None:
+            rows, self_weights, cross_weights = through_blocks(
+                x, self.blocks, memories, bias=bias, memory_mask=memory_mask, caches=caches,
+                lengths=lengths, weights_of=weights_of,
+            )  # fmt: skip
+        else:
+            self_weights = cross_weights = (None,) * len(self.blocks)
+        hidden = rows if self.norm is None else self.norm(rows)
         return DecoderOutput(hidden, self_weights, cross_weights)
 
     if TYPE_CHECKING:
         __call__ = forward
+
+    def _check_memories(self, memories: Sequence[ProjectedMemory] | None) -> None:
+        """Refuse memories that are not one a block, or that no block reads."""
+        given = () if memories is None else memories
+        if isinstance(given, Tensor) or not all(isinstance(m, ProjectedMemory) for m in given):
+            came = type(memories).__name__
+            raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
+        if memories is not None and len(memories) != len(self.blocks):
+            raise ValueError(
+                f"memories: got {len(memories)}, wanted {len(self.blocks)}, one a block"
+            )
+        crosses = self._blocks()[0].cross_attention is not None
+        if crosses != (memories is not None):
+            came, asked = ("None", "what `project_memory` gave") if crosses else ("some", "None")
+            raise ValueError(f"memories: got {came}, wanted {asked}: cross-attention reads them")
+
+    def _check_caches(self, x: Tensor, caches: Sequence[KVCache] | None) -> None:
+        """Refuse caches that are not one a block, or of another shape or dtype."""
+        if caches is None:
+            return
+        if len(caches) != len(self.blocks):
+            raise ValueError(f"caches: got {len(caches)}, wanted {len(self.blocks)}, one a block")
+        config, cache = self.config, caches[0]
+        shape = cache.batch_size, cache.num_kv_heads, cache.head_dim
+        if shape != (wanted := (x.shape[0], config.groups, config.width_of_head)):
+            raise ValueError(f"caches: got {shape} for (b, g, d), wanted {wanted}")
+        if cache.dtype != x.dtype and not torch.is_autocast_enabled(x.device.type):
+            raise TypeError(f"caches: got dtype {cache.dtype}, wanted {x.dtype}, that of x")
 
     def _blocks(self) -> list[Block]:
         return [block for block in self.blocks if isinstance(block, Block)]

@@ -17,7 +17,7 @@ from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_length
 from companion.models.transformer.encoder import Encoder
-from companion.models.transformer.states import can_reorder, can_step, changes_of, reordered
+from companion.models.transformer.states import changes_of, check_reorder, check_step, reordered
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -118,7 +118,7 @@ class Transformer(nn.Module):
     def forward(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
     @overload
     def forward(self, batch: Batch, *, need_weights: Literal[True]) -> tuple[Tensor, Tensor]: ...
-    @contract(rule=check_batch)
+    @contract()
     def forward(
         self, batch: Batch, *, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -132,6 +132,7 @@ class Transformer(nn.Module):
             (b, q, vocab_size) logits; with `need_weights` also (b, q, k) weights, the mean over
             the heads.
         """
+        check_batch(batch)
         encoded = self.encode(batch.source, batch.source_lengths)
         hidden, _, cross = self.decoder(
             self.target_embedding(batch.target_in),
@@ -146,7 +147,7 @@ class Transformer(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    @contract(label_smoothing=">= 0 and <= 1", rule=check_targets)
+    @contract(label_smoothing=">= 0 and <= 1")
     def loss(self, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
         """Average the cross-entropy over the target tokens, in nats a token; padding is left out.
 
@@ -154,17 +155,19 @@ class Transformer(nn.Module):
             batch: a padded batch, with at least one target token.
             label_smoothing: probability that is spread over all words; the paper trains with 0.1.
         """
+        check_targets(batch)
         logits, targets = self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         return F.cross_entropy(logits, targets.long(), label_smoothing=label_smoothing)
 
     @torch.no_grad()
-    @contract(rule=check_batch)
+    @contract()
     def attention(self, batch: Batch) -> AttentionWeights:
         """Return every weight of every block while the model reads a batch.
 
         Args:
             batch: a padded batch.
         """
+        check_batch(batch)
         mask = _source_mask(batch.source, batch.source_lengths)
         encoded = self.encoder(self.source_embedding(batch.source), mask=mask, need_weights=True)
         decoded = self.decoder(
@@ -212,7 +215,7 @@ class Transformer(nn.Module):
             return DecodingState(encoded, self.decoder.make_caches(rows, max_len), None)
         return DecodingState(encoded, None, source.new_empty(rows, 0), limit=max_len)
 
-    @contract(tokens="ids: b", rule=can_step(rows="encoded"))
+    @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: DecodingState) -> StepOutput:
         """Read one target token a sentence and score the next.
 
@@ -223,6 +226,7 @@ class Transformer(nn.Module):
         Raises:
             ValueError: a state that was used before, or more steps than `start` was told of.
         """
+        check_step(tokens, state, state.encoded[0])
         encoded, caches, before = state.encoded, state.caches, state.tokens
         read = tokens[:, None] if before is None else torch.cat((before, tokens[:, None]), 1)
         hidden, _, cross = self.decoder(
@@ -238,7 +242,7 @@ class Transformer(nn.Module):
         after = state._replace(tokens=None if before is None else read, changes=changes_of(caches))
         return StepOutput(logits, after, weights[:, :, -1].mean(1))
 
-    @contract(indices="ids: b", rule=can_reorder(rows="encoded"))
+    @contract(indices="ids: b")
     def reorder(self, state: DecodingState, indices: Tensor) -> DecodingState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
@@ -249,6 +253,7 @@ class Transformer(nn.Module):
         Raises:
             ValueError: a state that was used before.
         """
+        check_reorder(indices, state, state.encoded[0])
         return reordered(state, indices)
 
     @property

@@ -14,7 +14,7 @@ from companion.masks import padding_mask
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import Embedding, Output, check_length
-from companion.models.transformer.states import can_reorder, can_step, changes_of, reordered
+from companion.models.transformer.states import changes_of, check_reorder, check_step, reordered
 
 
 class PromptState(NamedTuple):
@@ -166,7 +166,7 @@ class LanguageModel(nn.Module):
         self.decoder(self.embedding(prompt[:, :-1]), caches=caches, lengths=before)
         return PromptState(last, caches, None, None, changes_of(caches))
 
-    @contract(tokens="ids: b", rule=can_step(rows="last"))
+    @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: PromptState) -> LanguageStep:
         """Read one token a sequence and score the next.
 
@@ -177,6 +177,7 @@ class LanguageModel(nn.Module):
         Raises:
             ValueError: a state that was used before, or more steps than `start` was told of.
         """
+        check_step(tokens, state, state.last)
         if state.caches is None:
             return self._step_without_caches(tokens, state)
         x = self.embedding(tokens.unsqueeze(1), offset=state.caches[0].offset)
@@ -198,7 +199,7 @@ class LanguageModel(nn.Module):
         logits = self.output(last, self.embedding.words)
         return LanguageStep(logits, state._replace(tokens=tokens, lengths=lengths))
 
-    @contract(indices="ids: b", rule=can_reorder(rows="last"))
+    @contract(indices="ids: b")
     def reorder(self, state: PromptState, indices: Tensor) -> PromptState:
         """Let row i go on from what row indices[i] was: a beam search chose among them.
 
@@ -209,4 +210,5 @@ class LanguageModel(nn.Module):
         Raises:
             ValueError: a state that was used before.
         """
+        check_reorder(indices, state, state.last)
         return reordered(state, indices)

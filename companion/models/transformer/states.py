@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 from torch import Tensor
 
 from companion.cache import KVCache
-from companion.models._checks import one_each
+from companion.models._checks import check_rows
 
 StateT = TypeVar("StateT", bound="State")
-Rule = Callable[[Mapping[str, Any]], None]
 
 
 class State(Protocol):
@@ -44,41 +43,28 @@ def changes_of(caches: Sequence[KVCache] | None) -> int:
     return caches[0].changes if caches else 0
 
 
-def can_step(rows: str) -> Rule:
-    """Return the rule of `step`: an unspent state, a token for each row, and no step too many.
+def check_step(tokens: Tensor, state: State, rows: Tensor) -> None:
+    """Refuse a spent state, other than a token for each row, and a step too many.
 
     Args:
-        rows: name of what has one row a sequence in the state.
+        tokens: the argument of `step`.
+        state: the other one.
+        rows: of the state, one row a sequence.
     """
-    check_rows = one_each("tokens", of=rows)
-
-    def rule(given: Mapping[str, Any]) -> None:
-        state: State = given["state"]
-        _check_unspent(state)
-        check_rows(given)
-        length = 0 if state.tokens is None else state.tokens.shape[1]
-        if state.limit is not None and length >= state.limit:
-            raise ValueError(
-                f"tokens: got one after {length}, wanted at most {state.limit} in all, as many "
-                f"as `start` was told"
-            )
-
-    return rule
+    _check_unspent(state)
+    check_rows("tokens", tokens, rows)
+    length = 0 if state.tokens is None else state.tokens.shape[1]
+    if state.limit is not None and length >= state.limit:
+        raise ValueError(
+            f"tokens: got one after {length}, wanted at most {state.limit} in all, as many "
+            f"as `start` was told"
+        )
 
 
-def can_reorder(rows: str) -> Rule:
-    """Return the rule of `reorder`: an unspent state, and an index for each row.
-
-    Args:
-        rows: name of what has one row a sequence in the state.
-    """
-    check_rows = one_each("indices", of=rows)
-
-    def rule(given: Mapping[str, Any]) -> None:
-        _check_unspent(given["state"])
-        check_rows(given)
-
-    return rule
+def check_reorder(indices: Tensor, state: State, rows: Tensor) -> None:
+    """Refuse a spent state, and other than an index for each of its rows."""
+    _check_unspent(state)
+    check_rows("indices", indices, rows)
 
 
 def reordered(state: StateT, indices: Tensor) -> StateT:

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.layers.feed_forward import ACTIVATIONS
+from companion.layers.feed_forward import activation_of
 from companion.masks import padding_mask
 from companion.models.transformer.blocks import make_norm
 from companion.models.transformer.config import TransformerConfig
@@ -88,6 +88,7 @@ class MaskedLanguageModel(nn.Module):
         self.config = config
         self.text = TextEncoder(config)
         self.transform = nn.Linear(config.embed_dim, config.embed_dim)
+        self.activate = activation_of(config.activation)
         self.norm = make_norm(config)
         self.output = Output(config, bias=True)
 
@@ -106,7 +107,7 @@ class MaskedLanguageModel(nn.Module):
             types: segments; None means that all tokens are of segment 0.
         """
         hidden = self.text(tokens, lengths, types=types).hidden
-        activated = ACTIVATIONS[self.config.activation](self.transform(hidden))
+        activated = self.activate(self.transform(hidden))
         return self.output(self.norm(activated), self.text.embedding.words)
 
     if TYPE_CHECKING:

@@ -33,9 +33,8 @@ _SCALINGS = {scaling.__name__: scaling for scaling in (Linear, Dynamic, Yarn, Ll
 _FLOATING = ("BF16", "F16", "F32", "F64")
 
 
-def check_dtype(given: Mapping[str, Any]) -> None:
+def check_dtype(dtype: torch.dtype | None) -> None:
     """Refuse a dtype that no weights can have."""
-    dtype = given["dtype"]
     if dtype is not None and not dtype.is_floating_point:
         raise TypeError(f"dtype: got {dtype}, wanted a real floating dtype")
 
@@ -71,7 +70,7 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
     partial.replace(folder / "model.safetensors")
 
 
-@contract(rule=check_dtype)
+@contract()
 def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) -> Model:
     """Read a model that `save` wrote; it is in evaluation mode.
 
@@ -85,6 +84,7 @@ def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) ->
         ValueError: another configuration or other tensors than a model of the package has; the
             message lists them.
     """
+    check_dtype(dtype)
     path = Path(folder) / "config.json"
     described = read_json(path)
     kind = _MODELS.get(str(described.get("model")))

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.layers import AdditiveAttention
-from companion.models._checks import check_targets, one_each
+from companion.models._checks import check_rows, check_targets
 from companion.positions import sinusoidal_encoding
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Captioner(nn.Module):
         seen = self.see(images)
         return CaptionState(seen, torch.tanh(self.bridge(seen.memory.mean(1))))
 
-    @contract(tokens="ids: b", rule=one_each("tokens", of="hidden"))
+    @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: CaptionState) -> CaptionStep:
         """Look, read one word a picture, and score the next.
 
@@ -180,6 +180,7 @@ class Captioner(nn.Module):
             tokens: ids of the last words.
             state: from `start` or from the step before.
         """
+        check_rows("tokens", tokens, state.hidden)
         output, hidden = self._unroll(self.embedding(tokens)[:, None], state, None)
         next_state = CaptionState(state.seen, hidden)
         return CaptionStep(output.logits[:, 0], next_state, output.weights[:, 0])
@@ -202,13 +203,14 @@ class Captioner(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    @contract(rule=check_targets)
+    @contract()
     def loss(self, batch: CaptionBatch) -> Tensor:
         """Average the cross-entropy over the words, in nats a word; padding is left out.
 
         Args:
             batch: pictures and captions, with at least one word.
         """
+        check_targets(batch)
         logits = self(batch.images, batch.target_in).logits
         return nn.functional.cross_entropy(
             logits[batch.target_mask], batch.target_out[batch.target_mask]

@@ -9,9 +9,9 @@ import pytest
 
 from bookkit.notebook import MeasuredBox, measured
 from bookkit.records import Claim, UnknownNameError, load_result
-from experiments import record
-from experiments.history import History
-from experiments.kinds import number
+from experiments.engine import record
+from experiments.engine.claims import History
+from experiments.engine.kinds import number
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -47,9 +47,10 @@ def results(tmp_path: Path) -> Path:
     record.write_result(
         "sample",
         title="A sample",
-        command="python -m experiments.sample",
+        command="python -m experiments sample",
         seeds=[1, 2, 3, 4, 5],
         threads=2,
+        code={"commit": "0123456789abcdef", "of": "record", "files": {}},
         config={},
         measures={"dot/exact_match": record.measure(better, number("%"))},
         claims=with_history(claims),
@@ -146,7 +147,7 @@ def test_runs_that_are_all_the_same_say_so(tmp_path: Path) -> None:
     )  # fmt: skip
     record.write_result(
         "sample", title="", command="", seeds=[1, 2, 3, 4, 5], threads=1, config={}, measures={},
-        directory=tmp_path,
+        code={"commit": None, "of": "code", "files": {}}, directory=tmp_path,
     )  # fmt: skip
     study = load_result("sample", directory=tmp_path)
     assert MeasuredBox(study, one).likely == "the same in every run"
@@ -175,7 +176,7 @@ def test_the_box_tells_where_its_number_comes_from(results: Path) -> None:
         f"{box.study.processor}, 2 threads",
         f"Python {box.study.versions['python']}",
         f"PyTorch {box.study.versions['torch']}",
-        "again: python -m experiments.sample",
+        "again: python -m experiments sample",
     ):
         assert fact in facts
         assert fact in " ".join(repr(box).split())
@@ -186,15 +187,17 @@ def test_the_box_tells_where_its_claim_comes_from(results: Path) -> None:
     box = measured("sample/gain", directory=results)
     facts = part(box, "m-meta")
     assert facts.endswith("· claim of our own, before the runs.")
-    assert "run before records named their code" in facts
+    assert "stored with commit 0123456, before records named their code" in facts
     told = replace(
         box.claim, origin="paper", source="luong2015", planned="changed later", before="It was 5.",
         wants_answers=True,
     )  # fmt: skip
-    study = replace(box.study, code="0123abcd", data={**DATA, "sha256": "f" * 64})
+    study = replace(
+        box.study, code={**box.study.code, "of": "code"}, data={**DATA, "sha256": "f" * 64}
+    )
     facts = part(MeasuredBox(study, told), "m-meta")
     assert "claim from a paper (luong2015), changed later. It was 5." in facts
-    assert "code 0123abcd" in facts
+    assert "code of commit 0123456" in facts
     assert f"SHA-256 {'f' * 12} ·" in facts
     assert "the record does not say which test items each run got right" in facts
 

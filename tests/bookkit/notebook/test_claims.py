@@ -8,9 +8,9 @@ from docutils.nodes import make_id
 from bookkit.notebook import claims_table
 from bookkit.notebook.claims import section_anchor
 from bookkit.records import UnknownNameError
-from experiments import record
-from experiments.history import History
-from experiments.kinds import number
+from experiments.engine import record
+from experiments.engine.claims import History
+from experiments.engine.kinds import number
 
 BETTER, WORSE = [97.0, 98.0, 96.5, 97.5, 98.5], [60.0, 63.0, 59.0, 62.0, 66.0]
 
@@ -27,7 +27,8 @@ def results(tmp_path: Path) -> Path:
     }
     for name, kept in (("first", ["gain", "loss"]), ("second", ["tie"])):
         record.write_result(
-            name, title="", command="", seeds=[1, 2, 3, 4, 5], threads=1, config={}, measures={},
+            name, title="", command="", seeds=[1, 2, 3, 4, 5], threads=1,
+            code={"commit": "0123456789", "of": "code", "files": {}}, config={}, measures={},
             claims={key: claims[key] | HISTORY for key in kept}, directory=tmp_path,
         )  # fmt: skip
     return tmp_path

@@ -23,8 +23,8 @@ from companion import rotate
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.positions import Yarn
 from companion.training import TrainingConfig
-from experiments import positions
-from experiments.descent import CLIP, WARMUP
+from experiments.engine.descent import CLIP, WARMUP
+from experiments.positions import study as positions
 
 SMALL = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
 

@@ -13,7 +13,7 @@ from bookkit.notebook.translators import SmallTask, small_task, small_translator
 from bookkit.records import load_result
 from companion.data.batching import Batch
 from companion.models.seq2seq import Seq2Seq
-from experiments.translators import GrammarTask, Setting, fit
+from experiments.engine.translators import GrammarTask, Setting, fit
 
 
 @pytest.fixture(scope="module")

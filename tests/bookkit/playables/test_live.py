@@ -15,8 +15,10 @@ from bookkit import playables as live
 from bookkit.playables import output
 from bookkit.playables.output import LiveOutput, pack
 
-SCRIPTS = sorted(path.name for path in Path(live.__file__).parent.glob("*.js"))
-STYLES = sorted(path.name for path in Path(live.__file__).parent.glob("*.css"))
+FILES = sorted(Path(live.__file__).parent.glob("*.*s"))
+MODULES = {path.stem for path in FILES if "export const" in path.read_text(encoding="utf-8")}
+SCRIPTS = [path.name for path in FILES if path.suffix == ".js" and path.stem not in MODULES]
+STYLES = [path.name for path in FILES if path.suffix == ".css" and path.stem not in MODULES]
 NASTY = "</script><b onclick=alert(1)>\"'&"
 
 

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 from bookkit.figures import copier_view, heads_that_copy
 from bookkit.playables.copying import LETTERS, repeated, restored, stored
-from experiments import page_copier
+from experiments.tools import page_copier
 
 
 def test_a_stored_weight_lies_within_half_a_step() -> None:

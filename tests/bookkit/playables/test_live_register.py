@@ -29,7 +29,7 @@ def data(figure: Tag) -> Any:
 
 def told_as(entry: Entry, **history: Any) -> Entry:
     """Return a claim that comes from elsewhere, of a record that names its code."""
-    study = replace(entry.study, code="0123456789ab")
+    study = replace(entry.study, code={**entry.study.code, "of": "code"})
     return replace(entry, study=study, claim=replace(entry.claim, **history))
 
 

@@ -11,7 +11,7 @@ import torch
 from bs4 import BeautifulSoup, Tag
 
 from bookkit.figures import LiveOutput, local_window
-from companion.layers import LuongAttention
+from companion.layers import Attended, LuongAttention
 
 SOURCE = ["she", "works", "in", "the", "<new>", "house"]
 TARGET = ["la", "casa", "nueva"]
@@ -55,7 +55,8 @@ def by_the_layer(scores: Any, position: torch.Tensor, half_width: int) -> torch.
     layer.place_vector = torch.stack((logit / math.tanh(1), torch.zeros_like(logit)))  # type: ignore[assignment]
     memory = torch.stack((torch.zeros(k), torch.tensor(scores)), -1).double()[None]
     query = torch.ones(1, 1, 2, dtype=torch.float64)
-    return layer(query, layer.project(memory), memory, need_weights=True)[1][0, 0]
+    attended: Attended = layer(query, layer.project(memory), memory, need_weights=True)
+    return attended.weights[0, 0]
 
 
 @pytest.mark.parametrize("position", [0.3, 2.9, 4.6])

@@ -1,7 +1,7 @@
 """How often the true value is inside: simulated studies, with seeds and shared test items."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -18,14 +18,23 @@ from bookkit.records.intervals import (
     p_value,
     prediction,
 )
-from experiments.answers import Answered
-from experiments.answers import error as answers_error
+from experiments.engine.answers import Answered
+from experiments.engine.answers import error as answers_error
 
 Shares = NDArray[np.float64]
 
 STUDIES, ITEMS = 2000, 1000
 TRUE, SEEDS, SPREADS = (50, 90, 99, 100), (5, 20), (0, 2, 5)
-DESIGNS = tuple(product(SEEDS, SPREADS))
+
+
+def tier(cases: Iterable[Any], fast: Container[Any]) -> list[Any]:
+    """Mark all cases as slow but some."""
+    return [pytest.param(*one, marks=() if one in fast else pytest.mark.slow) for one in cases]
+
+
+DESIGNS = tier(product(SEEDS, SPREADS), [(5, 2)])
+SHARES = tier(product(TRUE), [(90,), (100,)])
+PAIRS = tier(combinations_with_replacement(TRUE, 2), [(90, 99)])
 
 # Two-sided 95 % quantiles of Student's t, from a printed table.
 TABLE = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262, 30: 2.045}
@@ -183,7 +192,7 @@ def check(
 
 
 @pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
-@pytest.mark.parametrize("true", TRUE)
+@pytest.mark.parametrize("true", SHARES)
 def test_the_true_share_is_inside(
     hardness: list[Shares], true: float, seeds: int, spread: float
 ) -> None:
@@ -193,7 +202,7 @@ def test_the_true_share_is_inside(
 
 
 @pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
-@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_the_true_difference_is_inside(
     hardness: list[Shares], first: float, second: float, seeds: int, spread: float
 ) -> None:
@@ -239,14 +248,14 @@ def check_pairs(
 
 
 @pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
-@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_the_true_difference_of_pairs_is_inside(
     hardness: list[Shares], first: float, second: float, seeds: int, spread: float
 ) -> None:
     check_pairs([hardness[0]] * 2, first, second, seeds, spread)
 
 
-@pytest.mark.parametrize(("first", "second"), [*combinations_with_replacement(TRUE, 2)])
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_pairs_may_find_other_items_hard(
     hardness: list[Shares], first: float, second: float
 ) -> None:
@@ -255,7 +264,7 @@ def test_pairs_may_find_other_items_hard(
 
 
 @pytest.mark.parametrize(("seeds", "spread"), DESIGNS)
-@pytest.mark.parametrize("true", TRUE)
+@pytest.mark.parametrize("true", SHARES)
 def test_the_true_share_is_inside_where_seeds_have_items_of_their_own(
     true: float, seeds: int, spread: float
 ) -> None:
@@ -267,7 +276,7 @@ def test_the_true_share_is_inside_where_seeds_have_items_of_their_own(
     check(spans, true, (0, 100))
 
 
-@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("seeds", tier(product(SEEDS), [(5,)]))
 @pytest.mark.parametrize("true", [50, 90, 100])
 def test_a_new_run_falls_inside_the_prediction(
     hardness: list[Shares], true: float, seeds: int

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from companion.models.atlas.kept import Kept, bytes_kept
+from companion.models.atlas.kept import bytes_kept
 
 torch: Any = pytest.importorskip("torch")
 transformers: Any = pytest.importorskip("transformers")
@@ -91,17 +90,6 @@ def check_pieces(layer: Any, x: Any) -> None:
     torch.testing.assert_close(torch.cat(steps, 1), whole)
 
 
-def check_pieces_beyond_a_chunk(layer: Any, x: Any) -> None:
-    """Assert the same of 131 tokens in two pieces, cut beside the ends of chunks of 64."""
-    layer, x = layer.double(), x.double()
-    whole, last = layer(x)
-    for cut in (1, 63, 64, 65, 130):
-        first, state = layer(x[:, :cut])
-        second, after = layer(x[:, cut:], state)
-        torch.testing.assert_close(torch.cat([first, second], 1), whole)
-        torch.testing.assert_close(after.memory, last.memory)
-
-
 def check_cache(
     read: Read, cache: Any, layer: Any, x: Any, same: Callable[[Any, Any], None], *,
     steps_alike: bool = True,
@@ -130,59 +118,3 @@ def check_cache(
 
 def _bytes(layer: Any, length: int) -> int:
     return bytes_kept(layer.spec.keeps(), length, batch_size=2, itemsize=4)
-
-
-def check_bytes_in_half_precision(
-    read: Read, cache: Any, keeps: tuple[Kept, ...], width: int
-) -> None:
-    """Assert that a cache in bfloat16 has the bytes of our formula, and that no text has none."""
-    read(tokens(5, width).bfloat16(), cache)
-    assert count_bytes(cache) == bytes_kept(keeps, 5, batch_size=2, itemsize=2)
-    assert bytes_kept(keeps, 0) == 0
-
-
-def check_wrong_calls(layer: Any, width: int) -> None:
-    """Assert that tokens of another width, and the state of another batch, are refused."""
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-        layer(tokens(5, 11))
-    _, state = layer(tokens(5, width))
-    with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
-        layer(tokens(5, width, batch=3), state)
-
-
-def check_code_on_show(layer_class: Any) -> None:
-    """Assert that the arithmetic of a layer fits a screen."""
-    source = inspect.getsource(inspect.unwrap(layer_class.forward))
-    assert len(source.rpartition('"""')[2].strip().splitlines()) <= 25
-
-
-def check_forgetting(layer: Any, x: Any) -> None:
-    """Assert that outputs and gradients are finite where nothing of the state is left."""
-    torch.nn.init.constant_(layer.decay_rate, 9.0)
-    torch.nn.init.constant_(layer.decay_bias, 99.0)
-    output, _ = layer(x)
-    output.sum().backward()
-    assert output.isfinite().all()
-    assert all(weight.grad.isfinite().all() for weight in layer.parameters())
-
-
-def check_causal(layer: Any, x: Any) -> None:
-    """Assert that another future leaves the past as it was, and that the past is read."""
-    changed = x.clone()
-    changed[:, 5:] += 1
-    one, other = layer(x)[0], layer(changed)[0]
-    assert torch.equal(one[:, :5], other[:, :5])
-    assert (one[:, 5:] != other[:, 5:]).any()
-    changed = x.clone()
-    changed[:, 0] += 1
-    assert (layer(x)[0][:, 1] != layer(changed)[0][:, 1]).any()
-
-
-def check_gradients(layer: Any, x: Any) -> None:
-    """Assert that all weights and inputs get finite gradients that are not all 0."""
-    x = x.clone().requires_grad_()
-    output, state = layer(x)
-    (output.square().sum() + sum(part.square().sum() for part in state)).backward()
-    for name, tensor in [("x", x), *layer.named_parameters()]:
-        assert tensor.grad.isfinite().all(), name
-        assert tensor.grad.abs().max() > 0, name

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from companion.layers.feed_forward import XIELU
 from companion.models.atlas import (
     AttentionSpec,
     DecoderModel,
@@ -23,7 +24,6 @@ from companion.models.atlas import (
     TokenInputSpec,
 )
 from companion.models.atlas.experts import Experts, Router
-from companion.models.atlas.feed_forward import XIELU
 from companion.models.atlas.mixers.differential import DifferentialAttention
 from companion.models.atlas.mixers.softmax import Attention
 from companion.models.atlas.norms import Norm
@@ -70,6 +70,7 @@ NEEDED: list[tuple[str, str, Any]] = [
 """A row, a part of its layers, and what makes the part useless."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "part", "value"), NEEDED)
 def test_a_model_without_the_mechanism_differs_from_its_reference(
     name: str, part: str, value: Any

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 from bookkit.atlas.rows import load_atlas
-from companion.models.atlas import ModelSpec
 from companion.models.atlas.plain import from_fields, to_fields
 
 SPECS = {row.model_type: row.spec for row in load_atlas().rows}
 
 
-@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())
-def test_a_specification_survives_json(spec: ModelSpec) -> None:
-    assert from_fields(json.loads(json.dumps(to_fields(spec)))) == spec
+def test_a_specification_survives_json() -> None:
+    read = {
+        name: from_fields(json.loads(json.dumps(to_fields(spec)))) for name, spec in SPECS.items()
+    }
+    assert read == SPECS
 
 
 def test_layers_that_are_equal_are_written_once() -> None:

@@ -44,6 +44,7 @@ def row_of(name: str, fields: dict[str, Any]) -> Row:
     return replace(row, toy={**row.toy, **fields})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variant_equals_its_reference(variant: str) -> None:
     outcome = check(row_of(*VARIANTS[variant]))

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from companion.masks import padding_mask
 from companion.models.transformer import Decoder, Encoder
-from tests.transformers import VARIANTS, config_of, gradient, randomised, stack_of, value
+from tests.tiers import often
+from tests.transformers import config_of, each_variant, gradient, randomised, stack_of, value
 
 B, Q, K, E = 2, 5, 7, 12
 LENGTHS = torch.tensor([4, 7])
@@ -22,9 +23,9 @@ def draw(*shape: int) -> Tensor:
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-11)])
 @pytest.mark.parametrize("order", ["pre", "post"])
-def test_torchs_transformer_agrees(order: str, dtype: torch.dtype, tolerance: float) -> None:
+def test_torchs_transformer_agrees(order: str) -> None:
+    dtype, tolerance = torch.float64, 1e-11
     theirs: Any = nn.Transformer(
         E, 6, 3, 2, 17, dropout=0.0, batch_first=True, norm_first=order == "pre"
     )
@@ -63,8 +64,8 @@ def test_torchs_transformer_agrees(order: str, dtype: torch.dtype, tolerance: fl
             )
 
 
-@pytest.mark.parametrize("cross", [True, False])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("cross", often([True, False], bool))
+@each_variant
 def test_cached_steps_are_one_pass_at_every_split(variant: str, cross: bool) -> None:
     decoder = randomised(Decoder(config_of(variant), cross=cross))
     x: Any = draw(B, Q, E)
@@ -83,7 +84,7 @@ def test_cached_steps_are_one_pass_at_every_split(variant: str, cross: bool) -> 
         torch.testing.assert_close(torch.cat(parts, 1), whole)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_changed_future_changes_no_past(variant: str) -> None:
     decoder = randomised(Decoder(config_of(variant)))
     x = draw(B, Q, E)

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from companion.models.transformer import Embedding, Output
 from companion.models.transformer.embedding import check_length
 from companion.positions import sinusoidal_encoding
-from tests.transformers import VARIANTS, config_of, randomised
+from tests.transformers import config_of, each_variant, randomised
 
 IDS = torch.tensor([[4, 5, 6, 5], [7, 8, 0, 0]])
 
@@ -42,7 +42,7 @@ def test_without_positions_equal_words_are_equal(variant: str) -> None:
     assert torch.equal(vectors[0, 1], vectors[0, 3])
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_an_offset_moves_the_positions(variant: str) -> None:
     embedding = randomised(Embedding(config_of(variant)))
     whole = embedding(torch.cat((IDS, IDS), 1))

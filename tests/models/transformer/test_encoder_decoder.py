@@ -11,14 +11,15 @@ from torch import Tensor
 from companion.decoding import beam, greedy
 from companion.models.transformer import Transformer
 from tests.batches import SOURCES, TARGETS, make_batch
-from tests.transformers import VARIANTS, config_of, randomised
+from tests.tiers import often
+from tests.transformers import config_of, each_variant, randomised
 
 
 def make(variant: str, **changes: Any) -> Any:
     return randomised(Transformer(config_of(variant, **changes)))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_sentence_is_the_same_alone_and_in_a_padded_batch(variant: str) -> None:
     model = make(variant)
     together, weights = model(make_batch([0, 1, 2], extra=3), need_weights=True)
@@ -30,8 +31,8 @@ def test_a_sentence_is_the_same_alone_and_in_a_padded_batch(variant: str) -> Non
         assert weights[row, :, words:].abs().max() == 0
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("use_cache", often([True, False], bool))
+@each_variant
 def test_decoding_step_by_step_equals_the_forward_pass(variant: str, use_cache: bool) -> None:
     model, batch = make(variant), make_batch([0, 1, 2])
     logits, weights = model(batch, need_weights=True)
@@ -48,7 +49,7 @@ def test_decoding_step_by_step_equals_the_forward_pass(variant: str, use_cache: 
         torch.testing.assert_close(step_weights[::2], weights[:, i])
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_later_target_word_changes_no_earlier_prediction(variant: str) -> None:
     model, batch = make(variant), make_batch([0, 1, 2])
     before = model(batch)
@@ -59,7 +60,7 @@ def test_a_later_target_word_changes_no_earlier_prediction(variant: str) -> None
     assert (before[:, 3] - after[:, 3]).abs().amax(-1).min() > 0
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_every_source_word_reaches_every_prediction(variant: str) -> None:
     model, batch = make(variant), make_batch([0])
     before = model(batch)
@@ -69,7 +70,7 @@ def test_every_source_word_reaches_every_prediction(variant: str) -> None:
         assert (model(batch._replace(source=changed)) - before).abs().amax(-1).min() > 0
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_gradients_reach_every_weight(variant: str) -> None:
     model, batch = make(variant), make_batch([0, 1, 2])
     model.loss(batch).backward()
@@ -127,8 +128,8 @@ def test_the_memory_is_projected_once_a_sentence(monkeypatch: pytest.MonkeyPatch
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("beam_size", often([1, 3], (3).__eq__))
+@each_variant
 def test_with_and_without_caches_the_same_is_written(variant: str, beam_size: int) -> None:
     model, batch = make(variant), make_batch([0, 1, 2])
 

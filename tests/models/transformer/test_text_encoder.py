@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 import torch.nn.functional as F
 
 from companion.models.transformer import MaskedLanguageModel, TextEncoder
 from tests.batches import padded
-from tests.transformers import VARIANTS, config_of, randomised
+from tests.transformers import config_of, each_variant, randomised
 
 TEXTS = [[4, 5, 6, 7, 8], [9, 10], [11]]
 LENGTHS = torch.tensor([5, 2, 1])
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@each_variant
 def test_a_text_is_the_same_alone_and_in_a_padded_batch(variant: str) -> None:
     encoder = randomised(TextEncoder(config_of(variant)))
     together = encoder(padded(TEXTS, 8), LENGTHS, need_weights=True)

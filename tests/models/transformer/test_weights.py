@@ -22,7 +22,7 @@ from companion.models.transformer import (
 )
 from companion.positions import Dynamic, Linear, Llama3, Yarn
 from tests.batches import make_batch
-from tests.transformers import VARIANTS, config_of, randomised
+from tests.transformers import config_of, randomised
 
 IDS = torch.tensor([[4, 5, 6, 7], [8, 9, 10, 11]])
 MODELS: tuple[Any, ...] = (Transformer, LanguageModel, MaskedLanguageModel, TextEncoder)
@@ -33,9 +33,10 @@ def output(model: Any) -> Any:
     return output if isinstance(output, torch.Tensor) else output.hidden
 
 
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_what_is_saved_comes_back(variant: str, kind: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "variant"), list(zip(MODELS, ("paper", "llama", "bert", "t5"), strict=True))
+)
+def test_what_is_saved_comes_back(kind: Any, variant: str, tmp_path: Path) -> None:
     model = randomised(kind(config_of(variant)))
     save(model, tmp_path / "new" / "folder")
     back = load(tmp_path / "new" / "folder")
@@ -97,41 +98,41 @@ def test_wrong_tensors_are_all_listed(tmp_path: Path) -> None:
     assert message.endswith("has other shapes: decoder.norm.weight (11,) instead of (12,)")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "is no JSON"),
-        ("[]", "holds a list, wanted a JSON object"),
-        ('{"model_type": "llama"}', "has model None, wanted one of Transformer, LanguageModel"),
-        ('{"model": "LanguageModel", "config": {}}', "has no vocab_size"),
-        ('{"model": "LanguageModel", "config": {"vocab_size": 7, "x": 1}}', "has unknown x"),
-        ('{"model": "LanguageModel", "config": {"vocab_size": 0}}', "vocab_size: got 0"),
-        ('{"model": ["x"]}', r"has model \['x'\], wanted one of Transformer"),
-        ('{"model": "LanguageModel", "config": [7]}', r"has config \[7\], wanted a JSON object"),
-        (
-            '{"model": "LanguageModel", "config": {"vocab_size": 7, "rotary_scaling": 2}}',
-            "has rotary_scaling 2, wanted an object whose kind is one of Linear",
-        ),
-        (
-            '{"model": "LanguageModel", "config": {"vocab_size": 7, "positions": "rotary",'
-            ' "rotary_scaling": {"kind": "Linear"}}}',
-            "rotary_scaling of .*config.json has no factor",
-        ),
-        (
-            '{"model": "LanguageModel", "config": {"vocab_size": 7, "positions": "rotary",'
-            ' "rotary_scaling": {"kind": "Linear", "factor": 2, "x": 1}}}',
-            "rotary_scaling of .*config.json has unknown x",
-        ),
-        (
-            '{"model": "LanguageModel", "config": {"vocab_size": 7, "rotary_scaling": {}}}',
-            "has rotary_scaling {}",
-        ),
-    ],
-)
-def test_wrong_configurations_are_refused(text: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(text, encoding="utf8")
-    with pytest.raises(ValueError, match=message):
-        load(tmp_path)
+WRONG = [
+    ("{", "is no JSON"),
+    ("[]", "holds a list, wanted a JSON object"),
+    ('{"model_type": "llama"}', "has model None, wanted one of Transformer, LanguageModel"),
+    ('{"model": "LanguageModel", "config": {}}', "has no vocab_size"),
+    ('{"model": "LanguageModel", "config": {"vocab_size": 7, "x": 1}}', "has unknown x"),
+    ('{"model": "LanguageModel", "config": {"vocab_size": 0}}', "vocab_size: got 0"),
+    ('{"model": ["x"]}', r"has model \['x'\], wanted one of Transformer"),
+    ('{"model": "LanguageModel", "config": [7]}', r"has config \[7\], wanted a JSON object"),
+    (
+        '{"model": "LanguageModel", "config": {"vocab_size": 7, "rotary_scaling": 2}}',
+        "has rotary_scaling 2, wanted an object whose kind is one of Linear",
+    ),
+    (
+        '{"model": "LanguageModel", "config": {"vocab_size": 7, "positions": "rotary",'
+        ' "rotary_scaling": {"kind": "Linear"}}}',
+        "rotary_scaling of .*config.json has no factor",
+    ),
+    (
+        '{"model": "LanguageModel", "config": {"vocab_size": 7, "positions": "rotary",'
+        ' "rotary_scaling": {"kind": "Linear", "factor": 2, "x": 1}}}',
+        "rotary_scaling of .*config.json has unknown x",
+    ),
+    (
+        '{"model": "LanguageModel", "config": {"vocab_size": 7, "rotary_scaling": {}}}',
+        "has rotary_scaling {}",
+    ),
+]
+
+
+def test_wrong_configurations_are_refused(tmp_path: Path) -> None:
+    for text, message in WRONG:
+        (tmp_path / "config.json").write_text(text, encoding="utf8")
+        with pytest.raises(ValueError, match=message):
+            load(tmp_path)
 
 
 def test_what_is_no_folder_of_a_model_is_refused(tmp_path: Path) -> None:

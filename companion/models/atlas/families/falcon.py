@@ -67,7 +67,7 @@ def _falcon_names(options: Options) -> Names:
             f"{attention}.o_proj", _times(options["attention_out_multiplier"])
         ),
         "mixer.gate_proj": Made(f"{mamba}.in_proj", _times(gates, cut_rows(0))),
-        "mixer.value_key_query_proj": Made(f"{mamba}.in_proj", _values_keys_queries(mixed)),
+        "mixer.input_proj": Made(f"{mamba}.in_proj", _values_keys_queries(mixed)),
         "mixer.step_proj": Made(f"{mamba}.in_proj", _times(steps, cut_rows(2))),
         "mixer.output_proj": Made(f"{mamba}.out_proj", _times(options["ssm_out_multiplier"])),
         "feed_forward.gate_proj": Made("model.layers.*.feed_forward.gate_proj", _times(gate)),

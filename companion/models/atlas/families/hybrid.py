@@ -195,21 +195,21 @@ _DELTA: Names = {
 }
 _QWEN3_NEXT: Names = {
     **_DELTA,
-    f"{_OWN}.qkv_proj": Made(f"{_LINEAR}.in_proj_qkvz", _queries_keys_values),
+    f"{_OWN}.input_proj": Made(f"{_LINEAR}.in_proj_qkvz", _queries_keys_values),
     f"{_OWN}.gate_proj": Made(f"{_LINEAR}.in_proj_qkvz", _gates),
     f"{_OWN}.beta_proj": Made(f"{_LINEAR}.in_proj_ba", _betas),
     f"{_OWN}.decay_proj": Made(f"{_LINEAR}.in_proj_ba", _decays),
 }
 _QWEN3_5: Names = {
     **_DELTA,
-    f"{_OWN}.qkv_proj": f"{_LINEAR}.in_proj_qkv",
+    f"{_OWN}.input_proj": f"{_LINEAR}.in_proj_qkv",
     f"{_OWN}.gate_proj": f"{_LINEAR}.in_proj_z",
     f"{_OWN}.beta_proj": f"{_LINEAR}.in_proj_b",
     f"{_OWN}.decay_proj": f"{_LINEAR}.in_proj_a",
 }
 _OLMO: Names = {
     **_DELTA,
-    f"{_OWN}.qkv_proj": Made(tuple(f"{_LINEAR}.{part}_proj" for part in "qkv"), as_it_is),
+    f"{_OWN}.input_proj": Made(tuple(f"{_LINEAR}.{part}_proj" for part in "qkv"), as_it_is),
     f"{_OWN}.gate_proj": f"{_LINEAR}.g_proj",
     f"{_OWN}.beta_proj": f"{_LINEAR}.b_proj",
     f"{_OWN}.decay_proj": f"{_LINEAR}.a_proj",

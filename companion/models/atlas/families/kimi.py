@@ -80,7 +80,7 @@ def _by_head(stored: Tensor, layer: LayerSpec) -> Tensor:
 _OWN, _BLOCK = "layers.*.mixer", "model.layers.*.self_attn"
 _FORGET = f"{_BLOCK}.forget_gate"
 _DELTA: Names = {
-    f"{_OWN}.qkv_proj": Made(tuple(f"{_BLOCK}.{part}_proj" for part in "qkv"), as_it_is),
+    f"{_OWN}.input_proj": Made(tuple(f"{_BLOCK}.{part}_proj" for part in "qkv"), as_it_is),
     f"{_OWN}.conv_weight": Made(f"{_BLOCK}.conv1d.weight", channels_first),
     f"{_OWN}.decay_proj": f"{_FORGET}.f_proj",
     f"{_OWN}.decay_proj.0": f"{_FORGET}.f_a_proj",

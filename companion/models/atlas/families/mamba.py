@@ -133,7 +133,7 @@ def mamba_names(block: str) -> Names:
     theirs = f"model.layers.*.{block}"
     return {
         f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", cut_rows(0)),
-        f"{_OWN}.value_key_query_proj": Made(f"{theirs}.in_proj", cut_rows(1)),
+        f"{_OWN}.input_proj": Made(f"{theirs}.in_proj", cut_rows(1)),
         f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", cut_rows(2)),
         f"{_OWN}.conv_weight": Made(f"{theirs}.conv1d.weight", channels_first),
         f"{_OWN}.conv_bias": f"{theirs}.conv1d.bias",

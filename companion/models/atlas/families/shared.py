@@ -14,7 +14,7 @@ from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.rotation import RotarySpec
 from companion.models.atlas.specs import LayerSpec
-from companion.models.options import Options
+from companion.models.options import ACTIVATIONS, Options
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
 _LAYER, _THEIRS = "layers.*", "model.layers.*"
@@ -84,17 +84,6 @@ def expert_names(
 
 LLAMA = {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}
 
-_ACTIVATIONS = {
-    "relu": "relu",
-    "relu2": "relu_squared",
-    "gelu": "gelu",
-    "gelu_new": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh",
-    "silu": "silu",
-    "swish": "silu",
-    "xielu": "xielu",
-}
-
 
 def norm_of(options: Options, *, eps: str = "rms_norm_eps", **choices: Any) -> NormSpec:
     """Return the norm of a family that has one epsilon for all, under the name `eps`."""
@@ -156,7 +145,7 @@ def _activation(options: Options) -> Any:
     """Return the activation, which the files call by one of three names."""
     names = ("hidden_act", "hidden_activation", "mlp_hidden_act")
     name = next((name for name in names if options.get(name)), names[0])
-    return options.one_of(name, _ACTIVATIONS)
+    return options.one_of(name, {**ACTIVATIONS, "xielu": "xielu"})
 
 
 def _first(options: Options, *names: str) -> Any:
@@ -204,7 +193,8 @@ def rotary_of(
     """Return the rotary positions of a head of some width, for a kind of layer.
 
     The files have one set of fields for all layers, or one for every kind; older ones have
-    rope_theta and rope_scaling beside the other fields.
+    rope_theta and rope_scaling beside the other fields. Where a file holds both, the older ones
+    count, as in the library itself, and an original length beside them counts before one inside.
     """
     rope = _rope(options, kind)
     base = choices.pop("base", rope.get("rope_theta", options.get("rope_theta", 10_000.0)))
@@ -241,6 +231,8 @@ def transposed(stored: Tensor, _: LayerSpec) -> Tensor:
 
 def _rope(options: Options, kind: str | None) -> Options:
     given = options.get("rope_scaling") or options.get("rope_parameters") or {}
+    if not isinstance(given, dict):
+        raise ValueError(f"rope_parameters: {options.path} has {given!r}, wanted an object")
     if kind in given:
         given = given[kind] or {}
     return Options(given, f"rope_parameters of {options.path}")
@@ -254,7 +246,8 @@ def _scaling(
         return None, None
     if name == "linear":
         return Linear(rope["factor"]), None
-    length = rope.get("original_max_position_embeddings") or options["max_position_embeddings"]
+    original = "original_max_position_embeddings"
+    length = options.get(original) or rope.get(original) or options["max_position_embeddings"]
     if name == "llama3":
         low, high = rope["low_freq_factor"], rope["high_freq_factor"]
         return Llama3(rope["factor"], low, high, length), None
@@ -262,7 +255,9 @@ def _scaling(
         ramp = {"beta_fast": rope.get("beta_fast") or 32.0, "beta_slow": rope.get("beta_slow") or 1}
         scaling = Yarn(rope["factor"], length, truncate=rope.flag("truncate", True), **ramp)
         return scaling, _yarn_factor(rope)
-    raise ValueError(f"rope_type: {rope.path} has {name!r}, wanted default, linear, llama3 or yarn")
+    raise ValueError(
+        f"{rope.path} has rope_type {name!r}, wanted rope_type default, linear, llama3 or yarn"
+    )
 
 
 def _yarn_factor(rope: Options) -> float:

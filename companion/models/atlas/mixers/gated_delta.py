@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.attention import share_heads
 from companion.contracts import contract
-from companion.convolution import short_convolution
 from companion.gates import l2_normalize, softplus_decay
+from companion.heads import repeat_kv
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
-    RecurrentState,
+    RecurrentMixer,
     attend,
     gated,
     in_heads,
     initial_bias,
-    initial_conv,
     initial_rate,
     join_heads,
     kept_of_state,
-    same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -86,7 +83,7 @@ class GatedDeltaSpec:
 
 
 @contract(embed_dim=">= 1")
-class GatedDelta(nn.Module):
+class GatedDelta(RecurrentMixer):
     """Forget a part of the state, correct what it holds under the key, read (Yang et al., 2025).
 
         S_t = alpha_t S_(t-1) + beta_t key_t^T (value_t - key_t alpha_t S_(t-1))
@@ -108,34 +105,19 @@ class GatedDelta(nn.Module):
     """
 
     def __init__(self, embed_dim: int, spec: GatedDeltaSpec) -> None:
-        super().__init__()
-        self.embed_dim, self.spec = embed_dim, spec
         heads, values = spec.num_value_heads, spec.num_value_heads * spec.value_dim
-        self.qkv_proj = nn.Linear(embed_dim, spec.channels, bias=False)
-        self.conv_weight = initial_conv(spec.channels, spec.conv_width)
+        super().__init__(embed_dim, spec.channels, spec.conv_width, values)
+        self.spec = spec
         self.decay_proj = nn.Linear(embed_dim, heads, bias=False)
         self.decay_rate = initial_rate(heads)
         self.decay_bias = initial_bias(heads)
         self.beta_proj = nn.Linear(embed_dim, heads, bias=False)
         self.gate_proj = nn.Linear(embed_dim, values, bias=False)
         self.norm = Norm(spec.value_dim, NormSpec(spec.norm_eps))
-        self.output_proj = nn.Linear(values, embed_dim, bias=False)
 
-    @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
-    def forward(
-        self, x: Tensor, state: RecurrentState | None = None
-    ) -> tuple[Tensor, RecurrentState]:
-        """Mix every token with those before it.
-
-        Args:
-            state: what earlier tokens left; None means that the text begins here.
-
-        Returns:
-            (b, n, e), and the state after the last token.
-        """
-        inputs, memory = state or (None, None)
-        qkv, inputs = short_convolution(self.qkv_proj(x), self.conv_weight, state=inputs)
-        query, key, value = self._heads(F.silu(qkv))
+    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Forget, correct, read, and multiply by the gate."""
+        query, key, value = self._heads(blended)
         query, key = l2_normalize(query) * self.spec.key_dim**-0.5, l2_normalize(key)
         decay = softplus_decay(self.decay_proj(x), self.decay_rate, self.decay_bias)
         beta = self.spec.max_beta * torch.sigmoid(self.beta_proj(x))
@@ -143,11 +125,7 @@ class GatedDelta(nn.Module):
         output, memory = attend(query, key, value, decay=decay.mT, beta=beta.mT, state=memory)
 
         gate = GATES[self.spec.gate](in_heads(self.gate_proj(x), self.spec.value_dim))
-        output = self.output_proj(join_heads(gated(output, self.norm, gate)))
-        return output, RecurrentState(inputs, memory)
-
-    if TYPE_CHECKING:
-        __call__ = forward
+        return join_heads(gated(output, self.norm, gate)), memory
 
     def _heads(self, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut channels into the heads of queries, keys and values, all of them (b, h, n, ...)."""
@@ -156,4 +134,4 @@ class GatedDelta(nn.Module):
         query, key, value = torch.split(qkv, [keys, keys, values], dim=-1)
         value = in_heads(value, spec.value_dim)
         query, key = (in_heads(part, spec.key_dim) for part in (query, key))
-        return share_heads(query, value), share_heads(key, value), value
+        return repeat_kv(query, value), repeat_kv(key, value), value

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.convolution import short_convolution
 from companion.gates import l2_normalize, sigmoid_decay, softplus_decay
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
-    RecurrentState,
+    RecurrentMixer,
     attend,
     gated,
     in_heads,
     initial_bias,
-    initial_conv,
     initial_rate,
     join_heads,
     kept_of_state,
-    same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -70,7 +65,7 @@ class KimiDeltaSpec:
 
 
 @contract(embed_dim=">= 1")
-class KimiDelta(nn.Module):
+class KimiDelta(RecurrentMixer):
     """Forget by channels, correct what the state holds under the key, read (Kimi Team, 2025).
 
         S_t = diag(alpha_t) S_(t-1) + beta_t key_t^T (value_t - key_t diag(alpha_t) S_(t-1))
@@ -90,35 +85,19 @@ class KimiDelta(nn.Module):
     """
 
     def __init__(self, embed_dim: int, spec: KimiDeltaSpec) -> None:
-        super().__init__()
-        self.embed_dim, self.spec = embed_dim, spec
         width = spec.num_heads * spec.head_dim
-        self.qkv_proj = nn.Linear(embed_dim, spec.channels, bias=False)
-        self.conv_weight = initial_conv(spec.channels, spec.conv_width)
+        super().__init__(embed_dim, spec.channels, spec.conv_width, width)
+        self.spec = spec
         self.decay_proj = _projection(embed_dim, width, spec.decay_rank)
         self.decay_rate = initial_rate(spec.num_heads)
         self.decay_bias = initial_bias(spec.num_heads, spec.head_dim)
         self.beta_proj = nn.Linear(embed_dim, spec.num_heads, bias=False)
         self.gate_proj = _projection(embed_dim, width, spec.gate_rank)
         self.norm = Norm(spec.head_dim, NormSpec(spec.norm_eps))
-        self.output_proj = nn.Linear(width, embed_dim, bias=False)
 
-    @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
-    def forward(
-        self, x: Tensor, state: RecurrentState | None = None
-    ) -> tuple[Tensor, RecurrentState]:
-        """Mix every token with those before it.
-
-        Args:
-            state: what earlier tokens left; None means that the text begins here.
-
-        Returns:
-            (b, n, e), and the state after the last token.
-        """
-        inputs, memory = state or (None, None)
-        qkv, inputs = short_convolution(self.qkv_proj(x), self.conv_weight, state=inputs)
-        heads = (in_heads(part, self.spec.head_dim) for part in F.silu(qkv).chunk(3, dim=-1))
-        query, key, value = heads
+    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Forget by channels, correct, read, and multiply by the gate."""
+        query, key, value = (in_heads(part, self.spec.head_dim) for part in blended.chunk(3, -1))
         query, key = l2_normalize(query) * self.spec.head_dim**-0.5, l2_normalize(key)
         beta = torch.sigmoid(self.beta_proj(x))
 
@@ -127,11 +106,7 @@ class KimiDelta(nn.Module):
         )  # fmt: skip
 
         gate = torch.sigmoid(in_heads(self.gate_proj(x), self.spec.head_dim))
-        output = self.output_proj(join_heads(gated(output, self.norm, gate)))
-        return output, RecurrentState(inputs, memory)
-
-    if TYPE_CHECKING:
-        __call__ = forward
+        return join_heads(gated(output, self.norm, gate)), memory
 
     def _decay(self, x: Tensor) -> Tensor:
         """Return what is left of every channel of the state, (b, h, n, d)."""

@@ -12,7 +12,13 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.gates import fixed_decay
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.mixers.recurrent import attend, gated, in_heads, join_heads, same_batch
+from companion.models.atlas.mixers.recurrent import (
+    attend,
+    check_same_batch,
+    gated,
+    in_heads,
+    join_heads,
+)
 from companion.models.atlas.norms import Norm, NormSpec
 
 
@@ -81,7 +87,7 @@ class Lightning(nn.Module):
         self.norm = Norm(width, NormSpec(spec.norm_eps))
         self.output_proj = nn.Linear(width, embed_dim, bias=False)
 
-    @contract(matching="qkv_proj.weight", x="b n embed_dim", rule=same_batch)
+    @contract(matching="qkv_proj.weight", x="b n embed_dim")
     def forward(
         self, x: Tensor, state: LightningState | None = None
     ) -> tuple[Tensor, LightningState]:
@@ -93,6 +99,7 @@ class Lightning(nn.Module):
         Returns:
             (b, n, e), and the state after the last token.
         """
+        check_same_batch(x, state)
         memory = None if state is None else state.memory
         heads = (in_heads(x, self.spec.head_dim) for x in F.silu(self.qkv_proj(x)).chunk(3, -1))
         query, key, value = heads

@@ -9,20 +9,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from companion.attention import share_heads
 from companion.contracts import contract
-from companion.convolution import short_convolution
+from companion.heads import repeat_kv
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.recurrent import (
-    RecurrentState,
+    RecurrentMixer,
     attend,
     in_heads,
     initial_bias,
-    initial_conv,
     initial_rate,
     join_heads,
     kept_of_state,
-    same_batch,
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
@@ -90,7 +87,7 @@ class Mamba2Spec:
 
 
 @contract(embed_dim=">= 1")
-class Mamba2(nn.Module):
+class Mamba2(RecurrentMixer):
     """Forget as far as the step says, add by the same step, read (Dao and Gu, 2024).
 
         S_t = exp(-rate step_t) S_(t-1) + (step_t key_t)^T value_t
@@ -110,48 +107,28 @@ class Mamba2(nn.Module):
     """
 
     def __init__(self, embed_dim: int, spec: Mamba2Spec) -> None:
-        super().__init__()
-        self.embed_dim, self.spec = embed_dim, spec
+        super().__init__(
+            embed_dim, spec.channels, spec.conv_width, spec.inner_dim, bias=spec.bias,
+            conv_bias=spec.conv_bias,
+        )  # fmt: skip
+        self.spec = spec
         self.gate_proj = nn.Linear(embed_dim, spec.inner_dim, spec.bias)
-        self.value_key_query_proj = nn.Linear(embed_dim, spec.channels, spec.bias)
         self.step_proj = nn.Linear(embed_dim, spec.num_heads, spec.bias)
-        self.conv_weight = initial_conv(spec.channels, spec.conv_width)
-        self.conv_bias = nn.Parameter(torch.zeros(spec.channels)) if spec.conv_bias else None
         self.step_bias = initial_bias(spec.num_heads)
         self.decay_rate = initial_rate(spec.num_heads)
         self.skip = nn.Parameter(torch.ones(spec.num_heads))
         self.norm = None if spec.norm == "none" else _GroupNorm(spec)
-        self.output_proj = nn.Linear(spec.inner_dim, embed_dim, spec.bias)
 
-    @contract(matching="gate_proj.weight", x="b n embed_dim", rule=same_batch)
-    def forward(
-        self, x: Tensor, state: RecurrentState | None = None
-    ) -> tuple[Tensor, RecurrentState]:
-        """Mix every token with those before it.
-
-        Args:
-            state: what earlier tokens left; None means that the text begins here.
-
-        Returns:
-            (b, n, e), and the state after the last token.
-        """
-        inputs, memory = state or (None, None)
-        mixed, inputs = short_convolution(
-            self.value_key_query_proj(x), self.conv_weight, bias=self.conv_bias, state=inputs
-        )
-        value, key, query = self._heads(F.silu(mixed))
+    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Forget, add, read, add what the token says itself, and multiply by the gate."""
+        value, key, query = self._heads(blended)
         step = self._steps(x)
         decay = torch.exp(-torch.exp(self.decay_rate.to(step))[:, None] * step)
 
         output, memory = attend(query, step[..., None] * key, value, decay=decay, state=memory)
 
         output = join_heads(output + self.skip[:, None, None] * value)
-        output = self._gated(output, F.silu(self.gate_proj(x)))
-        output = self.output_proj(output.to(x.dtype))
-        return output, RecurrentState(inputs, memory)
-
-    if TYPE_CHECKING:
-        __call__ = forward
+        return self._gated(output, F.silu(self.gate_proj(x))).to(x.dtype), memory
 
     def _heads(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut channels into the heads of values, keys and queries, all of them (b, h, n, ...)."""
@@ -160,7 +137,7 @@ class Mamba2(nn.Module):
         value, key, query = torch.split(mixed, [spec.inner_dim, shared, shared], dim=-1)
         value = in_heads(value, spec.head_dim)
         key, query = (in_heads(part, spec.state_dim) for part in (key, query))
-        return value, share_heads(key, value), share_heads(query, value)
+        return value, repeat_kv(key, value), repeat_kv(query, value)
 
     def _steps(self, x: Tensor) -> Tensor:
         """Return how long the step of every head is, (b, h, n), in at least float32."""

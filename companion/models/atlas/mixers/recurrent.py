@@ -1,14 +1,16 @@
-"""What recurrent layers share: their state, and weights that forget slowly when learning begins."""
+"""What recurrent layers share: their way from token to token, and weights that forget slowly."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
+from companion.contracts import contract
+from companion.convolution import short_convolution
 from companion.linear import chunked_linear_attention, recurrent_linear_attention
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.norms import Norm
@@ -85,8 +87,66 @@ def gated(output: Tensor, norm: Norm, gate: Tensor) -> Tensor:
     return (norm(output.to(wide)) * gate.to(wide)).to(output.dtype)
 
 
-def same_batch(call: Mapping[str, Any]) -> None:
+def check_same_batch(x: Tensor, state: tuple[Tensor, ...] | None) -> None:
     """Refuse the state of another batch."""
-    x, state = call["x"], call["state"]
     if state is not None and len(state[0]) != len(x):
         raise ValueError(f"state: got one of b = {len(state[0])}, wanted {len(x)} as in x")
+
+
+class RecurrentMixer(nn.Module):
+    """A layer that blends the last few tokens, and then goes from token to token with a memory.
+
+    What is blended passes through a SiLU. `mix` says what the layer does with it.
+
+    Args:
+        embed_dim: width e of a token.
+        channels: that the convolution blends.
+        conv_width: tokens `w` that it blends.
+        width: of what `mix` gives for every token.
+        bias: give both projections biases.
+        conv_bias: give the convolution a bias.
+    """
+
+    def __init__(
+        self, embed_dim: int, channels: int, conv_width: int, width: int, *, bias: bool = False,
+        conv_bias: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.embed_dim = embed_dim
+        self.input_proj = nn.Linear(embed_dim, channels, bias)
+        self.conv_weight = initial_conv(channels, conv_width)
+        self.conv_bias = nn.Parameter(torch.zeros(channels)) if conv_bias else None
+        self.output_proj = nn.Linear(width, embed_dim, bias)
+
+    @contract(matching="input_proj.weight", x="b n embed_dim")
+    def forward(
+        self, x: Tensor, state: RecurrentState | None = None
+    ) -> tuple[Tensor, RecurrentState]:
+        """Mix every token with those before it.
+
+        Args:
+            state: what earlier tokens left; None means that the text begins here.
+
+        Returns:
+            (b, n, e), and the state after the last token.
+        """
+        check_same_batch(x, state)
+        inputs, memory = state or (None, None)
+        blended, inputs = short_convolution(
+            self.input_proj(x), self.conv_weight, bias=self.conv_bias, state=inputs
+        )
+        output, memory = self.mix(x, F.silu(blended), memory)
+        return self.output_proj(output), RecurrentState(inputs, memory)
+
+    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Return what the last projection reads, (b, n, width), and the memory after that.
+
+        Args:
+            x: (b, n, e) tokens, of which gates and decays are made.
+            blended: (b, n, c) channels, of which queries, keys and values are made.
+            memory: (b, h, d, v) of the tokens before.
+        """
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+        __call__ = forward

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.mixers.recurrent import initial_conv, same_batch
+from companion.models.atlas.mixers.recurrent import check_same_batch, initial_conv
 
 
 class ConvState(NamedTuple):
@@ -77,7 +77,7 @@ class ShortConv(nn.Module):
         self.conv_bias = nn.Parameter(torch.zeros(spec.channels)) if spec.bias else None
         self.output_proj = nn.Linear(spec.channels, embed_dim, bias=spec.bias)
 
-    @contract(matching="input_proj.weight", x="b n embed_dim", rule=same_batch)
+    @contract(matching="input_proj.weight", x="b n embed_dim")
     def forward(self, x: Tensor, state: ConvState | None = None) -> tuple[Tensor, ConvState]:
         """Mix every token with the w - 1 before it.
 
@@ -87,6 +87,7 @@ class ShortConv(nn.Module):
         Returns:
             (b, n, e), and the state after the last token.
         """
+        check_same_batch(x, state)
         inputs = None if state is None else state.inputs
         before, after, values = self.input_proj(x).chunk(3, dim=-1)
         blended, inputs = short_convolution(

@@ -1,0 +1,308 @@
+"""Exercises as tables: the right answer, the cases on which answers are compared, the mistakes.
+
+Each exercise is called with a reader's answer. It prints "Right.", or raises an `AssertionError`
+with the hint that the reader's mistake deserves: that of the listed mistake which gives the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+from bookkit.exercises.answers import (
+    Answer,
+    Mistakes,
+    Sign,
+    as_parts,
+    as_verdict,
+    called,
+    compare,
+    fail,
+    hint_at,
+    several,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Exercise(ABC):
+    """What all exercises are: something is asked, and answers are judged.
+
+    Attributes:
+        asked: what is to be handed in.
+    """
+
+    asked: str = field(default="", kw_only=False)
+
+    def __post_init__(self) -> None:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        names = [name.replace(" ", "_") for name in self.names]
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+        self.__doc__ = self.asked
+
+    def __call__(self, *answers: Any, **by_name: Any) -> None:
+        """Print "Right." if the answers are right.
+
+        Raises:
+            AssertionError: they are not; the message is a hint at the cause.
+        """
+        self.judge(*self.__signature__.bind(*answers, **by_name).args)
+        print("Right.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the answers are called that the exercise takes."""
+        return ("answer",)
+
+    @abstractmethod
+    def judge(self, *answers: Any) -> None:
+        """Raise an `AssertionError` with a hint, unless the answers are right."""
+
+    @abstractmethod
+    def right_answers(self) -> tuple[Any, ...]:
+        """Return answers that pass."""
+
+    @abstractmethod
+    def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield each hint with answers that deserve it."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Compared(Exercise):
+    """An answer that is compared with the right one.
+
+    Attributes:
+        right: the right answer.
+        mistakes: under each hint the mistake that deserves it; see `answers.Mistakes`.
+        examples: wrong answers for which `otherwise` or `read` has words, under a part of these.
+        read: from the answer to what is compared, followed by the case; it turns down what is of
+            another kind.
+        where: what stands before a hint; {} stands for a part of the case, {when} for its name.
+        axes: the shape that was asked for, in letters.
+        otherwise: the message on an unknown mistake, or what makes one; see `answers.compare`.
+        rtol: how far numbers may be off, as a part of the right ones.
+        atol: how far they may be off besides.
+    """
+
+    right: Any
+    mistakes: Mistakes = field(default_factory=dict)
+    examples: Mistakes = field(default_factory=dict)
+    read: Answer | None = None
+    where: str = ""
+    axes: str = ""
+    otherwise: str | Callable[..., str] = "the shape is right, the numbers are not"
+    rtol: float = 1e-5
+    atol: float = 1e-8
+
+    def compare(self, got: Any, case: Sequence[Any] = (), when: str = "") -> None:
+        """Compare what an answer gives with what the right one gives for a case."""
+        wanted = self.right(*case) if callable(self.right) else self.right
+        if self.read:
+            got, wanted = self.read(got, *case), self.read(wanted, *case)
+        compare(
+            got, wanted, self.mistakes, case=case, when=when, where=self.where, axes=self.axes,
+            otherwise=self.otherwise, read=self.read, rtol=self.rtol, atol=self.atol,
+        )  # fmt: skip
+
+    def right_answers(self) -> tuple[Any, ...]:
+        """Return the right answer."""
+        return (self.right,)
+
+    def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield each hint with a mistake that deserves it."""
+        for hint, mistake in [*self.mistakes.items(), *self.examples.items()]:
+            for one in several(mistake):
+                yield hint, (one.example if isinstance(one, Sign) else one,)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Value(Compared):
+    """A value that is worked out by hand; its mistakes are wrong values."""
+
+    def judge(self, *answers: Any) -> None:
+        """Compare the value."""
+        (got,) = answers
+        self.compare(got)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Function(Compared):
+    """A function that is written; its mistakes are wrong functions.
+
+    Attributes:
+        cases: the arguments of each call, under a name where the messages need one.
+        parts: if the function gives several results, the name of each with its mistakes, which
+            are functions that give this one. `mistakes` are then those that concern them all.
+        kind: what the results are together, in words.
+        why: a hint at what makes the answer stop, if it does.
+        untouched: a hint if the answer writes into what it is given.
+    """
+
+    cases: Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]]
+    parts: Mapping[str, Mistakes] = field(default_factory=dict)
+    kind: str = ""
+    why: str = ""
+    untouched: str = ""
+
+    def judge(self, *answers: Any) -> None:
+        """Compare what the function gives for every case."""
+        (answer,) = answers
+        cases = self.cases
+        for when, case in cases.items() if isinstance(cases, Mapping) else zip(repeat(""), cases):
+            self.compare(called(answer, *case, why=self.why, untouched=self.untouched), case, when)
+
+    def compare(self, got: Any, case: Sequence[Any] = (), when: str = "") -> None:
+        """Compare a result, or each of several."""
+        if not self.parts:
+            super().compare(got, case, when)
+            return
+        parts = tuple(as_parts(got, len(self.parts), self.kind))
+        hint_at(parts, self.mistakes, case=case, rtol=self.rtol, atol=self.atol)
+        rights = self.right(*case)
+        for (name, mistakes), part, right in zip(self.parts.items(), parts, rights, strict=True):
+            compare(
+                part, right, mistakes, case=case, when=when, where=f"{self.where}{name}: ",
+                axes=self.axes, otherwise=self.otherwise, rtol=self.rtol, atol=self.atol,
+            )  # fmt: skip
+
+    def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield each hint with a function that deserves it."""
+        yield from super().wrong_answers()
+        for place, mistakes in enumerate(self.parts.values()):
+            for hint, mistake in mistakes.items():
+                for one in several(mistake):
+                    wrong = one.example if isinstance(one, Sign) else one
+                    yield hint, (self._with(place, wrong),)
+
+    def _with(self, place: int, wrong: Answer) -> Answer:
+        """Return the right function with one result of another."""
+
+        def function(*case: Any) -> tuple[Any, ...]:
+            parts = list(self.right(*case))
+            parts[place] = wrong(*case)
+            return tuple(parts)
+
+        return function
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Verdict(Exercise):
+    """A test that is written: it is tried on suspects, some of which are sound.
+
+    Attributes:
+        suspects: the arguments of each call, the verdict that is right, and a hint if the answer
+            gives another.
+        ask: from the answer and the arguments to what the answer says.
+        read: from what it says to a verdict.
+        give: from a verdict to what an answer does that gives it.
+        says: the message, in which {hint} stands for the hint, {got} and {wanted} for the
+            verdicts, and {} for a part of the arguments.
+        why: a hint at what makes the answer stop, if it does.
+    """
+
+    suspects: Sequence[tuple[tuple[Any, ...], Any, str]]
+    ask: Answer = called
+    read: Answer = as_verdict
+    give: Answer = lambda verdict: verdict
+    says: str = "{hint}"
+    why: str = ""
+
+    def judge(self, *answers: Any) -> None:
+        """Compare the verdict on every suspect."""
+        why = {"why": self.why} if self.why else {}
+        for given, wanted, hint in self.suspects:
+            got = self.read(self.ask(answers[0], *given, **why))
+            if got != wanted:
+                fail(self.says.format(*given, got=got, wanted=wanted, hint=hint))
+
+    def right_answers(self) -> tuple[Any, ...]:
+        """Return a test that knows the verdicts."""
+        return (self._but(len(self.suspects)),)
+
+    def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield each hint with a test that is wrong about one suspect."""
+        for place, (_, _, hint) in enumerate(self.suspects):
+            yield hint, (self._but(place),)
+
+    def _but(self, place: int) -> Answer:
+        """Return a test that knows all verdicts but one; it can be judged once."""
+        verdicts = [wanted for _, wanted, _ in self.suspects]
+        others = [next(other for other in verdicts if other != one) for one in verdicts]
+        known = iter([*verdicts[:place], *others[place:]])
+        return lambda *_: self.give(next(known))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Several(Exercise):
+    """Several answers, of which each is judged alone.
+
+    Attributes:
+        questions: under the name of each answer an exercise that takes it.
+    """
+
+    questions: Mapping[str, Exercise]
+
+    def __init__(self, asked: str, **questions: Exercise) -> None:
+        self.asked, self.questions = asked, questions
+        self.__post_init__()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the answers are called."""
+        return tuple(self.questions)
+
+    def judge(self, *answers: Any) -> None:
+        """Judge one after the other; the name of an answer stands before the hint."""
+        for (name, question), answer in zip(self.questions.items(), answers, strict=True):
+            try:
+                question.judge(answer)
+            except AssertionError as error:
+                raise AssertionError(f"{name}: {error}") from error.__cause__
+
+    def right_answers(self) -> tuple[Any, ...]:
+        """Return one right answer for each."""
+        return tuple(answer for one in self.questions.values() for answer in one.right_answers())
+
+    def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield each hint with answers of which one deserves it, and the others are right."""
+        for place, question in enumerate(self.questions.values()):
+            for hint, (wrong,) in question.wrong_answers():
+                answers = list(self.right_answers())
+                answers[place] = wrong
+                yield hint, tuple(answers)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Judged(Exercise):
+    """Answers that belong together, with a check that is written out.
+
+    Attributes:
+        by: raises an `AssertionError` with a hint, unless the answers are right. Its parameters
+            are the names of the answers.
+        right: answers that pass.
+        mistakes: under a part of each hint answers that deserve it.
+    """
+
+    by: Callable[..., None]
+    right: tuple[Any, ...]
+    mistakes: Mapping[str, tuple[Any, ...]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the answers are called."""
+        return tuple(inspect.signature(self.by).parameters)
+
+    def judge(self, *answers: Any) -> None:
+        """Let the check judge them together."""
+        self.by(*answers)
+
+    def right_answers(self) -> tuple[Any, ...]:
+        """Return the right answers."""
+        return self.right
+
+    def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield each hint with answers that deserve it."""
+        yield from self.mistakes.items()

@@ -1,0 +1,16 @@
+/* What Node does for Python: reads [[name, want, data, changes], ...] and writes a list of answers. `want`
+   is "still", the body of a figure as HTML; or "model" or "said", for the first state with changes. */
+import { text } from "node:stream/consumers";
+import { still, unpack } from "./kit.js";
+
+async function answer([name, want, given, changes = {}]) {
+  const it = await import(`./${name}.js`);
+  if (want === "still") return still(it, given);
+  const data = unpack(given);
+  const at = { ...it.start(data), ...changes };
+  const m = it.model(data, at);
+  return want === "model" ? m : it.said(m, at, data);
+}
+
+const asked = JSON.parse(await text(process.stdin));
+process.stdout.write(JSON.stringify(await Promise.all(asked.map(answer))));

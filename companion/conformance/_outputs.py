@@ -1,0 +1,113 @@
+"""What all checks do with a function: call it, read its numbers, compare them by positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.arrays import Array, device_of, is_torch, namespace
+from companion.contracts import contract
+
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Function = Callable[..., Any]
+
+TOLERANCE = 1e-5
+"""Changes up to this, relative to the largest number of an output, are rounding."""
+
+
+def plain_numbers(output: Any) -> Numbers:
+    """Return an output of any library as NumPy numbers."""
+    if is_torch(output):
+        output = output.detach().cpu().double().numpy()
+    if isinstance(output, tuple | list | dict) or output is None:
+        raise TypeError(f"function: gave a {type(output).__name__}, wanted one array")
+    return np.asarray(output, dtype=np.float64)
+
+
+def fail_if(mistaken: object, hint: str) -> None:
+    """Raise an `AssertionError` with the hint if a mistake was seen."""
+    if mistaken:
+        raise AssertionError(hint)
+
+
+def outputs_of(function: Function, *given: Any) -> Numbers:
+    """Call a function, whose outputs have to be finite."""
+    outputs = plain_numbers(function(*given))
+    fail_if(
+        not np.isfinite(outputs).all(),
+        "an output is NaN or infinite: has a row nothing that it may attend to?",
+    )
+    return outputs
+
+
+def steady_outputs(function: Function, *given: Any) -> Numbers:
+    """Call a function twice: it has to give the same."""
+    first, second = outputs_of(function, *given), outputs_of(function, *given)
+    fail_if(
+        differ(first, second),
+        "two calls with the same input give two outputs: is dropout on? Call .eval() first; "
+        "or does something keep a state from one call to the next?",
+    )
+    return first
+
+
+def changed_numbers(before: Numbers, after: Numbers) -> Flags:
+    """Say which numbers differ by more than rounding."""
+    scale = max(1.0, float(np.abs(before).max(initial=0.0)))
+    return np.asarray(np.abs(before - after) > TOLERANCE * scale)
+
+
+def differ(before: Numbers, after: Numbers) -> bool:
+    """Say whether two outputs differ, in shape or by more than rounding; NaN always does."""
+    if before.shape != after.shape:
+        return True
+    return bool(changed_numbers(before, after).any() or np.isnan(after).any())
+
+
+def any_by_position(flags: Flags) -> Flags:
+    """Say at which positions (axis 1) a flag is True, in any sequence and any feature: (n,)."""
+    by_position = np.moveaxis(flags, 1, 0)
+    return np.asarray(by_position.reshape(flags.shape[1], -1).any(1))
+
+
+@contract(x="any: ...", other="any: ...")
+def check_positions(least: int, x: Array, other: Array | None = None) -> None:
+    """Refuse an x, and an other, that are too short or too much alike to show a change.
+
+    >>> check_positions(3, np.ones((1, 2)))
+    Traceback (most recent call last):
+    ValueError: x: got shape (1, 2), wanted (b, n, ...), n at least 3
+    """
+    shape = tuple(x.shape)
+    if len(shape) < 2 or shape[1] < least:
+        raise ValueError(f"x: got shape {shape}, wanted (b, n, ...), n at least {least}")
+    if other is None:
+        return
+    if tuple(other.shape) != shape:
+        raise ValueError(f"other: got shape {tuple(other.shape)}, wanted that of x, {shape}")
+    differs = any_by_position(plain_numbers(x) != plain_numbers(other))
+    if not differs.all():
+        raise ValueError(
+            f"other: is as x at position {int(np.argmin(differs))}, "
+            f"wanted something else at every position"
+        )
+
+
+@contract(like="any: ...")
+def constant_like(like: Array, numbers: Any) -> Any:
+    """Return NumPy numbers in the library, the dtype and on the device of an array."""
+    return namespace(like).asarray(numbers, dtype=like.dtype, device=device_of(like))
+
+
+def mask_like(mask: Flags, x: Array) -> Any:
+    """Return a mask in the library and on the device of x."""
+    return namespace(x).asarray(mask, device=device_of(x))
+
+
+def with_positions(x: Any, other: Any, start: int, stop: int) -> Any:
+    """Return x with the positions from start to stop of other."""
+    return namespace(x).concat([x[:, :start], other[:, start:stop], x[:, stop:]], axis=1)

@@ -1,0 +1,1 @@
+"""What every study shares: how one is described, run, tuned, recorded and decided."""

@@ -1,0 +1,233 @@
+"""Claims: sentences, each with the number that decides it, computed of what a study measured.
+
+A claim that is made or changed after its numbers were seen proves less than one that was made
+before, so each says which it is; the times are those of the repository's history. Not every claim
+is a hypothesis either: some demonstrate what a bug does, and some check that a model has learned
+its task at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from bookkit.records import Bounds, Finding, Origin, Planned, Sort, verdict_of
+from bookkit.records.intervals import UNBOUNDED, error_terms
+from experiments.engine.answers import Answered, error
+from experiments.engine.kinds import NumberKind, number
+from experiments.engine.record import Entry, claim, differences
+
+Runs = dict[str, list[float]]
+"""One list of runs, in the order of the seeds, for every measure, as "arm/measure"."""
+Quantity = str | Callable[[Runs], Sequence[float]]
+"""A measure, or what is computed of several."""
+KindOf = Callable[[str], NumberKind]
+"""Gives the kind of a measure, by its name."""
+Answers = Mapping[str, Answered]
+"""Answers by item of all seeds, by the measures that are computed of them."""
+
+
+def computed(quantity: Quantity, runs: Runs) -> Sequence[float]:
+    """Return a measure, or what is computed of several, one number a seed."""
+    return runs[quantity] if isinstance(quantity, str) else quantity(runs)
+
+
+def ratio(runs: Runs, first: str, second: str) -> list[float]:
+    """Return the quotient of two measures, run by run.
+
+    >>> ratio({"a": [6.0, 1.0], "b": [2.0, 4.0]}, "a", "b")
+    [3.0, 0.25]
+    """
+    return [a / b for a, b in zip(runs[first], runs[second], strict=True)]
+
+
+def distance(runs: Runs, first: str, second: str) -> list[float]:
+    """Return the absolute difference of two measures, run by run."""
+    return [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
+
+
+def asked(measured: str) -> str:
+    """Return what the items are called that a measure is of: the last part of its name.
+
+    >>> asked("dot/exact_match/test")
+    'test'
+    """
+    return measured.rpartition("/")[2]
+
+
+def worded(entry: Entry, finding: Finding | None) -> Entry:
+    """Return an entry of a record with its finding, or without one."""
+    entry = {key: value for key, value in entry.items() if key != "finding"}
+    return entry if finding is None else {**entry, "finding": asdict(finding)}
+
+
+@dataclass(frozen=True)
+class History:
+    """Where a claim comes from, when it was made, and what it was before.
+
+    Attributes:
+        origin: a "paper" that says so or suggests it, a "popular" saying, or "ours".
+        sort: "hypothesis", "demonstration" of what a bug does, or "check" of the study itself.
+        planned: "before the runs"; "with the record", if one commit holds both; "added later",
+            after numbers of the study had been seen; "changed later", in question, threshold or
+            measure; "extended later", to more seeds, more training or a new measurement.
+        before: what it was before, or what was done to it; "" for nothing.
+        source: key of the paper in book/references.bib; "" for none.
+    """
+
+    origin: Origin = "ours"
+    sort: Sort = "hypothesis"
+    planned: Planned = "before the runs"
+    before: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.before and self.planned != "before the runs":
+            raise ValueError(f"before: got nothing, wanted what was before, as {self.planned}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, and the number that decides it, one a seed: treatment - control.
+
+    Attributes:
+        sentence: what is claimed.
+        treatment: the number that the sentence is about.
+        control: what it is compared with, seed by seed; None for a bound alone.
+        unit: of the difference.
+        above: the difference lies above this if the sentence is true.
+        below: the difference lies below this; exactly one of the two is given.
+        bounds: the least and the largest possible difference, where it is not one of measures but
+            of what is computed of them.
+        finding: what a page says in large type when the claim holds, when it does not, and when
+            the runs do not decide. It is no part of what was claimed, so it may be written after
+            the runs; `python -m experiments recompute` puts it into the record.
+        history: where it comes from, and when it was made.
+    """
+
+    sentence: str
+    treatment: Quantity
+    control: Quantity | None = None
+    unit: str = ""
+    above: float | None = None
+    below: float | None = None
+    bounds: Bounds | None = None
+    finding: Finding | None = None
+    history: History = History()
+
+    def __post_init__(self) -> None:
+        if (self.above is None) == (self.below is None):
+            raise ValueError(f"above, below: got {self.above}, {self.below}, wanted one number")
+
+    def decide(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> Entry:
+        """Return the entry of a record.
+
+        Args:
+            runs: of all measures.
+            kind_of: gives the kind of each.
+            answers: by item, of those measures of which they are known.
+        """
+        kind = self.kind(runs, kind_of, answers)
+        entry = self._entry(runs, kind)
+        if self._wants_answers(runs, kind_of, answers or {}):
+            seeds_alone = self._entry(runs, replace(kind, item_error=0.0))
+            if not _decided(entry) and _decided(seeds_alone):
+                return {**entry, "wants_answers": True}
+        return entry
+
+    def _entry(self, runs: Runs, kind: NumberKind) -> Entry:
+        control = None if self.control is None else computed(self.control, runs)
+        both = computed(self.treatment, runs), control
+        if self.above is not None:
+            return claim(self.sentence, *both, kind, "above", self.above)
+        assert self.below is not None
+        return claim(self.sentence, *both, kind, "below", self.below)
+
+    def kind(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> NumberKind:
+        """Return what kind of number decides: a share as measured, a difference, or another."""
+        if self.control is None and isinstance(self.treatment, str):
+            kind = kind_of(self.treatment)
+            kind = number(self.unit) if kind.kind == "exact" else replace(kind, unit=self.unit)
+            told = self.treatment in (answers or {})
+            shared = self.item_error(runs, kind_of, answers) if told else kind.item_error
+            return replace(kind, item_error=shared)
+        bounds = self._bounds(kind_of)
+        shared = self.item_error(runs, kind_of, answers)
+        own = [
+            items
+            for name in runs
+            if (items := kind_of(name).own_items) and any(self._slopes(runs, name, 1.0))
+        ]
+        known = (shared > 0 or own) and None not in bounds
+        return NumberKind(
+            kind="difference" if known else "number",
+            unit=self.unit,
+            bounds=bounds,
+            own_items=min(own, default=None) if known else None,
+            item_error=shared,
+        )
+
+    def item_error(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> float:
+        """Return the standard error that test items shared by all seeds give the number.
+
+        Shares whose answers by item are known are taken together, item by item. Every other one is
+        moved by its own error, up and down, and the number moves by so much; the squares of these
+        add up, as if the shares were of different items. Where both sides are asked the same items
+        and tend to get the same ones right, the error is smaller than that.
+        """
+        known = answers or {}
+        slopes = self.slopes(runs, kind_of)
+        told = {name: slopes[name] for name in slopes if name in known}
+        untold = (
+            fmean(slopes[name]) * error_terms(kind_of(name), runs[name])[1]
+            for name in slopes
+            if name not in known
+        )
+        return math.hypot(error(told, known, asked), *untold)
+
+    def slopes(self, runs: Runs, kind_of: KindOf) -> dict[str, list[float]]:
+        """Return by how much the number changes with each share of shared items, one a seed."""
+        ends = self.treatment, self.control
+        named = [name for name in ends if isinstance(name, str)]
+        names = list(runs) if any(map(callable, ends)) else named
+        steps = {name: error_terms(kind_of(name), runs[name])[1] for name in names}
+        found = {name: self._slopes(runs, name, step) for name, step in steps.items() if step}
+        return {name: values for name, values in found.items() if any(values)}
+
+    def _slopes(self, runs: Runs, name: str, step: float) -> list[float]:
+        """Return the change with a measure, up or down, whichever changes the mean by more."""
+        here = self._runs(runs)
+        ways = [
+            [(there - start) / way for there, start in zip(moved, here, strict=True)]
+            for way in (step, -step)
+            for moved in [self._runs({**runs, name: [value + way for value in runs[name]]})]
+        ]
+        return max(ways, key=lambda slopes: abs(fmean(slopes)))
+
+    def _wants_answers(self, runs: Runs, kind_of: KindOf, answers: Answers) -> bool:
+        """Whether it compares shares of the same items, and answers to these are not known."""
+        untold = [asked(name) for name in self.slopes(runs, kind_of) if name not in answers]
+        return len(set(untold)) < len(untold)
+
+    def _runs(self, runs: Runs) -> list[float]:
+        control = None if self.control is None else computed(self.control, runs)
+        return differences(computed(self.treatment, runs), control)
+
+    def _bounds(self, kind_of: KindOf) -> Bounds:
+        if self.bounds is not None:
+            return self.bounds
+        if not (isinstance(self.treatment, str) and isinstance(self.control, str)):
+            return UNBOUNDED
+        (low, high), (least, most) = kind_of(self.treatment).bounds, kind_of(self.control).bounds
+        return (
+            None if low is None or most is None else low - most,
+            None if high is None or least is None else high - least,
+        )
+
+
+def _decided(entry: Mapping[str, Any]) -> bool:
+    low, high = entry["interval"]
+    return verdict_of((low, high), entry["side"], entry["threshold"]) != "undecided"

@@ -1,0 +1,93 @@
+"""How much do explanations differ by seed? One classifier, twenty times.
+
+The marker classifier with a biGRU of `experiments.explanation`, with its setting, on other seeds:
+five are few where the seeds differ in kind and not in degree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from bookkit.data.classification import Examples
+from companion.interpret import classifier_read, leave_one_out, top_places
+from companion.models.classifier import AttentionClassifier
+from experiments.engine.claims_file import read_claims
+from experiments.engine.code import LAYERS
+from experiments.engine.experiment import Experiment
+from experiments.engine.kinds import NumberKind, share
+from experiments.explanation.study import (
+    KINDS,
+    SMOKE,
+    TASKS,
+    TESTS,
+    accuracy,
+    agreement,
+    fit,
+    held_out,
+    percent,
+    replaced,
+    reported,
+)
+
+SEEDS = tuple(range(11, 31))
+ARM = "marker/gru/additive"
+
+
+def looked(model: AttentionClassifier, examples: Examples, seed: int) -> dict[str, float]:
+    """Return where the largest weight stands, and what deletion and erasure say of it."""
+    with torch.no_grad():
+        encoded = model.encode(examples.tokens, examples.lengths, examples.question)
+        own = model.weights(encoded)
+
+    def predict(tokens: Tensor, lengths: Tensor) -> Tensor:
+        return model(tokens, lengths, examples.question).softmax(-1)
+
+    effects = leave_one_out(predict, examples.tokens, examples.lengths)
+    hits = examples.gold.gather(-1, top_places(own)[:, None])[:, 0]
+    by_class = sorted(percent(hits[examples.labels == label]) for label in (0, 1))
+    flips = replaced(classifier_read(model, encoded), own, encoded.mask, seed, SMOKE)
+    return {
+        "pointing": percent(hits),
+        "pointing/worse_class": by_class[0],
+        "pointing/better_class": by_class[1],
+        "flips/top": flips["flips/top"],
+        **agreement(own, effects, encoded.mask),
+    }
+
+
+def smaller_class(name: str) -> NumberKind:
+    """Return the kind of a share of the sentences of one class: as many as the smaller one has."""
+    labels = held_out(TASKS["marker"], TESTS).labels
+    return share(int(labels.bincount().min()))
+
+
+def outcome(seed: int) -> dict[str, float]:
+    """Train the classifier on a seed, and look at its weights."""
+    setting = reported()[ARM]
+    model, _ = fit(setting, seed)
+    examples = held_out(TASKS[setting.task], TESTS)
+    return {"accuracy": accuracy(model, examples), **looked(model, examples, seed)}
+
+
+def smoke() -> list[float]:
+    """Run the whole pipeline small: a few updates, and what is looked at."""
+    setting = replace(reported()[ARM], steps=4, warmup_steps=2, embed_dim=6)
+    model, losses = fit(setting, seed=7)
+    examples = held_out(TASKS[setting.task], SMOKE)
+    return [*losses, *(value / 1000 for value in looked(model, examples, seed=7).values())]
+
+
+STUDY = Experiment(
+    name="explanation_seeds", title="One classifier, twenty seeds",
+    seeds=SEEDS, beside=outcome, workers=1,
+    config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
+    kinds={"pointing/*_class": smaller_class} | KINDS,
+    files=(
+        *LAYERS, "bookkit/data/classification.py", "companion/interpret/*.py",
+        "companion/models/classifier.py", "experiments/explanation/study.py",
+    ),
+    claims=read_claims(__file__), smoke=smoke,
+)  # fmt: skip

@@ -1,0 +1,275 @@
+"""Every playable of the pages in Chromium, with the page's own data: each control to both ends.
+
+Whatever a page loads beyond the site, and whatever the console says, is a failure.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import mimetypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from book_site.play import draw
+from PIL import Image
+
+from bookkit.figures import online_softmax_steps
+from bookkit.playables.playable import FOLDER, KIT, STORED, script_of, style_of
+from tests.book.built import Site
+from tests.book.letters import FAMILY
+from tests.book.playable import (
+    LEAST_LETTER,
+    LEAST_TARGET,
+    PATIENCE,
+    SCREENS,
+    axe_finds_nothing,
+    box_of,
+    letters_are_large,
+)
+from tests.book.test_notebooks import ROOT, outputs, pages, text
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page, Route
+
+pytestmark = pytest.mark.browser
+
+SITE = "http://book.test/"
+NAMES = sorted(
+    path.stem
+    for path in FOLDER.glob("*.js")
+    if "export const controls" in path.read_text(encoding="utf-8")
+)
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+WITHOUT_CONTROLS = ".am-play .am-play-controls { visibility: hidden !important; }"
+TARGETS = ".am-play-controls :is(button, input, select), .am-play-body [data-cell]"
+
+first = pytest.param("desk", "light", id="desk-light")
+others = [
+    pytest.param(screen, theme, id=f"{screen}-{theme}", marks=pytest.mark.slow)
+    for screen, theme in product(SCREENS, ("light", "dark"))
+    if (screen, theme) != ("desk", "light")
+]
+EVERY_VIEW = pytest.mark.parametrize(("screen", "theme"), [first, *others])
+
+
+@cache
+def figures() -> dict[str, str]:
+    """Return the first figure of every playable, as a page stores it."""
+    found: dict[str, str] = {}
+    for name in pages():
+        for output in outputs(json.loads((ROOT / name).read_text(encoding="utf-8"))):
+            html = text(output.get("data", {}).get("text/html", ""))
+            if 'data-play="' in html:
+                found.setdefault(html.partition('data-play="')[2].partition('"')[0], html)
+    return found
+
+
+def document(name: str, *, scripts: bool = True) -> str:
+    """Return a page that holds a playable, as the site has it."""
+    path = Path("page.html")
+    body = draw({path: figures()[name]})[path]
+    script = f"<script>{script_of(KIT)}\n{script_of(name)}</script>" if scripts else ""
+    return (
+        '<!doctype html><html lang="en" data-content_root="./"><head><meta charset="utf-8">'
+        '<title>A playable</title><meta name="viewport" content="width=device-width">'
+        f"<style>:root{{color-scheme:light dark;font-family:'{FAMILY}',sans-serif}}</style>"
+        f"<style>{style_of(name)}</style></head>"
+        f"<body><main><h1>A playable</h1>{body}</main>{script}</body></html>"
+    )
+
+
+@contextmanager
+def opened(browser: Browser, html: str, screen: str, theme: str, **options: Any) -> Iterator[Page]:
+    given: dict[str, Any] = {"viewport": SCREENS[screen], "color_scheme": theme} | options
+    given |= {"has_touch": screen == "phone", "reduced_motion": "reduce"}
+    context = browser.new_context(service_workers="block", bypass_csp=True, **given)
+    context.set_default_timeout(PATIENCE)
+    faults: list[str] = []
+
+    def serve(route: Route) -> None:
+        address = route.request.url.removeprefix(SITE)
+        file = FOLDER / "static" / address.removeprefix("_static/")
+        if not address:
+            route.fulfill(body=html, content_type="text/html")
+        elif address.startswith("_static/") and file.is_file():
+            route.fulfill(body=file.read_bytes(), content_type=mimetypes.guess_type(file)[0] or "")
+        else:
+            faults.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", serve)
+    context.on("console", lambda message: faults.append(message.text))
+    context.on("weberror", lambda error: faults.append(str(error.error)))
+    page = context.new_page()
+    page.goto(SITE)
+    yield page
+    context.close()
+    assert not faults
+
+
+def test_every_playable_stands_on_a_page() -> None:
+    assert sorted(figures()) == NAMES
+
+
+@EVERY_VIEW
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_drawing_is_that_of_the_script(
+    browser: Browser, name: str, screen: str, theme: str
+) -> None:
+    seen = []
+    for scripts in (False, True):
+        with opened(browser, document(name, scripts=scripts), screen, theme) as page:
+            assert (page.locator("figure[data-on]").count() == 1) == scripts
+            page.add_style_tag(content=WITHOUT_CONTROLS)
+            shown = Image.open(io.BytesIO(page.locator("figure").screenshot())).convert("RGB")
+            seen.append((box_of(page.locator("figure")), np.asarray(shown, dtype=int)))
+    assert seen[0][0] == seen[1][0], "the page jumps when the script comes"
+    if "export function still" not in (FOLDER / f"{name}.js").read_text(encoding="utf-8"):
+        different = np.abs(seen[0][1] - seen[1][1]).max(-1) > 24
+        assert different.mean() < 1e-4, np.argwhere(different)[[0, -1]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_scripts_there_is_nothing_to_press(browser: Browser, name: str) -> None:
+    html = document(name, scripts=False)
+    with opened(browser, html, "phone", "light", java_script_enabled=False) as page:
+        controls = page.locator(":is(button, input, select):visible, [tabindex], [role=slider]")
+        assert controls.count() == 0
+        assert page.locator(".am-play-said").inner_text()
+        assert page.locator(".am-play-body :is(svg, table, ol, ul, p):visible").count() > 1
+
+
+@EVERY_VIEW
+@pytest.mark.parametrize("name", NAMES)
+def test_every_control_goes_to_both_ends(
+    browser: Browser, name: str, screen: str, theme: str
+) -> None:
+    with opened(browser, document(name), screen, theme) as page:
+        axe_finds_nothing(page)
+        figure = page.locator("figure")
+        letters = page.locator("figure svg text:visible")
+        if letters.count():
+            letters_are_large(letters, LEAST_LETTER)
+        for target in page.locator(TARGETS).all():
+            if target.is_visible():
+                box = box_of(target)
+                assert min(box["width"], box["height"]) >= LEAST_TARGET, target.evaluate(
+                    "e => e.outerHTML"
+                )
+        for move in (by_keyboard, by_pointer):
+            count = page.locator(TARGETS).count()
+            for place in range(min(count, 60)):
+                target = page.locator(TARGETS).nth(place)
+                if target.count() and target.is_visible() and target.is_enabled():
+                    move(figure, target)
+        for handle in page.locator(".am-handle").all():
+            pull(page, handle)
+        axe_finds_nothing(page)
+
+
+def look(figure: Locator) -> tuple[str, float]:
+    """Return what a figure shows, and how high it is."""
+    assert figure.page.evaluate(OVERFLOW) <= 0, "wider than the screen"
+    return figure.locator(".am-play-body").inner_html(), box_of(figure)["height"]
+
+
+def settles(figure: Locator, target: Locator, act: Any) -> str:
+    """Act on a control; return what is shown then. Neither it nor the page below may jump."""
+    grows = target.evaluate("e => e.closest('[data-grows]') !== null")
+    _, high = look(figure)
+    top = box_of(target)["y"] - box_of(figure)["y"]
+    act()
+    after, higher = look(figure)
+    if target.count() and target.is_visible():
+        moved = box_of(target)["y"] - box_of(figure)["y"]
+        assert moved == pytest.approx(top, abs=1), f"{target} moves itself"
+    assert grows or higher == pytest.approx(high, abs=1), f"{target} makes the page jump: {after}"
+    return after
+
+
+def by_keyboard(figure: Locator, target: Locator) -> None:
+    tag = target.evaluate("e => e.type || e.tagName")
+    if tag in ("range", "select-one"):
+        ends = [
+            settles(figure, target, lambda key=key: target.press(key)) for key in ("End", "Home")
+        ]
+        assert ends[0] != ends[1], "a control without an effect"
+    elif tag == "checkbox":
+        ends = [settles(figure, target, lambda: target.press("Space")) for _ in range(2)]
+        assert ends[0] != ends[1], "a box without an effect"
+    elif tag == "text":
+        settles(figure, target, lambda: target.press("End"))
+    elif target.get_attribute("data-cell"):
+        for key in ("Enter", "Enter", "End", "Home"):
+            settles(figure, target, lambda key=key: target.press(key))
+    else:
+        settles(figure, target, lambda: target.press("Enter"))
+
+
+def by_pointer(figure: Locator, target: Locator) -> None:
+    tag = target.evaluate("e => e.type || e.tagName")
+    if tag == "range":
+        box = box_of(target)
+        for share in (0.98, 0.02):
+            at = {"x": share * box["width"], "y": box["height"] / 2}
+            settles(figure, target, lambda at=at: target.click(position=at))
+    elif tag == "select-one":
+        count = target.locator("option").count()
+        for place in (count - 1, 0):
+            settles(figure, target, lambda place=place: target.select_option(index=place))
+    elif tag != "text":
+        for _ in range(2 if tag == "checkbox" else 1):
+            settles(figure, target, target.click)
+
+
+def pull(page: Page, handle: Locator) -> None:
+    """Drag a handle to the corners of its drawing, and beyond; then move it by keys."""
+    figure = page.locator("figure")
+    seen = set()
+    for x, y in product((0.02, 0.98), repeat=2):
+        svg = box_of(handle.locator("xpath=ancestor::*[name()='svg'][1]"))
+        box = box_of(handle)
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(svg["x"] + x * svg["width"], svg["y"] + y * svg["height"], steps=4)
+        page.mouse.up()
+        seen.add(look(figure)[0])
+    for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"):
+        handle.press(key)
+        seen.add(look(figure)[0])
+    assert len(seen) > 4, "a handle that does not move"
+
+
+def test_an_output_of_a_live_notebook_brings_all_along(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(STORED, raising=False)
+    made = online_softmax_steps([0.0, 2.0, 1.0], [1, 0, 0], list("abc"))
+    html = f"<!doctype html><title>Two outputs</title>{made._repr_html_() * 2}"
+    with opened(browser, html, "desk", "light") as page:
+        one, other = page.locator("figure[data-on]").all()
+        one.get_by_role("button", name="Next").click()
+        told = [figure.locator(".am-play-said").inner_text() for figure in (one, other)]
+        assert [words[:12] for words in told] == ["Block 2 of 2", "Block 1 of 2"]
+
+
+def test_playables_live_in_the_book(site: Site, server: str, browser: Browser) -> None:
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        faults: list[str] = []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        for one in site.chapters:
+            if names := {str(part["data-play"]) for part in one.soup.select("[data-play]")}:
+                page.goto(server + one.name)
+                page.wait_for_function("!document.querySelector('[data-play]:not([data-on])')")
+                loaded = {Path(str(tag["src"])).name for tag in one.soup.select("script[src]")}
+                loaded = {name.partition(".js?v=")[0] for name in loaded if ".js?v=" in name}
+                assert loaded & {KIT, *NAMES} == {KIT, *names}
+        assert not faults

@@ -1,0 +1,80 @@
+"""What every playable keeps: data as JSON, safe words, and a module that reaches for nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bookkit.playables.playable import FOLDER, KIT, STORED, playable, script_of, style_of
+
+NASTY = "</script><b onclick=alert(1)>\"'&"
+MODULES = sorted(
+    path.stem for path in FOLDER.glob("*.js") if "export const" in path.read_text(encoding="utf-8")
+)
+FETCHES = {"translator"}  # its weights, from the site itself, after a click
+
+
+def test_an_output_brings_its_module_along_unless_it_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = playable("tiles", NASTY, caption=NASTY, words=[NASTY])
+    monkeypatch.delenv(STORED, raising=False)
+    alone = made._repr_html_()
+    assert alone.startswith("<style>")
+    assert alone.endswith('amPlay.kit.begin("tiles", amPlay["tiles"]);</script>')
+    monkeypatch.setenv(STORED, "1")
+    kept = made._repr_html_()
+    assert kept in alone
+    assert "<b" not in kept
+    assert kept.count("<script") == kept.count("</script") == 1
+    found = re.search(r'<script type="application/json">(.*?)</script>', kept)
+    assert found is not None
+    assert json.loads(found[1]) == {"words": [NASTY]}
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "data", "message"),
+    [
+        ("nothing", "x", {}, "name: got 'nothing', wanted that of a module"),
+        ("tiles", " ", {}, "label: got ' ', wanted words"),
+        ("tiles", "x", {"x": float("nan")}, "data: .*wanted JSON or arrays"),
+        ("tiles", "x", {"x": object()}, "data: .*wanted JSON or arrays"),
+    ],
+)
+def test_wrong_calls(name: str, label: str, data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        playable(name, label, **data)
+
+
+def test_long_arrays_are_packed() -> None:
+    values = np.linspace(-1, 1, 600).reshape(20, 30)
+    packed = json.loads(playable("tiles", "x", values=values).json())["values"]
+    stored = np.frombuffer(base64.b64decode(packed["base64"]), "<f4").reshape(packed["shape"])
+    np.testing.assert_allclose(stored, values, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_reaches_for_nothing_and_runs_no_strings(name: str) -> None:
+    script = script_of(name).replace("http://www.w3.org/2000/svg", "")
+    forbidden = r"\beval\b|new Function|\bfetch\b|XMLHttp|\bimport\b|\bexport\b|</|innerHTML|://"
+    found = set(re.findall(forbidden, script.replace("</${tag}>", "")))
+    assert found <= ({"fetch"} if name in FETCHES else set())
+    assert 'style="' not in script
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_style_touches_playables_alone(name: str) -> None:
+    style = style_of(name)
+    assert re.findall(r"url\(|@import|/\*|!important|<", style) == []
+    for selectors in re.findall(r"(?:^|[{}])\s*([^{}@]+)\{", style):
+        for one in re.split(r",(?![^(]*\))", selectors):
+            assert one.strip().startswith(".am-play"), one
+
+
+def test_the_kit_is_shared() -> None:
+    assert "amPlay.kit.begin" not in script_of(KIT)

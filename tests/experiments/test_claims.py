@@ -1,0 +1,125 @@
+"""Claims: what is computed of measures, its kind, and what the test items add to its error."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from bookkit.records.intervals import error_terms, item_error
+from experiments.engine.answers import Answered
+from experiments.engine.claims import Claim, Runs, distance, ratio
+from experiments.engine.kinds import NumberKind, exact, from_entry, number, share
+
+RUNS: Runs = {"a/right": [95.0, 97.0], "b/right": [94.0, 95.0], "c/loss": [1.0, 3.0]}
+
+
+def kind_of(name: str) -> NumberKind:
+    return share(1000) if name.endswith("right") else number("nats", 0)
+
+
+def test_a_claim_is_of_a_difference_or_of_a_bound() -> None:
+    entry = Claim("A beats B.", "a/right", "b/right", "points", above=0.5).decide(RUNS, kind_of)
+    assert entry["runs"] == [1.0, 2.0]
+    assert (entry["side"], entry["threshold"], entry["unit"]) == ("above", 0.5, "points")
+    entry = Claim("A is low.", "a/right", below=9).decide(RUNS, kind_of)
+    assert entry["runs"] == [95.0, 97.0]
+    assert (entry["side"], entry["threshold"], entry["unit"]) == ("below", 9, "")
+
+
+@pytest.mark.parametrize("bounds", [{}, {"above": 1.0, "below": 2.0}])
+def test_a_claim_has_one_bound(bounds: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
+        Claim("", "a", **bounds)  # type: ignore[arg-type]
+
+
+def test_a_claim_of_what_nobody_measured_is_no_claim() -> None:
+    with pytest.raises(KeyError, match="b/left"):
+        Claim("", "a/right", "b/left", above=0).decide(RUNS, kind_of)
+
+
+def test_quantities_are_computed_run_by_run() -> None:
+    runs: Runs = {"a": [6.0, 1.0], "b": [2.0, 4.0]}
+    assert ratio(runs, "a", "b") == [3.0, 0.25]
+    assert distance(runs, "a", "b") == [4.0, 3.0]
+
+
+def test_a_share_alone_has_its_own_items() -> None:
+    kind = Claim("A is low.", "a/right", unit="% of A", below=9).kind(RUNS, kind_of)
+    assert kind == share(1000, "% of A")
+
+
+def test_a_difference_of_shares_has_the_errors_of_both() -> None:
+    kind = Claim("A beats B.", "a/right", "b/right", "points", above=0).kind(RUNS, kind_of)
+    assert (kind.kind, kind.bounds) == ("difference", (-100, 100))
+    assert kind.item_error == pytest.approx(
+        math.hypot(item_error(96, 1000), item_error(94.5, 1000))
+    )
+
+
+def test_answers_by_item_make_the_error_that_of_the_pairs() -> None:
+    points = np.random.default_rng(0).random((2, 1000)) < 0.96
+    same = Answered(points.astype(float), np.ones((2, 1000)))
+    claim = Claim("A beats B.", "a/right", "b/right", "points", above=0)
+    paired = claim.kind(RUNS, kind_of, {"a/right": same, "b/right": same})
+    assert 0 < paired.item_error < claim.kind(RUNS, kind_of).item_error / 5
+    one = Claim("A is low.", "a/right", below=9)
+    assert one.kind(RUNS, kind_of, {"a/right": same}).item_error > 0
+    assert one.kind(RUNS, kind_of, {"a/right": same}).items == 1000
+
+
+def test_a_claim_says_if_only_answers_by_item_are_wanting() -> None:
+    runs: Runs = {"a/right": [96.0, 96.1, 96.05] * 3, "b/right": [95.4, 95.5, 95.45] * 3}
+    claim = Claim("A beats B.", "a/right", "b/right", "points", above=0)
+    assert claim.decide(runs, kind_of)["wants_answers"]
+    same = Answered(np.ones((9, 1000)), np.ones((9, 1000)))
+    told = claim.decide(runs, kind_of, {"a/right": same, "b/right": same})
+    assert "wants_answers" not in told
+    alone = Claim("A is high.", "a/right", unit="%", above=95.5)
+    assert "wants_answers" not in alone.decide(runs, kind_of)
+    undecided = {**runs, "b/right": [95.0, 97.0, 96.0] * 3}
+    assert "wants_answers" not in claim.decide(undecided, kind_of)
+
+
+def test_errors_reach_what_is_computed() -> None:
+    half = Claim("", lambda runs: [a / 2 for a in runs["a/right"]], above=0, bounds=(0, 50))
+    kind = half.kind(RUNS, kind_of)
+    assert (kind.kind, kind.bounds) == ("difference", (0, 50))
+    assert kind.item_error == pytest.approx(item_error(96, 1000) / 2)
+    apart = Claim("", partial(distance, first="a/right", second="a/right"), below=1, bounds=(0, 9))
+    assert apart.kind(RUNS, kind_of).item_error == 0
+    runs = {**RUNS, "b/right": RUNS["a/right"]}
+    equal = Claim("", partial(distance, first="a/right", second="b/right"), below=1, bounds=(0, 9))
+    assert equal.kind(runs, kind_of).item_error > 0
+
+
+def test_items_of_their_own_are_in_the_spread_already() -> None:
+    def own(name: str) -> NumberKind:
+        return share(500, own=True)
+
+    kind = Claim("A beats B.", "a/right", "b/right", "points", above=0).kind(RUNS, own)
+    assert (kind.kind, kind.bounds) == ("difference", (-100, 100))
+    assert (kind.item_error, kind.own_items) == (0.0, 500)
+    assert error_terms(kind, [1.0, 2.0]) == ((-100, 100), 0.0, item_error(0, 500))
+    entry = Claim("A beats A.", "a/right", "a/right", "points", above=0).decide(RUNS, own)
+    assert entry["kind"] == "number"
+
+
+def test_a_difference_of_plain_numbers_has_no_items() -> None:
+    kind = Claim("", "c/loss", "c/loss", "nats", below=0).kind(RUNS, kind_of)
+    assert (kind.kind, kind.bounds, kind.item_error) == ("number", (None, None), 0.0)
+
+
+def test_a_claim_is_never_exact() -> None:
+    kind = Claim("", "n", unit="weights", below=9).kind({"n": [5.0, 5.0]}, lambda name: exact(""))
+    assert kind == number("weights")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [share(7), share(7, own=True), number("s", 0), number("points", -1, 1), exact("weights")],
+)
+def test_a_kind_can_be_read_back(kind: NumberKind) -> None:
+    assert from_entry(kind.as_entry()) == kind

@@ -1,0 +1,114 @@
+"""Every claim stands in one file beside its study, and a fault in the file is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bookkit.records import Finding, load_result, recorded_studies
+from experiments.engine.claims import Claim, History, Runs
+from experiments.engine.claims_file import read_claims
+
+BIBLIOGRAPHY = Path(__file__).parents[2] / "book" / "references.bib"
+RUNS: Runs = {"dot/1-5": [9.0, 8.0], "dot/26-30": [4.0, 5.0], "none/1-5": [9.0, 9.0]}
+GOOD = """
+every_claim:
+  planned: added later
+  before: Added when the others had failed.
+  unit: points
+claims:
+  falls:
+    says: Dot loses less.
+    number: lost(dot, 26-30) - none/1-5
+    below: 0
+    bounds: [-200, null]
+    origin: britz2017
+    sort: check
+    holds: It loses {size}.
+    fails: It loses more.
+    undecided: We cannot tell.
+    pictured: "{size} fewer"
+  helps:
+    says: It helps.
+    number: ratio(dot/1-5, none/1-5)
+    above: 0.5
+    unit: times
+    origin: ours
+    planned: before the runs
+    before: ""
+    holds: Yes.
+    fails: No.
+    undecided: Perhaps.
+"""
+
+
+def lost(runs: Runs, kind: str, longest: str) -> list[float]:
+    both = runs[f"{kind}/1-5"], runs[f"{kind}/{longest}"]
+    return [short - long for short, long in zip(*both, strict=True)]
+
+
+def claims_of(text: str, folder: Path) -> dict[str, Claim]:
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    return read_claims(str(folder / "study.py"), lost)
+
+
+def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Path) -> None:
+    falls, helps = claims_of(GOOD, tmp_path).values()
+    assert (falls.sentence, falls.control) == ("Dot loses less.", "none/1-5")
+    assert callable(falls.treatment)
+    assert list(falls.treatment(RUNS)) == [5.0, 3.0]
+    assert (falls.below, falls.above, falls.unit, falls.bounds) == (0, None, "points", (-200, None))
+    said = {"holds": "It loses {size}.", "fails": "It loses more.", "undecided": "We cannot tell."}
+    assert falls.finding == Finding(**said, number="{size} fewer")
+    before = "Added when the others had failed."
+    assert falls.history == History("paper", "check", "added later", before, "britz2017")
+    assert helps.history == History("ours", "hypothesis", "before the runs")
+    assert (helps.unit, helps.above) == ("times", 0.5)
+    assert callable(helps.treatment)
+    assert list(helps.treatment(RUNS)) == [1.0, 8 / 9]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("    says: It helps.\n", "", "helps: got no says, wanted all of says, number"),
+        ("    fails: No.\n", "", "helps: got no fails, wanted all of"),
+        ("says: It", "sais: It", "helps: got 'sais', wanted one of says, number"),
+        ("says: It helps.", "says: 5", "helps, says: got 5, wanted str"),
+        ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
+        (
+            "above: 0.5",
+            "below: 1\n    above: 0",
+            "helps, above, below: got 0, 1, wanted one",
+        ),
+        ("ratio(", "rati(", "helps, number: got rati, wanted one of ratio, distance, lost"),
+        ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
+        ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
+        ("planned: added", "planned: made", "falls, planned: got made later, wanted"),
+        ("  before: Added when the others had failed.\n", "", "falls, before: got nothing, wanted"),
+        ('"{size} fewer"', "fewer", "falls, number: got 'fewer', wanted"),
+        ("holds: Yes.", 'holds: ""', "helps, holds: got '', wanted a sentence"),
+        ("  helps:", "  falls:", "got falls twice, wanted each key once"),
+        ("claims:", "claim:", "got 'claim', wanted one of every_claim, claims"),
+        (GOOD, "- a list", r"got \['a list'\], wanted a mapping"),
+    ],
+)
+def test_a_fault_is_named(old: str, new: str, said: str, tmp_path: Path) -> None:
+    assert old in GOOD
+    with pytest.raises(ValueError, match=f"claims.*{said}"):
+        claims_of(GOOD.replace(old, new), tmp_path)
+
+
+def test_every_paper_is_in_the_bibliography() -> None:
+    keys = set(re.findall(r"^@\w+\{([^,]+),", BIBLIOGRAPHY.read_text("utf8"), re.MULTILINE))
+    claims = [claim for name in recorded_studies() for claim in load_result(name).claims.values()]
+    assert {claim.source for claim in claims} - {""} <= keys
+
+
+def test_a_number_that_is_shown_without_its_sign_is_below_0() -> None:
+    for name in recorded_studies():
+        for key, claim in load_result(name).claims.items():
+            if claim.finding is not None and "{size}" in claim.finding.number:
+                assert claim.interval[1] <= 0, f"{name}/{key}"

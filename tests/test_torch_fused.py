@@ -1,0 +1,294 @@
+"""Torch's fused attention against the definitions: what it is given, and what it is spared."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from companion.attention import scaled_dot_product_attention
+from companion.dispatch import definitions
+from companion.tiled import tiled_attention, tiled_attention_with_lse
+from tests.calls import draw_call
+
+torch: Any = pytest.importorskip("torch")
+torch_fused: Any = pytest.importorskip("companion.torch_fused")
+
+
+tiled: Any = tiled_attention_with_lse
+
+
+def both(*arrays: Any, **options: Any) -> tuple[Any, Any]:
+    attend: Any = scaled_dot_product_attention
+    ours = attend(*arrays, **options)
+    with definitions():
+        return ours, attend(*arrays, **options)
+
+
+def randn(*shape: int, seed: int = 0) -> Any:
+    return torch.tensor(np.random.default_rng([seed, *shape]).normal(size=shape))
+
+
+HALF_DEAD = torch.tensor([[True, False, True, True, False, True], [False] * 6])
+FUSED: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"is_causal": True},
+    "ahead": {"is_causal": True, "offset": 2},
+    "last key": {"is_causal": True, "offset": 4},  # the first query sees all keys but the last
+    "behind": {"is_causal": True, "offset": -1},
+    "offsets": {"is_causal": True, "offset": torch.tensor([1, -3])},
+    "mask": {"attn_mask": HALF_DEAD},
+    "mask and causal": {"attn_mask": HALF_DEAD, "is_causal": True, "offset": 1},
+    "bias": {"attn_mask": torch.zeros(2, 6).double().masked_fill(~HALF_DEAD, -math.inf) + 0.5},
+    "bias and causal": {
+        "attn_mask": randn(2, 6).masked_fill(~HALF_DEAD, -math.inf), "is_causal": True, "offset": 3
+    },
+    "scale": {"scale": -0.3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("heads", [1, 2, 6])
+@pytest.mark.parametrize("name", FUSED)
+def test_fused(name: str, heads: int) -> None:
+    arrays = randn(2, 6, 2, 5), randn(2, heads, 6, 5, seed=1), randn(2, heads, 6, 3, seed=2)
+    torch.testing.assert_close(*both(*arrays, **FUSED[name], enable_gqa=True))
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("name", ["plain", "mask", "causal"])
+def test_fused_with_fewer_axes(name: str, axes: int) -> None:
+    shape = (6,) * (axes - 2)
+    arrays = randn(*shape, 2, 5), randn(*shape, 6, 5, seed=1), randn(*shape, 6, 3, seed=2)
+    ours, exact = both(*arrays, **FUSED[name])
+    assert ours.ndim == axes
+    torch.testing.assert_close(ours, exact)
+
+
+@pytest.mark.parametrize("option", [{"softcap": 1.5}, {"sinks": randn(6)}])
+def test_what_torch_does_not_know_is_not_given_to_it(option: dict[str, Any]) -> None:
+    arrays = randn(2, 6, 2, 5), randn(2, 6, 6, 5, seed=1), randn(2, 6, 6, 3, seed=2)
+    torch.testing.assert_close(*both(*arrays, **option))
+
+
+@pytest.mark.parametrize("dtypes", [("bfloat16", "float32"), ("float32", "float64")])
+def test_a_wide_mask_is_not_rounded(dtypes: tuple[str, str]) -> None:
+    """4 is lost beside 10000 in bfloat16; other dtypes torch refuses to mix."""
+    narrow, wide = (getattr(torch, dtype) for dtype in dtypes)
+    x = torch.ones(1, 1, 2, 4, dtype=narrow)
+    value = torch.tensor([[1.0], [2.0]], dtype=narrow)[None, None]
+    torch.testing.assert_close(*both(x, x, value, torch.tensor([1e4, 1e4 + 4], dtype=wide)))
+
+
+def test_gradients_of_dead_rows_are_zero() -> None:
+    query = randn(1, 1, 2, 5).requires_grad_()
+    memory = randn(1, 1, 6, 5, seed=1)
+    for name in ("mask", "bias"):
+        output = scaled_dot_product_attention(query, memory, memory, FUSED[name]["attn_mask"])
+        (slope,) = torch.autograd.grad(output.sum(), query)
+        assert not output[..., 1, :].any()
+        assert not slope[..., 1, :].any()
+        assert slope[..., 0, :].all()
+
+
+@pytest.mark.parametrize("move", [np.asarray, torch.asarray], ids=["numpy", "torch"])
+@pytest.mark.parametrize("lacking", [(0,), (1, 2), (2,)])
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled_attention])
+def test_offsets_of_a_batch_that_some_arrays_lack(
+    attend: Any, lacking: tuple[int, ...], move: Any
+) -> None:
+    """Offsets belong to the batch, whichever of the arrays has its axis."""
+    shapes = (4, 5, 3), (4, 6, 3), (4, 6, 2)
+    whole = [np.asarray(randn(2, *shape, seed=seed)) for seed, shape in enumerate(shapes)]
+    few = [x[0] if i in lacking else x for i, x in enumerate(whole)]
+    whole = [np.stack([x, x]) if i in lacking else x for i, x in enumerate(few)]
+    options = {"is_causal": True, "offset": move(np.array([1, -2]))}
+    with definitions():
+        exact = attend(*map(move, whole), **options)
+    for context in (definitions, torch.no_grad):
+        with context():
+            ours = attend(*map(move, few), **options)
+        np.testing.assert_allclose(np.asarray(ours), np.asarray(exact), rtol=1e-10, atol=1e-12)
+
+
+# Attention in tiles: the operator runs, and the loop where it cannot
+
+
+def operator_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the calls of torch's operator from now on."""
+    calls, whole = [], torch_fused._attend_with_lse
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(torch_fused, "_attend_with_lse", counted)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("options", "calls"),
+    [
+        ({}, 1),
+        ({"is_causal": True}, 1),
+        ({"sinks": randn(2)}, 1),
+        ({"left": 3, "right": 0}, 5),  # one a block of 64 queries
+        ({"is_causal": True, "offset": 5}, 2),  # one a block of 256
+        ({"softcap": 2.0}, 0),
+        ({"is_causal": True, "offset": torch.tensor([1])}, 0),
+    ],
+)
+def test_what_the_operator_takes(
+    options: dict[str, Any], calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = operator_calls(monkeypatch)
+    arrays = randn(1, 2, 300, 5), randn(1, 2, 300, 5, seed=1), randn(1, 2, 300, 3, seed=2)
+    ours = tiled_attention(*arrays, **options)
+    assert len(counted) == calls
+    with definitions():
+        torch.testing.assert_close(ours, tiled_attention(*arrays, **options))
+    assert len(counted) == calls
+
+
+@pytest.mark.parametrize("where", range(4))
+def test_rows_need_not_lie_in_a_piece(where: int) -> None:
+    """The operator would read other memory, without a word."""
+    arrays = [randn(2, 3, 5, 5, seed=seed).requires_grad_() for seed in range(4)]
+    mask = arrays[3].detach()
+    apart = [x.mT if i == where else x for i, x in enumerate((*arrays[:3], mask))]
+    for given in (apart, [x[..., :1].expand(2, 3, 5, 5) for x in apart]):
+        found = []
+        for context in (contextlib.nullcontext(), definitions()):
+            with context:
+                output = tiled_attention(*given)
+            upstream = randn(2, 3, 5, 5, seed=5).mT
+            found.append([output, *torch.autograd.grad(output, arrays[:3], upstream)])
+        for ours, exact in zip(*found, strict=True):
+            torch.testing.assert_close(ours, exact)
+
+
+def test_sinks_that_take_nothing_and_rows_without_keys() -> None:
+    arrays = [randn(2, 2, 5, seed=seed).requires_grad_() for seed in range(3)]
+    sinks = torch.tensor([-math.inf, 0.5], dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[True, False], [False, False]])
+    found = []
+    for context in (contextlib.nullcontext(), definitions()):
+        with context:
+            output, lse = tiled(*arrays, mask, sinks=sinks)
+        assert not output[:, 1].any()
+        loss = output.square().sum() + lse[:, 0].sum() + lse[1, 1]
+        found.append([lse, *torch.autograd.grad(loss, (*arrays, sinks))])
+    for ours, exact in zip(*found, strict=True):
+        torch.testing.assert_close(ours, exact)
+
+
+@pytest.mark.parametrize("loss", [torch.sum, lambda x: x.square().sum()])
+def test_double_backward_is_refused(loss: Any) -> None:
+    x = randn(1, 2, 5, 4).requires_grad_()
+    (slope,) = torch.autograd.grad(loss(tiled_attention(x, x, x)), x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"derivative for .* is not implemented"):
+        slope.square().sum().backward()
+
+
+def test_a_mask_that_learns_gets_its_gradient() -> None:
+    x, mask = randn(2, 5, 4), randn(5, 5).requires_grad_()
+    (slope,) = torch.autograd.grad(tiled_attention(x, x, x, mask).square().sum(), mask)
+    assert slope.all()
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.7])
+@pytest.mark.parametrize("options", [{"is_causal": True}, {"left": 2}, {}])
+def test_scales_that_are_not_positive(scale: float, options: dict[str, Any]) -> None:
+    """Torch scales after it has masked: -inf times 0 is no number."""
+    x = randn(2, 7, 4)
+    ours = tiled_attention(x, x, x, scale=scale, **options)
+    with definitions():
+        torch.testing.assert_close(ours, tiled_attention(x, x, x, scale=scale, **options))
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 5, 4), (1, 0, 5, 4), (1, 2, 0, 4)])
+def test_nothing_is_not_given_to_the_operator(shape: tuple[int, ...]) -> None:
+    """It would divide by it, and end the process."""
+    x = torch.ones(shape)
+    assert tiled_attention(x, x, x).shape == shape
+    assert tiled_attention(x, x, x, left=1).shape == shape
+
+
+def test_autocast_and_meta() -> None:
+    x = torch.ones(1, 2, 5, 4, device="meta")
+    assert tiled_attention(x, x, x, left=1).shape == x.shape
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        x = randn(1, 2, 5, 4).float()
+        assert tiled_attention(x, x, x.bfloat16()).dtype == torch.float32
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [{}, {"is_causal": True, "sinks": randn(1)}, {"left": 64, "right": 0}]
+)
+def test_memory_grows_with_the_length(options: dict[str, Any]) -> None:
+    """Four times the queries and keys take four times the memory, gradients included."""
+    peaks = []
+    for length in (1024, 4096):
+        arrays = [torch.ones(1, 1, length, 8, requires_grad=True) for _ in range(3)]
+        with torch.profiler.profile(profile_memory=True) as profile:
+            tiled_attention(*arrays, **options).sum().backward()
+        held = top = 0
+        for event in profile.events():
+            held += event.self_cpu_memory_usage if event.name != "[memory]" else 0
+            top = max(top, held)
+        peaks.append(top)
+    assert peaks[1] < 6 * peaks[0]
+
+
+def gradients(attend: Any, arrays: list[Any], options: dict[str, Any]) -> list[Any]:
+    """Return what comes out, and the gradients of a loss that weighs all of it."""
+    leaves = [array.clone().requires_grad_() for array in arrays]
+    result = attend(*leaves, **options)
+    outputs = [x.where(x > -math.inf, 0.0) for x in (result if attend is tiled else (result,))]
+    loss = sum((x * torch.linspace(-1, 1, x.numel()).to(x).reshape(x.shape)).sum() for x in outputs)
+    slopes = torch.autograd.grad(loss, leaves, allow_unused=True)
+    filled = (torch.zeros_like(x) if g is None else g for x, g in zip(leaves, slopes, strict=True))
+    return [*(x.detach() for x in outputs), *filled]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float64", 1e-10), ("float16", 8e-3), ("bfloat16", 0.06)]
+)
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled])
+def test_random_calls(attend: Any, dtype: str, tolerance: float) -> None:
+    generator = np.random.default_rng([2026, *dtype.encode()])
+    for _ in range(150):
+        call = draw_call(generator)
+        arrays = [torch.tensor(array).to(getattr(torch, dtype)) for array in call.arrays]
+        options = {
+            name: torch.tensor(option) if isinstance(option, np.ndarray) else option
+            for name, option in call.options.items()
+        }
+        options = {
+            name: option.to(arrays[0].dtype)
+            if isinstance(option, torch.Tensor) and option.is_floating_point()
+            else option
+            for name, option in options.items()
+        }
+        if attend is tiled:
+            sides = {name: int(generator.integers(0, 4)) for name in ("left", "right")}
+            options |= {name: side for name, side in sides.items() if generator.random() < 0.5}
+        ours = gradients(attend, arrays, options)
+        with definitions():
+            exact = gradients(
+                attend,
+                [x.double() for x in arrays],
+                {
+                    name: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
+                    for name, x in options.items()
+                },
+            )
+        for one, other in zip(ours, exact, strict=True):
+            size = max(1.0, float(other.abs().max())) if other.numel() else 1.0
+            torch.testing.assert_close(
+                one.double() / size, other / size, rtol=tolerance, atol=tolerance, msg=str(call)
+            )

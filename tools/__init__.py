@@ -1,0 +1,1 @@
+"""What helps to write the book, and is no part of it."""
