@@ -30,6 +30,7 @@ class Lesson:
     gloss_pair = staticmethod(notebook.gloss_pair)
     load_result = staticmethod(notebook.load_result)
     page_seed = staticmethod(notebook.page_seed)
+    trained = staticmethod(notebook.trained)
 
 
 def begin(name: str | None = None) -> Lesson:

@@ -171,7 +171,10 @@ def gradient_is_right(mistake: str, x: Any, weights: Mapping[str, Any], heads: i
     matrices = {name: torch.tensor(matrix) for name, matrix in weights.items()}
     leaf = torch.tensor(x).requires_grad_()
     return torch.autograd.gradcheck(
-        lambda t: layer_with(mistake, t, matrices, heads)[0], leaf, raise_exception=False
+        lambda t: layer_with(mistake, t, matrices, heads)[0],
+        leaf,
+        fast_mode=True,  # along one random direction, not entry by entry
+        raise_exception=False,
     )
 
 

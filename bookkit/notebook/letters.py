@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from bookkit.notebook.trained import trained
 from bookkit.records import load_result
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.config import Positions
@@ -149,17 +150,24 @@ def train_letters(
         training: whose seed is also that of the model and of the batches, so that models of one
             seed see the same letters.
     """
+    model = _drawn(config, training.seed)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(training.seed)
-        model = LanguageModel(config)
         batches = Fresh(task, training.seed)
         return model, train(model, batches, task.loss, training, progress=False)
+
+
+def _drawn(config: TransformerConfig, seed: int) -> LanguageModel:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return LanguageModel(config)
 
 
 def learn_letters(
     task: Letters, positions: Positions = "rotary", *, seed: int = 0, **changes: Any
 ) -> LanguageModel:
-    """Train a model of the study `positions` again; it takes about ten seconds.
+    """Return a model of the study `positions`.
+
+    Those that the pages show are stored; any other is trained, in about ten seconds.
 
     The learning rate falls from the end of the warm-up on. In the study it falls from the first
     update on.
@@ -177,7 +185,16 @@ def learn_letters(
         arm["steps"], arm["learning_rate"], study["warmup"], study["clip"], seed=seed
     )
     config = letter_config(task, positions, **sizes)
-    return train_letters(task, config, replace(training, **changes))[0]
+    model = _drawn(config, seed)
+    trained(
+        f"letters-{positions}-{seed}",
+        model,
+        lambda: train(
+            model, Fresh(task, seed), task.loss, replace(training, **changes), progress=False
+        ),
+        anew=bool(changes) or task != letter_task(),
+    )
+    return model
 
 
 @torch.no_grad()

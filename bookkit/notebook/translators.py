@@ -1,10 +1,11 @@
-"""The small translators that pages train while a reader waits, as the study `live` trains them.
+"""The small translators of the pages, as the study `live` trains them.
 
 Not imported with the rest of this package, because it needs PyTorch, which some pages do without.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 
 from bookkit.data.grammar import english_spanish
+from bookkit.notebook.trained import trained
 from bookkit.records import Study, load_result
 from companion.data.batching import PooledBatches
 from companion.data.pairs import Pair
@@ -81,7 +83,9 @@ def small_task(seed: int, *, apart_from: Iterable[Pair] = ()) -> SmallTask:
 def small_translator(
     kind: str, task: SmallTask, *, model: type[Seq2Seq] = Seq2Seq, steps: int | None = None
 ) -> Translator:
-    """Train a small translator with the settings of the study `live`, in ten to twenty seconds.
+    """Return a small translator with the settings of the study `live`.
+
+    Those that the pages show are stored; any other is trained, in ten to twenty seconds.
 
     Args:
         kind: "none", "dot" or "additive": its attention.
@@ -117,7 +121,13 @@ def small_translator(
     updates = steps or setting["steps"]
     warmup = min(setting["warmup_steps"], updates)
     config = TrainingConfig(updates, setting["learning_rate"], warmup, seed=task.seed)
-    train(made, batches, model.loss, config)
+    sentences = repr([(pair.source, pair.target) for pair in task.training])
+    trained(
+        f"small-{kind}-{hashlib.sha256(sentences.encode()).hexdigest()[:8]}",
+        made,
+        lambda: train(made, batches, model.loss, config),
+        anew=model is not Seq2Seq or steps is not None,
+    )
     return Translator(made, task.english, task.spanish)
 
 
