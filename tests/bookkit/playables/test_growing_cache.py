@@ -11,7 +11,12 @@ import pytest
 
 from bookkit.figures import growing_cache
 from bookkit.playables.caching import RULES
-from companion import causal_mask, scaled_dot_product_attention, sliding_window_mask
+from companion import (
+    attention_with_weights,
+    causal_mask,
+    scaled_dot_product_attention,
+    sliding_window_mask,
+)
 from tests.bookkit.playables.node import ask
 
 WORDS = ["she", "works", "in", "the", "new", "house"]
@@ -38,9 +43,7 @@ def read(pieces: Sequence[int], rule: str) -> tuple[Any, Any, Any]:
         x, known = first[end - size : end], first[:end]
         x = scaled_dot_product_attention(x, known, known, mask, scale=1.0)
         memory = np.concatenate([memory, x])
-        x, weights = scaled_dot_product_attention(
-            x, memory, memory, mask, scale=1.0, need_weights=True
-        )
+        x, weights = attention_with_weights(x, memory, memory, mask, scale=1.0)
         rows += weights.tolist()
         second = np.concatenate([second, x])
     return memory, rows, second
