@@ -128,6 +128,6 @@ STUDY = Experiment(
         "oracle/determiner_counts/*": exact("words"),
         "oracle/*": exact("%"), "diagonal/*": exact("%"), **kinds(TASK),
     },
-    files=TRANSLATORS,
+    modules=TRANSLATORS,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -23,7 +23,7 @@ from experiments.engine.code import LAYERS, code_of
 from experiments.engine.record import STUDIES, layout, processor, replace_file, versions
 
 SEED = 0
-FILES = (*LAYERS, "companion/models/atlas/**/*.py", "companion/linear.py", "experiments/atlas/*.py")
+MODULES = (*LAYERS, "companion.models.atlas", "companion.linear", "experiments.atlas")
 RECORD = STUDIES / NAME / FILE
 
 
@@ -57,7 +57,7 @@ def write(outcomes: Mapping[str, Outcome]) -> Path:
         "date": date.today().isoformat(),
         "processor": processor(),
         "versions": versions() | {"transformers": version("transformers")},
-        "code": code_of(FILES),
+        "code": code_of(MODULES),
         "rows": {row.name: _entry(row, outcomes[row.name]) for row in ROWS},
         "missing": dict(_missing()),
     }

@@ -71,7 +71,7 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, arms=arms, outcome=outcome, beside=update_cost, timed=True,
     recorded=without("alignment", "link", "determiner"),
     kinds=kinds(SHORT, "*_short") | kinds(TASK),
-    files=(*TRANSLATORS, "experiments/engine/update_cost.py"),
+    modules=(*TRANSLATORS, "experiments.engine.update_cost"),
     claims=read_claims(__file__, lost), tuning=choose,
     smoke=lambda: smoke_trace(Setting(kind) for kind in KINDS),
 )  # fmt: skip

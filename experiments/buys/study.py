@@ -182,9 +182,9 @@ STUDY = Experiment(
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
     kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
-    files=(
-        *TRANSLATORS, *TRANSFORMERS, "companion/cost/*.py",
-        "experiments/engine/update_cost.py", "experiments/transformer/study.py",
+    modules=(
+        *TRANSLATORS, *TRANSFORMERS, "companion.cost",
+        "experiments.engine.update_cost", "experiments.transformer.study",
     ),
     claims=read_claims(__file__), elsewhere=recorded,
     smoke=lambda: smoke_trace(trained_here().values()),

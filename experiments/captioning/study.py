@@ -29,7 +29,7 @@ from companion.models.vision import Captioner, CaptionerConfig, CaptionOutput, R
 from companion.models.vision.captioner import Attention
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
-from experiments.engine.code import GRAMMAR, LAYERS
+from experiments.engine.code import LAYERS
 from experiments.engine.descent import config_of, train_new
 from experiments.engine.experiment import Answers, Experiment, by_item, numbers, on
 from experiments.engine.kinds import NumberKind, number, share
@@ -295,9 +295,10 @@ STUDY = Experiment(
         "*/loss": number("nats", 0), "*/exact/*": share(TASK.test),
         "*/wrong_word/*": share(TASK.test), "*/other_colour/*": share(TASK.test), "*": by_class,
     },
-    files=(
-        *LAYERS, *GRAMMAR, "bookkit/data/*.py", "companion/data/*.py", "companion/decoding/*.py",
-        "companion/metrics.py", "companion/models/vision/*.py",
+    modules=(
+        *LAYERS, "bookkit.data.captions", "bookkit.data.grammar.dice", "bookkit.data.pointing",
+        "bookkit.data.scenes", "companion.data", "companion.decoding", "companion.metrics",
+        "companion.models.vision",
     ),
     claims=read_claims(__file__, halves), smoke=smoke,
 )  # fmt: skip

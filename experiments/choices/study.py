@@ -117,6 +117,6 @@ STUDY = Experiment(
     trials=Trials(
         tried, LEARNING_RATES, TRIAL_TASK, "loss_on_new_sentences", outcome=loss_on_new_sentences
     ),
-    files=(*TRANSLATORS, "experiments/alignment/study.py"),
+    modules=(*TRANSLATORS, "experiments.alignment.study"),
     claims=read_claims(__file__), elsewhere=recorded, smoke=lambda: smoke_trace(tried().values()),
 )  # fmt: skip

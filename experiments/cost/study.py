@@ -400,6 +400,6 @@ STUDY = Experiment(
             }.items()
         },
     },
-    files=(*TRANSFORMERS, "companion/cost/*.py", "companion/linear.py", "companion/tiled.py"),
+    modules=(*TRANSFORMERS, "companion.cost", "companion.linear", "companion.tiled"),
     claims=read_claims(__file__, time_for_operations), smoke=smoke,
 )  # fmt: skip

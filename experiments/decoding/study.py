@@ -356,6 +356,6 @@ STUDY = Experiment(
         "top*/grammatical": share(TASK.samples, own=True),
         "*": share(TASK.beginnings),
     },
-    files=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "companion/decoding/*.py"),
+    modules=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "companion.decoding"),
     claims=read_claims(__file__, ahead_of_temperature), smoke=smoke,
 )  # fmt: skip

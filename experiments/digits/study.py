@@ -159,9 +159,9 @@ STUDY = Experiment(
     kinds={
         "*/loss": number("nats", 0), "*": lambda name: share(len(digits(TASK)[1].labels)),
     },
-    files=(
-        *TRANSFORMERS, "bookkit/data/digits.py", "companion/data/images.py",
-        "companion/models/vision/*.py",
+    modules=(
+        *TRANSFORMERS, "bookkit.data.digits", "companion.data.images",
+        "companion.models.vision",
     ),
     claims=read_claims(__file__), smoke=smoke,
     data={

@@ -1,54 +1,68 @@
 """Which code made a record: the commit, and the hashes of the files that its study declares.
 
-A study names the files that decide its runs as patterns, its own `study.py` aside. What is not
-named, such as the wording of a claim or the drawing of a figure, may change without a word.
+A study names the modules that decide its runs, beside its own `study.py`. What is not named, such
+as the wording of a claim or the drawing of a figure, may change without a word.
 """
 
 from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from experiments.engine.record import STUDIES, Entry
 
 ROOT = STUDIES.parent
 
-ATTENTION = tuple(f"companion/{name}.py" for name in ("arrays", "attention", "masks", "scores"))
+ATTENTION = ("companion.arrays", "companion.attention", "companion.masks", "companion.scores")
 """The definitions."""
-SMALL = (*ATTENTION, "companion/training.py", "experiments/engine/descent.py")
+SMALL = (*ATTENTION, "companion.training", "experiments.engine.descent")
 """What trains a small model that a study defines itself."""
-LAYERS = (*SMALL, "companion/layers/*.py", "companion/positions/*.py")
+LAYERS = (*SMALL, "companion.layers", "companion.positions")
 """A small model with heads."""
-TRANSFORMERS = (*LAYERS, "companion/cache*.py", "companion/models/transformer/*.py")
+TRANSFORMERS = (*LAYERS, "companion.cache", "companion.models.transformer")
 """A Transformer."""
-TEXTS = tuple(f"companion/data/{name}.py" for name in ("batching", "pairs", "texts", "vocabulary"))
+TEXTS = tuple(f"companion.data.{name}" for name in ("batching", "pairs", "texts", "vocabulary"))
 """Sentences as numbers."""
-GRAMMAR = ("bookkit/data/grammar/*.py",)
+GRAMMAR = ("bookkit.data.grammar",)
 """The grammar's sentences."""
 TRANSLATORS = (
-    *LAYERS, *TEXTS, *GRAMMAR, "companion/alignment/*.py", "companion/decoding/*.py",
-    "companion/metrics.py", "companion/models/seq2seq.py", "companion/translation.py",
-    "experiments/engine/settings.py", "experiments/engine/translators.py",
+    *LAYERS, *TEXTS, *GRAMMAR, "companion.alignment", "companion.decoding", "companion.metrics",
+    "companion.models.seq2seq", "companion.translation", "experiments.engine.settings",
+    "experiments.engine.translators",
 )  # fmt: skip
 """A recurrent translator, and what is asked of it."""
 
 
-def hashes(patterns: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of all files that match, by their paths from the repository on.
+def hashes(modules: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of the files of modules, by their paths from the repository on.
+
+    Args:
+        modules: with their packages; of a package, all modules in it count.
 
     Raises:
-        ValueError: a pattern matches no file.
+        ValueError: there is no such module.
 
-    >>> list(hashes(["companion/scores.py", "companion/sc*.py"]))
-    ['companion/scores.py']
+    >>> list(hashes(["companion.scores", "experiments.tools"]))[:2]
+    ['companion/scores.py', 'experiments/tools/__init__.py']
     """
-    found = {pattern: list(ROOT.glob(pattern)) for pattern in patterns}
-    if empty := [pattern for pattern, paths in found.items() if not paths]:
-        raise ValueError(f"files: got {', '.join(empty)}, wanted patterns of files that are there")
+    found = {module: list(_files(module)) for module in modules}
+    if missing := [module for module, paths in found.items() if not paths]:
+        raise ValueError(f"modules: got {', '.join(missing)}, wanted modules that are there")
     names = {path.relative_to(ROOT).as_posix() for paths in found.values() for path in paths}
-    return {name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in sorted(names)}
+    return {name: _sha256(ROOT / name) for name in sorted(names)}
+
+
+def _files(module: str) -> Iterator[Path]:
+    path = ROOT.joinpath(*module.split("."))
+    file = path.with_suffix(".py")
+    yield from [file] if file.is_file() else path.rglob("*.py")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def commit() -> str | None:
@@ -60,9 +74,9 @@ def commit() -> str | None:
         return None
 
 
-def code_of(patterns: Iterable[str]) -> Entry:
+def code_of(modules: Iterable[str]) -> Entry:
     """Return the entry of a record that is made by the code as it stands."""
-    return {"commit": commit(), "of": "code", "files": hashes(patterns)}
+    return {"commit": commit(), "of": "code", "files": hashes(modules)}
 
 
 def changed_since(code: Mapping[str, Any]) -> list[str]:
@@ -70,5 +84,5 @@ def changed_since(code: Mapping[str, Any]) -> list[str]:
     return [
         name
         for name, digest in code["files"].items()
-        if not (ROOT / name).is_file() or hashes([name])[name] != digest
+        if not (ROOT / name).is_file() or _sha256(ROOT / name) != digest
     ]

@@ -69,7 +69,7 @@ class Experiment:
         name: of the folder and of the record.
         title: what is studied.
         seeds: those that are reported, none of which any setting was chosen on.
-        files: patterns of the files that decide the runs, beside `study.py`.
+        modules: those that decide the runs, beside its own.
         least_seeds: how many of them there have to be.
         arms: gives what is compared.
         outcome: takes an arm's setting, its task and a seed, and gives its measures.
@@ -92,7 +92,7 @@ class Experiment:
     name: str
     title: str
     seeds: Sequence[int]
-    files: Sequence[str]
+    modules: Sequence[str]
     smoke: Callable[[], Sequence[float]]
     kinds: Kinds
     arms: Callable[[], Mapping[str, Arm]] = dict
@@ -123,13 +123,13 @@ class Experiment:
         return {name: arm._asdict() for name, arm in self.arms().items()}
 
     @property
-    def all_files(self) -> list[str]:
-        """The patterns of all files that decide the runs."""
-        return [f"experiments/{self.name}/study.py", *self.files]
+    def all_modules(self) -> list[str]:
+        """All modules that decide the runs."""
+        return [f"experiments.{self.name}.study", *self.modules]
 
     def code(self) -> list[object]:
         """Return what else tells runs of one code from those of another."""
-        return [fingerprint(self.smoke()), hashes(self.all_files)]
+        return [fingerprint(self.smoke()), hashes(self.all_modules)]
 
     def kind(self, name: str) -> NumberKind:
         """Return the kind of a measure."""
@@ -207,7 +207,7 @@ class Experiment:
 
     def record(self, workers: int) -> Path:
         """Run the study, and write its record."""
-        code = code_of(self.all_files)  # what changes during the runs did not make them
+        code = code_of(self.all_modules)  # what changes during the runs did not make them
         measured, answers = self.outcomes(workers)
         runs = self.recorded(measured)
         return write_result(

@@ -339,16 +339,15 @@ def _next_noun(pair: Pair, start: int) -> int:
     return next((i for i in range(start, len(pair.classes)) if pair.classes[i] == "noun"), -1)
 
 
-def files_of(setting: Trainable) -> list[str]:
-    """Return the patterns of the files that decide what a setting learns."""
-    own = f"{type(setting).__module__.replace('.', '/')}.py"
-    return [own, *TRANSLATORS, *TRANSFORMERS]
+def modules_of(setting: Trainable) -> list[str]:
+    """Return the modules that decide what a setting learns."""
+    return [type(setting).__module__, *TRANSLATORS, *TRANSFORMERS]
 
 
 def outcome(setting: Trainable, task: Task, seed: int) -> dict[str, float | Answers]:
     """Train and evaluate one translator: every number that a study may want."""
     corpus = task.corpus(seed)
-    code = hashes(files_of(setting))
+    code = hashes(modules_of(setting))
     key = as_key(code=code, setting=setting, task=task, seed=seed)
     checkpoint = RUNS / f"{digest(key)}.safetensors"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from experiments.engine.code import hashes
 from experiments.engine.experiment import tried
-from experiments.engine.translators import Task, Trainable, files_of, outcome
+from experiments.engine.translators import Task, Trainable, modules_of, outcome
 from experiments.engine.trials import record_trials
 
 SettingT = TypeVar("SettingT", bound=Trainable)
@@ -32,6 +32,6 @@ def tune(
         workers: processes of one thread each.
     """
     arms = [setting.attention for setting in settings]
-    code = hashes(files_of(settings[0]))
+    code = hashes(modules_of(settings[0]))
     runs = tried(name, outcome, [(setting, task) for setting in settings], metric, workers, code)
     return record_trials(name, metric, arms, settings, runs, lower_is_better=False, named=False)

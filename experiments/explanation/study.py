@@ -519,10 +519,10 @@ STUDY = Experiment(
         "transformer": transformer(),
     },
     kinds=KINDS,
-    files=(
-        *code.TRANSLATORS, *code.TRANSFORMERS, "bookkit/data/classification.py",
-        "companion/interpret/*.py", "companion/models/classifier.py",
-        "experiments/transformer/study.py",
+    modules=(
+        *code.TRANSLATORS, *code.TRANSFORMERS, "bookkit.data.classification",
+        "companion.interpret", "companion.models.classifier",
+        "experiments.transformer.study",
     ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

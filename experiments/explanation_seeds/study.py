@@ -85,9 +85,9 @@ STUDY = Experiment(
     seeds=SEEDS, beside=outcome, workers=1,
     config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
     kinds={"pointing/*_class": smaller_class} | KINDS,
-    files=(
-        *LAYERS, "bookkit/data/classification.py", "companion/interpret/*.py",
-        "companion/models/classifier.py", "experiments/explanation/study.py",
+    modules=(
+        *LAYERS, "bookkit.data.classification", "companion.interpret",
+        "companion.models.classifier", "experiments.explanation.study",
     ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -61,6 +61,6 @@ STUDY = Experiment(
         "start": Start(queries=QUERIES), "widths": WIDTHS, "keys": KEYS, "starved": STARVED,
     },
     kinds={"*/starved": number("% of the queries", 0, 100), "*": number("", 0)},
-    files=(*ATTENTION, "experiments/scores/study.py"),
+    modules=(*ATTENTION, "experiments.scores.study"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -221,6 +221,6 @@ STUDY = Experiment(
         "*/character_errors/*": number("errors per 100 letters", 0),
         "*/final_loss": number("nats", 0), "*/weight/*": number("%", 0, 100), "*": of_phrases,
     },
-    files=(*TRANSLATORS, "bookkit/data/phrases.py"),
+    modules=(*TRANSLATORS, "bookkit.data.phrases"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

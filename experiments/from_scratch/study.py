@@ -310,6 +310,6 @@ STUDY = SideBySide(
         "*/final_loss": number("nats", 0), "*/illusion": number("points", -100, 100),
         "*": share(TASK.test_size, own=True),
     },
-    files=SMALL,
+    modules=SMALL,
     claims=read_claims(__file__), smoke=smoke, tuning=tune,
 )  # fmt: skip

@@ -255,6 +255,6 @@ STUDY = Experiment(
         "*/removed/*": number("points", -100, 100), "*/spare": number("% of the heads", 0, 100),
         "*": number("", 0, 1),
     },
-    files=LAYERS,
+    modules=LAYERS,
     claims=read_claims(__file__, off_two_thirds), smoke=smoke,
 )  # fmt: skip

@@ -219,6 +219,6 @@ STUDY = Experiment(
         "*/accuracy": share(ROOM.test_size, own=True), "*/final_loss": number("nats", 0),
         "*": number("", 0, 1),
     },
-    files=LAYERS,
+    modules=LAYERS,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -441,6 +441,6 @@ STUDY = Experiment(
         "*/test": share(TASK.test_size), "*/heads/*": number("heads", 0, 4),
         "*/largest_gain": number("points", -100, 100), "*": number("", 0, 1),
     },
-    files=TRANSFORMERS,
+    modules=TRANSFORMERS,
     claims=read_claims(__file__, last_quarter, steepest), smoke=smoke,
 )  # fmt: skip

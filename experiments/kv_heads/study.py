@@ -349,6 +349,6 @@ STUDY = Experiment(
         "*/sound/*": number("%", 0, 100), "*/above_eight": number("nats a word"),
         "*": number("nats a word", 0),
     },
-    files=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "companion/cost/*.py", "companion/tiled.py"),
+    modules=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "companion.cost", "companion.tiled"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -203,6 +203,6 @@ STUDY = Experiment(
         "*/parameters": exact("weights"), "*/perplexity/*": number("", 1),
         "*/possible/*": share(TASK.samples, own=True), "*": number("nats"),
     },
-    files=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "bookkit/data/stories.py", "companion/decoding/*.py"),
+    modules=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "bookkit.data.stories", "companion.decoding"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -15,6 +15,6 @@ STUDY = Experiment(
     name="live", title="The small translators of the live cells",
     seeds=REPORT_SEEDS, arms=lambda: on(LIVE_TASK, LIVE_SETTINGS), outcome=outcome,
     kinds=kinds(LIVE_TASK),
-    files=TRANSLATORS,
+    modules=TRANSLATORS,
     smoke=lambda: smoke_trace(LIVE_SETTINGS.values()),
 )  # fmt: skip

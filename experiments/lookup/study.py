@@ -305,6 +305,6 @@ STUDY = Experiment(
         "widths": WIDTHS.tolist(), "drawn": DRAWN.tolist(), "sizes": SIZES, "grid": len(GRID),
     },
     kinds={"exponent/*": number(""), "*": number("", 0)},
-    files=ATTENTION,
+    modules=ATTENTION,
     claims=read_claims(__file__, percent), smoke=smoke, tolerance=1e-6,
 )  # fmt: skip

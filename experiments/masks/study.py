@@ -259,6 +259,6 @@ STUDY = Experiment(
         "*loss": number("nats", 0), "*/teacher_forced": share(TASKS["next"].held_out, own=True),
         "*/generated*": share(TASKS["next"].held_out, own=True), "*": number("%", 0),
     },
-    files=(*LAYERS, "experiments/numerics/study.py"),
+    modules=(*LAYERS, "experiments.numerics.study"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -271,6 +271,6 @@ STUDY = Experiment(
         "*/loss": number("nats", 0), "*/largest_score": number("", 0),
         "*/half_way": number("updates", 1), "*": number("%", 0, 100),
     },
-    files=(*SMALL, "experiments/numerics/study.py"),
+    modules=(*SMALL, "experiments.numerics.study"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -179,6 +179,6 @@ STUDY = Experiment(
         "*ratio": number("", 0), "*/lost": share(DRAWS.queries, own=True),
         "softcap/*": number("%", 0, 100), "*": number("%", 0),
     },
-    files=ATTENTION,
+    modules=ATTENTION,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -137,6 +137,6 @@ STUDY = Experiment(
         "rescalings": rescalings(TASK), "arms": reported(),
     },
     kinds={"*/final_loss": number("nats", 0), "*": share(TASK.test_size, own=True)},
-    files=(*TRANSFORMERS, "bookkit/notebook/letters.py"),
+    modules=(*TRANSFORMERS, "bookkit.notebook.letters"),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -132,7 +132,7 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, outcome=outcome,
     arms=lambda: on(FileTask(""), {kind: Setting(kind) for kind in KINDS}),  # until there is a file
     kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
-    files=TRANSLATORS,
+    modules=TRANSLATORS,
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip
 

@@ -270,6 +270,6 @@ STUDY = Experiment(
         "*/final_loss": number("nats", 0), "*/gate/*": number("", 0, 1),
         "*": share(TASK.test_size, own=True),
     },
-    files=(*SMALL, "companion/linear.py"),
+    modules=(*SMALL, "companion.linear"),
     claims=read_claims(__file__, answered), smoke=smoke,
 )  # fmt: skip

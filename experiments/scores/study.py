@@ -359,6 +359,6 @@ STUDY = Experiment(
         "*_loss": number("nats", 0), "*/updates_to_half": number("updates", 0),
         "*/trace/*": number("", 0, 1), "*/largest/*": number("", 0, 1), "*": number("", 0),
     },
-    files=SMALL,
+    modules=SMALL,
     claims=read_claims(__file__, slowdown, half_slowdown), smoke=smoke,
 )  # fmt: skip

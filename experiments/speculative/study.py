@@ -140,9 +140,9 @@ STUDY = Experiment(
         "final_loss": number("nats", 0), "*/kept": number("%", 0, 100),
         "*/overlap": number("%", 0, 100), "*/words": number("words a pass", 1),
     },
-    files=(
-        *TRANSFORMERS, *TEXTS, *GRAMMAR, "companion/decoding/*.py",
-        "experiments/decoding/study.py",
+    modules=(
+        *TRANSFORMERS, *TEXTS, *GRAMMAR, "companion.decoding",
+        "experiments.decoding.study",
     ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -378,9 +378,9 @@ STUDY = Experiment(
         "*/p_gen/*": number("", 0, 1), "*/copied/*": number("", 0, 1), "*/again": number("", 0),
         "*/exact_*": of_reports, "*": share(TASK.tests),
     },
-    files=(
-        *LAYERS, *TEXTS, "bookkit/data/reports.py", "companion/decoding/*.py",
-        "companion/metrics.py", "companion/models/*.py", "companion/translation.py",
+    modules=(
+        *LAYERS, *TEXTS, "bookkit.data.reports", "companion.decoding", "companion.metrics",
+        "companion.models.pointer", "companion.models.seq2seq", "companion.translation",
     ),
     claims=read_claims(__file__), smoke=smoke,
 )  # fmt: skip

@@ -203,6 +203,6 @@ STUDY = Experiment(
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, large()) | on(LIVE_TASK, details()), outcome=outcome,
     beside=update_cost, timed=True,
     kinds=kinds(TASK, "sinusoidal") | kinds(TASK, "rotary") | kinds(LIVE_TASK),
-    files=(*TRANSLATORS, *TRANSFORMERS, "experiments/engine/update_cost.py"),
+    modules=(*TRANSLATORS, *TRANSFORMERS, "experiments.engine.update_cost"),
     claims=read_claims(__file__, best_head), smoke=smoke, tuning=tune,
 )  # fmt: skip

@@ -79,9 +79,9 @@ STUDY = Experiment(
     name=NAME, title="A Transformer and a recurrent translator: equal updates and equal time",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, beside=update_cost,
     timed=True, kinds={"update_cost/*": number("× a recurrent update", 0), **kinds(TASK)},
-    files=(
-        *TRANSLATORS, *TRANSFORMERS, "experiments/engine/update_cost.py",
-        "experiments/transformer/study.py",
+    modules=(
+        *TRANSLATORS, *TRANSFORMERS, "experiments.engine.update_cost",
+        "experiments.transformer.study",
     ),
     claims=read_claims(__file__), smoke=smoke, tuning=tune,
 )  # fmt: skip

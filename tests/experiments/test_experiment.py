@@ -59,7 +59,7 @@ def toy(**changes: Any) -> Experiment:
         "beside": beside,
         "kinds": {"*/seed": number("seeds"), "*": number("points")},
         "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", 50, history=LATER)},
-        "files": ["companion/scores.py"],
+        "modules": ["companion.scores"],
         "smoke": lambda: [1.0, 2.0],
     }
     return Experiment(**{**given, **changes})
@@ -76,7 +76,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
     monkeypatch.setattr(experiment, "in_parallel", run)
     monkeypatch.setattr(experiment, "RUNS", tmp_path)
-    monkeypatch.setattr(Experiment, "all_files", ["companion/scores.py"])
+    monkeypatch.setattr(Experiment, "all_modules", ["companion.scores"])
     return workers
 
 

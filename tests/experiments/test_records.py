@@ -56,7 +56,7 @@ def test_the_record_is_of_what_the_code_says(name: str) -> None:
     assert (code.name, code.title, code.command) == (name, record["title"], record["command"])
     assert list(code.seeds) == record["seeds"]
     assert not set(code.seeds) & set(TUNING_SEEDS)
-    assert set(hashes(code.all_files)) >= {f"experiments/{name}/study.py"}
+    assert set(hashes(code.all_modules)) >= {f"experiments/{name}/study.py"}
     if name != ON_A_FILE:
         assert json.loads(json.dumps(code.fixed(), default=vars)) == record["config"]
         assert code.data == record["data"]
@@ -114,7 +114,7 @@ def test_a_changed_verdict_and_a_changed_sentence_are_told(study: Any) -> None:
 def test_what_changed_since_a_record_was_made_is_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    files = hashes(["companion/scores.py", "companion/masks.py"])
+    files = hashes(["companion.scores", "companion.masks"])
     others = {"companion/scores.py": "0" * 64, "companion/gone.py": "0" * 64}
     for name, changes in (("lookup", {}), ("scores", others)):
         code = {"commit": "0123456789", "of": "code", "files": {**files, **changes}}
