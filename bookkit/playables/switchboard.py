@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bookkit.figures._inputs import as_labels, as_matrix, as_vector
-from bookkit.playables._numbers import precise, signed
-from bookkit.playables.output import LiveOutput
-from companion.attention import attend, masked_softmax
+from bookkit.playables.playable import Playable, playable
+from companion.attention import scaled_dot_product_attention
 from companion.contracts import contract
 from companion.masks import causal_mask
-from companion.scores import scaled_dot_score
 
 Numbers = NDArray[np.float64]
 
@@ -47,14 +44,6 @@ CHECKS = {
 _NEAR = 1e-9
 
 
-class _Layer(NamedTuple):
-    """Words (n, e), four matrices, and the number of heads."""
-
-    words: Numbers
-    matrices: Mapping[str, Numbers]
-    heads: int
-
-
 @contract(heads=">= 1")
 def switchboard(
     words: Sequence[str],
@@ -65,7 +54,7 @@ def switchboard(
     other: Any,
     wanted: Any,
     caption: str = "",
-) -> LiveOutput:
+) -> Playable:
     """Show causal self-attention in heads; a reader switches a mistake on, and six checks run.
 
     Args:
@@ -83,122 +72,45 @@ def switchboard(
 
     >>> same = dict.fromkeys(("query", "key", "value", "output"), [[1.0]])
     >>> switchboard(["new"], [[2.0]], same, heads=1, other=[0.0], wanted=[[2.0]])
-    A layer of attention with a board of mistakes. No mistake is switched on, and every check \
-passes.
+    A layer of attention with a board of mistakes: a drawing to play with.
     """
-    layer = _read(x, weights, heads)
-    n, e = layer.words.shape
-    labels = as_labels(words, "words", n, "row of x")
-    right = as_matrix(wanted, "wanted")
-    maps, output = _run(layer)
+    rows, right = as_matrix(x, "x"), as_matrix(wanted, "wanted")
+    labels = as_labels(words, "words", len(rows), "row of x")
+    matrices = _matrices(weights, rows.shape[1], heads)
+    output = _run(rows, matrices, heads)
     if right.shape != output.shape or not np.allclose(right, output, rtol=0, atol=_NEAR):
         raise ValueError("wanted: got another output than the layer's")
-    finding = "No mistake is switched on, and every check passes."
-    return LiveOutput(
+    return playable(
         "switchboard",
-        drawing=_maps(labels, maps) + _outputs(labels, output) + _checks(),
-        data={
-            "words": labels,
-            "x": layer.words.tolist(),
-            "weights": {name: matrix.tolist() for name, matrix in layer.matrices.items()},
-            "heads": heads,
-            "other": as_vector(other, "other", e).tolist(),
-            "wanted": right.tolist(),
-            "switches": list(SWITCHES.items()),
-            "checks": list(CHECKS),
-            "near": _NEAR,
-        },
-        label="A layer of attention with a board of mistakes",
-        alt=finding,
+        "A layer of attention with a board of mistakes",
         caption=caption,
-        state=finding,
+        words=labels,
+        x=rows,
+        weights=matrices,
+        heads=heads,
+        other=as_vector(other, "other", rows.shape[1]),
+        wanted=right,
+        switches=list(SWITCHES.items()),
+        checks=list(CHECKS.items()),
     )
 
 
-def _read(x: Any, weights: Mapping[str, Any], heads: int) -> _Layer:
-    rows = as_matrix(x, "x")
+def _matrices(weights: Mapping[str, Any], e: int, heads: int) -> dict[str, Numbers]:
     if set(weights) != set(MATRICES):
         raise ValueError(f"weights: got {sorted(weights)}, wanted {', '.join(MATRICES)}")
     matrices = {name: as_matrix(weights[name], f"weights[{name!r}]") for name in MATRICES}
-    e, inner = rows.shape[1], matrices["query"].shape[1]
+    inner = matrices["query"].shape[1]
     shapes = [matrices[name].shape for name in MATRICES]
     if shapes != [(e, inner)] * 3 + [(inner, e)] or inner % heads:
         raise ValueError(f"weights: got shapes {shapes} for {heads} heads and words of width {e}")
-    return _Layer(rows, matrices, heads)
+    return matrices
 
 
-def _run(layer: _Layer) -> tuple[Numbers, Numbers]:
-    """Return the weights (h, n, n) and the output (n, e) of the layer without a mistake."""
+def _run(x: Numbers, matrices: Mapping[str, Numbers], heads: int) -> Numbers:
+    """Return the output (n, e) of the layer without a mistake."""
     query, key, value = (
-        np.stack(np.split(layer.words @ layer.matrices[name], layer.heads, axis=1))
-        for name in MATRICES[:3]
+        np.stack(np.split(x @ matrices[name], heads, axis=1)) for name in MATRICES[:3]
     )
-    maps = masked_softmax(scaled_dot_score(query, key), causal_mask(len(layer.words)))
-    return maps, np.concatenate(list(attend(maps, value)), axis=1) @ layer.matrices["output"]
-
-
-def _maps(words: Sequence[str], maps: Numbers) -> str:
-    """Draw a table of weights for each head, with the sums of its rows."""
-    return (
-        '<div class="am-switchboard-maps">'
-        + "".join(_map(words, weights, head) for head, weights in enumerate(maps, 1))
-        + "</div>"
-    )
-
-
-def _map(words: Sequence[str], weights: Numbers, head: int) -> str:
-    columns = "".join(
-        f'<th scope="col"><span>{escape(word)}</span></th>' for word in [*words, "sum"]
-    )
-    body = "".join(
-        f'<tr><th scope="row">{escape(word)}</th>{"".join(map(_cell, row))}'
-        f'<td class="am-switchboard-sum">{_number(row.sum(), "sum")}</td></tr>'
-        for word, row in zip(words, weights.tolist(), strict=True)
-        for row in (np.array(row),)
-    )
-    return (
-        f'<table class="am-switchboard-map"><caption>weights of head {head}</caption>'
-        f"<thead><tr><td></td>{columns}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _cell(weight: float) -> str:
-    deep = round(10 * weight)  # in tenths: without a script there are classes alone
-    return (
-        f'<td class="am-switchboard-cell am-switchboard-{deep}">'
-        f'<span class="am-switchboard-weight am-live-unseen" data-am-value="{precise(weight)}">'
-        f"{weight:.2f}</span></td>"
-    )
-
-
-def _number(value: float, part: str, decimals: int = 2) -> str:
-    said = signed(value, decimals)
-    return f'<span class="am-switchboard-{part}-of" data-am-value="{precise(value)}">{said}</span>'
-
-
-def _outputs(words: Sequence[str], output: Numbers) -> str:
-    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in words)
-    cells = "".join(
-        "<td>" + "".join(_number(number, "output") for number in row) + "</td>"
-        for row in output.tolist()
-    )
-    off = "".join(f"<td>{_number(0.0, 'off')}</td>" for _ in words)
-    return (
-        '<table class="am-switchboard-outputs"><caption>what each word becomes</caption>'
-        f'<thead><tr><td></td>{head}</tr></thead><tbody><tr><th scope="row">output</th>{cells}'
-        f'</tr><tr><th scope="row">off by</th>{off}</tr></tbody></table>'
-    )
-
-
-def _checks() -> str:
-    rows = "".join(
-        f'<tr class="am-switchboard-check"><th scope="row">{name}</th><td>{asks}</td>'
-        f"<td>{_number(0.0, 'difference')}</td>"
-        '<td class="am-switchboard-verdict">passes</td></tr>'
-        for name, asks in CHECKS.items()
-    )
-    return (
-        '<table class="am-switchboard-checks"><thead><tr><th scope="col">check</th>'
-        '<th scope="col">what must hold</th><th scope="col">difference</th>'
-        f'<th scope="col">verdict</th></tr></thead><tbody>{rows}</tbody></table>'
-    )
+    blends = scaled_dot_product_attention(query, key, value, causal_mask(len(x)))
+    output: Numbers = np.concatenate(list(blends), axis=1) @ matrices["output"]
+    return output

@@ -1,0 +1,80 @@
+"""The board of mistakes in Node: every mistake breaks what it breaks in the package."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bookkit.data.plane import plane_words
+from bookkit.exercises import silent
+from bookkit.figures import switchboard
+from bookkit.playables.switchboard import CHECKS, SWITCHES
+from tests.bookkit.playables.node import ask
+
+WORDS, PLANE = plane_words()
+BOARD = {
+    "query": np.array([[-1.0, 0, 1, 0], [2, -1, 0, 1]]),
+    "key": np.array([[1.0, 0, 1, -1], [1, 1, 0, 1]]),
+    "value": np.array([[1.0, 0, 1, 0], [0, 1, 0, 1]]),
+    "output": np.array([[1.0, 0], [0, 1], [0, 0.5], [-0.5, 0]]),
+}
+DICE = np.random.default_rng(3)
+X = DICE.normal(size=(6, 3))
+W = {name: DICE.normal(size=(3, 6)) for name in ("query", "key", "value")}
+W["output"] = DICE.normal(size=(6, 3))
+
+
+@pytest.mark.parametrize(("x", "w", "heads"), [(PLANE, BOARD, 2), (X, W, 3)], ids=["page", "dice"])
+def test_every_mistake_is_that_of_the_package(x: Any, w: Any, heads: int) -> None:
+    right, weights = silent.layer_with("", x, w, heads)
+    made = switchboard(WORDS, x, w, heads=heads, other=x[0], wanted=right)
+    states = [{"on": place} for place in range(-1, len(SWITCHES))]
+    for mistake, shown in zip(("", *SWITCHES), ask(made, *states), strict=True):
+        output, maps = silent.layer_with(mistake, x, w, heads)
+        np.testing.assert_allclose(shown["maps"], maps, atol=1e-6)
+        np.testing.assert_allclose(shown["sums"], maps.sum(-1), atol=1e-6)
+        np.testing.assert_allclose(shown["output"], output, atol=1e-6)
+        np.testing.assert_allclose(shown["off"], abs(output - right).max(-1), atol=1e-6)
+        np.testing.assert_array_equal(shown["changed"], abs(maps - weights) > 1e-6)
+        wanted = silent.differences(mistake, x, w, heads, other=x[0], wanted=right)
+        found = {name: math.inf if size is None else size
+                 for name, size in shown["differences"].items()}  # fmt: skip
+        assert found == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_board_has_the_mistakes_and_the_checks_that_are_taught() -> None:
+    assert tuple(SWITCHES) == silent.MISTAKES
+    assert [check for check in silent.CHECKS if check != "gradient"] == list(CHECKS)
+
+
+def test_what_is_said() -> None:
+    right = silent.layer_with("", PLANE, BOARD, 2)[0]
+    made = switchboard(WORDS, PLANE, BOARD, heads=2, other=[-1.0, -1.0], wanted=right)
+    assert ask(made, {}, {"on": 2}, {"on": 11}, want="said") == [
+        "No mistake is switched on, and every check passes.",
+        "Softmax over queries. The columns sum to 1 instead of the rows. 4 checks find it: "
+        "rows, future, cache, loops.",
+        "First-key corner. With a cache, the mask begins at the first key. One check finds it: "
+        "cache.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"words": ["the"]}, "words: got 1"),
+        ({"weights": {"query": W["query"]}}, "wanted query, key, value, output"),
+        ({"weights": W | {"key": np.ones((3, 2))}}, "weights: got shapes"),
+        ({"heads": 4}, "for 4 heads"),
+        ({"wanted": X}, "wanted: got another output"),
+        ({"other": [1.0]}, "other"),
+    ],
+)
+def test_wrong_calls(changes: dict[str, Any], says: str) -> None:
+    given: dict[str, Any] = {"words": WORDS, "x": X, "weights": W, "heads": 3, "other": X[0]}
+    given["wanted"] = silent.layer_with("", X, W, 3)[0]
+    with pytest.raises(ValueError, match=says):
+        switchboard(**given | changes)
