@@ -29,7 +29,12 @@ if TYPE_CHECKING:
         initial_factor,
     )
     from companion.dispatch import definitions
-    from companion.gates import fixed_decay, l2_normalize, sigmoid_decay, softplus_decay
+    from companion.gates import (
+        fixed_decay,
+        l2_normalize,
+        sigmoid_decay,
+        softplus_decay,
+    )
     from companion.indexed import (
         block_maxima,
         complete_blocks,
@@ -45,7 +50,12 @@ if TYPE_CHECKING:
         latent_attention,
         latent_attention_with_weights,
     )
-    from companion.layers import AdditiveAttention, FeedForward, LuongAttention, MultiHeadAttention
+    from companion.layers import (
+        AdditiveAttention,
+        FeedForward,
+        LuongAttention,
+        MultiHeadAttention,
+    )
     from companion.linear import (
         chunked_linear_attention,
         elu_feature_map,
@@ -76,7 +86,12 @@ if TYPE_CHECKING:
         rotate,
         sinusoidal_encoding,
     )
-    from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
+    from companion.scores import (
+        additive_score,
+        bilinear_score,
+        dot_score,
+        scaled_dot_score,
+    )
     from companion.tiled import (
         merge_attention,
         online_softmax,
@@ -152,7 +167,9 @@ def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names:
             value: object = getattr(import_module(f"companion.{module}"), name)
-            globals()[name] = value  # the next look-up finds it without coming here
+            globals()[name] = (
+                value  # the next look-up finds it without coming here
+            )
             return value
     raise AttributeError(f"module 'companion' has no attribute {name!r}")
 

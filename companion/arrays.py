@@ -58,7 +58,9 @@ def namespace(array: Array) -> Any:
         import array_api_compat.torch
 
         return array_api_compat.torch
-    _namespaces[kind] = numpy_namespace() if is_numpy_array(array) else array_namespace(array)
+    _namespaces[kind] = (
+        numpy_namespace() if is_numpy_array(array) else array_namespace(array)
+    )
     return _namespaces[kind]
 
 
@@ -111,7 +113,9 @@ def is_torch(array: object) -> bool:
     >>> is_torch([1.0])
     False
     """
-    torch = sys.modules.get("torch")  # not by array-api-compat, whose cache torch.compile warns of
+    torch = sys.modules.get(
+        "torch"
+    )  # not by array-api-compat, whose cache torch.compile warns of
     return torch is not None and isinstance(array, torch.Tensor)
 
 
@@ -132,7 +136,11 @@ def result_dtype(*arrays: Array) -> Any:
     'float32'
     """
     dtypes = {array.dtype for array in arrays}
-    return dtypes.pop() if len(dtypes) == 1 else namespace(arrays[0]).result_type(*arrays)
+    return (
+        dtypes.pop()
+        if len(dtypes) == 1
+        else namespace(arrays[0]).result_type(*arrays)
+    )
 
 
 def widen(xp: Any, *arrays: Array) -> Any:
@@ -154,7 +162,11 @@ def cast(array: Any, dtype: Any) -> Any:
     >>> cast(np.ones(2), np.float32).dtype.name
     'float32'
     """
-    return array if array.dtype == dtype else namespace(array).astype(array, dtype)
+    return (
+        array
+        if array.dtype == dtype
+        else namespace(array).astype(array, dtype)
+    )
 
 
 def constant(array: Any) -> Any:
@@ -181,7 +193,9 @@ def row_maximum(xp: Any, scores: Any) -> Any:
     """
     if scores.shape[-1] == 0:
         shape = (*scores.shape[:-1], 1)
-        return xp.full(shape, -math.inf, dtype=scores.dtype, device=device_of(scores))
+        return xp.full(
+            shape, -math.inf, dtype=scores.dtype, device=device_of(scores)
+        )
     return constant(xp.max(scores, axis=-1, keepdims=True))
 
 
@@ -202,7 +216,9 @@ def broadcast_shape(first: Shape, second: Shape) -> Shape | None:
     ((2, 3, 5), None)
     """
     rank = max(len(first), len(second))
-    padded = ((1,) * (rank - len(shape)) + tuple(shape) for shape in (first, second))
+    padded = (
+        (1,) * (rank - len(shape)) + tuple(shape) for shape in (first, second)
+    )
     pairs = list(zip(*padded, strict=True))
     if any(one != other and one != 1 and other != 1 for one, other in pairs):
         return None

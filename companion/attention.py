@@ -168,7 +168,9 @@ def scaled_dot_product_attention(
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
         key, value = repeat_kv(key, query), repeat_kv(value, query)
-    scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
+    scores = masked_scores(
+        xp, query, key, attn_mask, is_causal, scale, offset, softcap
+    )
     weights = softmax(xp, scores, sinks)
     return cast(dropout(weights, dropout_p) @ value, dtype)
 
@@ -235,7 +237,9 @@ def attention_with_weights(
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
         key, value = repeat_kv(key, query), repeat_kv(value, query)
-    scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
+    scores = masked_scores(
+        xp, query, key, attn_mask, is_causal, scale, offset, softcap
+    )
     weights = softmax(xp, scores, sinks)
     output = dropout(weights, dropout_p) @ value
     return cast(output, dtype), cast(weights, dtype)
@@ -274,7 +278,9 @@ def attention_with_lse(
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
         key, value = repeat_kv(key, query), repeat_kv(value, query)
-    scores = masked_scores(xp, query, key, attn_mask, is_causal, scale, offset, softcap)
+    scores = masked_scores(
+        xp, query, key, attn_mask, is_causal, scale, offset, softcap
+    )
     output = dropout(softmax(xp, scores, sinks), dropout_p) @ value
     return cast(output, dtype), log_sum_exp(xp, scores, sinks)
 
@@ -289,7 +295,9 @@ def with_sinks(xp: Any, scores: Any, sinks: Any) -> Any:
     if sinks is None:
         return scores
     column = cast(sinks, scores.dtype)[..., None, None]
-    return xp.concat([scores, xp.broadcast_to(column, (*scores.shape[:-1], 1))], axis=-1)
+    return xp.concat(
+        [scores, xp.broadcast_to(column, (*scores.shape[:-1], 1))], axis=-1
+    )
 
 
 def log_sum_exp(xp: Any, scores: Any, sinks: Any = None) -> Any:
@@ -317,7 +325,9 @@ def dropout(weights: Any, probability: float) -> Any:
     if probability == 0:
         return weights
     if not is_torch(weights):
-        raise ValueError(f"dropout_p: got {probability}, wanted 0.0 without torch")
+        raise ValueError(
+            f"dropout_p: got {probability}, wanted 0.0 without torch"
+        )
     import torch.nn.functional as F
 
     return F.dropout(weights, probability)

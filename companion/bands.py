@@ -56,11 +56,22 @@ class Band(NamedTuple):
         >>> [(tile.keys, tile.partial) for tile in Band(right=0).tiles(range(32, 64), 80, 33)]
         [(slice(0, 33, None), False), (slice(33, 64, None), True)]
         """
-        rows, seen = slice(queries.start, queries.stop), self.seen(queries, keys)
+        rows, seen = (
+            slice(queries.start, queries.stop),
+            self.seen(queries, keys),
+        )
         shared = self._shared(queries, seen)
-        for part in (range(seen.start, shared.start), shared, range(shared.stop, seen.stop)):
+        for part in (
+            range(seen.start, shared.start),
+            shared,
+            range(shared.stop, seen.stop),
+        ):
             for start in range(part.start, part.stop, size):
-                yield Tile(rows, slice(start, min(start + size, part.stop)), part is not shared)
+                yield Tile(
+                    rows,
+                    slice(start, min(start + size, part.stop)),
+                    part is not shared,
+                )
 
     def seen(self, queries: range, keys: int) -> range:
         """Return the keys that some of the queries see.
@@ -68,8 +79,16 @@ class Band(NamedTuple):
         >>> Band(left=2, right=1).seen(range(5, 7), keys=20)
         range(3, 8)
         """
-        first = 0 if self.left is None else max(0, queries.start + self.offset - self.left)
-        last = keys if self.right is None else min(keys, queries.stop + self.offset + self.right)
+        first = (
+            0
+            if self.left is None
+            else max(0, queries.start + self.offset - self.left)
+        )
+        last = (
+            keys
+            if self.right is None
+            else min(keys, queries.stop + self.offset + self.right)
+        )
         return range(first, max(first, last))
 
     def _shared(self, queries: range, seen: range) -> range:
@@ -79,7 +98,11 @@ class Band(NamedTuple):
             first = max(first, queries.stop - 1 + self.offset - self.left)
         if self.right is not None:
             last = min(last, queries.start + 1 + self.offset + self.right)
-        return range(first, last) if first < last else range(seen.start, seen.start)
+        return (
+            range(first, last)
+            if first < last
+            else range(seen.start, seen.start)
+        )
 
     def mask(self, queries: slice, keys: slice, like: Any) -> Any:
         """Return which of the keys are in the band of which of the queries, (q, k); None: all.
@@ -94,8 +117,12 @@ class Band(NamedTuple):
         q_len, k_len = queries.stop - queries.start, keys.stop - keys.start
         first, mask = self.offset + queries.start - keys.start, None
         if self.right is not None:
-            mask = causal_mask(q_len, k_len, offset=first + self.right, like=like)
+            mask = causal_mask(
+                q_len, k_len, offset=first + self.right, like=like
+            )
         if self.left is not None:
-            before = causal_mask(q_len, k_len, offset=first - self.left - 1, like=like)
+            before = causal_mask(
+                q_len, k_len, offset=first - self.left - 1, like=like
+            )
             mask = ~before if mask is None else mask & ~before
         return mask

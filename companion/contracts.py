@@ -42,17 +42,39 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, wraps
 from numbers import Integral, Real
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from array_api_compat import is_array_api_obj, is_jax_array, is_numpy_array
 
-from companion.arrays import Shape, broadcast_shape, device_of, library_of, namespace
+from companion.arrays import (
+    Shape,
+    broadcast_shape,
+    device_of,
+    library_of,
+    namespace,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
-Sizes = dict[str, tuple[int, str]]  # of a letter: its size, and which argument said so
+Sizes = dict[
+    str, tuple[int, str]
+]  # of a letter: its size, and which argument said so
 
 REMEMBERED = 4096  # kinds of calls, for each function
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_COMPARE = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 _DTYPES: dict[str, tuple[Any, str]] = {
     "": ("real floating", "a real floating dtype"),
@@ -94,7 +116,9 @@ def contract(*, matching: str = "", **terms: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         if isinstance(function, type):
-            constructor = contract(matching=matching, **terms)(vars(function)["__init__"])
+            constructor = contract(matching=matching, **terms)(
+                vars(function)["__init__"]
+            )
             setattr(function, "__init__", constructor)  # noqa: B010
             return function
         _contracts[function] = _Checks(function, terms, matching)
@@ -102,9 +126,13 @@ def contract(*, matching: str = "", **terms: str) -> Callable[[F], F]:
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             torch = sys.modules.get("torch")
-            if _thread.inside or (torch is not None and torch.compiler.is_compiling()):
+            if _thread.inside or (
+                torch is not None and torch.compiler.is_compiling()
+            ):
                 return function(*args, **kwargs)
-            checks = _contracts[function]  # not in the closure, which torch's compiler unpacks
+            checks = _contracts[
+                function
+            ]  # not in the closure, which torch's compiler unpacks
             if checks.each:
                 return function(**checks.streamed(args, kwargs))
             checks(args, kwargs)
@@ -116,13 +144,17 @@ def contract(*, matching: str = "", **terms: str) -> Callable[[F], F]:
             finally:
                 _thread.inside = False
 
-        checked.__doc__ = documented(function.__doc__, terms, _contracts[function].names)
+        checked.__doc__ = documented(
+            function.__doc__, terms, _contracts[function].names
+        )
         return checked  # type: ignore[return-value]
 
     return decorate
 
 
-def documented(doc: str | None, terms: Mapping[str, str], names: Iterable[str] = ()) -> str:
+def documented(
+    doc: str | None, terms: Mapping[str, str], names: Iterable[str] = ()
+) -> str:
     """Return a docstring whose `Args:` name the shapes and ranges of a contract.
 
     Args:
@@ -141,7 +173,10 @@ def documented(doc: str | None, terms: Mapping[str, str], names: Iterable[str] =
     head, title, rest = text.partition("\n\nArgs:\n")
     block, gap, rest = rest.partition("\n\n")
     if not title:  # Args go before what is returned, or before the example
-        starts = [text.find(f"\n\n{section}") for section in ("Returns:", "Raises:", ">>> ")]
+        starts = [
+            text.find(f"\n\n{section}")
+            for section in ("Returns:", "Raises:", ">>> ")
+        ]
         cut = min((start for start in starts if start >= 0), default=len(text))
         head, gap, rest = text[:cut], text[cut : cut + 2], text[cut + 2 :]
     told: dict[str, str] = {}
@@ -154,11 +189,14 @@ def documented(doc: str | None, terms: Mapping[str, str], names: Iterable[str] =
     names = list(dict.fromkeys([*(names or terms), *told]))
     said = {name: _in_words(terms[name]) for name in names if name in terms}
     lines = [
-        f"    {name}: " + "; ".join(legend[name] for legend in (said, told) if name in legend)
+        f"    {name}: "
+        + "; ".join(legend[name] for legend in (said, told) if name in legend)
         for name in names
         if name in said or name in told
     ]
-    return head + ("\n\nArgs:\n" + "\n".join(lines) if lines else "") + gap + rest
+    return (
+        head + ("\n\nArgs:\n" + "\n".join(lines) if lines else "") + gap + rest
+    )
 
 
 class _Thread(threading.local):
@@ -167,7 +205,9 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _contracts: dict[Callable[..., Any], _Checks] = {}
-_array_types: dict[type, bool] = {}  # those that were met, and whether they say where they are
+_array_types: dict[
+    type, bool
+] = {}  # those that were met, and whether they say where they are
 _by_value = {bool, int, float, str, type(None)}
 
 
@@ -188,7 +228,11 @@ def _is_number(kind: Any) -> bool:
 
 def _is_array(x: object) -> bool:
     kind = type(x)
-    if kind not in _array_types and is_array_api_obj(x) and not isinstance(x, Real):
+    if (
+        kind not in _array_types
+        and is_array_api_obj(x)
+        and not isinstance(x, Real)
+    ):
         _array_types[kind] = not (is_numpy_array(x) or is_jax_array(x))
     return kind in _array_types
 
@@ -196,19 +240,38 @@ def _is_array(x: object) -> bool:
 class _Checks:
     """The contract of one function, and the kinds of calls that have passed it."""
 
-    def __init__(self, function: Callable[..., Any], terms: dict[str, str], matching: str) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        terms: dict[str, str],
+        matching: str,
+    ) -> None:
         self.function = function
         self.matching = attrgetter(matching) if matching else None
         parameters = inspect.signature(function).parameters
         self.names = list(parameters)
-        self.defaults = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
-        self.flags = {n: t.split(" divides ") for n, t in terms.items() if " divides " in t}
+        self.defaults = {
+            n: p.default
+            for n, p in parameters.items()
+            if p.default is not p.empty
+        }
+        self.flags = {
+            n: t.split(" divides ")
+            for n, t in terms.items()
+            if " divides " in t
+        }
         self.bounds = {n: t for n, t in terms.items() if t[0] in "<>"}
-        others = (n for n in terms if n not in self.flags and n not in self.bounds)
+        others = (
+            n for n in terms if n not in self.flags and n not in self.bounds
+        )
         self.axes = {n: _Axes(terms[n]) for n in others}
-        self.each = next((n for n, axes in self.axes.items() if axes.kind == "each"), "")
+        self.each = next(
+            (n for n, axes in self.axes.items() if axes.kind == "each"), ""
+        )
         self.has_owner = self.names[:1] == ["self"]
-        self.letters = {word for axes in self.axes.values() for word in axes.letters}
+        self.letters = {
+            word for axes in self.axes.values() for word in axes.letters
+        }
         self._calls: set[Any] = set()
         self._kinds: set[Any] = set()
 
@@ -217,18 +280,28 @@ class _Checks:
         """What the annotations ask for, read at the first call: they may name what comes later."""
         parameters = inspect.signature(self.function).parameters.values()
         scope = getattr(inspect.unwrap(self.function), "__globals__", {})
-        return {p.name: _Kind(p.annotation, scope) for p in parameters if p.name != "self"}
+        return {
+            p.name: _Kind(p.annotation, scope)
+            for p in parameters
+            if p.name != "self"
+        }
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse a wrong call."""
         about: list[Any] = []
-        for x in (*args, *kwargs.values()) if kwargs else args:  # a small call pays for this loop
+        for x in (
+            (*args, *kwargs.values()) if kwargs else args
+        ):  # a small call pays for this loop
             kind = type(x)
             if _array_types.get(kind):
                 about.append((kind, x.shape, x.dtype, x.device))
             else:
                 about.append(_metadata(x))
-        call = *about, *kwargs, self._of_owner(args, kwargs) if self.has_owner else None
+        call = (
+            *about,
+            *kwargs,
+            self._of_owner(args, kwargs) if self.has_owner else None,
+        )
         if call in self._calls:
             return
         kind_of_call = self._kind_of_call(args, kwargs, about, call[-1])
@@ -240,16 +313,27 @@ class _Checks:
             if len(known) > REMEMBERED:
                 known.clear()
 
-    def streamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def streamed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> dict[str, Any]:
         """Return the arguments, with a check of every array on its way out of the iterable."""
-        given = inspect.signature(self.function).bind(*args, **kwargs).arguments
+        given = (
+            inspect.signature(self.function).bind(*args, **kwargs).arguments
+        )
         try:
             arrays = iter(given[self.each])
         except TypeError:
-            _refuse(self.each, _type_name(given[self.each]), "an iterable of arrays", TypeError)
+            _refuse(
+                self.each,
+                _type_name(given[self.each]),
+                "an iterable of arrays",
+                TypeError,
+            )
         return given | {self.each: self._checked(arrays)}
 
-    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _by_name(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> dict[str, Any]:
         return dict(zip(self.names, args, strict=False)) | kwargs
 
     def _of_owner(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -259,13 +343,24 @@ class _Checks:
             return tuple(sizes)
         weight = self.matching(args[0])
         if weight is None:
-            weight = next((x for x in (*args, *kwargs.values()) if type(x) in _array_types), None)
+            weight = next(
+                (
+                    x
+                    for x in (*args, *kwargs.values())
+                    if type(x) in _array_types
+                ),
+                None,
+            )
         if weight is None:
             return tuple(sizes)
         return *sizes, weight.dtype, weight.device, _in_autocast(weight)
 
     def _kind_of_call(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[Any], owned: Any
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        given: list[Any],
+        owned: Any,
     ) -> Any:
         """Return less of it: of sizes which are equal, 0 or 1, and of numbers their type.
 
@@ -274,13 +369,19 @@ class _Checks:
         names = (*self.names[: len(args)], *kwargs)
         order: dict[Any, int] = {0: 0, 1: 1}
         parts: list[Any] = [names]
-        for name, about, x in zip(names, given, (*args, *kwargs.values()), strict=False):
+        for name, about, x in zip(
+            names, given, (*args, *kwargs.values()), strict=False
+        ):
             kind = about[0]
-            if kind in _array_types and len(about) > 1:  # else of a type met at this very moment
+            if (
+                kind in _array_types and len(about) > 1
+            ):  # else of a type met at this very moment
                 _, shape, dtype, device = about
                 parts += kind, dtype, device
                 parts += [order.setdefault(size, len(order)) for size in shape]
-                if self.flags and len(shape) > 2:  # whether one size divides another
+                if (
+                    self.flags and len(shape) > 2
+                ):  # whether one size divides another
                     parts.append(shape[-3])
             elif _is_number(kind) and name in self.kinds:
                 self.kinds[name].check(name, x)
@@ -306,7 +407,9 @@ class _Checks:
         weight = None
         if self.matching is not None:
             weight = self.matching(given["self"])
-            weight = next(iter(arrays.values()), None) if weight is None else weight
+            weight = (
+                next(iter(arrays.values()), None) if weight is None else weight
+            )
         first = ("the layer", weight) if weight is not None else None
         for name, array in arrays.items():
             first = first or (name, array)
@@ -316,16 +419,24 @@ class _Checks:
             if kind_of_array != "lengths" and not anywhere:
                 _check_library(name, array, *first)
             _check_dtype(name, array, kind_of_array, weight)
-        self._check_shapes(given, {name: tuple(array.shape) for name, array in arrays.items()})
+        self._check_shapes(
+            given, {name: tuple(array.shape) for name, array in arrays.items()}
+        )
 
-    def _check_shapes(self, given: dict[str, Any], shapes: dict[str, Shape]) -> None:
+    def _check_shapes(
+        self, given: dict[str, Any], shapes: dict[str, Shape]
+    ) -> None:
         owner = given.get("self")
         sizes: Sizes = {
             letter: (getattr(owner, letter), f"the {type(owner).__name__}")
             for letter in self.letters
             if hasattr(owner, letter)
         }
-        shared = {g: h for flag, (g, h) in self.flags.items() if given.get(flag) is True}
+        shared = {
+            g: h
+            for flag, (g, h) in self.flags.items()
+            if given.get(flag) is True
+        }
         lead: Shape = ()
         first = None
         stretched: list[tuple[str, _Axes]] = []
@@ -335,21 +446,38 @@ class _Checks:
                     stretched.append((name, axes))
                     continue
                 own = axes.measure(name, shapes[name], sizes, first)
-                first = max(len(shapes[name]), len(axes.words)) if first is None else first
+                first = (
+                    max(len(shapes[name]), len(axes.words))
+                    if first is None
+                    else first
+                )
                 if axes.kind == "any":
                     continue
                 lead = self._join_leads(name, axes, own, lead, sizes, shared)
-            elif axes.if_none and (self.defaults | given).get(name, ...) is None:
+            elif (
+                axes.if_none and (self.defaults | given).get(name, ...) is None
+            ):
                 one, other = axes.if_none
-                _match_size(sizes, sizes[one][1], None, other, sizes[one][0], axes.kind)
+                _match_size(
+                    sizes, sizes[one][1], None, other, sizes[one][0], axes.kind
+                )
         for name, axes in stretched:
             own = axes.measure(name, shapes[name], sizes, first)
-            padded = own + (1,) * (len(lead) - len(own)) if axes.prefix else own
+            padded = (
+                own + (1,) * (len(lead) - len(own)) if axes.prefix else own
+            )
             if broadcast_shape(lead, padded) != lead:
-                wanted = "the first of" if axes.prefix else "ones that broadcast to"
+                wanted = (
+                    "the first of" if axes.prefix else "ones that broadcast to"
+                )
                 hint = "; a mask for each sequence needs an axis for its heads, mask[:, None]"
-                hint *= axes.kind == "mask" and len(own) == 1 and len(lead) == 2
-                where = f"leading axes {own} in " * bool(axes.words) + f"shape {shapes[name]}"
+                hint *= (
+                    axes.kind == "mask" and len(own) == 1 and len(lead) == 2
+                )
+                where = (
+                    f"leading axes {own} in " * bool(axes.words)
+                    + f"shape {shapes[name]}"
+                )
                 _refuse(name, where, f"{wanted} {lead}" + hint)
         for letter, bounds in self.bounds.items():
             if letter in sizes and letter not in self.names:
@@ -358,7 +486,13 @@ class _Checks:
                 _check_bounds(name, size, bounds, f"{letter} = {size}{shape}")
 
     def _join_leads(
-        self, name: str, axes: _Axes, own: Shape, lead: Shape, sizes: Sizes, shared: dict[str, str]
+        self,
+        name: str,
+        axes: _Axes,
+        own: Shape,
+        lead: Shape,
+        sizes: Sizes,
+        shared: dict[str, str],
     ) -> Shape:
         """Return the leading axes so far with those of one more array, maybe of shared heads."""
         if shared and axes.last:
@@ -383,7 +517,11 @@ class _Checks:
         return joined
 
     def _checked(self, arrays: Iterable[Any]) -> Iterator[Any]:
-        axes, sizes, first = self.axes[self.each], dict[str, tuple[int, str]](), None
+        axes, sizes, first = (
+            self.axes[self.each],
+            dict[str, tuple[int, str]](),
+            None,
+        )
         lead: Shape = ()
         for number, array in enumerate(arrays):
             name = f"{self.each}[{number}]"
@@ -395,7 +533,9 @@ class _Checks:
             _check_library(name, array, *first)
             _check_dtype(name, array, axes.kind, None)
             if own != lead:
-                _refuse(name, f"leading axes {own}", f"{lead} as in {first[0]}")
+                _refuse(
+                    name, f"leading axes {own}", f"{lead} as in {first[0]}"
+                )
             yield array
         if first is None:
             _refuse(self.each, "no array", "at least one")
@@ -411,11 +551,16 @@ class _Axes:
         self.if_none = tuple(if_none.split(" = "))[:2] if if_none else ()
         self.leads = self.stretched = self.prefix = self.optional = False
         self.last = ""
-        self.words: list[tuple[str, bool]] = []  # a letter, and whether its axis is stretched
+        self.words: list[
+            tuple[str, bool]
+        ] = []  # a letter, and whether its axis is stretched
         for word in shape.split():
             bare = word.strip("~[]")
             if "..." in word:
-                self.leads, self.last = True, bare.removeprefix("...") * bare.startswith("...")
+                self.leads, self.last = (
+                    True,
+                    bare.removeprefix("...") * bare.startswith("..."),
+                )
                 self.prefix = bare.endswith("...") and bare != "..."
                 self.stretched = word.startswith("~") or self.prefix
             else:
@@ -424,7 +569,9 @@ class _Axes:
         self.letters = [word for word, _ in self.words if word != "_"]
         self.text = _in_words(term)
 
-    def measure(self, name: str, shape: Shape, sizes: Sizes, first: int | None) -> Shape:
+    def measure(
+        self, name: str, shape: Shape, sizes: Sizes, first: int | None
+    ) -> Shape:
         """Refuse a wrong number or size of axes, and return the leading ones.
 
         Args:
@@ -438,7 +585,11 @@ class _Axes:
             first = len(words)
         if self.optional and first is not None:
             if len(shape) not in (first - 1, first):
-                _refuse(name, f"shape {shape}", f"{self.text}, {first - 1} or {first} axes")
+                _refuse(
+                    name,
+                    f"shape {shape}",
+                    f"{self.text}, {first - 1} or {first} axes",
+                )
             words = words[: len(words) - (first - len(shape))]
         least = len([word for word, stretched in words if not stretched])
         lead = max(len(shape) - len(words), 0)
@@ -476,10 +627,15 @@ class _Kind:
         union = get_origin(annotation) in (types.UnionType, Union)
         options = get_args(annotation) if union else (annotation,)
         self.optional = type(None) in options
-        tests = [_test(option) for option in options if option is not type(None)]
+        tests = [
+            _test(option) for option in options if option is not type(None)
+        ]
         self.tests = [test for test in tests if test is not None]
         self.open = None in tests
-        self.tensor = next((o for o in options if getattr(o, "__name__", "") == "Tensor"), None)
+        self.tensor = next(
+            (o for o in options if getattr(o, "__name__", "") == "Tensor"),
+            None,
+        )
         nouns = [test.noun for test in self.tests] + [_ANY_ARRAY] * self.open
         self.wanted = " or ".join(nouns) + ", or None" * self.optional
 
@@ -491,26 +647,40 @@ class _Kind:
 
     def check(self, name: str, value: Any) -> None:
         """Refuse a value of no wanted kind."""
-        if (value is None and self.optional) or any(test.passes(value) for test in self.tests):
+        if (value is None and self.optional) or any(
+            test.passes(value) for test in self.tests
+        ):
             return
         if self.open and not (value is None and self.tests):
             return
-        number = isinstance(value, Real) and not isinstance(value, bool) and not _is_finite(value)
-        choice = isinstance(value, str) and any("one of" in test.noun for test in self.tests)
+        number = (
+            isinstance(value, Real)
+            and not isinstance(value, bool)
+            and not _is_finite(value)
+        )
+        choice = isinstance(value, str) and any(
+            "one of" in test.noun for test in self.tests
+        )
         error = ValueError if number or choice else TypeError
-        _refuse(name, value if number else _type_name(value), self.wanted, error)
+        _refuse(
+            name, value if number else _type_name(value), self.wanted, error
+        )
 
     def check_tensor(self, name: str, array: Any) -> None:
         """Refuse an array of another library where the annotation asks for a tensor."""
         if self.tensor is not None and not isinstance(array, self.tensor):
-            _refuse(name, f"an array of {library_of(array)}", "a tensor", TypeError)
+            _refuse(
+                name, f"an array of {library_of(array)}", "a tensor", TypeError
+            )
 
 
 def _test(option: Any) -> _Test | None:
     """Return how one kind of an annotation is told; None for what is not looked at."""
     if get_origin(option) is Literal:
         choices = get_args(option)
-        return _Test(f"one of {choices}", lambda x: type(x) is str and x in choices)
+        return _Test(
+            f"one of {choices}", lambda x: type(x) is str and x in choices
+        )
     if option is bool:
         return _Test("True or False", lambda x: isinstance(x, bool))
     if option is int:
@@ -527,17 +697,25 @@ def _test(option: Any) -> _Test | None:
         return _Test("a function", callable)
     if get_origin(option) is os.PathLike:
         option = os.PathLike
-    open_ones = getattr(option, "_is_protocol", False) or option in (object, Any)
+    open_ones = getattr(option, "_is_protocol", False) or option in (
+        object,
+        Any,
+    )
     if open_ones or not isinstance(option, type):
         return None
-    noun = "a tensor" if option.__name__ == "Tensor" else f"a {option.__name__}"
+    noun = (
+        "a tensor" if option.__name__ == "Tensor" else f"a {option.__name__}"
+    )
     return _Test(noun, lambda x: isinstance(x, option))
 
 
 def _is_tuple_of(x: object, tests: list[_Test | None]) -> bool:
     if not isinstance(x, tuple) or len(x) != len(tests):
         return False
-    return all(test is None or test.passes(part) for test, part in zip(tests, x, strict=True))
+    return all(
+        test is None or test.passes(part)
+        for test, part in zip(tests, x, strict=True)
+    )
 
 
 def _is_whole(x: object) -> bool:
@@ -546,12 +724,18 @@ def _is_whole(x: object) -> bool:
 
 def _is_finite(x: object) -> bool:
     try:
-        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+        return (
+            isinstance(x, Real)
+            and not isinstance(x, bool)
+            and math.isfinite(x)
+        )
     except OverflowError:  # a whole number beyond every float
         return False
 
 
-def _check_bounds(name: str, value: Any, bounds: str | None, got: str = "") -> None:
+def _check_bounds(
+    name: str, value: Any, bounds: str | None, got: str = ""
+) -> None:
     if bounds is None or value is None or _is_array(value):
         return
     if isinstance(value, tuple):
@@ -566,7 +750,11 @@ def _check_bounds(name: str, value: Any, bounds: str | None, got: str = "") -> N
             good = _COMPARE[sign](value, float(limit))
         if not good:
             wanted = _range(bounds)
-            _refuse(name, got or value, f"a number {wanted}" if wanted[:2] != "at" else wanted)
+            _refuse(
+                name,
+                got or value,
+                f"a number {wanted}" if wanted[:2] != "at" else wanted,
+            )
 
 
 def _range(bounds: str) -> str:
@@ -590,13 +778,24 @@ def _in_words(term: str) -> str:
     shape = ", ".join(filter(None, words))
     if "[" in term:
         return f"({shape.rpartition(', ')[0]}) or ({shape})"
-    return f"({shape},)" if len(words) == 1 and words[0].isidentifier() else f"({shape})"
+    return (
+        f"({shape},)"
+        if len(words) == 1 and words[0].isidentifier()
+        else f"({shape})"
+    )
 
 
 def _check_library(name: str, array: Any, first: str, reference: Any) -> None:
-    if type(array) is not type(reference) and library_of(array) != library_of(reference):
+    if type(array) is not type(reference) and library_of(array) != library_of(
+        reference
+    ):
         got, wanted = library_of(array), library_of(reference)
-        _refuse(name, f"an array of {got}", f"one of {wanted} like {first}", TypeError)
+        _refuse(
+            name,
+            f"an array of {got}",
+            f"one of {wanted} like {first}",
+            TypeError,
+        )
     if _array_types[type(array)] and device_of(array) != device_of(reference):
         wanted = f"{device_of(reference)}, where {first} is"
         _refuse(name, f"device {device_of(array)}", wanted)
@@ -605,16 +804,27 @@ def _check_library(name: str, array: Any, first: str, reference: Any) -> None:
 def _check_dtype(name: str, array: Any, kind: str, weight: Any) -> None:
     dtypes, wanted = _DTYPES[kind]
     xp = namespace(array)
-    if not xp.isdtype(array.dtype, (xp.int32, xp.int64) if kind == "ids" else dtypes):
+    if not xp.isdtype(
+        array.dtype, (xp.int32, xp.int64) if kind == "ids" else dtypes
+    ):
         _refuse(name, f"dtype {array.dtype}", wanted, TypeError)
     unlike = weight is not None and kind == "" and array.dtype != weight.dtype
     if unlike and not _in_autocast(weight):
-        _refuse(name, f"dtype {array.dtype}", f"{weight.dtype}, the layer's", TypeError)
+        _refuse(
+            name,
+            f"dtype {array.dtype}",
+            f"{weight.dtype}, the layer's",
+            TypeError,
+        )
 
 
 def _in_autocast(tensor: Any) -> bool:
-    kind = getattr(tensor.device, "type", "meta")  # other libraries know no autocast
-    return kind != "meta" and bool(sys.modules["torch"].is_autocast_enabled(kind))
+    kind = getattr(
+        tensor.device, "type", "meta"
+    )  # other libraries know no autocast
+    return kind != "meta" and bool(
+        sys.modules["torch"].is_autocast_enabled(kind)
+    )
 
 
 _MASK_HINTS = {
@@ -624,18 +834,27 @@ _MASK_HINTS = {
 
 
 def _match_size(
-    sizes: Sizes, name: str, shape: Shape | None, letter: str, size: int, kind: str
+    sizes: Sizes,
+    name: str,
+    shape: Shape | None,
+    letter: str,
+    size: int,
+    kind: str,
 ) -> None:
     wanted, source = sizes.setdefault(letter, (size, name))
     if size != wanted:
         where = "" if shape is None else f" in shape {shape}"
         hint = _MASK_HINTS.get(letter, "") * (kind == "mask")
-        _refuse(name, f"{letter} = {size}{where}", f"{wanted} as in {source}{hint}")
+        _refuse(
+            name, f"{letter} = {size}{where}", f"{wanted} as in {source}{hint}"
+        )
 
 
 def _type_name(value: Any) -> str:
     return repr(value) if isinstance(value, str) else type(value).__name__
 
 
-def _refuse(name: str, got: Any, wanted: str, error: type[Exception] = ValueError) -> NoReturn:
+def _refuse(
+    name: str, got: Any, wanted: str, error: type[Exception] = ValueError
+) -> NoReturn:
     raise error(f"{name}: got {got}, wanted {wanted}")

@@ -17,7 +17,11 @@ from companion.contracts import contract
     x="... n c", weight="c w", bias="c", state="~... _ c", w=">= 1"
 )  # fmt: skip
 def short_convolution(
-    x: ArrayT, weight: ArrayT, *, bias: ArrayT | None = None, state: ArrayT | None = None
+    x: ArrayT,
+    weight: ArrayT,
+    *,
+    bias: ArrayT | None = None,
+    state: ArrayT | None = None,
 ) -> tuple[ArrayT, ArrayT]:
     """Blend the last w inputs of every channel by the channel's own weights (Poli et al., 2023).
 
@@ -53,7 +57,9 @@ def short_convolution(
     inputs = xp.concat([past, x], axis=-2)
 
     wide, weights = widen(xp, inputs, weight)
-    output = sum(weights[:, i] * wide[..., i : i + length, :] for i in range(width))
+    output = sum(
+        weights[:, i] * wide[..., i : i + length, :] for i in range(width)
+    )
     if bias is not None:
         output = output + cast(bias, wide.dtype)
     return cast(output, x.dtype), inputs[..., length:, :]

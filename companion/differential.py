@@ -6,8 +6,19 @@ import math
 from functools import partial
 from typing import Any
 
-from companion.arrays import Array, ArrayT, cast, is_number, namespace, result_dtype, widen
-from companion.attention import attention_with_weights, scaled_dot_product_attention
+from companion.arrays import (
+    Array,
+    ArrayT,
+    cast,
+    is_number,
+    namespace,
+    result_dtype,
+    widen,
+)
+from companion.attention import (
+    attention_with_weights,
+    scaled_dot_product_attention,
+)
 from companion.contracts import contract
 
 _SHAPES: dict[str, Any] = {
@@ -59,13 +70,21 @@ def differential_attention(
     >>> differential_attention(np.array([[9.0, 0.0]]), key, even, key, value, 0.5).round(2)
     array([[ 0.75, -0.25]])
     """
-    xp, dtype = namespace(query), result_dtype(query, key, other_query, other_key, value)
-    query, key, other_query, other_key, value = widen(xp, query, key, other_query, other_key, value)
+    xp, dtype = (
+        namespace(query),
+        result_dtype(query, key, other_query, other_key, value),
+    )
+    query, key, other_query, other_key, value = widen(
+        xp, query, key, other_query, other_key, value
+    )
     attend = partial(
         scaled_dot_product_attention, attn_mask=attn_mask,
         is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
     )  # fmt: skip
-    first, other = attend(query, key, value), attend(other_query, other_key, value)
+    first, other = (
+        attend(query, key, value),
+        attend(other_query, other_key, value),
+    )
     return cast(first - _for_heads(factor, value.dtype) * other, dtype)
 
 
@@ -99,26 +118,42 @@ def differential_attention_with_weights(
     >>> weights.round(2)
     array([[ 0.75, -0.25]])
     """
-    xp, dtype = namespace(query), result_dtype(query, key, other_query, other_key, value)
-    query, key, other_query, other_key, value = widen(xp, query, key, other_query, other_key, value)
+    xp, dtype = (
+        namespace(query),
+        result_dtype(query, key, other_query, other_key, value),
+    )
+    query, key, other_query, other_key, value = widen(
+        xp, query, key, other_query, other_key, value
+    )
     attend = partial(
         attention_with_weights, attn_mask=attn_mask,
         is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
     )  # fmt: skip
-    first, other = attend(query, key, value), attend(other_query, other_key, value)
+    first, other = (
+        attend(query, key, value),
+        attend(other_query, other_key, value),
+    )
     factor = _for_heads(factor, value.dtype)
-    output, weights = (x - factor * y for x, y in zip(first, other, strict=True))
+    output, weights = (
+        x - factor * y for x, y in zip(first, other, strict=True)
+    )
     return cast(output, dtype), cast(weights, dtype)
 
 
 def _for_heads(factor: Any, dtype: Any) -> Any:
     """Give a factor for each head, (h,), the axes that follow in (b, h, q, d)."""
-    return factor if is_number(factor) else cast(factor, dtype)[..., None, None]
+    return (
+        factor if is_number(factor) else cast(factor, dtype)[..., None, None]
+    )
 
 
 @contract(query="... d", key="... d", other_query="... d", other_key="... d")
 def differential_factor(
-    query: ArrayT, key: ArrayT, other_query: ArrayT, other_key: ArrayT, initial: float
+    query: ArrayT,
+    key: ArrayT,
+    other_query: ArrayT,
+    other_key: ArrayT,
+    initial: float,
 ) -> ArrayT:
     """Return exp(query . key) - exp(other_query . other_key) + initial (Ye et al., 2024).
 
@@ -136,8 +171,13 @@ def differential_factor(
     np.float64(1.918)
     """
     xp = namespace(query)
-    query, key, other_query, other_key = widen(xp, query, key, other_query, other_key)
-    first, other = xp.sum(query * key, axis=-1), xp.sum(other_query * other_key, axis=-1)
+    query, key, other_query, other_key = widen(
+        xp, query, key, other_query, other_key
+    )
+    first, other = (
+        xp.sum(query * key, axis=-1),
+        xp.sum(other_query * other_key, axis=-1),
+    )
     return xp.exp(first) - xp.exp(other) + initial
 
 

@@ -42,7 +42,9 @@ def softplus_decay(x: ArrayT, log_rate: ArrayT, bias: ArrayT) -> ArrayT:
 
 
 @contract(x="...", log_rate="~...", bias="~...", floor="< 0")
-def sigmoid_decay(x: ArrayT, log_rate: ArrayT, bias: ArrayT, *, floor: float) -> ArrayT:
+def sigmoid_decay(
+    x: ArrayT, log_rate: ArrayT, bias: ArrayT, *, floor: float
+) -> ArrayT:
     """Return exp(floor * sigmoid(exp(log_rate) * (x + bias))): a decay that exp(floor) bounds.
 
     Recent layers of Kimi Delta Attention have it in place of `softplus_decay`. No product of c
@@ -70,7 +72,9 @@ def sigmoid_decay(x: ArrayT, log_rate: ArrayT, bias: ArrayT, *, floor: float) ->
 
 
 @contract(num_heads=">= 1", scale=">= 0", like="any: ...")
-def fixed_decay(num_heads: int, *, scale: float = 1.0, like: Array | None = None) -> Any:
+def fixed_decay(
+    num_heads: int, *, scale: float = 1.0, like: Array | None = None
+) -> Any:
     """Return the decay of each head of lightning attention, exp(-scale * 2^(-8 i / h)), i = 1 to h.
 
     Nothing about it is learned: early heads forget fast, late ones slowly (Qin et al., 2024). The
@@ -90,7 +94,10 @@ def fixed_decay(num_heads: int, *, scale: float = 1.0, like: Array | None = None
     """
     xp, device, dtype = library_like(like)
     dtype = xp.float32 if xp.finfo(dtype).bits < 32 else dtype
-    decays = [math.exp(-scale * 2.0 ** (-8 * head / num_heads)) for head in range(1, num_heads + 1)]
+    decays = [
+        math.exp(-scale * 2.0 ** (-8 * head / num_heads))
+        for head in range(1, num_heads + 1)
+    ]
     return xp.asarray(decays, dtype=dtype, device=device)
 
 

@@ -5,15 +5,30 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from companion.arrays import Array, ArrayT, cast, device_of, finite, namespace, result_dtype, widen
+from companion.arrays import (
+    Array,
+    ArrayT,
+    cast,
+    device_of,
+    finite,
+    namespace,
+    result_dtype,
+    widen,
+)
 from companion.attention import log_sum_exp, masked_softmax
 from companion.contracts import contract
 from companion.masks import masked
 
 
-@contract(query="... h q d", key="... k d", weight="... h q", h=">= 1", d=">= 1")
+@contract(
+    query="... h q d", key="... k d", weight="... h q", h=">= 1", d=">= 1"
+)
 def indexer_scores(
-    query: ArrayT, key: ArrayT, weight: ArrayT | None = None, *, scale: float | None = None
+    query: ArrayT,
+    key: ArrayT,
+    weight: ArrayT | None = None,
+    *,
+    scale: float | None = None,
 ) -> ArrayT:
     """Score keys by the lightning indexer: sum_h weight_h ReLU(query_h . key) (DeepSeek-AI, 2025).
 
@@ -34,7 +49,9 @@ def indexer_scores(
     array([[20.,  3.]])
     """
     xp, dtype = namespace(query), result_dtype(query, key)
-    scale = (query.shape[-1] * query.shape[-3]) ** -0.5 if scale is None else scale
+    scale = (
+        (query.shape[-1] * query.shape[-3]) ** -0.5 if scale is None else scale
+    )
     query, key = widen(xp, query, key)
     products = query @ key[..., None, :, :].mT
     matches = xp.where(products < 0, 0.0, products)  # NaN stays
@@ -71,8 +88,12 @@ def top_keys(scores: ArrayT, count: int, mask: Array | None = None) -> ArrayT:
     return (rank < count) & (candidates != -math.inf)
 
 
-@contract(weights="... h q k", scores="... q k", mask="mask: ~... ~q k", h=">= 1")
-def indexer_divergence(weights: ArrayT, scores: ArrayT, mask: Array | None = None) -> ArrayT:
+@contract(
+    weights="... h q k", scores="... q k", mask="mask: ~... ~q k", h=">= 1"
+)
+def indexer_divergence(
+    weights: ArrayT, scores: ArrayT, mask: Array | None = None
+) -> ArrayT:
     """Tell how far an indexer is from the attention that it serves (DeepSeek-AI, 2025).
 
     It is KL(p || softmax(scores)), where p is the attention's weights, summed over heads and
@@ -112,7 +133,11 @@ def indexer_divergence(weights: ArrayT, scores: ArrayT, mask: Array | None = Non
 
 @contract(key="... k d", gate="... k d", size=">= 1")
 def pool_blocks(
-    key: ArrayT, gate: ArrayT | None = None, *, size: int, overlap: bool = False
+    key: ArrayT,
+    gate: ArrayT | None = None,
+    *,
+    size: int,
+    overlap: bool = False,
 ) -> ArrayT:
     """Pool every `size` consecutive keys into one (DeepSeek-AI, 2026).
 
@@ -141,7 +166,9 @@ def pool_blocks(
     """
     xp, dtype = namespace(key), key.dtype
     if overlap and key.shape[-1] % 2:
-        raise ValueError(f"key: got d = {key.shape[-1]}, wanted an even one for overlap=True")
+        raise ValueError(
+            f"key: got d = {key.shape[-1]}, wanted an even one for overlap=True"
+        )
     gate = xp.zeros_like(key) if gate is None else gate
     key, gate = (_split_blocks(xp, x, size) for x in widen(xp, key, gate))
     if overlap:
@@ -165,7 +192,9 @@ def block_maxima(scores: ArrayT, size: int) -> ArrayT:
     xp, (*lead, length) = namespace(scores), scores.shape
     count = -(-length // size)
     missing = (*lead, count * size - length)
-    missing = xp.full(missing, -math.inf, dtype=scores.dtype, device=device_of(scores))
+    missing = xp.full(
+        missing, -math.inf, dtype=scores.dtype, device=device_of(scores)
+    )
     padded = xp.concat([scores, missing], axis=-1)
     return xp.max(xp.reshape(padded, (*lead, count, size)), axis=-1)
 
@@ -209,13 +238,22 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
     array([[0, 0, 1, 1, 0]])
     """
     xp = namespace(blocks)
-    keys = xp.repeat(blocks, size, axis=-1)[..., : min(k_len, blocks.shape[-1] * size)]
+    keys = xp.repeat(blocks, size, axis=-1)[
+        ..., : min(k_len, blocks.shape[-1] * size)
+    ]
     missing = (*keys.shape[:-1], k_len - keys.shape[-1])
-    return xp.concat([keys, xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))], axis=-1)
+    return xp.concat(
+        [keys, xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))],
+        axis=-1,
+    )
 
 
-@contract(scores="... q m", mask="booleans: ... q k", count=">= 1", size=">= 1")
-def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> ArrayT:
+@contract(
+    scores="... q m", mask="booleans: ... q k", count=">= 1", size=">= 1"
+)
+def keys_of_top_blocks(
+    scores: ArrayT, count: int, mask: ArrayT, size: int
+) -> ArrayT:
     """Allow a query the keys of its `count` best complete blocks, and those after the last of them.
 
     The blocks' scores come from keys that `pool_blocks` has pooled. Ties go as in `top_keys`.
@@ -245,9 +283,13 @@ def keys_of_top_blocks(scores: ArrayT, count: int, mask: ArrayT, size: int) -> A
     wanted = mask.shape[-1] // size
     if scores.shape[-1] != wanted:
         blocks = scores.shape[-1]
-        raise ValueError(f"scores: got m = {blocks}, wanted {wanted}, the complete blocks of mask")
+        raise ValueError(
+            f"scores: got m = {blocks}, wanted {wanted}, the complete blocks of mask"
+        )
     k_len, complete = mask.shape[-1], complete_blocks(mask, size)
-    chosen: Any = keys_of_blocks(top_keys(scores, count, complete), k_len, size)
+    chosen: Any = keys_of_blocks(
+        top_keys(scores, count, complete), k_len, size
+    )
     pooled: Any = keys_of_blocks(complete, k_len, size)
     return mask & (chosen | ~pooled)
 
@@ -263,6 +305,11 @@ def _overlap(xp: Any, blocks: Any, fill: float) -> Any:
     """Join the first half of the channels of the block before to the second half of a block."""
     *lead, count, size, width = blocks.shape
     earlier, own = blocks[..., : width // 2], blocks[..., width // 2 :]
-    none = xp.full((*lead, 1, size, width // 2), fill, dtype=blocks.dtype, device=device_of(blocks))
+    none = xp.full(
+        (*lead, 1, size, width // 2),
+        fill,
+        dtype=blocks.dtype,
+        device=device_of(blocks),
+    )
     earlier = xp.concat([none, earlier], axis=-3)[..., :count, :, :]
     return xp.concat([earlier, own], axis=-2)

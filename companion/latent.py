@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.arrays import Array, ArrayT, broadcast_shape, cast, namespace, result_dtype, widen
-from companion.attention import attention_with_weights, scaled_dot_product_attention
+from companion.arrays import (
+    Array,
+    ArrayT,
+    broadcast_shape,
+    cast,
+    namespace,
+    result_dtype,
+    widen,
+)
+from companion.attention import (
+    attention_with_weights,
+    scaled_dot_product_attention,
+)
 from companion.contracts import contract
 
 _SHAPES: dict[str, Any] = {
@@ -59,10 +70,21 @@ def latent_attention(
     array([[[3., 3., 3.],
             [6., 6., 6.]]])
     """
-    dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
-    query, key, value = _unfold(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    dtype = result_dtype(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
+    query, key, value = _unfold(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
     output = scaled_dot_product_attention(
-        query, key, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset, sinks=sinks
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal=is_causal,
+        scale=scale,
+        offset=offset,
+        sinks=sinks,
     )
     return cast(output, dtype)
 
@@ -99,23 +121,42 @@ def latent_attention_with_weights(
     array([[[1. , 0. ],
             [0.5, 0.5]]])
     """
-    dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
-    query, key, value = _unfold(query, query_rotary, latent, key_rotary, key_weight, value_weight)
+    dtype = result_dtype(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
+    query, key, value = _unfold(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
     output, weights = attention_with_weights(
-        query, key, value, attn_mask, is_causal=is_causal, scale=scale, offset=offset, sinks=sinks
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal=is_causal,
+        scale=scale,
+        offset=offset,
+        sinks=sinks,
     )
     return cast(output, dtype), cast(weights, dtype)
 
 
 def _unfold(
-    query: Any, query_rotary: Any, latent: Any, key_rotary: Any, key_weight: Any, value_weight: Any
+    query: Any,
+    query_rotary: Any,
+    latent: Any,
+    key_rotary: Any,
+    key_weight: Any,
+    value_weight: Any,
 ) -> tuple[Any, Any, Any]:
     """Return whole queries, and the keys and values of every head, in at least float32."""
     xp = namespace(query)
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
         xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
     )
-    latent, key_rotary = latent[..., None, :, :], key_rotary[..., None, :, :]  # for all heads
+    latent, key_rotary = (
+        latent[..., None, :, :],
+        key_rotary[..., None, :, :],
+    )  # for all heads
     key = _beside(xp, latent @ key_weight, key_rotary)
     return _beside(xp, query, query_rotary), key, latent @ value_weight
 
@@ -158,13 +199,21 @@ def absorbed_latent_attention(
             [6., 6., 6.]]])
     """
     xp = namespace(query)
-    dtype = result_dtype(query, query_rotary, latent, key_rotary, key_weight, value_weight)
-    scale = (query.shape[-1] + query_rotary.shape[-1]) ** -0.5 if scale is None else scale
+    dtype = result_dtype(
+        query, query_rotary, latent, key_rotary, key_weight, value_weight
+    )
+    scale = (
+        (query.shape[-1] + query_rotary.shape[-1]) ** -0.5
+        if scale is None
+        else scale
+    )
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
         xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
     )
     folded = _beside(xp, query @ key_weight.mT, query_rotary)
-    cached = _beside(xp, latent, key_rotary)[..., None, :, :]  # the one head, for all queries
+    cached = _beside(xp, latent, key_rotary)[
+        ..., None, :, :
+    ]  # the one head, for all queries
     value = cached[..., : latent.shape[-1]]
     blend = scaled_dot_product_attention(
         folded, cached, value, attn_mask,

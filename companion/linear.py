@@ -54,7 +54,9 @@ def _check_causality(
     """Refuse causal attention between two lengths, and decay of what is not causal."""
     if not is_causal:
         if decay is not None:
-            raise ValueError("decay: got an array, wanted None without is_causal")
+            raise ValueError(
+                "decay: got an array, wanted None without is_causal"
+            )
     elif query.shape[-2] != key.shape[-2]:
         shape = tuple(query.shape)
         raise ValueError(
@@ -173,10 +175,16 @@ def recurrent_linear_attention(
     array([3., 5.])
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepare(xp, query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepare(
+        xp, query, key, value, decay, beta, state
+    )
     length, write = key.shape[-2], key if beta is None else beta * key
-    outputs = [query[..., :0, :] @ state]  # an empty sequence has an empty output
-    query, key, value, write, decay = (_rows(xp, x) for x in (query, key, value, write, decay))
+    outputs = [
+        query[..., :0, :] @ state
+    ]  # an empty sequence has an empty output
+    query, key, value, write, decay = (
+        _rows(xp, x) for x in (query, key, value, write, decay)
+    )
     for t in range(length):
         if decay is not None:
             state = decay[t].mT * state
@@ -227,10 +235,14 @@ def chunked_linear_attention(
     (array([1., 2., 3.]), array([[3.]]))
     """
     xp, dtype = namespace(query), result_dtype(query, key, value)
-    query, key, value, decay, beta, state = _prepare(xp, query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _prepare(
+        xp, query, key, value, decay, beta, state
+    )
     length, write = key.shape[-2], key if beta is None else beta * key
     size = max(1, min(int(chunk_size), length))
-    query, key, value, write = (_split_chunks(xp, x, size) for x in (query, key, value, write))
+    query, key, value, write = (
+        _split_chunks(xp, x, size) for x in (query, key, value, write)
+    )
     decay = _full(xp, 1.0, (length, 1), key) if decay is None else decay
     decay = _split_chunks(xp, decay, size, fill=1.0)
 
@@ -241,8 +253,13 @@ def chunked_linear_attention(
         # The inverse, the WY form, solves for all.
         overlaps, comparing, _, _ = _decayed_weights(xp, key, write, decay)
         inverse = _unit_lower_inverse(xp, overlaps)
-        value, comparing = inverse @ value, xp.unstack(inverse @ comparing, axis=-3)
-    values, writing, kept = (xp.unstack(x, axis=-3) for x in (value, writing.mT, kept.mT))
+        value, comparing = (
+            inverse @ value,
+            xp.unstack(inverse @ comparing, axis=-3),
+        )
+    values, writing, kept = (
+        xp.unstack(x, axis=-3) for x in (value, writing.mT, kept.mT)
+    )
 
     states, written = [], []
     for chunk, new in enumerate(values):
@@ -251,7 +268,9 @@ def chunked_linear_attention(
         states.append(state)
         written.append(new)
         state = kept[chunk] * state + writing[chunk] @ new
-    output = query @ xp.stack(states, axis=-3) + weights @ xp.stack(written, axis=-3)
+    output = query @ xp.stack(states, axis=-3) + weights @ xp.stack(
+        written, axis=-3
+    )
     return cast(_join_chunks(xp, output, size)[..., :length, :], dtype), state
 
 
@@ -265,12 +284,19 @@ def _causal_weights(xp: Any, query: Any, key: Any, decay: Any | None) -> Any:
     if decay is None:
         return xp.tril(query @ key.mT)
     length = key.shape[-2]
-    query, key = _split_chunks(xp, query, length), _split_chunks(xp, key, length)
-    weights, *_ = _decayed_weights(xp, query, key, _split_chunks(xp, decay, length, fill=1.0))
+    query, key = (
+        _split_chunks(xp, query, length),
+        _split_chunks(xp, key, length),
+    )
+    weights, *_ = _decayed_weights(
+        xp, query, key, _split_chunks(xp, decay, length, fill=1.0)
+    )
     return weights[..., 0, :length, :length]
 
 
-def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, Any, Any, Any]:
+def _decayed_weights(
+    xp: Any, query: Any, key: Any, decay: Any
+) -> tuple[Any, Any, Any, Any]:
     """Weigh key j for query i by their product, decayed by steps j + 1 to i, within chunks.
 
     Blocks of 1 step are joined in pairs to blocks of 2, 4, 8... until one block is the chunk. From
@@ -286,7 +312,9 @@ def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, An
         The weights (..., c, c), 0 above the diagonal; the queries decayed since the chunk began
         and the keys decayed until it ends, (..., c, d); what the chunk keeps, (..., 1, d).
     """
-    if decay.shape[-1] != query.shape[-1]:  # one factor a step: decay is the same in all channels
+    if (
+        decay.shape[-1] != query.shape[-1]
+    ):  # one factor a step: decay is the same in all channels
         one = xp.ones_like(decay)
         between, since, until, kept = _decayed_weights(xp, one, one, decay)
         return between * (query @ key.mT), since * query, until * key, kept
@@ -297,12 +325,20 @@ def _decayed_weights(xp: Any, query: Any, key: Any, decay: Any) -> tuple[Any, An
     query = query * kept
     while kept.shape[-3] > 1:
         (query, late_query), (key, late_key) = _pairs(query), _pairs(key)
-        (kept, late_kept), (weights, late_weights) = _pairs(kept), _pairs(weights)
+        (kept, late_kept), (weights, late_weights) = (
+            _pairs(kept),
+            _pairs(weights),
+        )
         weights = _lower_blocks(xp, weights, late_query @ key.mT, late_weights)
         query = xp.concat([query, late_query * kept], axis=-2)
         key = xp.concat([key * late_kept, late_key], axis=-2)
         kept = kept * late_kept
-    return weights[..., 0, :, :], query[..., 0, :, :], key[..., 0, :, :], kept[..., 0, :, :]
+    return (
+        weights[..., 0, :, :],
+        query[..., 0, :, :],
+        key[..., 0, :, :],
+        kept[..., 0, :, :],
+    )
 
 
 def _unit_lower_inverse(xp: Any, lower: Any) -> Any:
@@ -311,10 +347,14 @@ def _unit_lower_inverse(xp: Any, lower: Any) -> Any:
     if size == 1:
         return xp.ones_like(lower)
     first, second = slice(size // 2), slice(size // 2, size)
-    halves = xp.stack([lower[..., first, first], lower[..., second, second]], axis=-3)
+    halves = xp.stack(
+        [lower[..., first, first], lower[..., second, second]], axis=-3
+    )
     halves = _unit_lower_inverse(xp, halves)
     early, late = halves[..., 0, :, :], halves[..., 1, :, :]
-    return _lower_blocks(xp, early, -(late @ (lower[..., second, first] @ early)), late)
+    return _lower_blocks(
+        xp, early, -(late @ (lower[..., second, first] @ early)), late
+    )
 
 
 def _pairs(blocks: Any) -> tuple[Any, Any]:
@@ -353,7 +393,9 @@ def _pad(xp: Any, x: Any, length: int, fill: float) -> Any:
     *lead, steps, width = x.shape
     if steps == length:
         return x
-    return xp.concat([x, _full(xp, fill, (*lead, length - steps, width), x)], axis=-2)
+    return xp.concat(
+        [x, _full(xp, fill, (*lead, length - steps, width), x)], axis=-2
+    )
 
 
 def _full(xp: Any, fill: float, shape: Shape, like: Any) -> Any:
@@ -364,7 +406,9 @@ def _apply_feature_map(
     xp: Any, feature_map: Any, query: Any, key: Any, decay: Any | None
 ) -> tuple[Any, Any]:
     """Return mapped queries and keys, and refuse a map that loses rows or that decay is not for."""
-    mapped_query, mapped_key = (_map_rows(xp, feature_map, x) for x in (query, key))
+    mapped_query, mapped_key = (
+        _map_rows(xp, feature_map, x) for x in (query, key)
+    )
     if mapped_query.shape[-1] != mapped_key.shape[-1]:
         raise ValueError(
             f"feature_map: got width {mapped_key.shape[-1]} for key, "
@@ -379,9 +423,13 @@ def _map_rows(xp: Any, feature_map: Callable[[Any], Any], x: Any) -> Any:
     mapped = feature_map(x)
     if not hasattr(mapped, "shape") or library_of(mapped) != library_of(x):
         came = type(mapped).__name__
-        raise TypeError(f"feature_map: got {came} from it, wanted an array of {library_of(x)}")
+        raise TypeError(
+            f"feature_map: got {came} from it, wanted an array of {library_of(x)}"
+        )
     if not xp.isdtype(mapped.dtype, "real floating"):
-        raise TypeError(f"feature_map: got dtype {mapped.dtype}, wanted a real floating dtype")
+        raise TypeError(
+            f"feature_map: got dtype {mapped.dtype}, wanted a real floating dtype"
+        )
     if tuple(mapped.shape[:-1]) != tuple(x.shape[:-1]):
         raise ValueError(
             f"feature_map: got shape {tuple(mapped.shape)} from {tuple(x.shape)}, "
@@ -391,15 +439,30 @@ def _map_rows(xp: Any, feature_map: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _prepare(
-    xp: Any, query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any
+    xp: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    decay: Any,
+    beta: Any,
+    state: Any,
 ) -> tuple[Any, ...]:
     """Widen the arrays, give the factors the axes of key, and begin with zeros without a state."""
     decay, beta = _factors(decay, key), _factors(beta, key)
-    query, key, value, decay, beta, state = _widen(xp, query, key, value, decay, beta, state)
+    query, key, value, decay, beta, state = _widen(
+        xp, query, key, value, decay, beta, state
+    )
     given = (x for x in (key, value, decay, beta, state) if x is not None)
     lead: Any = reduce(broadcast_shape, (tuple(x.shape[:-2]) for x in given))  # type: ignore[arg-type]
     zeros = _full(xp, 0.0, (*lead, key.shape[-1], value.shape[-1]), key)
-    return query, key, value, decay, beta, zeros if state is None else zeros + state
+    return (
+        query,
+        key,
+        value,
+        decay,
+        beta,
+        zeros if state is None else zeros + state,
+    )
 
 
 def _widen(xp: Any, *arrays: Any) -> tuple[Any, ...]:
@@ -411,4 +474,8 @@ def _widen(xp: Any, *arrays: Any) -> tuple[Any, ...]:
 
 def _factors(factors: Any | None, key: Any) -> Any:
     """Return factors as (..., n, 1) or (..., n, d); None stays None."""
-    return factors if factors is None or factors.ndim == key.ndim else factors[..., None]
+    return (
+        factors
+        if factors is None or factors.ndim == key.ndim
+        else factors[..., None]
+    )

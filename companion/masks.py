@@ -10,13 +10,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from companion.arrays import Array, ArrayT, cast, device_of, is_number, namespace, numpy_namespace
+from companion.arrays import (
+    Array,
+    ArrayT,
+    cast,
+    device_of,
+    is_number,
+    namespace,
+    numpy_namespace,
+)
 from companion.contracts import contract
 
 
 @contract(q_len=">= 0", k_len=">= 0", offset="integers: ...", like="any: ...")
 def causal_mask(
-    q_len: int, k_len: int | None = None, *, offset: int | Array = 0, like: Array | None = None
+    q_len: int,
+    k_len: int | None = None,
+    *,
+    offset: int | Array = 0,
+    like: Array | None = None,
 ) -> Any:
     """Allow a query its own position and all before it: key j for query i iff j <= i + offset.
 
@@ -38,7 +50,12 @@ def causal_mask(
 
 
 @contract(
-    q_len=">= 0", k_len=">= 0", left=">= 0", right=">= 0", offset="integers: ...", like="any: ..."
+    q_len=">= 0",
+    k_len=">= 0",
+    left=">= 0",
+    right=">= 0",
+    offset="integers: ...",
+    like="any: ...",
 )
 def sliding_window_mask(
     q_len: int,
@@ -91,7 +108,9 @@ def padding_mask(lengths: ArrayT, k_len: int) -> ArrayT:
            [1, 1, 1]])
     """
     xp = namespace(lengths)
-    return xp.arange(k_len, device=device_of(lengths)) < lengths[..., None, None]
+    return (
+        xp.arange(k_len, device=device_of(lengths)) < lengths[..., None, None]
+    )
 
 
 @contract(query_ids="integers: ... q", key_ids="integers: ... k")
@@ -115,9 +134,18 @@ def document_mask(query_ids: ArrayT, key_ids: ArrayT | None = None) -> ArrayT:
     return query_ids[..., :, None] == key_ids[..., None, :]
 
 
-@contract(prefix_lengths="integers: ...", q_len=">= 0", k_len=">= 0", offset="integers: ...")
+@contract(
+    prefix_lengths="integers: ...",
+    q_len=">= 0",
+    k_len=">= 0",
+    offset="integers: ...",
+)
 def prefix_mask(
-    prefix_lengths: ArrayT, q_len: int, k_len: int | None = None, *, offset: int | ArrayT = 0
+    prefix_lengths: ArrayT,
+    q_len: int,
+    k_len: int | None = None,
+    *,
+    offset: int | ArrayT = 0,
 ) -> ArrayT:
     """Allow every query the whole prefix, and beyond it what is causal (Raffel et al., 2020).
 
@@ -137,7 +165,9 @@ def prefix_mask(
            [1, 1, 1]])
     """
     prefix = padding_mask(prefix_lengths, q_len if k_len is None else k_len)
-    return prefix | causal_mask(q_len, k_len, offset=offset, like=prefix_lengths)
+    return prefix | causal_mask(
+        q_len, k_len, offset=offset, like=prefix_lengths
+    )
 
 
 def masked(xp: Any, scores: Any, mask: Array | None) -> Any:
@@ -154,11 +184,15 @@ def masked(xp: Any, scores: Any, mask: Array | None) -> Any:
     return scores + cast(mask, scores.dtype)
 
 
-def _positions(q_len: int, k_len: int | None, offset: Any, like: Any) -> tuple[Any, Any]:
+def _positions(
+    q_len: int, k_len: int | None, offset: Any, like: Any
+) -> tuple[Any, Any]:
     """Return where queries stand among the keys, (..., q, 1), and where the keys do, (k,)."""
     anchor = offset if like is None and not is_number(offset) else like
     xp = numpy_namespace() if anchor is None else namespace(anchor)
     device = None if anchor is None else device_of(anchor)
     i = xp.arange(q_len, device=device)[:, None]
     j = xp.arange(q_len if k_len is None else k_len, device=device)
-    return i + (offset if is_number(offset) else cast(offset, i.dtype)[..., None, None]), j
+    return i + (
+        offset if is_number(offset) else cast(offset, i.dtype)[..., None, None]
+    ), j

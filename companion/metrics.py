@@ -16,20 +16,28 @@ Links = frozenset[tuple[int, int]]
 Tokens = Sequence[str]
 
 
-def _check_sentences(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> None:
+def _check_sentences(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens]
+) -> None:
     """Refuse two corpora that differ in size, and strings, whose letters would pass for tokens."""
     corpora = {"hypotheses": hypotheses, "references": references}
     for name, corpus in corpora.items():
         if isinstance(corpus, str):
-            raise TypeError(f"{name}: got str, wanted a sequence of token sequences")
+            raise TypeError(
+                f"{name}: got str, wanted a sequence of token sequences"
+            )
     _check_parallel("hypotheses", hypotheses, references)
     for name, corpus in corpora.items():
         for number, tokens in enumerate(corpus):
             if isinstance(tokens, str):
-                raise TypeError(f"{name}[{number}]: got str, wanted a sequence of tokens")
+                raise TypeError(
+                    f"{name}[{number}]: got str, wanted a sequence of tokens"
+                )
 
 
-def _check_parallel(name: str, predictions: Sequence[object], references: Sequence[object]) -> None:
+def _check_parallel(
+    name: str, predictions: Sequence[object], references: Sequence[object]
+) -> None:
     """Refuse predictions, an argument of that name, and references that differ in number."""
     if len(predictions) != len(references):
         raise ValueError(
@@ -63,11 +71,17 @@ def bleu(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     import sacrebleu
 
     written, right = _numbered(hypotheses, references)
-    return float(sacrebleu.corpus_bleu(written, [right], tokenize="none", force=True).score)
+    return float(
+        sacrebleu.corpus_bleu(
+            written, [right], tokenize="none", force=True
+        ).score
+    )
 
 
 @contract()
-def rouge(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> dict[str, float]:
+def rouge(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens]
+) -> dict[str, float]:
     """Score summaries by ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), computed by rouge-score.
 
     Each is the F-measure of what two token sequences share, in percent, as a mean over the
@@ -92,9 +106,13 @@ def rouge(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> dict[st
     names = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
     scorer = RougeScorer([*names.values()], tokenizer=_AsGiven())
     pairs = zip(*_numbered(hypotheses, references), strict=True)
-    scores = [scorer.score(reference, hypothesis) for hypothesis, reference in pairs]
+    scores = [
+        scorer.score(reference, hypothesis) for hypothesis, reference in pairs
+    ]
     return {
-        name: 100.0 * sum(score[theirs].fmeasure for score in scores) / len(scores)
+        name: 100.0
+        * sum(score[theirs].fmeasure for score in scores)
+        / len(scores)
         for name, theirs in names.items()
     }
 
@@ -107,7 +125,9 @@ class _AsGiven:
 
 
 @contract()
-def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
+def exact_match(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens]
+) -> float:
     """Return the percentage of token sequences that equal their reference.
 
     Args:
@@ -122,7 +142,10 @@ def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> f
     50.0
     """
     _check_sentences(hypotheses, references)
-    hits = sum(tuple(h) == tuple(r) for h, r in zip(hypotheses, references, strict=True))
+    hits = sum(
+        tuple(h) == tuple(r)
+        for h, r in zip(hypotheses, references, strict=True)
+    )
     return 100.0 * hits / len(references)
 
 
@@ -153,10 +176,14 @@ def alignment_error_rate(
     _check_parallel("links", links, pairs)
     agreed = total = 0
     for predicted, pair in zip(map(frozenset, links), pairs, strict=True):
-        agreed += len(predicted & pair.sure) + len(predicted & (pair.sure | pair.possible))
+        agreed += len(predicted & pair.sure) + len(
+            predicted & (pair.sure | pair.possible)
+        )
         total += len(predicted) + len(pair.sure)
     if total == 0:
-        raise ValueError("links, pairs: neither holds a link, wanted some to compare")
+        raise ValueError(
+            "links, pairs: neither holds a link, wanted some to compare"
+        )
     return 100.0 * (1.0 - agreed / total)
 
 
@@ -188,7 +215,9 @@ def link_accuracy(
     _check_parallel("links", links, pairs)
     right: Counter[str] = Counter()
     words: Counter[str] = Counter()
-    for number, (predicted, pair) in enumerate(zip(map(frozenset, links), pairs, strict=True)):
+    for number, (predicted, pair) in enumerate(
+        zip(map(frozenset, links), pairs, strict=True)
+    ):
         if len(pair.classes) != len(pair.target):
             raise ValueError(
                 f"pairs[{number}].classes: got {len(pair.classes)} for {len(pair.target)} target "
@@ -197,14 +226,25 @@ def link_accuracy(
         for i, name in enumerate(pair.classes):
             of_word = {link for link in predicted if link[0] == i}
             words[name] += 1
-            right[name] += bool(of_word) and of_word <= pair.sure | pair.possible
-    return {name: (100.0 * right[name] / words[name], words[name]) for name in sorted(words)}
+            right[name] += (
+                bool(of_word) and of_word <= pair.sure | pair.possible
+            )
+    return {
+        name: (100.0 * right[name] / words[name], words[name])
+        for name in sorted(words)
+    }
 
 
 def _numbered(*corpora: Sequence[Sequence[str]]) -> list[list[str]]:
     """Write every token as a number, so that a split at white space gives the tokens back."""
     numbers: dict[str, str] = {}
     return [
-        [" ".join(numbers.setdefault(token, str(len(numbers))) for token in tokens) for tokens in c]
+        [
+            " ".join(
+                numbers.setdefault(token, str(len(numbers)))
+                for token in tokens
+            )
+            for tokens in c
+        ]
         for c in corpora
     ]

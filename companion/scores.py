@@ -23,7 +23,9 @@ def dot_score(query: ArrayT, key: ArrayT) -> ArrayT:
 
 
 @contract(query="... q d", key="... k d", d=">= 1")
-def scaled_dot_score(query: ArrayT, key: ArrayT, *, scale: float | None = None) -> ArrayT:
+def scaled_dot_score(
+    query: ArrayT, key: ArrayT, *, scale: float | None = None
+) -> ArrayT:
     """Score queries against keys by their dot product over sqrt(d) (Vaswani et al., 2017).
 
     Args:
@@ -62,7 +64,11 @@ def bilinear_score(query: ArrayT, key: ArrayT, weight: ArrayT) -> ArrayT:
     d=">= 1",
 )  # fmt: skip
 def additive_score(
-    query: ArrayT, key: ArrayT, query_weight: ArrayT, key_weight: ArrayT | None, vector: ArrayT
+    query: ArrayT,
+    key: ArrayT,
+    query_weight: ArrayT,
+    key_weight: ArrayT | None,
+    vector: ArrayT,
 ) -> ArrayT:
     r"""Score queries against keys by a network of one hidden layer (Bahdanau et al., 2015).
 

@@ -30,7 +30,10 @@ from companion.heads import offset_beside_heads, repeat_kv
 from companion.masks import masked
 from companion.scores import scaled_dot_score
 
-BLOCKS = (256, 128)  # queries and keys a tile: with eight heads, a megabyte of scores in float32
+BLOCKS = (
+    256,
+    128,
+)  # queries and keys a tile: with eight heads, a megabyte of scores in float32
 
 
 @contract(scores_blocks="each: ... q _")
@@ -59,7 +62,9 @@ def online_softmax(scores_blocks: Iterable[ArrayT]) -> tuple[ArrayT, ArrayT]:
         if maximum is None:
             maximum, total = highest, xp.zeros_like(highest)
         risen = xp.maximum(maximum, highest)
-        shrink = xp.exp(maximum - finite(xp, risen))  # the sum so far is less the old maximum
+        shrink = xp.exp(
+            maximum - finite(xp, risen)
+        )  # the sum so far is less the old maximum
         powers = xp.exp(scores - finite(xp, risen))
         total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
         maximum = risen
@@ -180,18 +185,28 @@ def tile_by_tile(
     query, key, value = widen(xp, query, key, value)
     if enable_gqa:
         key, value = repeat_kv(key, query), repeat_kv(value, query)
-    band = Band(left, 0 if is_causal else right, offset_beside_heads(offset, query, key))
+    band = Band(
+        left,
+        0 if is_causal else right,
+        offset_beside_heads(offset, query, key),
+    )
 
     rows = []
     for queries, tiles in tiles_of(band, query, key, block_size):
-        maximum, total, blend = first_state(xp, query[..., queries, :], key, value, sinks)
+        maximum, total, blend = first_state(
+            xp, query[..., queries, :], key, value, sinks
+        )
         for tile in tiles:
-            scores = scaled_dot_score(query[..., queries, :], key[..., tile.keys, :], scale=scale)
+            scores = scaled_dot_score(
+                query[..., queries, :], key[..., tile.keys, :], scale=scale
+            )
             if softcap is not None:
                 scores = softcap * xp.tanh(scores / softcap)
             scores = masked(xp, scores, part_of_mask(attn_mask, tile))
             if tile.partial:
-                scores = masked(xp, scores, band.mask(queries, tile.keys, like=scores))
+                scores = masked(
+                    xp, scores, band.mask(queries, tile.keys, like=scores)
+                )
             risen = xp.maximum(maximum, row_maximum(xp, scores))
             powers = xp.exp(scores - finite(xp, risen))
             shrink = xp.exp(maximum - finite(xp, risen))
@@ -199,11 +214,15 @@ def tile_by_tile(
             blend = blend * shrink + powers @ value[..., tile.keys, :]
             maximum = risen
         rows.append(normalized(xp, blend, total, maximum))
-    output, lse = (xp.concat(parts, axis=-2) for parts in zip(*rows, strict=True))
+    output, lse = (
+        xp.concat(parts, axis=-2) for parts in zip(*rows, strict=True)
+    )
     return cast(output, dtype), lse[..., 0]
 
 
-def first_state(xp: Any, query: Any, key: Any, value: Any, sinks: Any) -> tuple[Any, Any, Any]:
+def first_state(
+    xp: Any, query: Any, key: Any, value: Any, sinks: Any
+) -> tuple[Any, Any, Any]:
     """Return maximum and sum, (..., q, 1), and blend, (..., q, v), before the first tile.
 
     A sink is a key whose value is zero, and comes before all others. The zeros are products over no
@@ -218,10 +237,16 @@ def first_state(xp: Any, query: Any, key: Any, value: Any, sinks: Any) -> tuple[
     total = xp.sum(blend, axis=-1, keepdims=True)
     if sinks is None:
         return total - math.inf, total, blend
-    return total + cast(sinks, total.dtype)[..., None, None], total + 1.0, blend
+    return (
+        total + cast(sinks, total.dtype)[..., None, None],
+        total + 1.0,
+        blend,
+    )
 
 
-def normalized(xp: Any, blend: Any, total: Any, maximum: Any) -> tuple[Any, Any]:
+def normalized(
+    xp: Any, blend: Any, total: Any, maximum: Any
+) -> tuple[Any, Any]:
     """Return the blend over its sum, and the log-sum-exp; 0 and -inf where the sum is 0.
 
     >>> import numpy as np
@@ -230,7 +255,9 @@ def normalized(xp: Any, blend: Any, total: Any, maximum: Any) -> tuple[Any, Any]
     """
     alive = total > 0
     total = xp.where(alive, total, 1.0)
-    return blend / total, xp.where(alive, finite(xp, maximum) + xp.log(total), -math.inf)
+    return blend / total, xp.where(
+        alive, finite(xp, maximum) + xp.log(total), -math.inf
+    )
 
 
 def tiles_of(
@@ -253,7 +280,10 @@ def tiles_of(
         if is_number(band.offset):
             tiles = band.tiles(rows, k_len, width)
         else:
-            tiles = (tile._replace(partial=True) for tile in Band().tiles(rows, k_len, width))
+            tiles = (
+                tile._replace(partial=True)
+                for tile in Band().tiles(rows, k_len, width)
+            )
         yield slice(rows.start, rows.stop), tiles
 
 
@@ -284,11 +314,19 @@ def window_attention(
     array([0. , 0.5, 1.5, 2.5])
     """
     return tiled_attention(
-        query, key, value, scale=scale, enable_gqa=enable_gqa, left=left, right=right
+        query,
+        key,
+        value,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        left=left,
+        right=right,
     )
 
 
-@contract(output="... q v", lse="... q", other_output="... q v", other_lse="... q")
+@contract(
+    output="... q v", lse="... q", other_output="... q v", other_lse="... q"
+)
 def merge_attention(
     output: ArrayT, lse: ArrayT, other_output: ArrayT, other_lse: ArrayT
 ) -> tuple[ArrayT, ArrayT]:
@@ -310,13 +348,21 @@ def merge_attention(
     (array([[4.]]), array([3.]))
     """
     xp, dtype = namespace(output), result_dtype(output, other_output)
-    output, lse, other_output, other_lse = widen(xp, output, lse, other_output, other_lse)
+    output, lse, other_output, other_lse = widen(
+        xp, output, lse, other_output, other_lse
+    )
     highest = constant(finite(xp, xp.maximum(lse, other_lse)))
-    weight, other_weight = (xp.exp(x - highest)[..., None] for x in (lse, other_lse))
+    weight, other_weight = (
+        xp.exp(x - highest)[..., None] for x in (lse, other_lse)
+    )
     total = weight + other_weight
     alive = total > 0
     total = xp.where(alive, total, 1.0)
     blend = weight / total * xp.where(weight > 0, output, 0.0)
-    blend = blend + other_weight / total * xp.where(other_weight > 0, other_output, 0.0)
-    merged_lse = xp.where(alive[..., 0], highest + xp.log(total[..., 0]), -math.inf)
+    blend = blend + other_weight / total * xp.where(
+        other_weight > 0, other_output, 0.0
+    )
+    merged_lse = xp.where(
+        alive[..., 0], highest + xp.log(total[..., 0]), -math.inf
+    )
     return cast(blend, dtype), merged_lse

@@ -36,7 +36,11 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(x, x, x, softcap=2.0)
     NotImplemented
     """
-    if softcap is not None or sinks is not None or not _takes(query, key, value, attn_mask):
+    if (
+        softcap is not None
+        or sinks is not None
+        or not _takes(query, key, value, attn_mask)
+    ):
         return NotImplemented
     if is_causal:
         offset = offset_beside_heads(offset, query, key)
@@ -46,14 +50,26 @@ def scaled_dot_product_attention(
     if not query.ndim == key.ndim == value.ndim == 4:
         if max(query.ndim, key.ndim, value.ndim) > 4:
             return NotImplemented
-        options = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
-        return _with_four_axes(query, key, value, attn_mask, is_causal=is_causal, **options)
+        options = {
+            "dropout_p": dropout_p,
+            "scale": scale,
+            "enable_gqa": enable_gqa,
+        }
+        return _with_four_axes(
+            query, key, value, attn_mask, is_causal=is_causal, **options
+        )
     if attn_mask is not None:
-        return _with_mask(query, key, value, attn_mask, dropout_p, scale, enable_gqa)
+        return _with_mask(
+            query, key, value, attn_mask, dropout_p, scale, enable_gqa
+        )
     alone = enable_gqa and not is_causal and dropout_p == 0
-    if alone and query.shape[0] == key.shape[0] == value.shape[0]:  # `len` would fix a traced size
+    if (
+        alone and query.shape[0] == key.shape[0] == value.shape[0]
+    ):  # `len` would fix a traced size
         return _side_by_side(query, key, value, scale)
-    return _attend(query, key, value, None, dropout_p, is_causal, scale, enable_gqa)
+    return _attend(
+        query, key, value, None, dropout_p, is_causal, scale, enable_gqa
+    )
 
 
 def _attend(
@@ -68,29 +84,53 @@ def _attend(
     if query.dtype == torch.bfloat16 and _is_small(query, key):
         with sdpa_kernel(SDPBackend.MATH):
             return F.scaled_dot_product_attention(
-                query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+                query,
+                key,
+                value,
+                mask,
+                dropout_p,
+                is_causal,
+                scale=scale,
+                enable_gqa=enable_gqa,
             )
     return F.scaled_dot_product_attention(
-        query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        query,
+        key,
+        value,
+        mask,
+        dropout_p,
+        is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
     )
 
 
 def _is_small(query: Any, key: Any) -> bool:
     """Say whether gradients on the CPU are to come through few keys."""
     few = query.requires_grad and key.shape[-2] <= FEW_KEYS
-    return few and query.device.type == "cpu" and not torch.compiler.is_compiling()
+    return (
+        few
+        and query.device.type == "cpu"
+        and not torch.compiler.is_compiling()
+    )
 
 
 def _takes(query: Any, key: Any, value: Any, mask: Any) -> bool:
     """Say whether dtypes agree, a floating mask's included, which would else be rounded."""
     if not query.dtype == key.dtype == value.dtype:
         return False
-    if mask is not None and mask.dtype.is_floating_point and mask.dtype != query.dtype:
+    if (
+        mask is not None
+        and mask.dtype.is_floating_point
+        and mask.dtype != query.dtype
+    ):
         return False
     return bool(query.numel() and key.numel() and value.numel())
 
 
-def _with_causal(mask: Any, query: Any, key: Any, offset: Any) -> tuple[Any, bool]:
+def _with_causal(
+    mask: Any, query: Any, key: Any, offset: Any
+) -> tuple[Any, bool]:
     """Narrow a mask to key j for query i iff j <= i + offset, or leave it to the kernel: (_, True).
 
     Where every key is allowed there is nothing to narrow.
@@ -105,15 +145,27 @@ def _with_causal(mask: Any, query: Any, key: Any, offset: Any) -> tuple[Any, boo
     return _narrowed(mask, causal), False
 
 
-def _with_four_axes(query: Any, key: Any, value: Any, mask: Any, **options: Any) -> Any:
+def _with_four_axes(
+    query: Any, key: Any, value: Any, mask: Any, **options: Any
+) -> Any:
     """Lend the arrays the leading axes that they lack."""
     missing = 4 - max(query.ndim, key.ndim, value.ndim)
-    query, key, value = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))
-    return scaled_dot_product_attention(query, key, value, mask, **options)[(0,) * missing]
+    query, key, value = (
+        x[(None,) * (4 - x.ndim)] for x in (query, key, value)
+    )
+    return scaled_dot_product_attention(query, key, value, mask, **options)[
+        (0,) * missing
+    ]
 
 
 def _with_mask(
-    query: Any, key: Any, value: Any, mask: Any, dropout_p: float, scale: Any, enable_gqa: bool
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    dropout_p: float,
+    scale: Any,
+    enable_gqa: bool,
 ) -> Any:
     """Allow every key to the rows that have none, and throw these rows' output away.
 
@@ -127,11 +179,15 @@ def _with_mask(
     else:
         alive = mask.any(-1, keepdim=True)
         mask = mask | ~alive
-    output = _attend(query, key, value, mask, dropout_p, False, scale, enable_gqa)
+    output = _attend(
+        query, key, value, mask, dropout_p, False, scale, enable_gqa
+    )
     return output.where(alive, 0.0)
 
 
-def _side_by_side(query: Any, key: Any, value: Any, scale: float | None) -> Any:
+def _side_by_side(
+    query: Any, key: Any, value: Any, scale: float | None
+) -> Any:
     """Put the queries of all the heads that share a key head in a row.
 
     Nothing tells them apart where all may attend to every key, and the keys are read once for all
@@ -143,7 +199,9 @@ def _side_by_side(query: Any, key: Any, value: Any, scale: float | None) -> Any:
     return output.reshape(b, h, q, -1)
 
 
-def tiled_attention(query: Any, key: Any, value: Any, *arguments: Any, **options: Any) -> Any:
+def tiled_attention(
+    query: Any, key: Any, value: Any, *arguments: Any, **options: Any
+) -> Any:
     """Attend with memory that grows with the length, on the CPU.
 
     >>> x = torch.ones(1, 2, 3, 4)
@@ -177,7 +235,10 @@ def tiled_attention_with_lse(
     d, v = query.shape[-1], value.shape[-1]
     leads = query.shape[:-2], key.shape[:-2], value.shape[:-2]
     lead = torch.broadcast_shapes(*leads)  # type: ignore[no-untyped-call]
-    arrays = (_on_four_axes(x.to(dtype), lead, max(d, v)) for x in (query, key, value))
+    arrays = (
+        _on_four_axes(x.to(dtype), lead, max(d, v))
+        for x in (query, key, value)
+    )
     mask = None if attn_mask is None else _mask_on_four_axes(attn_mask, lead)
     scale = 1 / math.sqrt(d) if scale is None else scale
     output, lse = _BlockwiseAttention.apply(*arrays, mask, band, scale)  # type: ignore[no-untyped-call]
@@ -191,7 +252,10 @@ def _fits(query: Any, key: Any, value: Any, mask: Any, dtype: Any) -> bool:
 
     Of empty arrays it would divide by zero, and end the process.
     """
-    if torch.compiler.is_compiling() or not query.device.type == key.device.type == "cpu":
+    if (
+        torch.compiler.is_compiling()
+        or not query.device.type == key.device.type == "cpu"
+    ):
         return False
     if mask is not None and mask.dtype.is_floating_point:
         rounded = torch.promote_types(mask.dtype, dtype) != dtype
@@ -209,19 +273,27 @@ def _on_four_axes(array: Any, lead: Any, width: int) -> Any:
     if array.shape[-1] < width:
         array = F.pad(array, (0, width - array.shape[-1]))
     array = array.expand(*lead, *array.shape[-2:])
-    return _with_whole_rows(array.reshape(-1, lead[-1] if lead else 1, *array.shape[-2:]))
+    return _with_whole_rows(
+        array.reshape(-1, lead[-1] if lead else 1, *array.shape[-2:])
+    )
 
 
 def _with_whole_rows(array: Any) -> Any:
     """Return an array (..., n, d) whose rows lie in a piece, without overlap: itself, if it can."""
     row, number = array.stride()[-2:]
-    return array if number == 1 and row >= array.shape[-1] else array.contiguous()
+    return (
+        array if number == 1 and row >= array.shape[-1] else array.contiguous()
+    )
 
 
 def _mask_on_four_axes(mask: Any, lead: Any) -> Any:
     """Return a mask (..., q or 1, k) as (b or 1, h or 1, q or 1, k)."""
     mask = mask[(None,) * (max(len(lead), 2) + 2 - mask.ndim)]
-    return mask if mask.ndim == 4 else mask.expand(*lead[:-1], *mask.shape[-3:]).flatten(0, -4)
+    return (
+        mask
+        if mask.ndim == 4
+        else mask.expand(*lead[:-1], *mask.shape[-3:]).flatten(0, -4)
+    )
 
 
 def _with_sinks(sinks: Any, output: Any, lse: Any) -> tuple[Any, Any]:
@@ -229,7 +301,9 @@ def _with_sinks(sinks: Any, output: Any, lse: Any) -> tuple[Any, Any]:
     logits, alive = sinks.to(lse.dtype)[..., None], lse > -math.inf
     finite = lse.where(alive, 0.0)
     share = torch.sigmoid(finite - logits)[..., None]
-    return output * share.to(output.dtype), torch.logaddexp(finite, logits).where(alive, logits)
+    return output * share.to(output.dtype), torch.logaddexp(
+        finite, logits
+    ).where(alive, logits)
 
 
 class _BlockwiseAttention(torch.autograd.Function):
@@ -242,13 +316,28 @@ class _BlockwiseAttention(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(query: Any, key: Any, value: Any, mask: Any, band: Band, scale: float) -> Any:
+    def forward(
+        query: Any, key: Any, value: Any, mask: Any, band: Band, scale: float
+    ) -> Any:
         parts = []
-        for rows, keys, is_causal, bias, alive in _blocks(query, key, mask, band, scale):
-            arrays = query[..., rows, :], key[..., keys, :], value[..., keys, :]
-            output, lse = _attend_with_lse(*arrays, 0.0, is_causal, attn_mask=bias, scale=scale)
-            if alive is not None:  # what torch gives for a row without keys depends on its version
-                output, lse = output.where(alive[..., None], 0.0), lse.where(alive, -math.inf)
+        for rows, keys, is_causal, bias, alive in _blocks(
+            query, key, mask, band, scale
+        ):
+            arrays = (
+                query[..., rows, :],
+                key[..., keys, :],
+                value[..., keys, :],
+            )
+            output, lse = _attend_with_lse(
+                *arrays, 0.0, is_causal, attn_mask=bias, scale=scale
+            )
+            if (
+                alive is not None
+            ):  # what torch gives for a row without keys depends on its version
+                output, lse = (
+                    output.where(alive[..., None], 0.0),
+                    lse.where(alive, -math.inf),
+                )
             parts.append((output, lse))
         if len(parts) == 1:
             return parts[0]
@@ -266,24 +355,39 @@ class _BlockwiseAttention(torch.autograd.Function):
         query, key, value, mask, output, lse = ctx.saved_tensors
         d = query.shape[-1]
         grad_output = (
-            torch.zeros_like(output) if grad_output is None else _with_whole_rows(grad_output)
+            torch.zeros_like(output)
+            if grad_output is None
+            else _with_whole_rows(grad_output)
         )
         if grad_lse is not None:
             query, key, value = (F.pad(x, (0, 1)) for x in (query, key, value))
-            output = torch.cat((output, -grad_lse[..., None].to(output.dtype)), -1)
+            output = torch.cat(
+                (output, -grad_lse[..., None].to(output.dtype)), -1
+            )
             grad_output = F.pad(grad_output, (0, 1), value=1.0)
-        lse = lse.where(lse > -math.inf, math.inf)  # no weights in a row without keys
+        lse = lse.where(
+            lse > -math.inf, math.inf
+        )  # no weights in a row without keys
         wide = torch.promote_types(query.dtype, torch.float32)
         grads = [torch.zeros_like(x, dtype=wide) for x in (query, key, value)]
-        for rows, keys, is_causal, bias, _ in _blocks(query, key, mask, ctx.band, ctx.scale):
+        for rows, keys, is_causal, bias, _ in _blocks(
+            query, key, mask, ctx.band, ctx.scale
+        ):
             parts = _gradients(
                 grad_output[..., rows, :], query[..., rows, :], key[..., keys, :],
                 value[..., keys, :], output[..., rows, :], lse[..., rows], 0.0, is_causal,
                 attn_mask=bias, scale=ctx.scale,
             )  # fmt: skip
-            for total, part, place in zip(grads, parts, (rows, keys, keys), strict=True):
+            for total, part, place in zip(
+                grads, parts, (rows, keys, keys), strict=True
+            ):
                 total[..., place, :] += part
-        return *(total[..., :d].to(query.dtype) for total in grads), None, None, None
+        return (
+            *(total[..., :d].to(query.dtype) for total in grads),
+            None,
+            None,
+            None,
+        )
 
 
 class _Block(NamedTuple):
@@ -304,13 +408,17 @@ class _Block(NamedTuple):
     alive: Any
 
 
-def _blocks(query: Any, key: Any, mask: Any, band: Band, scale: float) -> Iterator[_Block]:
+def _blocks(
+    query: Any, key: Any, mask: Any, band: Band, scale: float
+) -> Iterator[_Block]:
     """Cut the queries into blocks: one, where torch's operator knows the band by itself."""
     q_len, k_len = query.shape[-2], key.shape[-2]
     # Told that it is causal it scales what it has masked: -inf times no positive number is wrong.
     causal = band == Band(right=0) and mask is None and scale > 0
     if band == Band() or causal:
-        yield _Block(slice(q_len), slice(k_len), causal, *_bias(mask, query.dtype))
+        yield _Block(
+            slice(q_len), slice(k_len), causal, *_bias(mask, query.dtype)
+        )
         return
     known = bias = alive = None
     height = queries_at_once(band)
@@ -319,9 +427,13 @@ def _blocks(query: Any, key: Any, mask: Any, band: Band, scale: float) -> Iterat
         seen = band.seen(range(rows.start, rows.stop), k_len) or range(1)
         keys = slice(seen.start, seen.stop)
         form = rows.stop - start, seen.start - start, len(seen)
-        if form != known or mask is not None:  # far from the ends all windows look alike
+        if (
+            form != known or mask is not None
+        ):  # far from the ends all windows look alike
             tile = Tile(rows, keys, partial=True)
-            allowed = _narrowed(part_of_mask(mask, tile), band.mask(rows, keys, like=query))
+            allowed = _narrowed(
+                part_of_mask(mask, tile), band.mask(rows, keys, like=query)
+            )
             bias, alive = _bias(allowed, query.dtype)
             known = form
         yield _Block(rows, keys, False, bias, alive)
@@ -340,7 +452,11 @@ def _narrowed(mask: Any, allowed: Any) -> Any:
     """Narrow a mask, boolean or floating, to what is allowed besides."""
     if mask is None:
         return allowed
-    return mask.where(allowed, -math.inf) if mask.dtype.is_floating_point else mask & allowed
+    return (
+        mask.where(allowed, -math.inf)
+        if mask.dtype.is_floating_point
+        else mask & allowed
+    )
 
 
 def _bias(mask: Any, dtype: Any) -> tuple[Any, Any]:
@@ -352,9 +468,13 @@ def _bias(mask: Any, dtype: Any) -> tuple[Any, Any]:
     if mask.dtype.is_floating_point:
         bias = _with_whole_rows(mask.to(dtype))
     else:
-        bias = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
+        bias = torch.zeros(mask.shape, dtype=dtype).masked_fill_(
+            ~mask, -math.inf
+        )
     return bias, None if alive.all() else alive
 
 
 _attend_with_lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-_gradients = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+_gradients = (
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+)

@@ -30,7 +30,11 @@ class Batches(Protocol[BatchT_co]):
 
 
 @contract(
-    steps=">= 1", learning_rate="> 0", warmup_steps=">= 0", clip_norm="> 0", weight_decay=">= 0"
+    steps=">= 1",
+    learning_rate="> 0",
+    warmup_steps=">= 0",
+    clip_norm="> 0",
+    weight_decay=">= 0",
 )
 @dataclass(frozen=True)
 class TrainingConfig:
@@ -62,7 +66,9 @@ class TrainingConfig:
         """
         if step < self.warmup_steps:
             return self.learning_rate * (step + 1) / self.warmup_steps
-        progress = (step - self.warmup_steps) / max(1, self.steps - self.warmup_steps)
+        progress = (step - self.warmup_steps) / max(
+            1, self.steps - self.warmup_steps
+        )
         return self.learning_rate * 0.5 * (1.0 + math.cos(math.pi * progress))
 
 
@@ -100,16 +106,27 @@ def train(
     """
     path = None if checkpoint is None else _file(checkpoint)
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        model.parameters(),
+        lr=config.learning_rate,
+        weight_decay=config.weight_decay,
     )
     torch.manual_seed(config.seed)
-    losses = _resume(path, model, optimizer, config) if path and path.exists() else []
+    losses = (
+        _resume(path, model, optimizer, config)
+        if path and path.exists()
+        else []
+    )
     model.train()
     steps = range(len(losses), config.steps)
     for step in tqdm(
-        steps, initial=len(losses), total=config.steps, disable=None if progress else True
+        steps,
+        initial=len(losses),
+        total=config.steps,
+        disable=None if progress else True,
     ):
-        losses.append(_update(model, batches[step], loss_fn, optimizer, config, step))
+        losses.append(
+            _update(model, batches[step], loss_fn, optimizer, config, step)
+        )
         done = step + 1
         if path and (done % checkpoint_every == 0 or done == config.steps):
             _save(path, model, optimizer, config, losses)
@@ -139,11 +156,18 @@ def _update(
     return value
 
 
-def _state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def _state(
+    model: nn.Module, optimizer: torch.optim.Optimizer
+) -> dict[str, Tensor]:
     """Name every tensor that decides how training goes on."""
-    state = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+    state = {
+        f"model/{name}": tensor for name, tensor in model.state_dict().items()
+    }
     for index, moments in optimizer.state_dict()["state"].items():
-        state |= {f"optimizer/{index}/{name}": tensor for name, tensor in moments.items()}
+        state |= {
+            f"optimizer/{index}/{name}": tensor
+            for name, tensor in moments.items()
+        }
     return state
 
 
@@ -160,7 +184,10 @@ def _save(
     tensors["losses"] = torch.tensor(losses, dtype=torch.float64)
     partial = path.with_name(path.name + ".partial")
     save_file(
-        {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()},
+        {
+            name: tensor.detach().clone().contiguous()
+            for name, tensor in tensors.items()
+        },
         partial,
         metadata={
             "config": json.dumps(asdict(config), sort_keys=True),
@@ -173,15 +200,22 @@ def _save(
 
 
 def _resume(
-    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, config: TrainingConfig
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    config: TrainingConfig,
 ) -> list[float]:
     tensors, saved, parts = _read(path)
     wanted = asdict(config)
-    differing = sorted(name for name in wanted if saved.get(name) != wanted[name])
+    differing = sorted(
+        name for name in wanted if saved.get(name) != wanted[name]
+    )
     if differing:
         came = ", ".join(f"{name}={saved.get(name)!r}" for name in differing)
         want = ", ".join(f"{name}={wanted[name]!r}" for name in differing)
-        raise ValueError(f"checkpoint: {path} was written with {came}, wanted {want}")
+        raise ValueError(
+            f"checkpoint: {path} was written with {came}, wanted {want}"
+        )
     _check_model(path, model, tensors, parts)
     _load_model(model, tensors)
     _load_optimizer(optimizer, tensors)
@@ -189,7 +223,9 @@ def _resume(
     return [float(loss) for loss in tensors["losses"]]
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], dict[str, str] | None]:
+def _read(
+    path: Path,
+) -> tuple[dict[str, Tensor], dict[str, Any], dict[str, str] | None]:
     """Return tensors, configuration and the parts of the model; older files do not name those."""
     try:
         with safe_open(path, framework="pt") as file:
@@ -199,14 +235,18 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], dict[str, str]
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             return tensors, config, parts
     except (SafetensorError, KeyError, json.JSONDecodeError) as error:
-        raise ValueError(f"checkpoint: {path} is not a checkpoint of this loop") from error
+        raise ValueError(
+            f"checkpoint: {path} is not a checkpoint of this loop"
+        ) from error
 
 
 def _file(checkpoint: str | os.PathLike[str]) -> Path:
     """Refuse now what could not be written after many updates."""
     path = Path(checkpoint)
     if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f"checkpoint: got {path}, wanted a file in a folder that is there")
+        raise ValueError(
+            f"checkpoint: got {path}, wanted a file in a folder that is there"
+        )
     return path
 
 
@@ -222,21 +262,32 @@ def _parts(model: nn.Module) -> dict[str, str]:
 
 def _weights(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return what a checkpoint holds of the model."""
-    return {name.removeprefix("model/"): t for name, t in tensors.items() if name[:6] == "model/"}
+    return {
+        name.removeprefix("model/"): t
+        for name, t in tensors.items()
+        if name[:6] == "model/"
+    }
 
 
 def _check_model(
-    path: Path, model: nn.Module, tensors: dict[str, Tensor], parts: dict[str, str] | None
+    path: Path,
+    model: nn.Module,
+    tensors: dict[str, Tensor],
+    parts: dict[str, str] | None,
 ) -> None:
     """Refuse a checkpoint of another model, in its weights or in what it makes of them."""
     saved, mine = _weights(tensors), model.state_dict()
     wrong = sorted(
         name
         for name in mine.keys() | saved.keys()
-        if name not in mine or name not in saved or _form(mine[name]) != _form(saved[name])
+        if name not in mine
+        or name not in saved
+        or _form(mine[name]) != _form(saved[name])
     )
     if wrong:
-        raise ValueError(f"checkpoint: {path} is of another model; {', '.join(wrong)} differ")
+        raise ValueError(
+            f"checkpoint: {path} is of another model; {', '.join(wrong)} differ"
+        )
     if parts is None:
         raise ValueError(
             f"checkpoint: {path} does not say of what model it is, wanted one that does"
@@ -258,7 +309,9 @@ def _load_model(model: nn.Module, tensors: dict[str, Tensor]) -> None:
     model.load_state_dict(_weights(tensors))
 
 
-def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+def _load_optimizer(
+    optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
+) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer/"):

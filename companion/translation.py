@@ -26,7 +26,9 @@ class TranslationModel(Protocol):
         """Return the weights."""
 
     @overload
-    def __call__(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
+    def __call__(
+        self, batch: Batch, *, need_weights: Literal[False] = False
+    ) -> Tensor: ...
     @overload
     def __call__(
         self, batch: Batch, *, need_weights: Literal[True]
@@ -36,11 +38,18 @@ class TranslationModel(Protocol):
         """Average the cross-entropy over the target tokens."""
 
     def start(
-        self, source: Tensor, lengths: Tensor, *, max_len: int = ..., beam_size: int = 1
+        self,
+        source: Tensor,
+        lengths: Tensor,
+        *,
+        max_len: int = ...,
+        beam_size: int = 1,
     ) -> Any:
         """Encode the source and return the state before the first target token."""
 
-    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any, Tensor | None]:
+    def step(
+        self, tokens: Tensor, state: Any
+    ) -> tuple[Tensor, Any, Tensor | None]:
         """Read one target token a row; give logits, the next state, and weights or None."""
 
     def reorder(self, state: Any, indices: Tensor) -> Any:
@@ -115,23 +124,39 @@ class Translator:
             TypeError: a sentence is a string, not its words.
             ValueError: a sentence is empty.
         """
-        for number, sentence in enumerate([sentences] if isinstance(sentences, str) else sentences):
+        for number, sentence in enumerate(
+            [sentences] if isinstance(sentences, str) else sentences
+        ):
             if isinstance(sentence, str):
-                raise TypeError(f"sentences[{number}]: got str, wanted a sequence of words")
+                raise TypeError(
+                    f"sentences[{number}]: got str, wanted a sequence of words"
+                )
             if not sentence:
-                raise ValueError(f"sentences[{number}]: got no words, wanted at least one")
+                raise ValueError(
+                    f"sentences[{number}]: got no words, wanted at least one"
+                )
         pairs = [Pair(tuple(sentence), ()) for sentence in sentences]
         done: dict[int, Translation] = {}
         with _evaluating(self.model):
             for chosen, batch in self._batches(pairs, batch_size):
-                decoded = self._decode(batch, max_len, beam_size, length_penalty)
+                decoded = self._decode(
+                    batch, max_len, beam_size, length_penalty
+                )
                 read = [pairs[number].source for number in chosen]
-                done |= dict(zip(chosen, self._translations(batch, decoded, read), strict=True))
+                done |= dict(
+                    zip(
+                        chosen,
+                        self._translations(batch, decoded, read),
+                        strict=True,
+                    )
+                )
         return [done[number] for number in range(len(sentences))]
 
     @contract(batch_size=">= 1")
     @torch.no_grad()
-    def forced_weights(self, pairs: Sequence[Pair], *, batch_size: int = 256) -> list[Tensor]:
+    def forced_weights(
+        self, pairs: Sequence[Pair], *, batch_size: int = 256
+    ) -> list[Tensor]:
         """Return the attention of every pair while the model reads its own right translation.
 
         Args:
@@ -149,19 +174,34 @@ class Translator:
             for chosen, batch in self._batches(pairs, batch_size):
                 _, weights = self.model(batch, need_weights=True)
                 if weights is None:
-                    raise ValueError("model: got one without attention, wanted one with weights")
+                    raise ValueError(
+                        "model: got one without attention, wanted one with weights"
+                    )
                 for row, number in enumerate(chosen):
                     pair = pairs[number]
-                    done[number] = weights[row, : len(pair.target), : len(pair.source)]
+                    done[number] = weights[
+                        row, : len(pair.target), : len(pair.source)
+                    ]
         return [done[number] for number in range(len(pairs))]
 
-    def _decode(self, batch: Batch, max_len: int, beam_size: int, length_penalty: float) -> Decoded:
+    def _decode(
+        self, batch: Batch, max_len: int, beam_size: int, length_penalty: float
+    ) -> Decoded:
         start = self.model.start(
-            batch.source, batch.source_lengths, max_len=max_len, beam_size=beam_size
+            batch.source,
+            batch.source_lengths,
+            max_len=max_len,
+            beam_size=beam_size,
         )
         rows = len(batch.source)
-        first = batch.source.new_full((rows * beam_size,), self.target_vocab.bos_id)
-        sizes = {"batch_size": rows, "max_len": max_len, "eos_id": self.target_vocab.eos_id}
+        first = batch.source.new_full(
+            (rows * beam_size,), self.target_vocab.bos_id
+        )
+        sizes = {
+            "batch_size": rows,
+            "max_len": max_len,
+            "eos_id": self.target_vocab.eos_id,
+        }
         if beam_size == 1:
             return greedy(self.model.step, start, bos_id=first, **sizes)
         return beam(
@@ -175,30 +215,46 @@ class Translator:
         )
 
     def _translations(
-        self, batch: Batch, decoded: Decoded, sentences: Sequence[tuple[str, ...]]
+        self,
+        batch: Batch,
+        decoded: Decoded,
+        sentences: Sequence[tuple[str, ...]],
     ) -> list[Translation]:
         translations = []
         for row, ids in enumerate(decoded.sequences()):
             source_len = int(batch.source_lengths[row])
             weights = decoded.weights
             vocab = self.target_vocab
-            unwritten = (vocab.pad_id, vocab.bos_id)  # a model may say them, no translation does
-            words = [position for position, token in enumerate(ids) if token not in unwritten]
+            unwritten = (
+                vocab.pad_id,
+                vocab.bos_id,
+            )  # a model may say them, no translation does
+            words = [
+                position
+                for position, token in enumerate(ids)
+                if token not in unwritten
+            ]
             if self.copying:
                 vocab = vocab.extended(sentences[row])
             translations.append(
                 Translation(
                     vocab.decode(ids),
                     bool(decoded.finished[row]),
-                    None if weights is None else weights[row, words, :source_len],
+                    None
+                    if weights is None
+                    else weights[row, words, :source_len],
                     float(decoded.log_probs[row].sum()),
                 )
             )
         return translations
 
-    def _batches(self, pairs: Sequence[Pair], batch_size: int) -> Iterator[tuple[list[int], Batch]]:
+    def _batches(
+        self, pairs: Sequence[Pair], batch_size: int
+    ) -> Iterator[tuple[list[int], Batch]]:
         device = next(self.model.parameters()).device
-        order = sorted(range(len(pairs)), key=lambda number: len(pairs[number].source))
+        order = sorted(
+            range(len(pairs)), key=lambda number: len(pairs[number].source)
+        )
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             batch = collate(
@@ -212,7 +268,11 @@ class Translator:
 
 @contract(weights="q k")
 def replace_unknown(
-    words: Sequence[str], source: Sequence[str], weights: Tensor, *, unknown: str = "<unk>"
+    words: Sequence[str],
+    source: Sequence[str],
+    weights: Tensor,
+    *,
+    unknown: str = "<unk>",
 ) -> tuple[str, ...]:
     """Put, for every unknown word, the source word that has most attention (Jean et al., 2015).
 
@@ -231,7 +291,8 @@ def replace_unknown(
         )
     most = weights.argmax(-1).tolist()
     return tuple(
-        source[most[position]] if word == unknown else word for position, word in enumerate(words)
+        source[most[position]] if word == unknown else word
+        for position, word in enumerate(words)
     )
 
 
@@ -250,4 +311,6 @@ def _evaluating(model: TranslationModel) -> Iterator[None]:
 
 def _moved(batch: Batch, device: torch.device) -> Batch:
     """Put ids where the model is; lengths stay on the CPU, where they are read."""
-    return Batch(*(part.to(device) for part in batch))._replace(source_lengths=batch.source_lengths)
+    return Batch(*(part.to(device) for part in batch))._replace(
+        source_lengths=batch.source_lengths
+    )

@@ -59,11 +59,16 @@ class FastAlign:
         lexicon = self._lexicon = Lexicon(pairs, null_word=True)
         for _ in range(iterations):
             shares = [
-                normalized(self._prior(*group.shape[1:]) * lexicon.probabilities[group])
+                normalized(
+                    self._prior(*group.shape[1:])
+                    * lexicon.probabilities[group]
+                )
                 for group in lexicon.groups
             ]
             lexicon.learn(shares)
-            self.tension = _best_tension([share[..., 1:].sum(0) for share in shares])
+            self.tension = _best_tension(
+                [share[..., 1:].sum(0) for share in shares]
+            )
         return self
 
     def probability(self, source: str, target: str) -> float:
@@ -77,7 +82,11 @@ class FastAlign:
             (q, 1 + k), the null word's first.
         """
         table = self._lexicon.table(pair)
-        return normalized(self._prior(*table.shape) * table) if table.size else table
+        return (
+            normalized(self._prior(*table.shape) * table)
+            if table.size
+            else table
+        )
 
     def links(self, pair: Pair) -> Links:
         """Link every target word to the source word that it most probably comes from.
@@ -89,12 +98,16 @@ class FastAlign:
     def _prior(self, q_len: int, columns: int) -> Shares:
         """Return the probability of every link before the words are read, (q, 1 + k)."""
         words = masked_softmax(-self.tension * _distance(q_len, columns - 1))
-        return np.hstack([np.full((q_len, 1), self.null), (1 - self.null) * words])
+        return np.hstack(
+            [np.full((q_len, 1), self.null), (1 - self.null) * words]
+        )
 
 
 def _distance(q_len: int, k_len: int) -> NDArray[np.float64]:
     """Return |i / q - j / k| for positions counted from 1, (q, k)."""
-    rows, columns = (np.arange(1, length + 1) / length for length in (q_len, k_len))
+    rows, columns = (
+        np.arange(1, length + 1) / length for length in (q_len, k_len)
+    )
     return np.abs(rows[:, None] - columns)
 
 
@@ -108,16 +121,26 @@ def _best_tension(links: Sequence[NDArray[np.float64]]) -> float:
         links: for each shape of sentence pair the expected number of every link, (q, k).
     """
     distances = [_distance(*link.shape) for link in links]
-    observed = sum(float((link * far).sum()) for link, far in zip(links, distances, strict=True))
+    observed = sum(
+        float((link * far).sum())
+        for link, far in zip(links, distances, strict=True)
+    )
 
     def expected(tension: float) -> float:
         return sum(
-            float((link.sum(-1) * (masked_softmax(-tension * far) * far).sum(-1)).sum())
+            float(
+                (
+                    link.sum(-1)
+                    * (masked_softmax(-tension * far) * far).sum(-1)
+                ).sum()
+            )
             for link, far in zip(links, distances, strict=True)
         )
 
     low, high = 0.0, MOST_TENSION
     while high - low > 1e-6:
         middle = (low + high) / 2
-        low, high = (middle, high) if expected(middle) > observed else (low, middle)
+        low, high = (
+            (middle, high) if expected(middle) > observed else (low, middle)
+        )
     return (low + high) / 2

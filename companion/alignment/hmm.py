@@ -39,7 +39,9 @@ class HMMAligner:
         self._jumps = np.ones(3)
 
     @contract(iterations=">= 1")
-    def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> HMMAligner:
+    def fit(
+        self, pairs: Sequence[Pair], *, iterations: int = 10
+    ) -> HMMAligner:
         """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
 
         Args:
@@ -58,7 +60,9 @@ class HMMAligner:
             for group in lexicon.groups:
                 k_len = group.shape[-1]
                 emission = lexicon.probabilities[group]
-                share, moves = forward_backward(emission, self.transitions(k_len))
+                share, moves = forward_backward(
+                    emission, self.transitions(k_len)
+                )
                 shares.append(share)
                 np.add.at(jumps, self._jump(k_len), moves)
             lexicon.learn(shares)
@@ -88,7 +92,8 @@ class HMMAligner:
             return table
         known = table.any(-1, keepdims=True)
         shares, _ = forward_backward(
-            np.where(known, table, 1.0)[None], self.transitions(len(pair.source))
+            np.where(known, table, 1.0)[None],
+            self.transitions(len(pair.source)),
         )
         return np.pad(shares[0] * known, ((0, 0), (1, 0)))
 
@@ -134,7 +139,9 @@ def forward_backward(
         forward[:, i] = normalized(reached * emission[:, i])
         reached = forward[:, i] @ steps
     for i in range(emission.shape[1] - 1, 0, -1):
-        backward[:, i - 1] = normalized((emission[:, i] * backward[:, i]) @ steps.T)
+        backward[:, i - 1] = normalized(
+            (emission[:, i] * backward[:, i]) @ steps.T
+        )
     shares = normalized(forward * backward)
     onward = emission[:, 1:] * backward[:, 1:]
     paths = ((forward[:, :-1] @ steps) * onward).sum(-1, keepdims=True)

@@ -40,11 +40,17 @@ class Lexicon:
             if pair.source and pair.target:
                 shape = len(pair.target), len(pair.source)
                 grids[shape].append(
-                    [[self._number(s, t) for s in self._sources(pair)] for t in pair.target]
+                    [
+                        [self._number(s, t) for s in self._sources(pair)]
+                        for t in pair.target
+                    ]
                 )
         self.groups = [np.array(grid) for grid in grids.values()]
         numbers: dict[str, int] = {}
-        sources = [numbers.setdefault(source, len(numbers)) for source, _ in self._index]
+        sources = [
+            numbers.setdefault(source, len(numbers))
+            for source, _ in self._index
+        ]
         self._source = np.array(sources, dtype=np.int64)
         self.probabilities = np.ones(len(sources))
 
@@ -55,7 +61,10 @@ class Lexicon:
 
     def table(self, pair: Pair) -> NDArray[np.float64]:
         """Return the probabilities of a sentence pair, (q, k), the null word included."""
-        rows = [[self.probability(s, t) for s in self._sources(pair)] for t in pair.target]
+        rows = [
+            [self.probability(s, t) for s in self._sources(pair)]
+            for t in pair.target
+        ]
         return np.array(rows, dtype=np.float64)
 
     def learn(self, shares: Sequence[NDArray[np.float64]]) -> None:

@@ -49,7 +49,9 @@ def diagonal_links(q_len: int, k_len: int) -> Links:
     >>> sorted(diagonal_links(3, 2))
     [(0, 0), (1, 1), (2, 1)]
     """
-    return frozenset((i, (2 * i + 1) * k_len // (2 * q_len)) for i in range(q_len))
+    return frozenset(
+        (i, (2 * i + 1) * k_len // (2 * q_len)) for i in range(q_len)
+    )
 
 
 def oracle_links(pair: Pair) -> Links:
@@ -90,10 +92,14 @@ def best_links(shares: Shares) -> Links:
     best = words.max(-1, keepdims=True)
     tied = np.where(words == best, _from_diagonal(*words.shape), np.inf)
     linked = np.flatnonzero((best > 0) & (best >= null))
-    return frozenset(zip(linked.tolist(), tied.argmin(-1)[linked].tolist(), strict=True))
+    return frozenset(
+        zip(linked.tolist(), tied.argmin(-1)[linked].tolist(), strict=True)
+    )
 
 
 def _from_diagonal(q_len: int, k_len: int) -> NDArray[np.float64]:
     """Return how far every pair of words is from the same relative position, (q, k)."""
-    rows, columns = ((np.arange(length) + 0.5) / length for length in (q_len, k_len))
+    rows, columns = (
+        (np.arange(length) + 0.5) / length for length in (q_len, k_len)
+    )
     return np.abs(rows[:, None] - columns)

@@ -49,12 +49,16 @@ class IBMModel1:
             for pair in pairs:
                 sources = (NULL_WORD, *pair.source)
                 for target in pair.target:
-                    scores = [self._probability[source, target] for source in sources]
+                    scores = [
+                        self._probability[source, target] for source in sources
+                    ]
                     norm = sum(scores)
                     for source, score in zip(sources, scores, strict=True):
                         counts[source, target] += score / norm
                         totals[source] += score / norm
-            self._probability = {(s, t): count / totals[s] for (s, t), count in counts.items()}
+            self._probability = {
+                (s, t): count / totals[s] for (s, t), count in counts.items()
+            }
         return self
 
     def probability(self, source: str, target: str) -> float:
@@ -68,7 +72,9 @@ class IBMModel1:
             (q, 1 + k), the null word's first.
         """
         sources = (NULL_WORD, *pair.source)
-        return normalized([[self.probability(s, t) for s in sources] for t in pair.target])
+        return normalized(
+            [[self.probability(s, t) for s in sources] for t in pair.target]
+        )
 
     def links(self, pair: Pair) -> Links:
         """Link every target word to the source word that it most probably comes from.

@@ -31,7 +31,9 @@ class EightBitCache(EqualLengths):
     tensor([[[[ 1.2700, -0.4000,  0.0000]]]])
     """
 
-    @contract(batch_size=">= 1", num_kv_heads=">= 1", max_len=">= 1", head_dim=">= 1")
+    @contract(
+        batch_size=">= 1", num_kv_heads=">= 1", max_len=">= 1", head_dim=">= 1"
+    )
     def __init__(
         self,
         batch_size: int,
@@ -41,8 +43,12 @@ class EightBitCache(EqualLengths):
         *,
         dtype: torch.dtype | None = None,
     ) -> None:
-        self._scale = torch.zeros(2, batch_size, num_kv_heads, max_len, 1, dtype=dtype)
-        self._levels = torch.zeros(2, batch_size, num_kv_heads, max_len, head_dim, dtype=torch.int8)
+        self._scale = torch.zeros(
+            2, batch_size, num_kv_heads, max_len, 1, dtype=dtype
+        )
+        self._levels = torch.zeros(
+            2, batch_size, num_kv_heads, max_len, head_dim, dtype=torch.int8
+        )
         shape = batch_size, num_kv_heads, head_dim
         super().__init__(shape, self._scale.dtype, self._scale.device)
 

@@ -26,7 +26,10 @@ class EqualLengths:
     window = None
 
     def __init__(
-        self, shape: tuple[int, int, int], dtype: torch.dtype, device: torch.device
+        self,
+        shape: tuple[int, int, int],
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
         self.batch_size, self.num_kv_heads, self.head_dim = shape
         self.value_dim = self.head_dim
@@ -50,7 +53,9 @@ class EqualLengths:
     def _count(self, key: Tensor, lengths: Tensor | None) -> slice:
         """Count new tokens, and return the positions that they take."""
         if lengths is not None:
-            raise ValueError("lengths: got some, wanted None: these sequences have equal lengths")
+            raise ValueError(
+                "lengths: got some, wanted None: these sequences have equal lengths"
+            )
         start = self.length
         self.length += key.shape[2]
         self.changes += 1

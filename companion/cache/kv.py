@@ -62,17 +62,27 @@ class KVCache:
         dtype: torch.dtype | None = None,
     ) -> None:
         if dtype is not None and not dtype.is_floating_point:
-            raise TypeError(f"dtype: got {dtype}, wanted a real floating dtype")
+            raise TypeError(
+                f"dtype: got {dtype}, wanted a real floating dtype"
+            )
         limits = [limit for limit in (max_len, window) if limit is not None]
         if not limits:
-            raise ValueError("max_len: got None without a window, wanted a whole number")
-        self.batch_size, self.num_kv_heads, self.head_dim = batch_size, num_kv_heads, head_dim
+            raise ValueError(
+                "max_len: got None without a window, wanted a whole number"
+            )
+        self.batch_size, self.num_kv_heads, self.head_dim = (
+            batch_size,
+            num_kv_heads,
+            head_dim,
+        )
         self.value_dim = head_dim if value_dim is None else value_dim
         self.max_len, self.window = max_len, window
         # Zeros: what is masked still meets a weight of zero, and zero times NaN would be NaN.
         shape = batch_size, num_kv_heads, min(limits)
         self._key = torch.zeros(*shape, head_dim, device=device, dtype=dtype)
-        self._value = torch.zeros(*shape, self.value_dim, device=device, dtype=dtype)
+        self._value = torch.zeros(
+            *shape, self.value_dim, device=device, dtype=dtype
+        )
         self._length = 0
         self._changes = 0
         self._lengths: Tensor | None = None
@@ -103,7 +113,9 @@ class KVCache:
         """Number of tokens in each sequence without the padding, (b,)."""
         if self._lengths is not None:
             return self._lengths
-        return torch.full(self._key.shape[:1], self._length, device=self._key.device)
+        return torch.full(
+            self._key.shape[:1], self._length, device=self._key.device
+        )
 
     @property
     def offset(self) -> int | Tensor:
@@ -122,7 +134,9 @@ class KVCache:
     def query_positions(self, q_len: int) -> Tensor:
         """Return the positions of the next q_len tokens, (q,), or (b, q) after unequal lengths."""
         steps = torch.arange(q_len, device=self._key.device)
-        return steps + (self._length if self._lengths is None else self._lengths[:, None])
+        return steps + (
+            self._length if self._lengths is None else self._lengths[:, None]
+        )
 
     @contract(
         matching="_key", key="batch_size num_kv_heads n head_dim",
@@ -145,18 +159,25 @@ class KVCache:
         Raises:
             ValueError: more tokens than max_len.
         """
-        if self.max_len is not None and self._length + key.shape[2] > self.max_len:
+        if (
+            self.max_len is not None
+            and self._length + key.shape[2] > self.max_len
+        ):
             raise ValueError(
                 f"key: got {key.shape[2]} tokens after {self._length}, "
                 f"wanted at most {self.max_len} in all, the cache's max_len"
             )
         self._changes += 1
         count = key.shape[2]
-        end = self.offset + count if lengths is None else self.lengths + lengths
+        end = (
+            self.offset + count if lengths is None else self.lengths + lengths
+        )
         self._positions = None
         if self.window is not None and (count != 1 or isinstance(end, Tensor)):
             held = self._positions_in_ring(self.offset)[..., : self._length]
-            self._positions = torch.cat((held, self.query_positions(count)), dim=-1)
+            self._positions = torch.cat(
+                (held, self.query_positions(count)), dim=-1
+            )
         self._key, keys = self._stored(self._key, key, end)
         self._value, values = self._stored(self._value, value, end)
         self._length += count
@@ -168,8 +189,12 @@ class KVCache:
         """Let sequence i go on from what sequence indices[i] was, as a beam search chose."""
         self._changes += 1
         held = slice(0, self._length)
-        self._key = _written(self._key, self._key[:, :, held].index_select(0, indices), 0)
-        self._value = _written(self._value, self._value[:, :, held].index_select(0, indices), 0)
+        self._key = _written(
+            self._key, self._key[:, :, held].index_select(0, indices), 0
+        )
+        self._value = _written(
+            self._value, self._value[:, :, held].index_select(0, indices), 0
+        )
         if self._lengths is not None:
             self._lengths = self._lengths.index_select(0, indices)
 
@@ -179,7 +204,9 @@ class KVCache:
         self._key, self._value = _emptied(self._key), _emptied(self._value)
         self._length, self._lengths, self._positions = 0, None, None
 
-    def _stored(self, memory: Tensor, new: Tensor, end: int | Tensor) -> tuple[Tensor, Tensor]:
+    def _stored(
+        self, memory: Tensor, new: Tensor, end: int | Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Return the memory with the new tokens in it, and what their queries may attend to."""
         if self._positions is not None:
             seen = torch.cat((memory[:, :, : self._length], new), dim=2)
@@ -187,15 +214,23 @@ class KVCache:
         if self._lengths is None:
             memory = _written(memory, new, self._length % memory.shape[2])
         else:
-            memory = _scattered(memory, new, self.query_positions(new.shape[2]))
+            memory = _scattered(
+                memory, new, self.query_positions(new.shape[2])
+            )
         return memory, memory[:, :, : self._length + new.shape[2]]
 
     def _turned(self, ring: Tensor, new: Tensor, end: int | Tensor) -> Tensor:
         """Return the ring after the new tokens: a slot takes its latest, or stays as it was."""
         if new.shape[2] == 0:
             return ring
-        before = self._lengths[:, None] if self._lengths is not None else self._length
-        index = (self._positions_in_ring(end) - before).reshape(-1, 1, ring.shape[2], 1)
+        before = (
+            self._lengths[:, None]
+            if self._lengths is not None
+            else self._length
+        )
+        index = (self._positions_in_ring(end) - before).reshape(
+            -1, 1, ring.shape[2], 1
+        )
         latest = torch.take_along_dim(new, index.clamp(min=0), dim=2)
         return torch.where(index >= 0, latest, ring)
 
@@ -203,7 +238,10 @@ class KVCache:
         """Return the position of each slot's token when the next has position `end`."""
         slots = self._key.shape[2]
         last = end[:, None] - 1 if isinstance(end, Tensor) else end - 1
-        return last - (last - torch.arange(slots, device=self._key.device)) % slots
+        return (
+            last
+            - (last - torch.arange(slots, device=self._key.device)) % slots
+        )
 
 
 def _written(memory: Tensor, new: Tensor, start: int) -> Tensor:
@@ -229,4 +267,6 @@ def _emptied(memory: Tensor) -> Tensor:
 
 def _needs_gradients(memory: Tensor, new: Tensor) -> bool:
     """Say whether writing in place would spoil a backward pass."""
-    return memory.requires_grad or (torch.is_grad_enabled() and new.requires_grad)
+    return memory.requires_grad or (
+        torch.is_grad_enabled() and new.requires_grad
+    )

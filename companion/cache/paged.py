@@ -27,7 +27,12 @@ class BlockPool:
     6
     """
 
-    @contract(num_blocks=">= 1", block_size=">= 1", num_kv_heads=">= 1", head_dim=">= 1")
+    @contract(
+        num_blocks=">= 1",
+        block_size=">= 1",
+        num_kv_heads=">= 1",
+        head_dim=">= 1",
+    )
     def __init__(
         self,
         num_blocks: int,
@@ -38,7 +43,9 @@ class BlockPool:
         dtype: torch.dtype | None = None,
     ) -> None:
         self.block_size = block_size
-        self.memory = torch.zeros(2, num_blocks, num_kv_heads, block_size, head_dim, dtype=dtype)
+        self.memory = torch.zeros(
+            2, num_blocks, num_kv_heads, block_size, head_dim, dtype=dtype
+        )
         self.users = [0] * num_blocks
 
     @property
@@ -53,7 +60,9 @@ class BlockPool:
             ValueError: none is free.
         """
         if not self.free:
-            raise ValueError(f"pool: got 0 free blocks of {len(self.users)}, wanted at least 1")
+            raise ValueError(
+                f"pool: got 0 free blocks of {len(self.users)}, wanted at least 1"
+            )
         block = self.users.index(0)
         self.users[block] = 1
         return block
@@ -80,7 +89,9 @@ class PagedCache(EqualLengths):
 
     def __init__(self, pool: BlockPool) -> None:
         _, _, heads, _, width = pool.memory.shape
-        super().__init__((1, heads, width), pool.memory.dtype, pool.memory.device)
+        super().__init__(
+            (1, heads, width), pool.memory.dtype, pool.memory.device
+        )
         self.pool = pool
         self.table: list[int] = []
 
@@ -122,7 +133,9 @@ class PagedCache(EqualLengths):
             self.pool.users[block] += 1
         if rest:
             other.table.append(self.pool.take())
-            self.pool.memory[:, other.table[-1]] = self.pool.memory[:, self.table[-1]]
+            self.pool.memory[:, other.table[-1]] = self.pool.memory[
+                :, self.table[-1]
+            ]
         return other
 
     def release(self) -> None:
@@ -134,6 +147,8 @@ class PagedCache(EqualLengths):
 
     def _gathered(self) -> tuple[Tensor, Tensor]:
         """Return the tokens in their order, wherever their blocks lie."""
-        blocks = self.pool.memory[:, self.table]  # (2, blocks of the table, g, s, d)
+        blocks = self.pool.memory[
+            :, self.table
+        ]  # (2, blocks of the table, g, s, d)
         rows = blocks.transpose(1, 2).flatten(2, 3)[:, None, :, : self.length]
         return rows[0], rows[1]

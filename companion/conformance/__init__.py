@@ -17,13 +17,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from companion.conformance.attention import check_dead_row, check_large_scores, check_scale
+    from companion.conformance.attention import (
+        check_dead_row,
+        check_large_scores,
+        check_scale,
+    )
     from companion.conformance.caches import check_cached
     from companion.conformance.causality import check_offset, check_prefixes
     from companion.conformance.heads import check_grouped, check_heads
     from companion.conformance.kit import KIT, Check, Finding, examine
     from companion.conformance.memory import check_delta_rule
-    from companion.conformance.models import check_agree, check_norm_order, norm_order
+    from companion.conformance.models import (
+        check_agree,
+        check_norm_order,
+        norm_order,
+    )
     from companion.conformance.positions import check_relative
     from companion.conformance.results import (
         check_definition,
@@ -32,8 +40,16 @@ if TYPE_CHECKING:
         check_weights,
     )
     from companion.conformance.scores import check_bias, check_softcap
-    from companion.conformance.sequences import check_alone, check_padding, check_permutation
-    from companion.conformance.signature import NotOfferedError, Subject, subject
+    from companion.conformance.sequences import (
+        check_alone,
+        check_padding,
+        check_permutation,
+    )
+    from companion.conformance.signature import (
+        NotOfferedError,
+        Subject,
+        subject,
+    )
     from companion.conformance.sinks import check_sinks
     from companion.conformance.text import check_bleu, check_spacing
     from companion.conformance.visibility import (
@@ -60,8 +76,18 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name in __all__:
-        for module in ("kit", "signature", "memory", "models", "positions", "text", "visibility"):
-            found: object = getattr(import_module(f"{__name__}.{module}"), name, None)
+        for module in (
+            "kit",
+            "signature",
+            "memory",
+            "models",
+            "positions",
+            "text",
+            "visibility",
+        ):
+            found: object = getattr(
+                import_module(f"{__name__}.{module}"), name, None
+            )
             if found is not None:
                 return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

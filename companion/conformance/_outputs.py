@@ -24,7 +24,9 @@ def plain_numbers(output: Any) -> Numbers:
     if is_torch(output):
         output = output.detach().cpu().double().numpy()
     if isinstance(output, tuple | list | dict) or output is None:
-        raise TypeError(f"function: gave a {type(output).__name__}, wanted one array")
+        raise TypeError(
+            f"function: gave a {type(output).__name__}, wanted one array"
+        )
     return np.asarray(output, dtype=np.float64)
 
 
@@ -84,11 +86,15 @@ def check_positions(least: int, x: Array, other: Array | None = None) -> None:
     """
     shape = tuple(x.shape)
     if len(shape) < 2 or shape[1] < least:
-        raise ValueError(f"x: got shape {shape}, wanted (b, n, ...), n at least {least}")
+        raise ValueError(
+            f"x: got shape {shape}, wanted (b, n, ...), n at least {least}"
+        )
     if other is None:
         return
     if tuple(other.shape) != shape:
-        raise ValueError(f"other: got shape {tuple(other.shape)}, wanted that of x, {shape}")
+        raise ValueError(
+            f"other: got shape {tuple(other.shape)}, wanted that of x, {shape}"
+        )
     differs = any_by_position(plain_numbers(x) != plain_numbers(other))
     if not differs.all():
         raise ValueError(
@@ -100,7 +106,9 @@ def check_positions(least: int, x: Array, other: Array | None = None) -> None:
 @contract(like="any: ...")
 def constant_like(like: Array, numbers: Any) -> Any:
     """Return NumPy numbers in the library, the dtype and on the device of an array."""
-    return namespace(like).asarray(numbers, dtype=like.dtype, device=device_of(like))
+    return namespace(like).asarray(
+        numbers, dtype=like.dtype, device=device_of(like)
+    )
 
 
 def mask_like(mask: Flags, x: Array) -> Any:
@@ -110,4 +118,6 @@ def mask_like(mask: Flags, x: Array) -> Any:
 
 def with_positions(x: Any, other: Any, start: int, stop: int) -> Any:
     """Return x with the positions from start to stop of other."""
-    return namespace(x).concat([x[:, :start], other[:, start:stop], x[:, stop:]], axis=1)
+    return namespace(x).concat(
+        [x[:, :start], other[:, start:stop], x[:, stop:]], axis=1
+    )

@@ -60,7 +60,9 @@ def check_scale(
         f"the scale is 1 / sqrt({whole}), by the width of the model: "
         f"a product has the {head_width} terms of one head",
     )
-    raise AssertionError(f"the scale is {actual:.4g}, wanted {wanted:.4g}, 1 / sqrt({head_width})")
+    raise AssertionError(
+        f"the scale is {actual:.4g}, wanted {wanted:.4g}, 1 / sqrt({head_width})"
+    )
 
 
 def measured_scale(
@@ -74,9 +76,14 @@ def measured_scale(
     """
     root, heads = math.sqrt(head_width), np.ones((1, num_heads, 1, 1))
     rows = np.eye(1, head_width), root * np.eye(2, head_width), np.eye(2)
-    given = (constant_like(like, heads * query_key_value) for query_key_value in rows)
+    given = (
+        constant_like(like, heads * query_key_value)
+        for query_key_value in rows
+    )
     weights = plain_numbers(attention(*given))[0, :, 0]
-    return float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root  # products: root and 0
+    return (
+        float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root
+    )  # products: root and 0
 
 
 @contract()
@@ -101,7 +108,10 @@ def check_large_scores(attention: Function, *, like: Array) -> None:
         ("two equal and large", [[1.0], [1.0]], [2.0, 2.0]),
     ):
         key = 100 * np.array(signs) * one
-        given = (constant_like(like, array[None, None]) for array in (query, key, values))
+        given = (
+            constant_like(like, array[None, None])
+            for array in (query, key, values)
+        )
         outputs = plain_numbers(attention(*given))[0, 0, :, 0]
         fail_if(
             not np.isfinite(outputs).all(),
@@ -146,13 +156,18 @@ def check_dead_row(function: Function, x: Array, other: Array) -> None:
         "a query that may attend to nothing gives NaN: the softmax has 0 / 0; "
         "give such a row zeros",
     )
-    elsewhere = np.delete(influence(lambda x: function(x, given), x, other)[1], 1)
+    elsewhere = np.delete(
+        influence(lambda x: function(x, given), x, other)[1], 1
+    )
     fail_if(
         elsewhere.all(),
         "a query that may attend to nothing attends to everything: "
         "a penalty like -1e9 is the same for all keys, and a softmax does not see it",
     )
-    fail_if(elsewhere.any(), "a query that may attend to nothing depends on other positions")
+    fail_if(
+        elsewhere.any(),
+        "a query that may attend to nothing depends on other positions",
+    )
     fail_if(
         is_torch(x) and not _gradient_is_finite(function, x, given),
         "the gradient is NaN, though the output is not: NaN was replaced after the softmax; "

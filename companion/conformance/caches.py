@@ -59,7 +59,9 @@ def check_cached(whole: Function, start: Callable[[], Step], x: Array) -> None:
     for sizes in ([1] * n, [n - 2, 1, 1], [1, n - 1], [2, n - 2]):
         outputs = _in_pieces(start(), x, sizes)
         if differ(wanted, outputs):
-            first = int(np.argwhere(changed_numbers(wanted, outputs))[:, 1].min())
+            first = int(
+                np.argwhere(changed_numbers(wanted, outputs))[:, 1].min()
+            )
             raise AssertionError(
                 f"in pieces of {sizes} positions, output {first} is another: does the causal mask "
                 f"begin at the number of cached keys (offset), do positions, too, and does a "
@@ -69,6 +71,8 @@ def check_cached(whole: Function, start: Callable[[], Step], x: Array) -> None:
 
 def _in_pieces(step: Step, x: Any, sizes: list[int]) -> Numbers:
     ends = np.cumsum(sizes).tolist()
-    spans = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    spans = [
+        slice(end - size, end) for size, end in zip(sizes, ends, strict=True)
+    ]
     pieces = [outputs_of(step, x[:, span]) for span in spans]
     return np.concatenate(pieces, axis=1)

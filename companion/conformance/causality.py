@@ -45,7 +45,10 @@ the last key instead of beginning at the first
     """
     for q, k in ((3, 5), (5, 3), (4, 4)):
         query, key, value = np.zeros((q, 8)), np.ones((k, 8)), np.eye(k, 8)
-        given = (constant_like(like, array[None, None]) for array in (query, key, value))
+        given = (
+            constant_like(like, array[None, None])
+            for array in (query, key, value)
+        )
         seen = outputs_of(attention, *given)[0, 0, :, :k] > 0
         if np.array_equal(seen, np.tri(q, k, offset, dtype=bool)):
             continue
@@ -59,7 +62,9 @@ the last key instead of beginning at the first
             offset and np.array_equal(seen, np.tri(q, k, dtype=bool)),
             f"{sizes}, offset {offset}: {counted}: the offset changes nothing",
         )
-        raise AssertionError(f"{sizes}, offset {offset}: {counted}, or a later query sees others")
+        raise AssertionError(
+            f"{sizes}, offset {offset}: {counted}, or a later query sees others"
+        )
 
 
 @contract()
@@ -89,7 +94,11 @@ positions, or does a choice among equal scores depend on how many there are?
     for length in range(1, x.shape[1]):
         outputs = outputs_of(function, x[:, :length])
         if differ(whole[:, :length], outputs):
-            first = int(np.argwhere(changed_numbers(whole[:, :length], outputs))[:, 1].min())
+            first = int(
+                np.argwhere(changed_numbers(whole[:, :length], outputs))[
+                    :, 1
+                ].min()
+            )
             raise AssertionError(
                 f"output {first} of {length} positions is another when there are {x.shape[1]}: "
                 f"does a sum run over all positions, or does a choice among equal scores depend "

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from companion.arrays import Array
-from companion.conformance._outputs import Function, Numbers, constant_like, fail_if, outputs_of
+from companion.conformance._outputs import (
+    Function,
+    Numbers,
+    constant_like,
+    fail_if,
+    outputs_of,
+)
 from companion.conformance.visibility import influence
 from companion.contracts import contract
 
@@ -29,16 +35,30 @@ def check_heads(attention: Function, *, like: Array) -> None:
     >>> check_heads(scaled_dot_product_attention, like=np.ones(1))
     """
     draw = np.random.default_rng(0)
-    x, other = (constant_like(like, draw.normal(size=(2, 3, 4, WIDTH))) for _ in range(2))
-    seen = influence(lambda x: attention(x, x, x), x, other)  # axis 1 has the heads
-    fail_if(seen.shape != (3, 3), f"3 heads gave {len(seen)}, wanted (b, h, n, d) as came")
-    fail_if(not seen.any(), "no output depends on any input: is the input read at all?")
+    x, other = (
+        constant_like(like, draw.normal(size=(2, 3, 4, WIDTH)))
+        for _ in range(2)
+    )
+    seen = influence(
+        lambda x: attention(x, x, x), x, other
+    )  # axis 1 has the heads
+    fail_if(
+        seen.shape != (3, 3),
+        f"3 heads gave {len(seen)}, wanted (b, h, n, d) as came",
+    )
+    fail_if(
+        not seen.any(),
+        "no output depends on any input: is the input read at all?",
+    )
     for i, j in np.argwhere(seen & ~np.eye(3, dtype=bool)):
         raise AssertionError(
             f"head {i} depends on head {j}: are the axes (b, h, n, d), and is the softmax over "
             f"the keys of one head?"
         )
-    fail_if(not seen.diagonal().all(), "a head does not depend on its own query, key and value")
+    fail_if(
+        not seen.diagonal().all(),
+        "a head does not depend on its own query, key and value",
+    )
 
 
 @contract()
@@ -67,21 +87,35 @@ def check_grouped(attention: Function, *, like: Array) -> None:
 [0, 0, 0, 1, 1, 1]: the key heads are tiled; repeat each one for its consecutive query heads \
 (repeat_interleave in PyTorch, repeat in NumPy)
     """
-    number = np.arange(KEY_HEADS, dtype=np.float64)[:, None, None] * np.ones((1, 2, WIDTH))
-    query, same_key = np.ones((QUERY_HEADS, 1, WIDTH)), np.zeros((KEY_HEADS, 2, WIDTH))
+    number = np.arange(KEY_HEADS, dtype=np.float64)[:, None, None] * np.ones(
+        (1, 2, WIDTH)
+    )
+    query, same_key = (
+        np.ones((QUERY_HEADS, 1, WIDTH)),
+        np.zeros((KEY_HEADS, 2, WIDTH)),
+    )
     _compare("value", _read(attention, query, same_key, number, like))
-    stands_out = np.eye(2)[:, :, None] * np.full((1, 1, WIDTH), 10.0)  # head j: key j
+    stands_out = np.eye(2)[:, :, None] * np.full(
+        (1, 1, WIDTH), 10.0
+    )  # head j: key j
     position = np.arange(2.0)[None, :, None] * np.ones((KEY_HEADS, 1, WIDTH))
     _compare("key", _read(attention, query, stands_out, position, like))
 
 
 def _read(
-    attention: Function, query: Numbers, key: Numbers, value: Numbers, like: Array
+    attention: Function,
+    query: Numbers,
+    key: Numbers,
+    value: Numbers,
+    like: Array,
 ) -> list[int]:
     given = (constant_like(like, array[None]) for array in (query, key, value))
     outputs = outputs_of(attention, *given)
     wanted = (1, QUERY_HEADS, 1, WIDTH)
-    fail_if(outputs.shape != wanted, f"gave the shape {outputs.shape}, wanted {wanted}")
+    fail_if(
+        outputs.shape != wanted,
+        f"gave the shape {outputs.shape}, wanted {wanted}",
+    )
     return [round(head) for head in outputs[0, :, 0, 0].tolist()]
 
 

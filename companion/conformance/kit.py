@@ -10,15 +10,38 @@ from typing import Any, Literal
 import numpy as np
 
 from companion.arrays import namespace
-from companion.conformance._outputs import Flags, constant_like, mask_like, plain_numbers
-from companion.conformance.attention import check_dead_row, check_large_scores, check_scale
+from companion.conformance._outputs import (
+    Flags,
+    constant_like,
+    mask_like,
+    plain_numbers,
+)
+from companion.conformance.attention import (
+    check_dead_row,
+    check_large_scores,
+    check_scale,
+)
 from companion.conformance.caches import check_cached
 from companion.conformance.causality import check_offset, check_prefixes
 from companion.conformance.heads import check_grouped, check_heads
-from companion.conformance.results import check_definition, check_dtype, check_lse, check_weights
+from companion.conformance.results import (
+    check_definition,
+    check_dtype,
+    check_lse,
+    check_weights,
+)
 from companion.conformance.scores import check_bias, check_softcap
-from companion.conformance.sequences import check_alone, check_padding, check_permutation
-from companion.conformance.signature import DTYPES, NotOfferedError, Subject, in_dtype
+from companion.conformance.sequences import (
+    check_alone,
+    check_padding,
+    check_permutation,
+)
+from companion.conformance.signature import (
+    DTYPES,
+    NotOfferedError,
+    Subject,
+    in_dtype,
+)
 from companion.conformance.sinks import check_sinks
 from companion.conformance.visibility import (
     check_causal,
@@ -72,7 +95,11 @@ class Finding:
     def __str__(self) -> str:
         """Say it in a line."""
         told = f"{self.verdict:7} {self.check.name}: {self.says or self.check.asks}"
-        return f"{told} [{self.check.exhibit}]" if self.verdict == "failed" else told
+        return (
+            f"{told} [{self.check.exhibit}]"
+            if self.verdict == "failed"
+            else told
+        )
 
 
 def examine(attention: Subject) -> Iterator[Finding]:
@@ -117,7 +144,9 @@ def _two_inputs(attention: Subject, b: int = 2) -> tuple[Any, Any]:
     draw = np.random.default_rng(0)
     # Short vectors: a weight on the own position near 1 would hide the others.
     x, other = 0.5 * draw.normal(size=(2, b, LENGTH, HEADS, WIDTH))
-    return constant_like(attention.like, x), constant_like(attention.like, other)
+    return constant_like(attention.like, x), constant_like(
+        attention.like, other
+    )
 
 
 def _turned(x: Any) -> Any:
@@ -146,7 +175,9 @@ def _with(attention: Subject, **options: Any) -> Callable[..., Any]:
 
 
 def _scale_argument(attention: Subject) -> None:
-    check_scale(_with(attention, scale=0.3), WIDTH, like=attention.like, scale=0.3)
+    check_scale(
+        _with(attention, scale=0.3), WIDTH, like=attention.like, scale=0.3
+    )
 
 
 def _mask(attention: Subject) -> None:
@@ -164,7 +195,10 @@ def _bias(attention: Subject) -> None:
 
 
 def _both_masks(attention: Subject) -> None:
-    function, (x, other) = _to_itself(attention, is_causal=True), _two_inputs(attention)
+    function, (x, other) = (
+        _to_itself(attention, is_causal=True),
+        _two_inputs(attention),
+    )
     attention.needs("attn_mask")
     allowed: Flags = np.ones((LENGTH, LENGTH), dtype=bool)
     allowed[2:, 1] = False
@@ -172,8 +206,15 @@ def _both_masks(attention: Subject) -> None:
     try:
         function(x, mask)
     except Exception as error:
-        raise NotOfferedError(f"it refuses both at once: {type(error).__name__}") from error
-    check_influence(lambda x: function(x, mask), x, other, allowed & np.tri(LENGTH, dtype=bool))
+        raise NotOfferedError(
+            f"it refuses both at once: {type(error).__name__}"
+        ) from error
+    check_influence(
+        lambda x: function(x, mask),
+        x,
+        other,
+        allowed & np.tri(LENGTH, dtype=bool),
+    )
 
 
 def _padding(attention: Subject) -> None:
@@ -213,7 +254,10 @@ def _offset_argument(attention: Subject) -> None:
 
 
 def _cached(attention: Subject) -> None:
-    whole, (x, _) = _to_itself(attention, is_causal=True), _two_inputs(attention)
+    whole, (x, _) = (
+        _to_itself(attention, is_causal=True),
+        _two_inputs(attention),
+    )
     how = attention.first_of("offset", "attn_mask")
 
     def start() -> Callable[[Any], Any]:
@@ -222,11 +266,20 @@ def _cached(attention: Subject) -> None:
         def step(piece: Any) -> Any:
             offset = sum(earlier.shape[1] for earlier in seen)
             seen.append(piece)
-            query, key = _turned(piece), _turned(namespace(piece).concat(seen, axis=1))
+            query, key = (
+                _turned(piece),
+                _turned(namespace(piece).concat(seen, axis=1)),
+            )
             if how == "offset":
-                return _turned(attention(query, key, key, is_causal=True, offset=offset))
-            mask: Flags = np.tri(query.shape[2], key.shape[2], offset, dtype=bool)
-            return _turned(attention(query, key, key, attn_mask=mask_like(mask, piece)))
+                return _turned(
+                    attention(query, key, key, is_causal=True, offset=offset)
+                )
+            mask: Flags = np.tri(
+                query.shape[2], key.shape[2], offset, dtype=bool
+            )
+            return _turned(
+                attention(query, key, key, attn_mask=mask_like(mask, piece))
+            )
 
         return step
 
@@ -266,7 +319,9 @@ def _dtype(dtype: str) -> Callable[[Subject], None]:
         try:
             attention(row, row, row)
         except Exception as error:
-            raise NotOfferedError(f"it refuses {dtype}: {type(error).__name__}") from error
+            raise NotOfferedError(
+                f"it refuses {dtype}: {type(error).__name__}"
+            ) from error
         check_dtype(attention, like=like)
 
     return run

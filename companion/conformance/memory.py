@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from companion.arrays import Array
-from companion.conformance._outputs import Function, constant_like, fail_if, outputs_of
+from companion.conformance._outputs import (
+    Function,
+    constant_like,
+    fail_if,
+    outputs_of,
+)
 from companion.contracts import contract
 
 OLD, NEW, DECAY = 10.0, 2.0, 0.5
@@ -36,17 +41,31 @@ def check_delta_rule(recurrence: Function, *, like: Array) -> None:
     key = np.array([[0.6, 0.8], [0.6, 0.8]])
     rows = key, key, np.array([[OLD], [NEW]]), np.full(2, DECAY), np.ones(2)
     read = outputs_of(recurrence, *(constant_like(like, row) for row in rows))
-    fail_if(read.shape != (2, 1), f"gave the shape {read.shape}, wanted (n, v), (2, 1)")
+    fail_if(
+        read.shape != (2, 1),
+        f"gave the shape {read.shape}, wanted (n, v), (2, 1)",
+    )
     last = float(read[1, 0])
     if abs(last - NEW) < 1e-4 and abs(read[0, 0] - OLD) < 1e-4:
         return
     told = f"after {OLD:g} and then {NEW:g} were written under one key, {last:.4g} is read"
     for mistake, hint in (
-        (NEW - (1 - DECAY) * OLD, "the value is compared with the state before it has forgotten"),
-        (DECAY * NEW, "the state forgets after it has written, the new value included"),
-        (NEW + DECAY * OLD, "the new value is added to what is left: nothing is compared"),
+        (
+            NEW - (1 - DECAY) * OLD,
+            "the value is compared with the state before it has forgotten",
+        ),
+        (
+            DECAY * NEW,
+            "the state forgets after it has written, the new value included",
+        ),
+        (
+            NEW + DECAY * OLD,
+            "the new value is added to what is left: nothing is compared",
+        ),
         (NEW + OLD, "the state neither forgets nor compares"),
     ):
         fail_if(abs(last - mistake) < 1e-4, f"{told}, wanted {NEW:g}: {hint}")
     fail_if(abs(last - NEW) > 1e-4, f"{told}, wanted {NEW:g}")
-    raise AssertionError(f"{read[0, 0]:.4g} is read after {OLD:g} was written into an empty state")
+    raise AssertionError(
+        f"{read[0, 0]:.4g} is read after {OLD:g} was written into an empty state"
+    )

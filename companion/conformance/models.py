@@ -44,9 +44,13 @@ def norm_order(block: Function, x: Any) -> Literal["pre", "post", "neither"]:
     small, large = steady_outputs(block, x), outputs_of(block, LARGE * x)
     added = large - plain_numbers(LARGE * x)
     added_to_larger = outputs_of(block, LARGER * x) - plain_numbers(LARGER * x)
-    if np.abs(added - added_to_larger).max() <= 0.02 * max(1.0, np.abs(added).max()):
+    if np.abs(added - added_to_larger).max() <= 0.02 * max(
+        1.0, np.abs(added).max()
+    ):
         return "pre"
-    return "post" if np.abs(large).max() <= 3 * np.abs(small).max() else "neither"
+    return (
+        "post" if np.abs(large).max() <= 3 * np.abs(small).max() else "neither"
+    )
 
 
 @contract()
@@ -66,9 +70,16 @@ def check_norm_order(block: Function, x: Any, order: Order) -> None:
     Traceback (most recent call last):
     AssertionError: the code is x + f(norm(x)), the text says norm(x + f(x))
     """
-    formulas = {"pre": "x + f(norm(x))", "post": "norm(x + f(x))", "neither": "neither order"}
+    formulas = {
+        "pre": "x + f(norm(x))",
+        "post": "norm(x + f(x))",
+        "neither": "neither order",
+    }
     actual = norm_order(block, x)
-    fail_if(actual != order, f"the code is {formulas[actual]}, the text says {formulas[order]}")
+    fail_if(
+        actual != order,
+        f"the code is {formulas[actual]}, the text says {formulas[order]}",
+    )
 
 
 @contract()

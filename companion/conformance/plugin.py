@@ -22,7 +22,9 @@ NAME = "attention"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
-    group = parser.getgroup(NAME, "checks for an attention function (attention-companion)")
+    group = parser.getgroup(
+        NAME, "checks for an attention function (attention-companion)"
+    )
     group.addoption(
         "--attention",
         metavar="MODULE:FUNCTION",
@@ -55,13 +57,17 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args.clear()
-    config.pluginmanager.register(_Kit(_found(given, config), given), "attention-kit")
+    config.pluginmanager.register(
+        _Kit(_found(given, config), given), "attention-kit"
+    )
 
 
 def _found(given: str, config: pytest.Config) -> Any:
     module, _, path = given.partition(":")
     if not module or not path:
-        raise pytest.UsageError(f"--attention: got {given!r}, wanted MODULE:FUNCTION")
+        raise pytest.UsageError(
+            f"--attention: got {given!r}, wanted MODULE:FUNCTION"
+        )
     sys.path.insert(0, str(config.invocation_params.dir))
     try:
         found: Any = import_module(module)
@@ -70,7 +76,9 @@ def _found(given: str, config: pytest.Config) -> Any:
     except (ImportError, AttributeError) as error:
         raise pytest.UsageError(f"--attention {given}: {error}") from error
     if not callable(found):
-        raise pytest.UsageError(f"--attention {given}: got a {type(found).__name__}")
+        raise pytest.UsageError(
+            f"--attention {given}: got a {type(found).__name__}"
+        )
     return found
 
 
@@ -87,14 +95,20 @@ class _Kit:
         """Collect the checks after everything else."""
         report = yield
         if isinstance(collector, pytest.Session) and report.passed:
-            checks: Any = _Checks.from_parent(collector, name=NAME, nodeid=NAME)
+            checks: Any = _Checks.from_parent(
+                collector, name=NAME, nodeid=NAME
+            )
             checks.kit = self
             report.result.append(checks)
         return report
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> None:
         """Say in a line each what was found, and what was not offered."""
-        from companion.conformance.kit import KIT  # the workers of a run in parallel had it, too
+        from companion.conformance.kit import (
+            KIT,
+        )  # the workers of a run in parallel had it, too
 
         asked = {f"{NAME}::{check.name}": check for check in KIT}
         terminalreporter.section(f"attention: {self.given}")
@@ -144,7 +158,9 @@ class _Item(pytest.Item):
         except NotOfferedError as reason:
             pytest.skip(str(reason))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> Any:
         """Return what was found, and where the book shows it; of an error its traceback, too."""
         from companion.conformance.kit import stopped
 

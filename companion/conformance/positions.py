@@ -35,9 +35,14 @@ every pair rotated by one angle, and queries and keys in the same layout?
     """
     positions = np.arange(5)
     before = outputs_of(scores, positions, positions)
-    fail_if(before.shape != (5, 5), f"scores: got shape {before.shape}, wanted (q, k), (5, 5)")
     fail_if(
-        not changed_numbers(before, outputs_of(scores, positions + 3, positions)).any(),
+        before.shape != (5, 5),
+        f"scores: got shape {before.shape}, wanted (q, k), (5, 5)",
+    )
+    fail_if(
+        not changed_numbers(
+            before, outputs_of(scores, positions + 3, positions)
+        ).any(),
         "other distances give the same scores: are the positions used at all?",
     )
     for move in MOVES:

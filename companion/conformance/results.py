@@ -45,13 +45,17 @@ def check_definition(attention: Function, *, like: Array) -> None:
     wanted = powers / powers.sum(-1, keepdims=True) @ value
     if not differ(wanted, outputs):
         return
-    fail_if(outputs.shape != wanted.shape, f"gave the shape {outputs.shape}, wanted {wanted.shape}")
+    fail_if(
+        outputs.shape != wanted.shape,
+        f"gave the shape {outputs.shape}, wanted {wanted.shape}",
+    )
     fail_if(
         not differ(powers / powers.sum(-2, keepdims=True) @ value, outputs),
         "the softmax runs over the queries: the weights of a query sum to 1 over the keys",
     )
     fail_if(
-        not differ(powers @ value, outputs), "the weights of a query are not divided by their sum"
+        not differ(powers @ value, outputs),
+        "the weights of a query are not divided by their sum",
     )
     ones = constant_like(like, np.ones_like(value))
     given = (constant_like(like, array) for array in (query, key))
@@ -124,20 +128,35 @@ def check_lse(attention: Function, *, like: Array) -> None:
     """
     query, key, value = _drawn()
     _, lse = _pair(attention, like, query, key, value)
-    scale = measured_scale(lambda *given: attention(*given)[0], D, H, like=like)
+    scale = measured_scale(
+        lambda *given: attention(*given)[0], D, H, like=like
+    )
     scores = _scores(query, key, scale)
     wanted = np.log(np.exp(scores).sum(-1))
     if not differ(wanted, lse):
         return
-    fail_if(lse.shape != wanted.shape, f"lse: gave the shape {lse.shape}, wanted {wanted.shape}")
+    fail_if(
+        lse.shape != wanted.shape,
+        f"lse: gave the shape {lse.shape}, wanted {wanted.shape}",
+    )
     for mistake, hint in (
         (wanted / math.log(2), "it is in base 2: multiply by log(2)"),
-        (wanted - scores.max(-1), "the largest score was subtracted and not added again"),
+        (
+            wanted - scores.max(-1),
+            "the largest score was subtracted and not added again",
+        ),
         (np.exp(wanted), "it is the sum, wanted its logarithm"),
-        (np.log(np.exp(scores / scale).sum(-1)), "it is of products that are not scaled"),
+        (
+            np.log(np.exp(scores / scale).sum(-1)),
+            "it is of products that are not scaled",
+        ),
     ):
-        fail_if(not differ(mistake, lse), f"the log-sum-exp is another: {hint}")
-    raise AssertionError(f"the log-sum-exp differs by up to {np.abs(wanted - lse).max():.3g}")
+        fail_if(
+            not differ(mistake, lse), f"the log-sum-exp is another: {hint}"
+        )
+    raise AssertionError(
+        f"the log-sum-exp differs by up to {np.abs(wanted - lse).max():.3g}"
+    )
 
 
 @contract()
@@ -169,7 +188,9 @@ def check_dtype(attention: Function, *, like: Array) -> None:
         output.dtype != like.dtype,
         f"gave {output.dtype} for {like.dtype}: cast the result to the dtype that came",
     )
-    wanted = plain_numbers(given[2]).mean(axis=-2)  # of the values as this dtype holds them
+    wanted = plain_numbers(given[2]).mean(
+        axis=-2
+    )  # of the values as this dtype holds them
     error = float(np.abs(plain_numbers(output)[0, 0] - wanted[0, 0]).max())
     rounding, bits = float(xp.finfo(like.dtype).eps), xp.finfo(like.dtype).bits
     fail_if(
@@ -189,7 +210,9 @@ def _drawn() -> tuple[Numbers, Numbers, Numbers]:
     return query, key, value
 
 
-def _scores(query: Numbers, key: Numbers, scale: float = 1 / math.sqrt(D)) -> Numbers:
+def _scores(
+    query: Numbers, key: Numbers, scale: float = 1 / math.sqrt(D)
+) -> Numbers:
     scores = np.zeros((B, H, Q, K))
     for place in np.ndindex(scores.shape):
         *head, i, j = place
@@ -197,10 +220,15 @@ def _scores(query: Numbers, key: Numbers, scale: float = 1 / math.sqrt(D)) -> Nu
     return scores
 
 
-def _pair(attention: Function, like: Array, *rows: Numbers) -> tuple[Numbers, Numbers]:
+def _pair(
+    attention: Function, like: Array, *rows: Numbers
+) -> tuple[Numbers, Numbers]:
     results = attention(*(constant_like(like, row) for row in rows))
     wanted = "wanted the output and one array more"
-    fail_if(not isinstance(results, tuple | list), f"gave a {type(results).__name__}, {wanted}")
+    fail_if(
+        not isinstance(results, tuple | list),
+        f"gave a {type(results).__name__}, {wanted}",
+    )
     fail_if(len(results) != 2, f"gave {len(results)} results, {wanted}")
     output, beside = (plain_numbers(result) for result in results)
     return output, beside

@@ -57,9 +57,14 @@ def check_softcap(attention: Function, *, like: Array) -> None:
     if math.isclose(actual, wanted, rel_tol=1e-2):
         return
     told = f"a scaled product of {scaled:.3g} becomes a score of {actual:.3g}, wanted {wanted:.3g}"
-    fail_if(math.isclose(actual, scaled, rel_tol=1e-2), f"{told}: the bound changes nothing")
     fail_if(
-        math.isclose(actual, scale * CAP * math.tanh(PRODUCT / CAP), rel_tol=1e-2),
+        math.isclose(actual, scaled, rel_tol=1e-2),
+        f"{told}: the bound changes nothing",
+    )
+    fail_if(
+        math.isclose(
+            actual, scale * CAP * math.tanh(PRODUCT / CAP), rel_tol=1e-2
+        ),
         f"{told}: the bound comes before the scale; scale the products, then bound them",
     )
     raise AssertionError(f"{told}, cap * tanh(scaled product / cap)")
@@ -68,7 +73,11 @@ def check_softcap(attention: Function, *, like: Array) -> None:
 def _two_weights(attention: Function, product: float, like: Array) -> Numbers:
     """Return the weights of two causal queries on two keys, whose products are given and 0."""
     one = np.eye(1, WIDTH)
-    rows = np.concatenate([one, one]), np.concatenate([product * one, 0 * one]), np.eye(2, WIDTH)
+    rows = (
+        np.concatenate([one, one]),
+        np.concatenate([product * one, 0 * one]),
+        np.eye(2, WIDTH),
+    )
     given = (constant_like(like, row[None, None]) for row in rows)
     return np.asarray(outputs_of(attention, *given, CAP)[0, 0, :, :2])
 
@@ -91,19 +100,27 @@ def check_bias(attention: Function, *, like: Array) -> None:
     bias = np.array([[0.0, math.log(3.0)], [0.0, -math.inf]])
     rows = np.zeros((2, WIDTH)), np.ones((2, WIDTH)), np.eye(2, WIDTH)
     given = [constant_like(like, row[None, None]) for row in rows]
-    weights = outputs_of(attention, *given, constant_like(like, bias))[0, 0, :, :2]
+    weights = outputs_of(attention, *given, constant_like(like, bias))[
+        0, 0, :, :2
+    ]
     wanted = np.array([[0.25, 0.75], [1.0, 0.0]])
     if np.allclose(weights, wanted, atol=1e-4):
         return
     got = weights[0].round(3).tolist()
     told = f"two equal scores and a mask of [0, log 3] give the weights {got}"
-    fail_if(np.allclose(weights[0], 0.5), f"{told}: the mask changes nothing, or is multiplied")
     fail_if(
-        np.allclose(weights[0], [0.0, 1.0], atol=1e-4) or np.allclose(weights[0], [1.0, 0.0]),
+        np.allclose(weights[0], 0.5),
+        f"{told}: the mask changes nothing, or is multiplied",
+    )
+    fail_if(
+        np.allclose(weights[0], [0.0, 1.0], atol=1e-4)
+        or np.allclose(weights[0], [1.0, 0.0]),
         f"{told}: a mask of floating numbers is read as a mask of booleans",
     )
     fail_if(
         np.allclose(weights[0], wanted[0], atol=1e-4),
         f"-inf in the mask gives the weights {weights[1].round(3).tolist()}, wanted [1, 0]",
     )
-    raise AssertionError(f"{told}, wanted [0.25, 0.75]: the mask is added to the scores as it is")
+    raise AssertionError(
+        f"{told}, wanted [0.25, 0.75]: the mask is added to the scores as it is"
+    )

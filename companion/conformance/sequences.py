@@ -50,7 +50,12 @@ batch for every part, or does a norm run over it?
 
 @contract()
 def check_padding(
-    function: Function, x: Array, lengths: Array, other: Array, *, per_place: bool = True
+    function: Function,
+    x: Array,
+    lengths: Array,
+    other: Array,
+    *,
+    per_place: bool = True,
 ) -> None:
     """Check that padding changes nothing: neither what stands in it, nor that it is there.
 
@@ -77,7 +82,9 @@ def check_padding(
     check_positions(2, x, other)
     real, n = [int(length) for length in lengths], x.shape[1]  # type: ignore[attr-defined]
     if all(length >= n for length in real):
-        raise ValueError(f"lengths: got {real}, wanted some below {n}: no padding to try")
+        raise ValueError(
+            f"lengths: got {real}, wanted some below {n}: no padding to try"
+        )
 
     def result(x: Array, its_length: Array) -> Numbers:
         outputs = steady_outputs(function, x, its_length)
@@ -86,7 +93,9 @@ def check_padding(
     for row in range(x.shape[0]):
         one, its_length = x[row : row + 1], lengths[row : row + 1]
         length, padded = int(its_length[0]), result(one, its_length)
-        other_padding = with_positions(one, other[row : row + 1], length, x.shape[1])
+        other_padding = with_positions(
+            one, other[row : row + 1], length, x.shape[1]
+        )
         fail_if(
             differ(padded, result(other_padding, its_length)),
             f"what stands in the padding of sequence {row} changes its output: a mask is missing",
@@ -122,8 +131,13 @@ heads across tokens, or positions or a causal mask are on
     """
     check_positions(3, x)
     before, xp = steady_outputs(function, x), namespace(x)
-    order = [*range(1, x.shape[1]), 0]  # all positions move, and no pair keeps its distance
-    moved = outputs_of(function, xp.stack([x[:, position] for position in order], axis=1))
+    order = [
+        *range(1, x.shape[1]),
+        0,
+    ]  # all positions move, and no pair keeps its distance
+    moved = outputs_of(
+        function, xp.stack([x[:, position] for position in order], axis=1)
+    )
     fail_if(
         differ(before[:, order], moved),
         "tokens in another order give other outputs: a view without a transpose cuts heads "

@@ -12,7 +12,9 @@ from typing import Any
 from companion.arrays import namespace
 from companion.contracts import contract
 
-TORCH_KEYWORDS = frozenset({"attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa"})
+TORCH_KEYWORDS = frozenset(
+    {"attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa"}
+)
 """What a function without a signature is taken to offer: PyTorch's own is written in C++."""
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -36,7 +38,9 @@ class Subject:
     offers: frozenset[str]
     like: Any
 
-    def __call__(self, query: Any, key: Any, value: Any, **options: Any) -> Any:
+    def __call__(
+        self, query: Any, key: Any, value: Any, **options: Any
+    ) -> Any:
         """Call the function.
 
         Raises:
@@ -94,10 +98,16 @@ def subject(
     if arrays not in ("numpy", "torch"):
         raise ValueError(f"arrays: got {arrays!r}, wanted 'numpy' or 'torch'")
     if dtype not in ("float32", "float64"):
-        raise ValueError(f"dtype: got {dtype!r}, wanted 'float32' or 'float64'")
+        raise ValueError(
+            f"dtype: got {dtype!r}, wanted 'float32' or 'float64'"
+        )
     library = import_module(arrays)
     on = {"device": device} if arrays == "torch" else {}
-    return Subject(function, offers(function), library.ones(1, dtype=getattr(library, dtype), **on))
+    return Subject(
+        function,
+        offers(function),
+        library.ones(1, dtype=getattr(library, dtype), **on),
+    )
 
 
 def offers(function: Callable[..., Any]) -> frozenset[str]:
@@ -110,8 +120,15 @@ def offers(function: Callable[..., Any]) -> frozenset[str]:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError:
         return TORCH_KEYWORDS
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return frozenset(parameter.name for parameter in parameters[3:] if parameter.kind in named)
+    named = (
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    )
+    return frozenset(
+        parameter.name
+        for parameter in parameters[3:]
+        if parameter.kind in named
+    )
 
 
 def in_dtype(like: Any, dtype: str) -> Any:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from companion.arrays import Array
-from companion.conformance._outputs import Function, Numbers, constant_like, fail_if, outputs_of
+from companion.conformance._outputs import (
+    Function,
+    Numbers,
+    constant_like,
+    fail_if,
+    outputs_of,
+)
 from companion.conformance.attention import measured_scale
 from companion.contracts import contract
 
@@ -44,14 +50,21 @@ sinks of 0 and long rows would hardly see it)
 
 def _row_sums(attention: Function, product: float, like: Array) -> Numbers:
     heads = np.ones((1, len(SINKS), 1, 1))
-    rows = np.eye(1, WIDTH), product * np.eye(1, WIDTH) * np.ones((KEYS, 1)), np.ones((KEYS, WIDTH))
+    rows = (
+        np.eye(1, WIDTH),
+        product * np.eye(1, WIDTH) * np.ones((KEYS, 1)),
+        np.ones((KEYS, WIDTH)),
+    )
     given = [constant_like(like, heads * row) for row in rows]
     outputs = outputs_of(attention, *given, constant_like(like, SINKS))
     return np.asarray(outputs[0, :, 0, 0])
 
 
 def _compare(sums: Numbers, score: float, scale: float) -> None:
-    lse, unshifted = score + np.log(KEYS), np.log(KEYS)  # as if the largest score were 0
+    lse, unshifted = (
+        score + np.log(KEYS),
+        np.log(KEYS),
+    )  # as if the largest score were 0
 
     def share(sinks: Numbers, lse: float = lse) -> Numbers:
         return np.asarray(1 / (1 + np.exp(sinks - lse)))  # sigmoid(lse - sink)
@@ -70,19 +83,26 @@ def _compare(sums: Numbers, score: float, scale: float) -> None:
         f"{told}: all sinks count as a logit of 0, a term of 1 in the denominator",
     )
     fail_if(
-        score and any(_close(sums, share(sinks, unshifted)) for sinks in (SINKS, 0 * SINKS)),
+        score
+        and any(
+            _close(sums, share(sinks, unshifted))
+            for sinks in (SINKS, 0 * SINKS)
+        ),
         f"{told}, wanted {wanted.round(4).tolist()}: the largest score was subtracted from the "
         f"scores but not from the sink; its term is exp(sink - maximum)",
     )
     fail_if(
-        _close(sums, share(SINKS[::-1])) or _close(sums, share(SINKS[:1] + 0 * SINKS)),
+        _close(sums, share(SINKS[::-1]))
+        or _close(sums, share(SINKS[:1] + 0 * SINKS)),
         f"{told}: a head has the sink of another head: is the axis that of the heads?",
     )
     fail_if(
         _close(sums, share(SINKS * scale)),
         f"{told}: the sinks are scaled like products; a sink is a logit already",
     )
-    raise AssertionError(f"{told}, wanted sigmoid(lse - sink), {wanted.round(4).tolist()}")
+    raise AssertionError(
+        f"{told}, wanted sigmoid(lse - sink), {wanted.round(4).tolist()}"
+    )
 
 
 def _close(sums: Numbers, wanted: Numbers) -> bool:

@@ -47,7 +47,10 @@ def check_bleu(bleu: Callable[[Sentences, Sentences], float]) -> None:
         "clip the counts",
     })  # fmt: skip
     both = [words[:6], words], [words[:16], words[:10]]
-    each = [_precision([h], [r]) * _penalty([h], [r]) for h, r in zip(*both, strict=True)]
+    each = [
+        _precision([h], [r]) * _penalty([h], [r])
+        for h, r in zip(*both, strict=True)
+    ]
     _expect(bleu, *both, wanted=_precision(*both) * _penalty(*both), wrong={
         sum(each) / 2: "a mean over sentences is not BLEU: add counts and lengths up first",
     })  # fmt: skip
@@ -94,7 +97,9 @@ def _expect(
     )
 
 
-def _precision(hypotheses: Sentences, references: Sentences, *, clipped: bool = True) -> float:
+def _precision(
+    hypotheses: Sentences, references: Sentences, *, clipped: bool = True
+) -> float:
     """Return the geometric mean of the precisions of 1- to 4-grams, in percent."""
     logs = []
     for n in range(1, 5):
@@ -102,7 +107,11 @@ def _precision(hypotheses: Sentences, references: Sentences, *, clipped: bool = 
         for hypothesis, reference in zip(hypotheses, references, strict=True):
             has, wants = _ngrams(hypothesis, n), _ngrams(reference, n)
             total += has.total()
-            kept = has & wants if clipped else Counter({g: c for g, c in has.items() if g in wants})
+            kept = (
+                has & wants
+                if clipped
+                else Counter({g: c for g, c in has.items() if g in wants})
+            )
             right += kept.total()
         logs.append(math.log(right / total))
     return 100 * math.exp(sum(logs) / 4)

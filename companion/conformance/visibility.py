@@ -56,7 +56,9 @@ def influence(function: Function, x: Array, other: Array) -> Flags:
 
 
 @contract()
-def check_influence(function: Function, x: Array, other: Array, allowed: Any) -> None:
+def check_influence(
+    function: Function, x: Array, other: Array, allowed: Any
+) -> None:
     """Check that outputs depend on exactly the positions that they may depend on.
 
     Args:
@@ -75,9 +77,14 @@ def check_influence(function: Function, x: Array, other: Array, allowed: Any) ->
     Traceback (most recent call last):
     AssertionError: output 0 depends on position 1, which it must not (3 such pairs)
     """
-    seen, wanted = influence(function, x, other), np.asarray(allowed, dtype=bool)
+    seen, wanted = (
+        influence(function, x, other),
+        np.asarray(allowed, dtype=bool),
+    )
     if wanted.shape != seen.shape:
-        raise ValueError(f"allowed: got shape {wanted.shape}, wanted {seen.shape}")
+        raise ValueError(
+            f"allowed: got shape {wanted.shape}, wanted {seen.shape}"
+        )
     _compare(seen, wanted)
 
 
@@ -112,7 +119,10 @@ def check_causal(function: Function, x: Array, other: Array) -> None:
     fail_if(not seen.any(), _NOTHING_READ)
     if not leaks.any():
         return
-    fail_if(seen.all(), "every output depends on every position: the causal mask is missing")
+    fail_if(
+        seen.all(),
+        "every output depends on every position: the causal mask is missing",
+    )
     fail_if(
         not (seen & np.tri(n, k=-1, dtype=bool)).any(),
         "outputs depend on later positions and on no earlier one: the mask is upside down",
@@ -188,7 +198,10 @@ def check_mask(function: Function, x: Array, other: Array) -> None:
             np.array_equal(seen | own, ~mask | own),
             "the mask is read upside down: here True means must not attend; hand over ~mask",
         )
-        fail_if(seen.all(), "the mask changes nothing: every output depends on every position")
+        fail_if(
+            seen.all(),
+            "the mask changes nothing: every output depends on every position",
+        )
         _compare(seen | own, mask)
 
 
@@ -203,14 +216,21 @@ def _compare(seen: Flags, wanted: Flags) -> None:
         np.array_equal(seen, ~wanted),
         "outputs depend on exactly the positions that are forbidden: upside down",
     )
-    _fail_at(seen & ~wanted, "output {} depends on position {}, which it must not")
-    _fail_at(wanted & ~seen, "output {} does not depend on position {}, which it may read")
+    _fail_at(
+        seen & ~wanted, "output {} depends on position {}, which it must not"
+    )
+    _fail_at(
+        wanted & ~seen,
+        "output {} does not depend on position {}, which it may read",
+    )
 
 
 def _fail_at(mistakes: Flags, hint: str) -> None:
     """Name the first mistaken pair of an output and a position, if there is one."""
     for i, j in np.argwhere(mistakes):
-        raise AssertionError(f"{hint.format(i, j)} ({mistakes.sum()} such pairs)")
+        raise AssertionError(
+            f"{hint.format(i, j)} ({mistakes.sum()} such pairs)"
+        )
 
 
 def _band(n: int, size: int) -> Flags:

@@ -6,9 +6,23 @@ and in bytes no more than tensors.
 """
 
 import companion.needs_torch  # noqa: F401
-from companion.cost.counters import LiveBytes, measure_flops, measure_saved_bytes
-from companion.cost.decoders import TokenCost, layer_weights, outer_weights, token_cost
-from companion.cost.growth import PowerLaw, crossover_length, fit_exponent, t_quantile
+from companion.cost.counters import (
+    LiveBytes,
+    measure_flops,
+    measure_saved_bytes,
+)
+from companion.cost.decoders import (
+    TokenCost,
+    layer_weights,
+    outer_weights,
+    token_cost,
+)
+from companion.cost.growth import (
+    PowerLaw,
+    crossover_length,
+    fit_exponent,
+    t_quantile,
+)
 from companion.cost.layers import (
     AttentionFlops,
     additive_flops,
@@ -19,9 +33,19 @@ from companion.cost.layers import (
     multi_head_flops,
     recurrent_flops,
 )
-from companion.cost.pairs import TiledFlops, band_pairs, tiled_flops, tiled_pairs
+from companion.cost.pairs import (
+    TiledFlops,
+    band_pairs,
+    tiled_flops,
+    tiled_pairs,
+)
 from companion.cost.resident import peak_resident_bytes, resident_bytes
-from companion.cost.roofline import Roofline, StepCost, measure_roofline, step_cost
+from companion.cost.roofline import (
+    Roofline,
+    StepCost,
+    measure_roofline,
+    step_cost,
+)
 from companion.cost.size import (
     array_bytes,
     feed_forward_saved_bytes,
@@ -29,7 +53,11 @@ from companion.cost.size import (
     multi_head_saved_bytes,
 )
 from companion.cost.timing import cpu_seconds
-from companion.cost.training import TrainingBytes, training_bytes, training_flops
+from companion.cost.training import (
+    TrainingBytes,
+    training_bytes,
+    training_flops,
+)
 from companion.cost.transformer import count_flops, count_parameters
 
 __all__ = [

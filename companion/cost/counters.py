@@ -77,10 +77,16 @@ class LiveBytes(TorchDispatchMode):
         self._sizes: dict[int, int] = {}
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Any = None,
     ) -> Any:
         """Run an operation, and count what it made."""
-        lifted = func is torch.ops.aten.lift_fresh.default  # what torch.tensor has just made
+        lifted = (
+            func is torch.ops.aten.lift_fresh.default
+        )  # what torch.tensor has just made
         given = () if lifted else _tensors((args, kwargs))
         known = {_storage(tensor)._cdata for tensor in given}
         made = func(*args, **(kwargs or {}))
@@ -102,7 +108,9 @@ class LiveBytes(TorchDispatchMode):
         self.live -= self._sizes.pop(key)
 
 
-def measure_saved_bytes(call: Callable[[], object], module: nn.Module | None = None) -> int:
+def measure_saved_bytes(
+    call: Callable[[], object], module: nn.Module | None = None
+) -> int:
     """Return the bytes that a forward pass keeps for its backward pass.
 
     A storage counts a single time, however many operations save it.
@@ -115,23 +123,39 @@ def measure_saved_bytes(call: Callable[[], object], module: nn.Module | None = N
     >>> measure_saved_bytes(lambda: x.exp()), measure_saved_bytes(lambda: x + 1)
     (140, 0)
     """
-    own = set() if module is None else {_storage(p)._cdata for p in module.parameters()}
-    packed: list[weakref.ref[Tensor]] = []  # a reference dies when the graph lets go of its tensor
+    own = (
+        set()
+        if module is None
+        else {_storage(p)._cdata for p in module.parameters()}
+    )
+    packed: list[
+        weakref.ref[Tensor]
+    ] = []  # a reference dies when the graph lets go of its tensor
 
     def pack(tensor: Tensor) -> Tensor:
-        saved = tensor.data  # a tensor with its history would hold the graph itself
+        saved = (
+            tensor.data
+        )  # a tensor with its history would hold the graph itself
         packed.append(weakref.ref(saved))
         return saved
 
     with saved_tensors_hooks(pack, lambda saved: saved):
-        result = call()  # held: what nobody can call backward on any more is not kept
-    saved = (tensor for reference in packed if (tensor := reference()) is not None)
+        result = (
+            call()
+        )  # held: what nobody can call backward on any more is not kept
+    saved = (
+        tensor for reference in packed if (tensor := reference()) is not None
+    )
     kept = {storage._cdata: storage for storage in map(_storage, saved)}
     del result
-    return sum(storage.nbytes() for key, storage in kept.items() if key not in own)
+    return sum(
+        storage.nbytes() for key, storage in kept.items() if key not in own
+    )
 
 
-def _attention(query: Shape, key: Shape, value: Shape, *_: object, **__: object) -> int:
+def _attention(
+    query: Shape, key: Shape, value: Shape, *_: object, **__: object
+) -> int:
     return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
 
 
@@ -143,7 +167,9 @@ def _product(left: Shape, right: Shape, *_: object, **__: object) -> int:
     return 2 * prod(left) * prod(right[-1:] if len(right) > 1 else ())
 
 
-def _sum_and_product(_: Shape, left: Shape, right: Shape, *__: object, **___: object) -> int:
+def _sum_and_product(
+    _: Shape, left: Shape, right: Shape, *__: object, **___: object
+) -> int:
     return _product(left, right)
 
 

@@ -49,9 +49,15 @@ def token_cost(
     >>> token_cost(ModelSpec(vocab_size=11, embed_dim=16, layers=(layer,)), length=9)
     TokenCost(weights=2864, operations=7008, reading=1280, bytes=576)
     """
-    weights = sum(layer_weights(spec.embed_dim, layer) for layer in spec.layers)
+    weights = sum(
+        layer_weights(spec.embed_dim, layer) for layer in spec.layers
+    )
     weights += outer_weights(spec)
-    reading = sum(part.read_operations(length) for layer in spec.layers for part in layer.reads())
+    reading = sum(
+        part.read_operations(length)
+        for layer in spec.layers
+        for part in layer.reads()
+    )
     kept = spec.state_bytes(length, batch_size, itemsize)
     return TokenCost(weights, 2 * weights + reading, reading, kept)
 
@@ -63,7 +69,11 @@ def outer_weights(spec: ModelSpec) -> int:
     residual streams where there are several.
     """
     streams = 0 if spec.streams is None else spec.streams.count**2
-    inputs = sum(layer.token_input.dim for layer in spec.layers if layer.token_input is not None)
+    inputs = sum(
+        layer.token_input.dim
+        for layer in spec.layers
+        if layer.token_input is not None
+    )
     return (spec.vocab_size + inputs + streams) * spec.embed_dim
 
 

@@ -30,7 +30,10 @@ class PowerLaw(NamedTuple):
 
 @contract(confidence="> 0 and < 1")
 def fit_exponent(
-    lengths: Sequence[float], values: Sequence[float], *, confidence: float = 0.95
+    lengths: Sequence[float],
+    values: Sequence[float],
+    *,
+    confidence: float = 0.95,
 ) -> PowerLaw:
     """Fit a power law by least squares of the logarithms, with a t-interval of its exponent.
 
@@ -51,20 +54,33 @@ def fit_exponent(
     (2.0, 2.0, 2.0, 3.0)
     """
     if len(lengths) != len(values):
-        raise ValueError(f"values: got {len(values)}, wanted {len(lengths)}, one a length")
+        raise ValueError(
+            f"values: got {len(values)}, wanted {len(lengths)}, one a length"
+        )
     for name, numbers in (("lengths", lengths), ("values", values)):
         if not all(0 < number < math.inf for number in numbers):
-            raise ValueError(f"{name}: got {list(numbers)}, wanted finite numbers above 0")
+            raise ValueError(
+                f"{name}: got {list(numbers)}, wanted finite numbers above 0"
+            )
     if len(set(lengths)) < 2:
-        raise ValueError(f"lengths: got {list(lengths)}, wanted at least two that differ")
+        raise ValueError(
+            f"lengths: got {list(lengths)}, wanted at least two that differ"
+        )
 
-    x, y = [math.log(length) for length in lengths], [math.log(value) for value in values]
+    x, y = (
+        [math.log(length) for length in lengths],
+        [math.log(value) for value in values],
+    )
     slope, start = linear_regression(x, y)
     freedom, half = len(x) - 2, math.inf
     if freedom:
-        strays = math.fsum((b - start - slope * a) ** 2 for a, b in zip(x, y, strict=True))
+        strays = math.fsum(
+            (b - start - slope * a) ** 2 for a, b in zip(x, y, strict=True)
+        )
         spread = len(x) * pvariance(x)
-        half = t_quantile(freedom, confidence) * math.sqrt(strays / freedom / spread)
+        half = t_quantile(freedom, confidence) * math.sqrt(
+            strays / freedom / spread
+        )
     return PowerLaw(slope, slope - half, slope + half, math.exp(start))
 
 
@@ -79,13 +95,17 @@ def t_quantile(freedom: int, confidence: float) -> float:
     >>> round(t_quantile(4, 0.95), 3)
     2.776
     """
-    from scipy.stats import t  # takes half a second to load, and few callers of this room ask
+    from scipy.stats import (
+        t,
+    )  # takes half a second to load, and few callers of this room ask
 
     return float(t.ppf((1 + confidence) / 2, freedom))
 
 
 @contract()
-def crossover_length(config: TransformerConfig, *, with_projections: bool = True) -> int:
+def crossover_length(
+    config: TransformerConfig, *, with_projections: bool = True
+) -> int:
     """Return the length from which self-attention takes as many operations as feed-forward.
 
     Both have products with weights, which grow with the length; attention has scores and sums of

@@ -16,7 +16,9 @@ from companion.layers.luong import Score
 Cell = Literal["gru", "lstm"]
 
 _GATES = {"gru": 3, "lstm": 4}
-LENGTHS: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "batch_size"), ">= 1")
+LENGTHS: dict[str, Any] = dict.fromkeys(
+    ("q_len", "k_len", "batch_size"), ">= 1"
+)
 HEADS: dict[str, Any] = dict.fromkeys(
     ("embed_dim", "num_heads", "num_kv_heads", "head_dim"), ">= 1"
 )
@@ -53,7 +55,14 @@ def matmul_flops(rows: int, inner: int, columns: int) -> int:
     return 2 * rows * inner * columns
 
 
-@contract(key_dim=">= 1", value_dim=">= 1", cached=">= 0", pairs=">= 0", **HEADS, **LENGTHS)
+@contract(
+    key_dim=">= 1",
+    value_dim=">= 1",
+    cached=">= 0",
+    pairs=">= 0",
+    **HEADS,
+    **LENGTHS,
+)
 def multi_head_flops(
     embed_dim: int,
     num_heads: int,
@@ -98,19 +107,25 @@ def multi_head_flops(
     AttentionFlops(projections=1152, scores=120, blend=120)
     """
     if head_dim is None and embed_dim % num_heads:
-        raise ValueError(f"num_heads: got {num_heads}, wanted a divisor of embed_dim, {embed_dim}")
+        raise ValueError(
+            f"num_heads: got {num_heads}, wanted a divisor of embed_dim, {embed_dim}"
+        )
     if cached and k_len is not None:
         raise ValueError(
             f"cached: got {cached} beside k_len, wanted 0: self-attention alone has a cache"
         )
     if projected and k_len is None:
-        raise ValueError("projected: got True without k_len, wanted False: there is no memory")
+        raise ValueError(
+            "projected: got True without k_len, wanted False: there is no memory"
+        )
     memory = q_len if k_len is None else k_len
     width = head_dim or embed_dim // num_heads
     projections = 2 * matmul_flops(q_len, embed_dim, num_heads * width)
     if not projected:
         entry = (key_dim or embed_dim) + (value_dim or embed_dim)
-        projections += matmul_flops(memory, entry, (num_kv_heads or num_heads) * width)
+        projections += matmul_flops(
+            memory, entry, (num_kv_heads or num_heads) * width
+        )
     pairs = q_len * (cached + memory) if pairs is None else pairs
     products = batch_size * num_heads * matmul_flops(pairs, width, 1)
     return AttentionFlops(batch_size * projections, products, products)
@@ -147,7 +162,9 @@ def additive_flops(
     projections = matmul_flops(q_len, query_dim, hidden_dim)
     if not projected:
         projections += matmul_flops(k_len, key_dim, hidden_dim)
-    return _of_memory(projections, hidden_dim, key_dim, q_len * k_len, batch_size)
+    return _of_memory(
+        projections, hidden_dim, key_dim, q_len * k_len, batch_size
+    )
 
 
 @contract(query_dim=">= 1", key_dim=">= 1", hidden_dim=">= 1", **LENGTHS)
@@ -181,7 +198,11 @@ def luong_flops(
     >>> luong_flops(3, 5, q_len=2, k_len=4)
     AttentionFlops(projections=120, scores=48, blend=80)
     """
-    hidden = hidden_dim if score == "concat" and hidden_dim is not None else query_dim
+    hidden = (
+        hidden_dim
+        if score == "concat" and hidden_dim is not None
+        else query_dim
+    )
     projections = 0
     if not projected and score != "dot":
         projections += matmul_flops(k_len, key_dim, hidden)
@@ -193,7 +214,9 @@ def luong_flops(
 
 
 @contract(embed_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
-def feed_forward_flops(embed_dim: int, hidden_dim: int, *, tokens: int, gated: bool = False) -> int:
+def feed_forward_flops(
+    embed_dim: int, hidden_dim: int, *, tokens: int, gated: bool = False
+) -> int:
     """Count a call of `FeedForward` (Vaswani et al., 2017; gated, Shazeer, 2020).
 
     Args:
@@ -234,7 +257,9 @@ def linear_attention_flops(
 
 
 @contract(input_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
-def recurrent_flops(cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int) -> int:
+def recurrent_flops(
+    cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int
+) -> int:
     """Count a recurrent layer, one direction of it: two products a gate and token.
 
     The GRU (Cho et al., 2014) has three gates, its candidate counted as one, and the LSTM
@@ -250,12 +275,18 @@ def recurrent_flops(cell: Cell, input_dim: int, hidden_dim: int, *, tokens: int)
     >>> recurrent_flops("gru", 5, 7, tokens=3), recurrent_flops("lstm", 5, 7, tokens=3)
     (1512, 2016)
     """
-    return matmul_flops(tokens, input_dim + hidden_dim, _GATES[cell] * hidden_dim)
+    return matmul_flops(
+        tokens, input_dim + hidden_dim, _GATES[cell] * hidden_dim
+    )
 
 
 def _of_memory(
     projections: int, hidden: int, key_dim: int, pairs: int, batch_size: int
 ) -> AttentionFlops:
     """Count attention without heads: a score has `hidden` products, and a value is an entry."""
-    parts = projections, matmul_flops(pairs, hidden, 1), matmul_flops(pairs, key_dim, 1)
+    parts = (
+        projections,
+        matmul_flops(pairs, hidden, 1),
+        matmul_flops(pairs, key_dim, 1),
+    )
     return AttentionFlops(*(batch_size * part for part in parts))

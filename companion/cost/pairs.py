@@ -9,7 +9,9 @@ from companion.contracts import contract
 from companion.cost.layers import matmul_flops
 from companion.torch_fused import queries_at_once
 
-_BAND: dict[str, Any] = dict.fromkeys(("q_len", "k_len", "left", "right"), ">= 0")
+_BAND: dict[str, Any] = dict.fromkeys(
+    ("q_len", "k_len", "left", "right"), ">= 0"
+)
 
 
 @contract(**_BAND)
@@ -87,9 +89,20 @@ class TiledFlops(NamedTuple):
     backward: int
 
 
-@contract(num_heads=">= 1", pairs=">= 0", head_dim=">= 1", value_dim=">= 1", batch_size=">= 1")
+@contract(
+    num_heads=">= 1",
+    pairs=">= 0",
+    head_dim=">= 1",
+    value_dim=">= 1",
+    batch_size=">= 1",
+)
 def tiled_flops(
-    num_heads: int, pairs: int, *, head_dim: int, value_dim: int | None = None, batch_size: int = 1
+    num_heads: int,
+    pairs: int,
+    *,
+    head_dim: int,
+    value_dim: int | None = None,
+    batch_size: int = 1,
 ) -> TiledFlops:
     """Count `tiled_attention` on the CPU (Dao et al., 2022), and its backward pass (Dao, 2023).
 
@@ -104,5 +117,10 @@ def tiled_flops(
     TiledFlops(forward=1200, backward=3000)
     """
     d, v = head_dim, head_dim if value_dim is None else value_dim
-    widths = d + v, 3 * d + 2 * v  # of score and blend; of the score again and four gradients
-    return TiledFlops(*(batch_size * num_heads * matmul_flops(pairs, w, 1) for w in widths))
+    widths = (
+        d + v,
+        3 * d + 2 * v,
+    )  # of score and blend; of the score again and four gradients
+    return TiledFlops(
+        *(batch_size * num_heads * matmul_flops(pairs, w, 1) for w in widths)
+    )

@@ -50,12 +50,20 @@ def peak_resident_bytes(call: Callable[[], object]) -> int:
     """
     process = Path("/proc/self")
     before = resident_bytes()
-    (process / "clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+    (process / "clear_refs").write_text(
+        "5", encoding="ascii"
+    )  # the peak begins anew
     result = call()
-    peak = re.search(r"^VmHWM:\s*(\d+) kB$", (process / "status").read_text("utf-8"), re.MULTILINE)
+    peak = re.search(
+        r"^VmHWM:\s*(\d+) kB$",
+        (process / "status").read_text("utf-8"),
+        re.MULTILINE,
+    )
     del result
     if peak is None:
-        raise OSError("/proc/self/status: got no VmHWM, wanted the peak of the resident size")
+        raise OSError(
+            "/proc/self/status: got no VmHWM, wanted the peak of the resident size"
+        )
     return int(peak[1]) * 1024 - before
 
 
@@ -69,6 +77,10 @@ def _most_so_far() -> int:
     try:
         import resource
     except ImportError as error:
-        raise OSError(f"resident size: got {sys.platform}, wanted /proc or resource") from error
+        raise OSError(
+            f"resident size: got {sys.platform}, wanted /proc or resource"
+        ) from error
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024  # kilobytes but on macOS
+    return (
+        most if sys.platform == "darwin" else most * 1024
+    )  # kilobytes but on macOS

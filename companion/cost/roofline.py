@@ -52,7 +52,9 @@ class Roofline(NamedTuple):
 
 
 @contract(size=">= 1", megabytes=">= 1", rounds=">= 1")
-def measure_roofline(*, size: int = 1024, megabytes: int = 192, rounds: int = 5) -> Roofline:
+def measure_roofline(
+    *, size: int = 1024, megabytes: int = 192, rounds: int = 5
+) -> Roofline:
     """Measure both bounds on the CPU, in torch's default dtype: the best of some rounds.
 
     Operations are those of a product of two square matrices. Bytes are those of a sum of one array
@@ -81,7 +83,9 @@ def measure_roofline(*, size: int = 1024, megabytes: int = 192, rounds: int = 5)
             rounds=rounds,
         )
     moved = array_bytes(3, length, dtype=matrix.dtype)
-    return Roofline(2 * size**3 / min(seconds["product"]), moved / min(seconds["triad"]))
+    return Roofline(
+        2 * size**3 / min(seconds["product"]), moved / min(seconds["triad"])
+    )
 
 
 class StepCost(NamedTuple):
@@ -110,7 +114,11 @@ class StepCost(NamedTuple):
 
 @contract(cached=">= 0", batch_size=">= 1")
 def step_cost(
-    config: TransformerConfig, *, cached: int, batch_size: int = 1, dtype: torch.dtype | None = None
+    config: TransformerConfig,
+    *,
+    cached: int,
+    batch_size: int = 1,
+    dtype: torch.dtype | None = None,
 ) -> StepCost:
     """Count a step of `LanguageModel` (Pope et al., 2023): operations, and bytes that it must read.
 
@@ -130,7 +138,11 @@ def step_cost(
     15312
     """
     flops = count_flops(
-        config, "language_model", length=1, cached=cached, batch_size=batch_size
+        config,
+        "language_model",
+        length=1,
+        cached=cached,
+        batch_size=batch_size,
     ).total
     parameters = count_parameters(config, "language_model")
     numbers = parameters.total - parameters.embedding

@@ -14,7 +14,15 @@ from companion.layers.feed_forward import Activation
 Method = Literal["fused", "definition"]
 
 _CACHE: dict[str, Any] = dict.fromkeys(
-    ("batch_size", "num_kv_heads", "max_len", "head_dim", "window", "value_dim", "num_layers"),
+    (
+        "batch_size",
+        "num_kv_heads",
+        "max_len",
+        "head_dim",
+        "window",
+        "value_dim",
+        "num_layers",
+    ),
     ">= 1",
 )
 
@@ -73,9 +81,13 @@ def kv_cache_bytes(
     """
     limits = [limit for limit in (max_len, window) if limit is not None]
     if not limits:
-        raise ValueError("max_len: got None without a window, wanted a whole number")
+        raise ValueError(
+            "max_len: got None without a window, wanted a whole number"
+        )
     entry = head_dim + (value_dim or head_dim)
-    return num_layers * array_bytes(batch_size, num_kv_heads, min(limits), entry, dtype=dtype)
+    return num_layers * array_bytes(
+        batch_size, num_kv_heads, min(limits), entry, dtype=dtype
+    )
 
 
 @contract(embed_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
@@ -163,10 +175,14 @@ def multi_head_saved_bytes(
     rows = num_heads * q_len
     numbers = embed_dim * (q_len + (0 if k_len is None else k_len))
     numbers += 2 * rows * d + 2 * groups * keys * d + rows
-    if method == "fused" and own < num_heads and q_len > 1 and not is_causal:  # stacked
+    if (
+        method == "fused" and own < num_heads and q_len > 1 and not is_causal
+    ):  # stacked
         numbers += rows * d  # the output a second time
     truths = 0
     if method == "definition":
         numbers += 2 * rows * keys
-        truths = batch_size * rows + (q_len * keys if is_causal and keys > 1 else 0)
+        truths = batch_size * rows + (
+            q_len * keys if is_causal and keys > 1 else 0
+        )
     return array_bytes(batch_size * numbers, dtype=dtype) + truths

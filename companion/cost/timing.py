@@ -30,7 +30,9 @@ def cpu_seconds(
     >>> min(seconds["long"]) > min(seconds["short"]), len(seconds["long"])
     (True, 5)
     """
-    repeats = {name: repeats_of(call, shortest) for name, call in calls.items()}
+    repeats = {
+        name: repeats_of(call, shortest) for name, call in calls.items()
+    }
     readings = list(islice(rounds_of(calls, repeats), rounds))
     return {name: [seconds[name] for seconds in readings] for name in calls}
 
@@ -41,7 +43,9 @@ def repeats_of(call: Call, shortest: float) -> int:
     return math.ceil(shortest / max(_reading(call, 1), 1e-9)) or 1
 
 
-def rounds_of(calls: Mapping[str, Call], repeats: Mapping[str, int]) -> Iterator[dict[str, float]]:
+def rounds_of(
+    calls: Mapping[str, Call], repeats: Mapping[str, int]
+) -> Iterator[dict[str, float]]:
     """Return rounds without end, each the CPU seconds of one reading of every call.
 
     Args:
@@ -52,7 +56,10 @@ def rounds_of(calls: Mapping[str, Call], repeats: Mapping[str, int]) -> Iterator
     >>> sorted(next(rounds)), sorted(next(rounds))
     (['a', 'b'], ['a', 'b'])
     """
-    return ({name: _reading(call, repeats[name]) for name, call in calls.items()} for _ in count())
+    return (
+        {name: _reading(call, repeats[name]) for name, call in calls.items()}
+        for _ in count()
+    )
 
 
 def _reading(call: Call, repeats: int) -> float:

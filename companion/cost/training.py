@@ -68,5 +68,7 @@ def training_bytes(
     """
     weights = array_bytes(parameters, dtype=dtype)
     wide = torch.get_default_dtype() == torch.float64
-    counters = array_bytes(tensors, dtype=torch.float64 if wide else torch.float32)
+    counters = array_bytes(
+        tensors, dtype=torch.float64 if wide else torch.float32
+    )
     return TrainingBytes(weights, weights, 2 * weights + counters)

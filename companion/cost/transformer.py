@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from companion.contracts import contract
-from companion.cost.layers import AttentionFlops, feed_forward_flops, matmul_flops, multi_head_flops
+from companion.cost.layers import (
+    AttentionFlops,
+    feed_forward_flops,
+    matmul_flops,
+    multi_head_flops,
+)
 from companion.models.transformer.config import TransformerConfig
 
 Kind = Literal["encoder_decoder", "language_model", "masked_language_model"]
@@ -52,26 +57,35 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     blocks = config.num_layers + (config.depth_of_encoder if both else 0)
     attentions = blocks + (config.num_layers if both else 0)
     stacks = 2 if both else 1
-    norms = attentions + blocks + stacks * (config.ends_with_norm + config.embedding_norm)
+    norms = (
+        attentions
+        + blocks
+        + stacks * (config.ends_with_norm + config.embedding_norm)
+    )
     words = config.vocab_size
     if both and config.tied != "all":
         words += config.source_size
     positions = config.max_len if config.positions == "learned" else 0
-    distances = config.relative_buckets if config.positions == "relative" else 0
+    distances = (
+        config.relative_buckets if config.positions == "relative" else 0
+    )
     output = config.vocab_size * e if config.tied == "none" else 0
     if kind == "masked_language_model":
         norms += 1
         output += e * e + e + config.vocab_size
     return Counts(
         embedding=(words + stacks * (positions + config.num_types)) * e,
-        attention=attentions * _attention_weights(config) + stacks * distances * config.num_heads,
+        attention=attentions * _attention_weights(config)
+        + stacks * distances * config.num_heads,
         feed_forward=blocks * _feed_forward_weights(config),
         norm=norms * e * (2 if config.norm == "layer" else 1),
         output=output,
     )
 
 
-@contract(length=">= 1", source_length=">= 1", cached=">= 0", batch_size=">= 1")
+@contract(
+    length=">= 1", source_length=">= 1", cached=">= 0", batch_size=">= 1"
+)
 def count_flops(
     config: TransformerConfig,
     kind: Kind,
@@ -115,7 +129,9 @@ def count_flops(
     attention = blocks * attention_of(config, length, cached=cached).total
     feed_forward = blocks * feed_forward_of(config, length)
     if source_length is not None:
-        cross = attention_of(config, length, k_len=source_length, projected=cached > 0)
+        cross = attention_of(
+            config, length, k_len=source_length, projected=cached > 0
+        )
         attention += blocks * cross.total
         if not cached:
             attention += encoder * attention_of(config, source_length).total
@@ -132,25 +148,44 @@ def count_flops(
 
 def _attention_weights(config: TransformerConfig) -> int:
     e = config.embed_dim
-    queries, keys = (heads * config.width_of_head for heads in (config.num_heads, config.groups))
+    queries, keys = (
+        heads * config.width_of_head
+        for heads in (config.num_heads, config.groups)
+    )
     biases = queries + 2 * keys + e if config.attention_bias else 0
     return 2 * e * queries + 2 * e * keys + biases
 
 
 def _feed_forward_weights(config: TransformerConfig) -> int:
     ups = 2 if config.gated else 1
-    biases = ups * config.hidden_width + config.embed_dim if config.feed_forward_bias else 0
+    biases = (
+        ups * config.hidden_width + config.embed_dim
+        if config.feed_forward_bias
+        else 0
+    )
     return (ups + 1) * config.embed_dim * config.hidden_width + biases
 
 
-def attention_of(config: TransformerConfig, length: int, **options: Any) -> AttentionFlops:
+def attention_of(
+    config: TransformerConfig, length: int, **options: Any
+) -> AttentionFlops:
     """Count the attention of one block; options are those of `multi_head_flops`."""
-    e, h, g, d = config.embed_dim, config.num_heads, config.groups, config.width_of_head
-    return multi_head_flops(e, h, q_len=length, num_kv_heads=g, head_dim=d, **options)
+    e, h, g, d = (
+        config.embed_dim,
+        config.num_heads,
+        config.groups,
+        config.width_of_head,
+    )
+    return multi_head_flops(
+        e, h, q_len=length, num_kv_heads=g, head_dim=d, **options
+    )
 
 
 def feed_forward_of(config: TransformerConfig, tokens: int) -> int:
     """Count the feed-forward layer of one block."""
     return feed_forward_flops(
-        config.embed_dim, config.hidden_width, tokens=tokens, gated=config.gated
+        config.embed_dim,
+        config.hidden_width,
+        tokens=tokens,
+        gated=config.gated,
     )

@@ -98,7 +98,9 @@ class PooledBatches:
         pool: int = 50,
         copying: bool = False,
     ) -> None:
-        self._sources, self._targets = _encoded(pairs, source_vocab, target_vocab, copying)
+        self._sources, self._targets = _encoded(
+            pairs, source_vocab, target_vocab, copying
+        )
         self._vocabs = source_vocab, target_vocab
         self._batch_size, self._seed, self._pool = batch_size, seed, pool
         self._epoch: tuple[int, list[list[int]]] = (-1, [])
@@ -116,7 +118,9 @@ class PooledBatches:
             self._epoch = epoch, self._order(epoch)
         chosen = self._epoch[1][number]
         return _batch(
-            [self._sources[i] for i in chosen], [self._targets[i] for i in chosen], *self._vocabs
+            [self._sources[i] for i in chosen],
+            [self._targets[i] for i in chosen],
+            *self._vocabs,
         )
 
     def _order(self, epoch: int) -> list[list[int]]:
@@ -127,7 +131,9 @@ class PooledBatches:
         batches = []
         for start in range(0, len(order), pool):
             pooled = sorted(order[start : start + pool], key=self._lengths)
-            batches += [pooled[i : i + size] for i in range(0, len(pooled), size)]
+            batches += [
+                pooled[i : i + size] for i in range(0, len(pooled), size)
+            ]
         generator.shuffle(batches)
         return batches
 
@@ -136,7 +142,10 @@ class PooledBatches:
 
 
 def _encoded(
-    pairs: Sequence[Pair], source_vocab: Vocabulary, target_vocab: Vocabulary, copying: bool
+    pairs: Sequence[Pair],
+    source_vocab: Vocabulary,
+    target_vocab: Vocabulary,
+    copying: bool,
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Return the ids of all sources and of all targets."""
     if not pairs:
@@ -166,12 +175,22 @@ def _batch(
     )
 
 
-def padded_targets(sentences: list[list[int]], vocab: Vocabulary) -> tuple[Tensor, Tensor, Tensor]:
+def padded_targets(
+    sentences: list[list[int]], vocab: Vocabulary
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return `target_in`, `target_out` and `target_mask` of sentences, each (b, q)."""
-    target_in = padded([[vocab.bos_id, *ids] for ids in sentences], vocab.pad_id)
-    target_out = padded([[*ids, vocab.eos_id] for ids in sentences], vocab.pad_id)
+    target_in = padded(
+        [[vocab.bos_id, *ids] for ids in sentences], vocab.pad_id
+    )
+    target_out = padded(
+        [[*ids, vocab.eos_id] for ids in sentences], vocab.pad_id
+    )
     lengths = torch.tensor([len(ids) + 1 for ids in sentences])
-    return target_in, target_out, torch.arange(target_out.shape[1]) < lengths[:, None]
+    return (
+        target_in,
+        target_out,
+        torch.arange(target_out.shape[1]) < lengths[:, None],
+    )
 
 
 def padded(rows: list[list[int]], pad_id: int) -> Tensor:

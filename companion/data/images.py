@@ -71,7 +71,11 @@ class ShuffledBatches(Generic[Images]):
         epoch, number = divmod(step, self.per_epoch)
         if self._epoch[0] != epoch:
             # A seed of several numbers: neighbouring seeds share no order.
-            order = np.random.default_rng([self._seed, epoch]).permutation(len(self._rows.images))
+            order = np.random.default_rng([self._seed, epoch]).permutation(
+                len(self._rows.images)
+            )
             self._epoch = epoch, torch.from_numpy(order)
-        chosen = self._epoch[1][number * self._size : (number + 1) * self._size]
+        chosen = self._epoch[1][
+            number * self._size : (number + 1) * self._size
+        ]
         return type(self._rows)(*(part[chosen] for part in self._rows))

@@ -46,7 +46,9 @@ class Pair:
     def __post_init__(self) -> None:
         for name in ("source", "target"):
             if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name}: got the string {getattr(self, name)!r}, wanted tokens")
+                raise TypeError(
+                    f"{name}: got the string {getattr(self, name)!r}, wanted tokens"
+                )
         q_len, k_len = len(self.target), len(self.source)
         for name in ("sure", "possible"):
             for row, column in getattr(self, name):
@@ -137,13 +139,22 @@ def read_pairs(
         if not line.strip(" "):
             continue
         pair = _parse(line, tokenize, f"{path}, line {number}")
-        if max_tokens is not None and max(len(pair.source), len(pair.target)) > max_tokens:
+        if (
+            max_tokens is not None
+            and max(len(pair.source), len(pair.target)) > max_tokens
+        ):
             dropped += 1
         else:
             pairs.append(pair)
     if not pairs:
-        reason = f" ({dropped} have more than {max_tokens} tokens)" if dropped else ""
-        raise PairFileError(f"{path}, line {max(number, 1)}: the file ends without a pair{reason}")
+        reason = (
+            f" ({dropped} have more than {max_tokens} tokens)"
+            if dropped
+            else ""
+        )
+        raise PairFileError(
+            f"{path}, line {max(number, 1)}: the file ends without a pair{reason}"
+        )
     return pairs
 
 
@@ -151,14 +162,22 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFC", text.lower())
 
 
-def _parse(line: str, tokenize: Callable[[str], Sequence[str]], where: str) -> Pair:
+def _parse(
+    line: str, tokenize: Callable[[str], Sequence[str]], where: str
+) -> Pair:
     fields = line.split("\t")
     if len(fields) < 2:
-        raise PairFileError(f"{where}: got no tab in {line[:60]!r}, wanted source<TAB>target")
+        raise PairFileError(
+            f"{where}: got no tab in {line[:60]!r}, wanted source<TAB>target"
+        )
     sides = tuple(tokenize(fields[0])), tuple(tokenize(fields[1]))
-    for name, field, tokens in zip(("source", "target"), fields, sides, strict=False):
+    for name, field, tokens in zip(
+        ("source", "target"), fields, sides, strict=False
+    ):
         if not tokens:
-            raise PairFileError(f"{where}: the {name} side {field!r} holds no token")
+            raise PairFileError(
+                f"{where}: the {name} side {field!r} holds no token"
+            )
     return Pair(*sides)
 
 
@@ -171,11 +190,15 @@ def _lines(path: Path) -> Iterator[str]:
         with opener(path, "rb") as file:
             for number, raw in enumerate(file, start=1):
                 encoding = "utf-8-sig" if number == 1 else "utf-8"
-                yield raw.decode(encoding).removesuffix("\n").removesuffix("\r")
+                yield (
+                    raw.decode(encoding).removesuffix("\n").removesuffix("\r")
+                )
     except UnicodeDecodeError as error:
         raise PairFileError(
             f"{path}, line {number}: byte {error.start + 1} ({error.object[error.start]:#04x}) "
             "is not UTF-8; save the file as UTF-8"
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise PairFileError(f"{path}, line {number + 1}: damaged gzip data ({error})") from error
+        raise PairFileError(
+            f"{path}, line {number + 1}: damaged gzip data ({error})"
+        ) from error

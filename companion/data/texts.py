@@ -16,7 +16,9 @@ from companion.data.vocabulary import SPECIAL, Vocabulary
 
 
 @contract()
-def text_ids(texts: Sequence[Sequence[str]], vocab: Vocabulary) -> tuple[Tensor, Tensor]:
+def text_ids(
+    texts: Sequence[Sequence[str]], vocab: Vocabulary
+) -> tuple[Tensor, Tensor]:
     """Number the tokens of texts, with `<bos>` before and `<eos>` after each.
 
     Args:
@@ -30,7 +32,9 @@ def text_ids(texts: Sequence[Sequence[str]], vocab: Vocabulary) -> tuple[Tensor,
     >>> ids.tolist(), lengths.tolist()
     ([[1, 4, 5, 2], [1, 4, 2, 0]], [4, 3])
     """
-    rows = [[vocab.bos_id, *vocab.encode(text), vocab.eos_id] for text in texts]
+    rows = [
+        [vocab.bos_id, *vocab.encode(text), vocab.eos_id] for text in texts
+    ]
     return padded(rows, vocab.pad_id), torch.tensor([len(row) for row in rows])
 
 
@@ -55,10 +59,17 @@ class TextBatches:
     """
 
     def __init__(
-        self, texts: Sequence[Sequence[str]], vocab: Vocabulary, *, batch_size: int, seed: int
+        self,
+        texts: Sequence[Sequence[str]],
+        vocab: Vocabulary,
+        *,
+        batch_size: int,
+        seed: int,
     ) -> None:
         if len(texts) < batch_size:
-            raise ValueError(f"texts: got {len(texts)}, wanted at least batch_size, {batch_size}")
+            raise ValueError(
+                f"texts: got {len(texts)}, wanted at least batch_size, {batch_size}"
+            )
         self._texts, self._vocab = texts, vocab
         self._batch_size, self._seed = batch_size, seed
         self._epoch: tuple[int, list[int]] = (-1, [])

@@ -31,10 +31,18 @@ class Vocabulary:
     def __init__(self, tokens: Iterable[str]) -> None:
         self._tokens = (*SPECIAL, *tokens)
         # Special tokens have no entry: the text "<eos>" in a sentence must not end it.
-        self._ids = {token: i for i, token in enumerate(self._tokens) if i >= len(SPECIAL)}
-        repeated = [token for token, n in Counter(self._tokens).items() if n > 1]
+        self._ids = {
+            token: i
+            for i, token in enumerate(self._tokens)
+            if i >= len(SPECIAL)
+        }
+        repeated = [
+            token for token, n in Counter(self._tokens).items() if n > 1
+        ]
         if repeated:
-            raise ValueError(f"tokens: got {repeated} twice or as a special token's name")
+            raise ValueError(
+                f"tokens: got {repeated} twice or as a special token's name"
+            )
 
     @classmethod
     @contract(min_count=">= 1", max_size=">= 4")
@@ -63,7 +71,9 @@ class Vocabulary:
             counts.update(_tokens(sentence))
         kept = [token for token, count in counts.items() if count >= min_count]
         kept.sort(key=lambda token: (-counts[token], token))
-        return cls(kept if max_size is None else kept[: max_size - len(SPECIAL)])
+        return cls(
+            kept if max_size is None else kept[: max_size - len(SPECIAL)]
+        )
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -113,7 +123,9 @@ class Vocabulary:
         tokens = []
         for number in map(index, ids):
             if not 0 <= number < len(self):
-                raise ValueError(f"ids: got {number}, wanted 0 to {len(self) - 1}")
+                raise ValueError(
+                    f"ids: got {number}, wanted 0 to {len(self) - 1}"
+                )
             if number == self.eos_id:
                 break
             if number not in (self.pad_id, self.bos_id):
@@ -138,5 +150,7 @@ class Vocabulary:
 
 def _tokens(sentence: Sequence[str]) -> Sequence[str]:
     if isinstance(sentence, str):
-        raise TypeError(f"tokens: got the string {sentence!r}, wanted a sequence of tokens")
+        raise TypeError(
+            f"tokens: got the string {sentence!r}, wanted a sequence of tokens"
+        )
     return sentence

@@ -56,14 +56,20 @@ class _Alive(NamedTuple):
     def chosen(self, beams: Tensor) -> _Alive:
         """Return the sequences (b, m) of every sentence."""
         weights = None if self.weights is None else _rows(self.weights, beams)
-        return _Alive(_rows(self.tokens, beams), _rows(self.log_probs, beams), weights)
+        return _Alive(
+            _rows(self.tokens, beams), _rows(self.log_probs, beams), weights
+        )
 
     def sequence(self, row: int, beam: int) -> _Alive:
         """Return one sequence, without the axes of sentence and beam."""
         weights = None if self.weights is None else self.weights[row, beam]
-        return _Alive(self.tokens[row, beam], self.log_probs[row, beam], weights)
+        return _Alive(
+            self.tokens[row, beam], self.log_probs[row, beam], weights
+        )
 
-    def extended(self, tokens: Tensor, log_probs: Tensor, weights: Tensor | None) -> _Alive:
+    def extended(
+        self, tokens: Tensor, log_probs: Tensor, weights: Tensor | None
+    ) -> _Alive:
         """Put a token (b, k) behind every sequence."""
         if weights is not None:
             weights = weights[:, :, None]
@@ -80,7 +86,9 @@ class _Ended:
     """The best sequence of every sentence that has ended, and how many have."""
 
     def __init__(self, batch_size: int, device: torch.device) -> None:
-        self.score = torch.full((batch_size,), -math.inf, device=device, dtype=torch.float64)
+        self.score = torch.full(
+            (batch_size,), -math.inf, device=device, dtype=torch.float64
+        )
         self.count = torch.zeros(batch_size, dtype=torch.int64, device=device)
         self.best: list[_Alive | None] = [None] * batch_size
 
@@ -93,7 +101,9 @@ class _Ended:
         self.score = torch.maximum(self.score, score)
 
 
-@contract(batch_size=">= 1", max_len=">= 1", beam_size=">= 1", length_penalty=">= 0")
+@contract(
+    batch_size=">= 1", max_len=">= 1", beam_size=">= 1", length_penalty=">= 0"
+)
 @torch.no_grad()
 def beam(
     step: Step[State], state: State, *, reorder: Reorder[State], batch_size: int,
@@ -141,15 +151,21 @@ def beam(
     empty = last.new_empty(batch_size, beam_size, 0)
     alive = _Alive(empty, empty.float(), None)
     # Sums of many steps: in float32 the small differences of a late one would be lost.
-    scores = torch.full((batch_size, beam_size), -math.inf, device=device, dtype=torch.float64)
+    scores = torch.full(
+        (batch_size, beam_size), -math.inf, device=device, dtype=torch.float64
+    )
     scores[:, 0] = 0.0  # all beams begin alike: only one may go on
     ended = _Ended(batch_size, device)
 
     for length in range(1, max_len + 1):
         logits, state, weights = take_step(step, last, state)
-        log_probs = log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
+        log_probs = (
+            log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
+        )
         totals, flat = _candidates(scores, log_probs, beam_size - ended.count)
-        if beam_size == 1:  # chosen as `greedy` does: what a softmax rounds to equal stays unequal
+        if (
+            beam_size == 1
+        ):  # chosen as `greedy` does: what a softmax rounds to equal stays unequal
             flat = logits.argmax(-1, keepdim=True).to(device)
         beams, tokens = flat // log_probs.shape[-1], flat % log_probs.shape[-1]
         if weights is not None:
@@ -160,7 +176,9 @@ def beam(
         factor = length_factor(length, length_penalty)
         ended.add(continued, (totals / factor).where(ends, -math.inf))
 
-        scores, order = totals.masked_fill(ends, -math.inf).sort(dim=-1, descending=True)
+        scores, order = totals.masked_fill(ends, -math.inf).sort(
+            dim=-1, descending=True
+        )
         alive = continued.chosen(order)
         done = ended.score >= scores[:, 0] / best_factor
         if bool(done.all()):
@@ -171,15 +189,21 @@ def beam(
     return _collected(ended, alive, eos_id)
 
 
-def _candidates(scores: Tensor, log_probs: Tensor, width: Tensor) -> tuple[Tensor, Tensor]:
+def _candidates(
+    scores: Tensor, log_probs: Tensor, width: Tensor
+) -> tuple[Tensor, Tensor]:
     """Return log-probability and index of the best continuations, (b, k), best first.
 
     An index is beam * vocabulary + token. Only as many as a sentence's width (b,) count: the
     others have a log-probability of -inf.
     """
     # No more than k of the best come from one beam: the sums of the others are not needed.
-    ahead, tokens = log_probs.topk(min(scores.shape[1], log_probs.shape[-1]), -1)
-    best, index = (scores[..., None] + ahead).flatten(1).topk(scores.shape[1], -1)
+    ahead, tokens = log_probs.topk(
+        min(scores.shape[1], log_probs.shape[-1]), -1
+    )
+    best, index = (
+        (scores[..., None] + ahead).flatten(1).topk(scores.shape[1], -1)
+    )
     beams = index // tokens.shape[-1]
     flat = beams * log_probs.shape[-1] + tokens.flatten(1).gather(-1, index)
     rank = torch.arange(scores.shape[1], device=width.device)
@@ -188,16 +212,24 @@ def _candidates(scores: Tensor, log_probs: Tensor, width: Tensor) -> tuple[Tenso
 
 def _rows(array: Tensor, beams: Tensor) -> Tensor:
     """Return of (b, k, ...) the beams (b, m) of every sentence, (b, m, ...)."""
-    return array[torch.arange(len(array), device=array.device)[:, None], beams.to(array.device)]
+    return array[
+        torch.arange(len(array), device=array.device)[:, None],
+        beams.to(array.device),
+    ]
 
 
 def _collected(ended: _Ended, alive: _Alive, eos_id: int) -> Decoded:
     """Put the best sequence of every sentence into one batch, padded with ends."""
-    best = [alive.sequence(row, 0) if one is None else one for row, one in enumerate(ended.best)]
+    best = [
+        alive.sequence(row, 0) if one is None else one
+        for row, one in enumerate(ended.best)
+    ]
     finished = torch.tensor([one is not None for one in ended.best])
     tokens = _padded([sequence.tokens for sequence in best], eos_id)
     log_probs = _padded([sequence.log_probs for sequence in best], 0.0)
-    weights = [sequence.weights for sequence in best if sequence.weights is not None]
+    weights = [
+        sequence.weights for sequence in best if sequence.weights is not None
+    ]
     return Decoded(
         tokens,
         (tokens != eos_id).sum(1),
@@ -209,4 +241,6 @@ def _collected(ended: _Ended, alive: _Alive, eos_id: int) -> Decoded:
 
 def _padded(sequences: list[Tensor], value: float) -> Tensor:
     """Stack (n, ...) sequences of unequal length."""
-    return torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True, padding_value=value)
+    return torch.nn.utils.rnn.pad_sequence(
+        sequences, batch_first=True, padding_value=value
+    )

@@ -41,11 +41,15 @@ class Decoded(NamedTuple):
         """Return every sequence as a list of ids, without its end."""
         return [
             ids[:length]
-            for ids, length in zip(self.tokens.tolist(), self.lengths.tolist(), strict=True)
+            for ids, length in zip(
+                self.tokens.tolist(), self.lengths.tolist(), strict=True
+            )
         ]
 
 
-def first_tokens(bos_id: int | Tensor, rows: int, state: object = None) -> Tensor:
+def first_tokens(
+    bos_id: int | Tensor, rows: int, state: object = None
+) -> Tensor:
     """Return the token that every row starts from, (rows,).
 
     Args:
@@ -61,7 +65,9 @@ def first_tokens(bos_id: int | Tensor, rows: int, state: object = None) -> Tenso
     if bos_id.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"bos_id: got dtype {bos_id.dtype}, wanted integers")
     if bos_id.shape != (rows,):
-        raise ValueError(f"bos_id: got shape {tuple(bos_id.shape)}, wanted ({rows},), one a row")
+        raise ValueError(
+            f"bos_id: got shape {tuple(bos_id.shape)}, wanted ({rows},), one a row"
+        )
     return bos_id
 
 
@@ -73,11 +79,17 @@ def log_softmax(logits: Tensor) -> Tensor:
     >>> log_softmax(torch.zeros(1, 1, dtype=torch.bfloat16))
     tensor([[0.]])
     """
-    log_probs = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-    return log_probs.masked_fill((logits == -math.inf).all(-1, keepdim=True), -math.inf)
+    log_probs = logits.log_softmax(
+        -1, dtype=torch.promote_types(logits.dtype, torch.float32)
+    )
+    return log_probs.masked_fill(
+        (logits == -math.inf).all(-1, keepdim=True), -math.inf
+    )
 
 
-def take_step(step: Step[State], last: Tensor, state: State) -> tuple[Tensor, State, Tensor | None]:
+def take_step(
+    step: Step[State], last: Tensor, state: State
+) -> tuple[Tensor, State, Tensor | None]:
     """Take a step, and refuse an output that does not score one next token a row.
 
     >>> last = torch.tensor([4, 4])
@@ -87,12 +99,24 @@ def take_step(step: Step[State], last: Tensor, state: State) -> tuple[Tensor, St
     """
     result = step(last, state)
     if not isinstance(result, tuple) or len(result) != 3:
-        came = f"{len(result)} values" if isinstance(result, tuple) else type(result).__name__
-        raise TypeError(f"step: gave {came}, wanted logits, a state, and weights or None")
+        came = (
+            f"{len(result)} values"
+            if isinstance(result, tuple)
+            else type(result).__name__
+        )
+        raise TypeError(
+            f"step: gave {came}, wanted logits, a state, and weights or None"
+        )
     logits, _, weights = result
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
-        came = str(logits.dtype) if isinstance(logits, Tensor) else type(logits).__name__
-        raise TypeError(f"step: gave logits of {came}, wanted a floating tensor")
+        came = (
+            str(logits.dtype)
+            if isinstance(logits, Tensor)
+            else type(logits).__name__
+        )
+        raise TypeError(
+            f"step: gave logits of {came}, wanted a floating tensor"
+        )
     rows = len(last)
     if logits.ndim != 2 or logits.shape[0] != rows:
         raise ValueError(

@@ -71,7 +71,10 @@ def remainder(draft: Tensor, target: Tensor) -> Tensor:
 
 @contract(proposed="integers: m", draft="m vocabulary", target="_ vocabulary")
 def verify(
-    proposed: Tensor, draft: Tensor, target: Tensor, generator: Generator | None = None
+    proposed: Tensor,
+    draft: Tensor,
+    target: Tensor,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Keep the proposed tokens up to the first that is refused, and put one token behind them.
 
@@ -127,8 +130,13 @@ def speculate(
     limit = len(tokens) + max_len
     while len(text) < limit and not (origins and text[-1] == eos_id):
         begun = len(text)
-        guess = _proposed(draft, text, min(ahead, limit - begun - 1), eos_id, generator)
-        drafted, scored = draft(guess)[begun - 1 : -1], target(guess)[begun - 1 :]
+        guess = _proposed(
+            draft, text, min(ahead, limit - begun - 1), eos_id, generator
+        )
+        drafted, scored = (
+            draft(guess)[begun - 1 : -1],
+            target(guess)[begun - 1 :],
+        )
         new = verify(guess[begun:], drafted, scored, generator)
         passes += 1
         kept = len(new) - 1
@@ -142,7 +150,11 @@ def speculate(
 
 
 def _proposed(
-    draft: Score, text: Tensor, count: int, eos_id: int, generator: Generator | None
+    draft: Score,
+    text: Tensor,
+    count: int,
+    eos_id: int,
+    generator: Generator | None,
 ) -> Tensor:
     """Return the text with up to `count` tokens of the draft behind it, none behind an end."""
     for _ in range(count):

@@ -9,7 +9,13 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.decoding.sequences import Decoded, State, Step, first_tokens, take_step
+from companion.decoding.sequences import (
+    Decoded,
+    State,
+    Step,
+    first_tokens,
+    take_step,
+)
 from companion.decoding.truncation import keep_min_p, keep_top_k, keep_top_p
 
 TINIEST = torch.finfo(torch.float32).tiny * torch.finfo(torch.float32).eps
@@ -44,7 +50,9 @@ def greedy(
     [[3, 2, 1]]
     """
     first = first_tokens(bos_id, batch_size, state)
-    return _write(step, state, lambda logits: logits.argmax(-1), first, eos_id, max_len)
+    return _write(
+        step, state, lambda logits: logits.argmax(-1), first, eos_id, max_len
+    )
 
 
 @contract(
@@ -95,7 +103,9 @@ def sample(
     def draw(logits: Tensor) -> Tensor:
         logits = logits.float()
         highest = logits.amax(-1, keepdim=True)
-        logits = (logits - highest.where(highest > -math.inf, 0.0)) / temperature
+        logits = (
+            logits - highest.where(highest > -math.inf, 0.0)
+        ) / temperature
         if top_k is not None:
             logits = keep_top_k(logits, top_k)
         if top_p is not None:
@@ -106,7 +116,14 @@ def sample(
         probabilities = logits.masked_fill(forbidden, 0.0).softmax(-1)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
-    return _write(step, state, draw, first_tokens(bos_id, batch_size, state), eos_id, max_len)
+    return _write(
+        step,
+        state,
+        draw,
+        first_tokens(bos_id, batch_size, state),
+        eos_id,
+        max_len,
+    )
 
 
 def _write(
@@ -135,18 +152,26 @@ def _write(
             break
     stacked = torch.stack(tokens, 1)
     lengths = (stacked != eos_id).sum(1)
-    after_end = torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
-    chosen, log_probs = (torch.cat(parts, 1) for parts in zip(*scores, strict=True))
+    after_end = (
+        torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
+    )
+    chosen, log_probs = (
+        torch.cat(parts, 1) for parts in zip(*scores, strict=True)
+    )
     # A softmax gives no -inf where every token is forbidden.
     log_probs = log_probs.masked_fill(chosen == -math.inf, -math.inf)
     log_probs = log_probs.to(last.device).masked_fill(after_end, 0.0)
     possible = (log_probs > -math.inf).all(1)  # neither forbidden nor nan
     stacked_weights = torch.stack(weights, 1) if weights else None
-    return Decoded(stacked, lengths, finished & possible, stacked_weights, log_probs)
+    return Decoded(
+        stacked, lengths, finished & possible, stacked_weights, log_probs
+    )
 
 
 def _scores(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Return the logits of one token a row, and what a softmax makes of them, (b, 1) each."""
     ids = tokens.to(logits.device).unsqueeze(1)
     dtype = torch.promote_types(logits.dtype, torch.float32)
-    return logits.gather(-1, ids), logits.log_softmax(-1, dtype=dtype).gather(-1, ids)
+    return logits.gather(-1, ids), logits.log_softmax(-1, dtype=dtype).gather(
+        -1, ids
+    )

@@ -42,8 +42,12 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     if p == 1:
         return logits
     ordered, tokens = logits.sort(dim=-1, descending=True, stable=True)
-    probabilities = ordered.softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-    before = probabilities.cumsum(-1) - probabilities  # of the tokens that are more probable
+    probabilities = ordered.softmax(
+        -1, dtype=torch.promote_types(logits.dtype, torch.float32)
+    )
+    before = (
+        probabilities.cumsum(-1) - probabilities
+    )  # of the tokens that are more probable
     kept = ordered.where(before < p, -math.inf)
     return kept.scatter(-1, tokens, kept)
 

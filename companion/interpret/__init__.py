@@ -12,7 +12,11 @@ import companion.needs_torch  # noqa: F401
 from companion.interpret.adversary import adversarial_weights
 from companion.interpret.agreement import kendall_tau, top_agreement
 from companion.interpret.deletion import leave_one_out
-from companion.interpret.divergence import flipped, jensen_shannon, total_variation
+from companion.interpret.divergence import (
+    flipped,
+    jensen_shannon,
+    total_variation,
+)
 from companion.interpret.fused import weights_of_rows
 from companion.interpret.replace import (
     erased,

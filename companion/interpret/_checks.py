@@ -16,7 +16,9 @@ def check_same_shape(**tensors: Tensor) -> None:
     (first, x), (second, other) = tensors.items()
     wanted, shape = tuple(x.shape), tuple(other.shape)
     if shape != wanted:
-        raise ValueError(f"{second}: got shape {shape}, wanted {wanted} as of {first}")
+        raise ValueError(
+            f"{second}: got shape {shape}, wanted {wanted} as of {first}"
+        )
 
 
 def distributions(name: str, output: object) -> Tensor:
@@ -27,9 +29,13 @@ def distributions(name: str, output: object) -> Tensor:
     ValueError: read: got shape (3, 0), wanted (..., c) with c at least 1
     """
     if not isinstance(output, Tensor):
-        raise TypeError(f"{name}: got {type(output).__name__}, wanted a tensor")
+        raise TypeError(
+            f"{name}: got {type(output).__name__}, wanted a tensor"
+        )
     if not output.is_floating_point():
-        raise TypeError(f"{name}: got dtype {output.dtype}, wanted a floating dtype")
+        raise TypeError(
+            f"{name}: got dtype {output.dtype}, wanted a floating dtype"
+        )
     if output.ndim == 0 or output.shape[-1] == 0:
         raise ValueError(
             f"{name}: got shape {tuple(output.shape)}, wanted (..., c) with c at least 1"
@@ -44,5 +50,7 @@ def allowed_words(mask: Tensor | None, weights: Tensor) -> Tensor:
     [True, True]
     """
     return (
-        torch.ones_like(weights, dtype=torch.bool) if mask is None else mask.expand(weights.shape)
+        torch.ones_like(weights, dtype=torch.bool)
+        if mask is None
+        else mask.expand(weights.shape)
     )

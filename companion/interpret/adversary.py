@@ -63,7 +63,9 @@ def adversarial_weights(
         wanted = distributions("read", read(weights))
     best, reached = weights, torch.zeros_like(weights[..., 0])
     for _ in range(starts):
-        logits = SPREAD * torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
+        logits = SPREAD * torch.randn(
+            weights.shape, generator=generator, dtype=weights.dtype
+        )
         logits = logits.masked_fill(~words, -torch.inf).requires_grad_()
         optimizer = torch.optim.Adam([logits], lr=learning_rate)
         for _ in range(steps):
@@ -81,4 +83,8 @@ def adversarial_weights(
 
 def _softmax(logits: Tensor, words: Tensor) -> Tensor:
     """Return weights, zeros in a row without words."""
-    return logits.masked_fill(~words, -torch.inf).softmax(-1).masked_fill(~words, 0.0)
+    return (
+        logits.masked_fill(~words, -torch.inf)
+        .softmax(-1)
+        .masked_fill(~words, 0.0)
+    )

@@ -31,7 +31,9 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     check_same_shape(a=a, b=b)
     words = allowed_words(mask, a)
     pairs = words[..., :, None] & words[..., None, :]
-    first, second = (torch.sign(x[..., :, None] - x[..., None, :]) * pairs for x in (a, b))
+    first, second = (
+        torch.sign(x[..., :, None] - x[..., None, :]) * pairs for x in (a, b)
+    )
     agreed = (first * second).sum((-2, -1))
     ranked = first.square().sum((-2, -1)) * second.square().sum((-2, -1))
     return agreed / ranked.sqrt()
@@ -54,5 +56,7 @@ def top_agreement(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """
     check_same_shape(a=a, b=b)
     words = allowed_words(mask, a)
-    first, second = (x.masked_fill(~words, -torch.inf).argmax(-1) for x in (a, b))
+    first, second = (
+        x.masked_fill(~words, -torch.inf).argmax(-1) for x in (a, b)
+    )
     return first == second

@@ -15,7 +15,9 @@ from companion.interpret.divergence import total_variation
 def _check_lengths(tokens: Tensor, lengths: Tensor) -> None:
     """Refuse sentences of one word, and other than one length for each sentence."""
     if tokens.ndim < 2:
-        raise ValueError(f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k, ...)")
+        raise ValueError(
+            f"tokens: got shape {tuple(tokens.shape)}, wanted (b, k, ...)"
+        )
     if lengths.shape != tokens.shape[:1]:
         raise ValueError(
             f"lengths: got shape {tuple(lengths.shape)}, wanted ({len(tokens)},), one a sentence"
@@ -30,7 +32,9 @@ def _check_lengths(tokens: Tensor, lengths: Tensor) -> None:
 @contract()
 @torch.no_grad()
 def leave_one_out(
-    predict: Callable[[Tensor, Tensor], Tensor], tokens: Tensor, lengths: Tensor
+    predict: Callable[[Tensor, Tensor], Tensor],
+    tokens: Tensor,
+    lengths: Tensor,
 ) -> Tensor:
     """Delete one word at a time, and measure how far the output moves (Jain and Wallace, 2019).
 
@@ -64,5 +68,7 @@ def leave_one_out(
         rest = tokens[:, positions != word]
         without = predict(rest, lengths - (lengths > word).to(lengths))
         padding = (lengths <= word).view(-1, *[1] * (whole.ndim - 2))
-        effects.append(total_variation(whole, without).masked_fill(padding, 0.0))
+        effects.append(
+            total_variation(whole, without).masked_fill(padding, 0.0)
+        )
     return torch.stack(effects, -1)

@@ -70,5 +70,7 @@ def flipped(outputs: Tensor, others: Tensor) -> Tensor:
 def _relative_entropy(p: Tensor, q: Tensor) -> Tensor:
     """Sum p log(p / q), where 0 log 0 = 0, also in the gradient."""
     counts = p > 0
-    ratio = torch.where(counts, p, 1.0).log() - torch.where(counts, q, 1.0).log()
+    ratio = (
+        torch.where(counts, p, 1.0).log() - torch.where(counts, q, 1.0).log()
+    )
     return (p * ratio).sum(-1)

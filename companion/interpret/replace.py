@@ -24,7 +24,10 @@ def top_places(weights: Tensor) -> Tensor:
 
 @contract(weights="... k", mask="booleans: ~... ~k", k=">= 1")
 def other_places(
-    weights: Tensor, mask: Tensor | None = None, *, generator: Generator | None = None
+    weights: Tensor,
+    mask: Tensor | None = None,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Draw the position of a word that does not carry the largest weight, all others alike.
 
@@ -51,7 +54,9 @@ def other_places(
 def _check_places(weights: Tensor, places: Tensor) -> None:
     """Refuse other than one place for each row of weights."""
     if places.dtype != torch.int64:
-        raise TypeError(f"places: got dtype {places.dtype}, wanted 64-bit integers")
+        raise TypeError(
+            f"places: got dtype {places.dtype}, wanted 64-bit integers"
+        )
     if places.shape != weights.shape[:-1]:
         raise ValueError(
             f"places: got shape {tuple(places.shape)}, wanted {tuple(weights.shape[:-1])}, "
@@ -80,7 +85,10 @@ def erased(weights: Tensor, places: Tensor) -> Tensor:
 
 @contract(weights="... k", mask="booleans: ~... ~k", k=">= 1")
 def permuted_weights(
-    weights: Tensor, mask: Tensor | None = None, *, generator: Generator | None = None
+    weights: Tensor,
+    mask: Tensor | None = None,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Deal the weights of every row out to its words anew, at random (Jain and Wallace, 2019).
 
@@ -99,12 +107,18 @@ def permuted_weights(
     keys = torch.rand(weights.shape, generator=generator)
     # Words come first in both orders, so the n-th word gets the weight of the n-th one drawn.
     drawn = keys.masked_fill(~words, 2.0).argsort(dim=-1, stable=True)
-    in_order = positions.masked_fill(~words, weights.shape[-1]).argsort(dim=-1, stable=True)
-    return torch.empty_like(weights).scatter(-1, in_order, weights.gather(-1, drawn))
+    in_order = positions.masked_fill(~words, weights.shape[-1]).argsort(
+        dim=-1, stable=True
+    )
+    return torch.empty_like(weights).scatter(
+        -1, in_order, weights.gather(-1, drawn)
+    )
 
 
 @contract(mask="booleans: ... k")
-def uniform_weights(mask: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
+def uniform_weights(
+    mask: Tensor, *, dtype: torch.dtype | None = None
+) -> Tensor:
     """Give every word of a row the same weight.
 
     Args:

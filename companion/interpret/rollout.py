@@ -11,11 +11,15 @@ from companion.contracts import contract
 from companion.interpret._checks import distributions
 
 
-def _check_shape(name: str, blocks: Sequence[Tensor], wanted: tuple[int, ...]) -> None:
+def _check_shape(
+    name: str, blocks: Sequence[Tensor], wanted: tuple[int, ...]
+) -> None:
     for number, weights in enumerate(blocks):
         shape = tuple(distributions(f"{name}[{number}]", weights).shape)
         if shape != wanted:
-            raise ValueError(f"{name}[{number}]: got shape {shape}, wanted {wanted}")
+            raise ValueError(
+                f"{name}[{number}]: got shape {shape}, wanted {wanted}"
+            )
 
 
 def _check_square(name: str, blocks: Sequence[Tensor]) -> None:
@@ -28,7 +32,9 @@ def _check_square(name: str, blocks: Sequence[Tensor]) -> None:
 
 
 @contract(residual=">= 0 and <= 1")
-def attention_rollout(weights: Sequence[Tensor], *, residual: float = 0.5) -> Tensor:
+def attention_rollout(
+    weights: Sequence[Tensor], *, residual: float = 0.5
+) -> Tensor:
     """Multiply a stack's weights, mixed with the identity (Abnar and Zuidema, 2020, equation 1).
 
     A block adds what it attended to to what it had. The paper counts both alike: with weights A,
@@ -87,8 +93,12 @@ def cross_rollout(
     _check_square("decoder", decoder)
     if len(cross) != len(decoder):
         count = len(decoder)
-        raise ValueError(f"cross: got {len(cross)} blocks, wanted {count}, as in decoder")
-    _check_shape("cross", cross, (*decoder[0].shape[:-1], encoder[0].shape[-1]))
+        raise ValueError(
+            f"cross: got {len(cross)} blocks, wanted {count}, as in decoder"
+        )
+    _check_shape(
+        "cross", cross, (*decoder[0].shape[:-1], encoder[0].shape[-1])
+    )
     memory = attention_rollout(encoder, residual=residual)
     flow = torch.zeros_like(cross[0])
     for to_target, to_source in zip(decoder, cross, strict=True):

@@ -61,7 +61,9 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
     """
     layer = model.attention
     if layer is None:
-        raise ValueError("model: got one without attention, wanted one with weights")
+        raise ValueError(
+            "model: got one without attention, wanted one with weights"
+        )
     state = model.start(batch.source, batch.source_lengths)
     length = batch.target_in.shape[1]
     before, outputs, rows = [], [], []
@@ -72,9 +74,16 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
         rows.append(weights)
     own = torch.stack([row for row in rows if row is not None], 1)
     # Every word of every sentence becomes a row of its own: b-major, as `flatten` has them.
-    recurrent = tuple(torch.stack(parts, 1).flatten(0, 1) for parts in zip(*before, strict=True))
-    encoded = model.start(batch.source, batch.source_lengths, beam_size=length).encoded
-    start = DecoderState(encoded, recurrent, torch.stack(outputs, 1).flatten(0, 1))
+    recurrent = tuple(
+        torch.stack(parts, 1).flatten(0, 1)
+        for parts in zip(*before, strict=True)
+    )
+    encoded = model.start(
+        batch.source, batch.source_lengths, beam_size=length
+    ).encoded
+    start = DecoderState(
+        encoded, recurrent, torch.stack(outputs, 1).flatten(0, 1)
+    )
     tokens = batch.target_in.flatten()
 
     def read(weights: Tensor) -> Tensor:
@@ -90,10 +99,14 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
 
 
 @contextmanager
-def _replaced(layer: AdditiveAttention | LuongAttention, weights: Tensor) -> Iterator[None]:
+def _replaced(
+    layer: AdditiveAttention | LuongAttention, weights: Tensor
+) -> Iterator[None]:
     """Let a layer blend its memory by the given weights (b, q, k) instead of its own."""
 
-    def blend(_layer: object, given: tuple[Tensor, ...], _output: object) -> tuple[Tensor, Tensor]:
+    def blend(
+        _layer: object, given: tuple[Tensor, ...], _output: object
+    ) -> tuple[Tensor, Tensor]:
         return attend(weights, given[2]), weights
 
     hook = layer.register_forward_hook(blend)

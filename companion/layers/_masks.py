@@ -17,7 +17,11 @@ def narrow(mask: Tensor | None, allowed: Tensor | None) -> Tensor | None:
     """Allow, of the keys that a mask allows, those that `allowed` does too; None allows all."""
     if mask is None or allowed is None:
         return allowed if mask is None else mask
-    return mask & allowed if mask.dtype == torch.bool else mask.where(allowed, -math.inf)
+    return (
+        mask & allowed
+        if mask.dtype == torch.bool
+        else mask.where(allowed, -math.inf)
+    )
 
 
 def check_covers(name: str, mask: Tensor | None, k_len: int) -> None:

@@ -40,4 +40,6 @@ class AdditiveAttention(MemoryAttention):
 
     def score(self, query: Tensor, keys: Tensor) -> Tensor:
         """Score (b, q, query_dim) queries against projected keys (b, k, hidden_dim): (b, q, k)."""
-        return additive_score(query, keys, self.query_weight, None, self.vector)
+        return additive_score(
+            query, keys, self.query_weight, None, self.vector
+        )

@@ -54,8 +54,16 @@ class XIELU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute every feature by itself."""
-        p, n = F.softplus(self.positive), self.slope + F.softplus(self.negative)
-        return torch.where(x > 0, p * x.square(), n * (x.clamp(max=0).expm1() - x)) + self.slope * x
+        p, n = (
+            F.softplus(self.positive),
+            self.slope + F.softplus(self.negative),
+        )
+        return (
+            torch.where(
+                x > 0, p * x.square(), n * (x.clamp(max=0).expm1() - x)
+            )
+            + self.slope * x
+        )
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -105,7 +113,9 @@ class FeedForward(nn.Module):
         super().__init__()
         self.embed_dim = embed_dim
         self.activation, self.activate = activation, activation_of(activation)
-        self.gate_proj = nn.Linear(embed_dim, hidden_dim, bias) if gated else None
+        self.gate_proj = (
+            nn.Linear(embed_dim, hidden_dim, bias) if gated else None
+        )
         self.up_proj = nn.Linear(embed_dim, hidden_dim, bias)
         self.down_proj = nn.Linear(hidden_dim, embed_dim, bias)
         self.dropout = nn.Dropout(dropout_p)

@@ -70,9 +70,13 @@ class LuongAttention(MemoryAttention):
             wanted = f"query_dim, {query_dim}, for the dot score"
             raise ValueError(f"key_dim: got {key_dim}, wanted {wanted}")
         if score != "concat" and hidden_dim is not None:
-            raise ValueError(f"hidden_dim: got {hidden_dim}, wanted None for the {score} score")
+            raise ValueError(
+                f"hidden_dim: got {hidden_dim}, wanted None for the {score} score"
+            )
         if predictive and not window:
-            raise ValueError(f"window: got {window}, wanted at least 1 for a predicted position")
+            raise ValueError(
+                f"window: got {window}, wanted at least 1 for a predicted position"
+            )
         hidden_dim = query_dim if hidden_dim is None else hidden_dim
         super().__init__(query_dim, key_dim, hidden_dim)
         self.window = window
@@ -106,9 +110,13 @@ class LuongAttention(MemoryAttention):
         """Score (b, q, query_dim) queries against projected keys: (b, q, k)."""
         if self.weight is None or self.vector is None:
             return dot_score(query, keys)
-        return additive_score(query, keys, self.weight[: self.query_dim], None, self.vector)
+        return additive_score(
+            query, keys, self.weight[: self.query_dim], None, self.vector
+        )
 
-    def aligned_position(self, query: Tensor, lengths: Tensor | float) -> Tensor:
+    def aligned_position(
+        self, query: Tensor, lengths: Tensor | float
+    ) -> Tensor:
         """Predict where in the memory to look: p = S * sigmoid(v . tanh(s W)) (local-p).
 
         Args:
@@ -122,10 +130,14 @@ class LuongAttention(MemoryAttention):
             TypeError: the layer does not predict.
         """
         if self.place_weight is None or self.place_vector is None:
-            raise TypeError("predictive: got False, wanted a layer that was made with True")
+            raise TypeError(
+                "predictive: got False, wanted a layer that was made with True"
+            )
         logit = torch.tanh(query @ self.place_weight) @ self.place_vector
         # bfloat16 cannot tell the positions 256 and 257 apart.
-        return lengths * torch.sigmoid(logit.to(torch.promote_types(logit.dtype, torch.float32)))
+        return lengths * torch.sigmoid(
+            logit.to(torch.promote_types(logit.dtype, torch.float32))
+        )
 
     @contract(
         matching="first_weight", query="b q query_dim", keys="b k projected_dim", memory="b k v",
@@ -163,15 +175,27 @@ class LuongAttention(MemoryAttention):
         elif self.place_weight is None:
             q_len, k_len = scores.shape[-2:]
             near = sliding_window_mask(
-                q_len, k_len, left=self.window, right=self.window, offset=offset, like=scores
+                q_len,
+                k_len,
+                left=self.window,
+                right=self.window,
+                offset=offset,
+                like=scores,
             )
             weights = masked_softmax(scores, narrow(mask, near))
         else:
             position = self.aligned_position(query, _lengths(scores, mask))
-            distance = torch.arange(keys.shape[-2], device=keys.device) - position[..., None]
-            weights = masked_softmax(scores, narrow(mask, distance.abs() <= self.window))
+            distance = (
+                torch.arange(keys.shape[-2], device=keys.device)
+                - position[..., None]
+            )
+            weights = masked_softmax(
+                scores, narrow(mask, distance.abs() <= self.window)
+            )
             sigma = self.window / 2
-            weights = weights * torch.exp(-distance.square() / (2 * sigma**2)).to(weights.dtype)
+            weights = weights * torch.exp(
+                -distance.square() / (2 * sigma**2)
+            ).to(weights.dtype)
         context = attend(weights, memory)
         return Attended(context, weights) if need_weights else context
 

@@ -24,9 +24,15 @@ class MemoryAttention(nn.Module):
         projected_dim: width of what `project` returns.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, projected_dim: int) -> None:
+    def __init__(
+        self, query_dim: int, key_dim: int, projected_dim: int
+    ) -> None:
         super().__init__()
-        self.query_dim, self.key_dim, self.projected_dim = query_dim, key_dim, projected_dim
+        self.query_dim, self.key_dim, self.projected_dim = (
+            query_dim,
+            key_dim,
+            projected_dim,
+        )
 
     def project(self, memory: Tensor) -> Tensor:
         """Make of the memory (b, k, key_dim) what queries are compared with."""
@@ -74,4 +80,6 @@ class MemoryAttention(nn.Module):
 
 def draw_weight(*shape: int) -> nn.Parameter:
     """Draw a weight uniformly within 1 / sqrt(rows), as torch's linear layer does."""
-    return nn.Parameter(torch.empty(shape).uniform_(-1, 1) / math.sqrt(shape[0]))
+    return nn.Parameter(
+        torch.empty(shape).uniform_(-1, 1) / math.sqrt(shape[0])
+    )

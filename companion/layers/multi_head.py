@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from companion.attention import attention_with_weights, scaled_dot_product_attention
+from companion.attention import (
+    attention_with_weights,
+    scaled_dot_product_attention,
+)
 from companion.contracts import contract
 from companion.layers._masks import check_covers, narrow
 from companion.layers.attended import Attended
@@ -104,7 +107,9 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        self.head_dim = embed_dim // num_heads if head_dim is None else head_dim
+        self.head_dim = (
+            embed_dim // num_heads if head_dim is None else head_dim
+        )
         self.key_dim = embed_dim if key_dim is None else key_dim
         self.value_dim = embed_dim if value_dim is None else value_dim
         if head_dim is None and embed_dim % num_heads:
@@ -116,16 +121,30 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(
                 f"num_kv_heads: got {num_kv_heads}, wanted a divisor of num_heads, {num_heads}"
             )
-        self.dropout_p, self.softcap, self.attention_fn = dropout_p, softcap, attention_fn
+        self.dropout_p, self.softcap, self.attention_fn = (
+            dropout_p,
+            softcap,
+            attention_fn,
+        )
         self.rotary = _rotary(rotary, self.head_dim)
         self.window = _window(window)
 
         self.query_proj = nn.Linear(embed_dim, num_heads * self.head_dim, bias)
-        self.key_proj = nn.Linear(self.key_dim, self.num_kv_heads * self.head_dim, bias)
-        self.value_proj = nn.Linear(self.value_dim, self.num_kv_heads * self.head_dim, bias)
-        self.output_proj = nn.Linear(num_heads * self.head_dim, embed_dim, bias)
-        self.query_norm = nn.RMSNorm(self.head_dim, eps=1e-6) if qk_norm else None
-        self.key_norm = nn.RMSNorm(self.head_dim, eps=1e-6) if qk_norm else None
+        self.key_proj = nn.Linear(
+            self.key_dim, self.num_kv_heads * self.head_dim, bias
+        )
+        self.value_proj = nn.Linear(
+            self.value_dim, self.num_kv_heads * self.head_dim, bias
+        )
+        self.output_proj = nn.Linear(
+            num_heads * self.head_dim, embed_dim, bias
+        )
+        self.query_norm = (
+            nn.RMSNorm(self.head_dim, eps=1e-6) if qk_norm else None
+        )
+        self.key_norm = (
+            nn.RMSNorm(self.head_dim, eps=1e-6) if qk_norm else None
+        )
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
 
     @contract(
@@ -133,7 +152,11 @@ class MultiHeadAttention(nn.Module):
         positions="numbers: b... k",
     )  # fmt: skip
     def project_memory(
-        self, key: Tensor, value: Tensor | None = None, *, positions: Tensor | None = None
+        self,
+        key: Tensor,
+        value: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
     ) -> ProjectedMemory:
         """Project a memory once; a decoder then passes the result as `key` at every step.
 
@@ -150,7 +173,9 @@ class MultiHeadAttention(nn.Module):
                 f"where key has {key.shape[-1]}"
             )
         keys = self._split_heads(self.key_proj(key), self.key_norm)
-        values = self._split_heads(self.value_proj(key if value is None else value))
+        values = self._split_heads(
+            self.value_proj(key if value is None else value)
+        )
         return ProjectedMemory(self._rotate(keys, positions), values)
 
     @contract(
@@ -203,7 +228,9 @@ class MultiHeadAttention(nn.Module):
         if cache is not None:
             self._check_cache(cache, query, key, is_causal)
         elif lengths is not None:
-            raise ValueError("lengths: got some without a cache, wanted None and a padding mask")
+            raise ValueError(
+                "lengths: got some without a cache, wanted None and a padding mask"
+            )
         self._check_memory(query, key, value, attn_mask, cache)
 
         offset = 0 if cache is None else cache.offset
@@ -214,14 +241,22 @@ class MultiHeadAttention(nn.Module):
         if key is None:
             memory = self.project_memory(query, positions=positions)
         else:
-            memory = key if isinstance(key, ProjectedMemory) else self.project_memory(key, value)
+            memory = (
+                key
+                if isinstance(key, ProjectedMemory)
+                else self.project_memory(key, value)
+            )
         if cache is not None:
             memory = ProjectedMemory(*cache.update(*memory, lengths=lengths))
             attn_mask = _drop_forgotten(attn_mask, cache)
 
-        attn_mask, causal = self._narrow_mask(attn_mask, is_causal, offset, query, memory, cache)
+        attn_mask, causal = self._narrow_mask(
+            attn_mask, is_causal, offset, query, memory, cache
+        )
         attend = self._with_weights() if need_weights else self.attention_fn
-        attended = attend(queries, *memory, attn_mask, **causal, **self._options())
+        attended = attend(
+            queries, *memory, attn_mask, **causal, **self._options()
+        )
         output, weights = attended if need_weights else (attended, None)
         output = self.output_proj(output.transpose(-2, -3).flatten(-2))
         return output if weights is None else Attended(output, weights)
@@ -236,9 +271,14 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         """Refuse keys, values and a mask that do not go together."""
         if value is not None and not isinstance(key, Tensor):
-            came = "without a key" if key is None else "beside a projected memory"
+            came = (
+                "without a key" if key is None else "beside a projected memory"
+            )
             raise ValueError(f"value: got one {came}, wanted None")
-        if key is None and not self.key_dim == self.value_dim == self.embed_dim:
+        if (
+            key is None
+            and not self.key_dim == self.value_dim == self.embed_dim
+        ):
             raise ValueError(
                 f"key: got None, wanted a memory: key_dim is {self.key_dim} and value_dim "
                 f"{self.value_dim}, where query has embed_dim, {self.embed_dim}"
@@ -248,15 +288,27 @@ class MultiHeadAttention(nn.Module):
             for name, heads in (("key", key.key), ("value", key.value)):
                 if heads.shape[-3:] != wanted:
                     shape = tuple(heads.shape)
-                    raise ValueError(f"{name}: got shape {shape}, wanted (..., g, k, d) {wanted}")
-        memory = query if key is None else key.key if isinstance(key, ProjectedMemory) else key
+                    raise ValueError(
+                        f"{name}: got shape {shape}, wanted (..., g, k, d) {wanted}"
+                    )
+        memory = (
+            query
+            if key is None
+            else key.key
+            if isinstance(key, ProjectedMemory)
+            else key
+        )
         k_len = memory.shape[-2] + (0 if cache is None else cache.length)
         check_covers("attn_mask", attn_mask, k_len)
 
-    def _check_cache(self, cache: KVCache, query: Tensor, key: object, is_causal: bool) -> None:
+    def _check_cache(
+        self, cache: KVCache, query: Tensor, key: object, is_causal: bool
+    ) -> None:
         """Refuse a cache that does not go with the layer and the call."""
         if not hasattr(cache, "query_positions"):
-            raise TypeError(f"cache: got {type(cache).__name__}, wanted a KVCache")
+            raise TypeError(
+                f"cache: got {type(cache).__name__}, wanted a KVCache"
+            )
         if key is not None:
             raise ValueError(
                 "cache: got one beside a key, wanted None: a cache is for self-attention, "
@@ -264,29 +316,55 @@ class MultiHeadAttention(nn.Module):
             )
         if query.ndim != 3:
             shape = tuple(query.shape)
-            raise ValueError(f"query: got shape {shape}, wanted (b, q, embed_dim) with a cache")
-        shape = cache.batch_size, cache.num_kv_heads, cache.head_dim, cache.value_dim
-        wanted = query.shape[0], self.num_kv_heads, self.head_dim, self.head_dim
+            raise ValueError(
+                f"query: got shape {shape}, wanted (b, q, embed_dim) with a cache"
+            )
+        shape = (
+            cache.batch_size,
+            cache.num_kv_heads,
+            cache.head_dim,
+            cache.value_dim,
+        )
+        wanted = (
+            query.shape[0],
+            self.num_kv_heads,
+            self.head_dim,
+            self.head_dim,
+        )
         if shape != wanted:
-            raise ValueError(f"cache: got {shape} for (b, g, d, v), wanted {wanted}, the layer's")
-        if cache.dtype != query.dtype and not torch.is_autocast_enabled(cache.device.type):
-            raise TypeError(f"cache: got dtype {cache.dtype}, wanted {query.dtype}, query's")
+            raise ValueError(
+                f"cache: got {shape} for (b, g, d, v), wanted {wanted}, the layer's"
+            )
+        if cache.dtype != query.dtype and not torch.is_autocast_enabled(
+            cache.device.type
+        ):
+            raise TypeError(
+                f"cache: got dtype {cache.dtype}, wanted {query.dtype}, query's"
+            )
         before, after = self.window or (math.inf, 0)
         if cache.window is not None and cache.window <= before:
             kept = f"None or at least {before + 1}" if self.window else "None"
-            raise ValueError(f"cache: got window {cache.window}, wanted {kept}, as the layer has")
+            raise ValueError(
+                f"cache: got window {cache.window}, wanted {kept}, as the layer has"
+            )
         if after and not is_causal:
             raise ValueError(
                 f"is_causal: got False with a cache, wanted True: the window of the layer wants "
                 f"{after} keys that are still to come"
             )
 
-    def _split_heads(self, projected: Tensor, norm: nn.RMSNorm | None = None) -> Tensor:
+    def _split_heads(
+        self, projected: Tensor, norm: nn.RMSNorm | None = None
+    ) -> Tensor:
         """Cut (..., n, h * d) into heads, (..., h, n, d)."""
-        heads = torch.unflatten(projected, -1, (-1, self.head_dim)).transpose(-2, -3)
+        heads = torch.unflatten(projected, -1, (-1, self.head_dim)).transpose(
+            -2, -3
+        )
         if norm is None:
             return heads
-        normed: Tensor = norm(heads.to(norm.weight.dtype))  # autocast leaves the gains as they are
+        normed: Tensor = norm(
+            heads.to(norm.weight.dtype)
+        )  # autocast leaves the gains as they are
         return normed.to(heads.dtype)
 
     def _rotate(self, heads: Tensor, positions: Tensor | None) -> Tensor:
@@ -310,12 +388,16 @@ class MultiHeadAttention(nn.Module):
         k_len = memory.key.shape[-2]
         if self.window is not None:
             positions = _positions_from(offset, query)
-            near = _window_mask(self.window, positions, k_len, is_causal, cache)
+            near = _window_mask(
+                self.window, positions, k_len, is_causal, cache
+            )
             return narrow(attn_mask, near), {}
         if is_causal:
             return attn_mask, _causal(offset, k_len)
         if cache is not None and isinstance(cache.offset, Tensor):
-            return narrow(attn_mask, padding_mask(cache.lengths[:, None], k_len)), {}
+            return narrow(
+                attn_mask, padding_mask(cache.lengths[:, None], k_len)
+            ), {}
         return attn_mask, {}
 
     def _with_weights(self) -> Callable[..., Any]:
@@ -332,7 +414,11 @@ class MultiHeadAttention(nn.Module):
             "softcap": self.softcap,
             "sinks": self.sinks,
         }
-        return {name: option for name, option in options.items() if option is not None}
+        return {
+            name: option
+            for name, option in options.items()
+            if option is not None
+        }
 
 
 def _causal(offset: int | Tensor, k_len: int) -> dict[str, Any]:
@@ -351,13 +437,21 @@ def _positions_from(offset: int | Tensor, x: Tensor) -> Tensor:
 
 
 def _window_mask(
-    window: tuple[int, int], positions: Tensor, k_len: int, is_causal: bool, cache: KVCache | None
+    window: tuple[int, int],
+    positions: Tensor,
+    k_len: int,
+    is_causal: bool,
+    cache: KVCache | None,
 ) -> Tensor | None:
     """Say which keys lie in the window, (..., 1, q, k); None where all of them do."""
     before, after = window
     if cache is not None and positions.shape == (1,) and k_len <= before + 1:
         return None
-    keys = torch.arange(k_len, device=positions.device) if cache is None else cache.key_positions
+    keys = (
+        torch.arange(k_len, device=positions.device)
+        if cache is None
+        else cache.key_positions
+    )
     distance = positions[..., None, :, None] - keys[..., None, None, :]
     near = (distance <= before) & (distance >= (0 if is_causal else -after))
     return near if cache is None else near & (keys >= 0)[..., None, None, :]
@@ -368,13 +462,17 @@ def _drop_forgotten(attn_mask: Tensor | None, cache: KVCache) -> Tensor | None:
     if attn_mask is None or cache.window is None:
         return attn_mask
     positions = cache.key_positions.clamp(min=0)[..., None, None, :]
-    attn_mask, positions = (x[(None,) * (4 - x.ndim)] for x in (attn_mask, positions))
+    attn_mask, positions = (
+        x[(None,) * (4 - x.ndim)] for x in (attn_mask, positions)
+    )
     return torch.take_along_dim(attn_mask, positions, dim=-1)
 
 
 def _rotary(rotary: Rotary | bool | None, head_dim: int) -> Rotary | None:
     if rotary is True and head_dim % 2:
-        raise ValueError(f"head_dim: got {head_dim}, wanted an even number for rotary=True")
+        raise ValueError(
+            f"head_dim: got {head_dim}, wanted an even number for rotary=True"
+        )
     if isinstance(rotary, bool):
         return rotate if rotary else None
     return rotary
@@ -382,7 +480,13 @@ def _rotary(rotary: Rotary | bool | None, head_dim: int) -> Rotary | None:
 
 def _window(window: int | tuple[int, int] | None) -> tuple[int, int] | None:
     """Return how many keys a query may attend to before and after its own position."""
-    pair = window if window is None or isinstance(window, tuple) else (window - 1, 0)
+    pair = (
+        window
+        if window is None or isinstance(window, tuple)
+        else (window - 1, 0)
+    )
     if pair is not None and min(pair) < 0:
-        raise ValueError(f"window: got {window}, wanted at least 1, or a pair from 0 on")
+        raise ValueError(
+            f"window: got {window}, wanted at least 1, or a pair from 0 on"
+        )
     return pair

@@ -52,9 +52,13 @@ def weights_of(layer: nn.GRU | nn.LSTM, suffix: str = "") -> list[Tensor]:
 def _read_packed(
     layer: nn.GRU | nn.LSTM, inputs: Tensor, lengths: Tensor
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    packed = pack_padded_sequence(
+        inputs, lengths, batch_first=True, enforce_sorted=False
+    )
     outputs, last = layer(packed)
-    states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])
+    states, _ = pad_packed_sequence(
+        outputs, batch_first=True, total_length=inputs.shape[1]
+    )
     return states, (last,) if isinstance(last, Tensor) else last
 
 
@@ -65,12 +69,18 @@ def _read_padded(
     positions = torch.arange(n)
     sentences = n * torch.arange(batch)
     # The words of each sentence in reverse, and so its padding: reversed twice, all is as before.
-    reverse = (sentences[:, None] + (lengths[:, None] - 1 - positions) % n).flatten()
+    reverse = (
+        sentences[:, None] + (lengths[:, None] - 1 - positions) % n
+    ).flatten()
     forward = _run(layer, "", inputs)
-    backward = _reordered(_run(layer, "_reverse", _reordered(inputs, reverse)), reverse)
+    backward = _reordered(
+        _run(layer, "_reverse", _reordered(inputs, reverse)), reverse
+    )
     last = forward.flatten(0, 1).index_select(0, sentences + lengths - 1)
     padding = positions >= lengths[:, None]
-    states = torch.cat((forward, backward), -1).masked_fill(padding[..., None], 0)
+    states = torch.cat((forward, backward), -1).masked_fill(
+        padding[..., None], 0
+    )
     return states, (torch.stack((last, backward[:, 0])),)
 
 
@@ -79,7 +89,15 @@ def _run(layer: nn.GRU, suffix: str, inputs: Tensor) -> Tensor:
     start = inputs.new_zeros(1, inputs.shape[0], layer.hidden_size)
     states: Tensor
     states, _ = torch.gru(
-        inputs, start, weights_of(layer, suffix), True, 1, 0.0, layer.training, False, True
+        inputs,
+        start,
+        weights_of(layer, suffix),
+        True,
+        1,
+        0.0,
+        layer.training,
+        False,
+        True,
     )
     return states
 

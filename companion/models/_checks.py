@@ -16,16 +16,24 @@ def check_batch(batch: Any) -> None:
 
 def check_targets(batch: Any) -> None:
     """Refuse a batch over whose target no loss can be averaged."""
-    target_in, target_out, mask = _parts(batch, "target_in", "target_out", "target_mask")
+    target_in, target_out, mask = _parts(
+        batch, "target_in", "target_out", "target_mask"
+    )
     _check_ids(target_in=target_in, target_out=target_out)
     for name, part in (("target_out", target_out), ("target_mask", mask)):
         if part.shape != target_in.shape:
             shape, wanted = tuple(part.shape), tuple(target_in.shape)
-            raise ValueError(f"{name}: got shape {shape}, wanted {wanted} as in target_in")
+            raise ValueError(
+                f"{name}: got shape {shape}, wanted {wanted} as in target_in"
+            )
     if mask.dtype != torch.bool:
-        raise TypeError(f"target_mask: got dtype {mask.dtype}, wanted a boolean dtype")
+        raise TypeError(
+            f"target_mask: got dtype {mask.dtype}, wanted a boolean dtype"
+        )
     if not mask.any():
-        raise ValueError("target_mask: got no token, wanted at least one to average over")
+        raise ValueError(
+            "target_mask: got no token, wanted at least one to average over"
+        )
 
 
 def check_rows(name: str, given: Tensor, rows: Tensor) -> None:
@@ -46,7 +54,9 @@ def check_rows(name: str, given: Tensor, rows: Tensor) -> None:
 def _parts(batch: Any, *names: str) -> list[Tensor]:
     if not all(hasattr(batch, name) for name in names):
         came = type(batch).__name__
-        raise TypeError(f"batch: got {came}, wanted one that has {', '.join(names)}")
+        raise TypeError(
+            f"batch: got {came}, wanted one that has {', '.join(names)}"
+        )
     return [getattr(batch, name) for name in names]
 
 
@@ -60,7 +70,9 @@ def _check_ids(**ids: Tensor) -> None:
             wanted = "32- or 64-bit integers, the ids of tokens"
             raise TypeError(f"{name}: got dtype {x.dtype}, wanted {wanted}")
         if x.ndim != 2 or not x.shape[1]:
-            raise ValueError(f"{name}: got shape {tuple(x.shape)}, wanted (b, n), n at least 1")
+            raise ValueError(
+                f"{name}: got shape {tuple(x.shape)}, wanted (b, n), n at least 1"
+            )
         if len(x) != len(ids[first]):
             raise ValueError(
                 f"{name}: got b = {len(x)} in shape {tuple(x.shape)}, wanted {len(ids[first])} "

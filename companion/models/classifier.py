@@ -15,7 +15,12 @@ from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
 
 
-@contract(vocab_size=">= 1", classes=">= 1", questions=">= 1", embed_dim=">= 2 and even")
+@contract(
+    vocab_size=">= 1",
+    classes=">= 1",
+    questions=">= 1",
+    embed_dim=">= 2 and even",
+)
 @dataclass(frozen=True)
 class ClassifierConfig:
     """Shape of a classifier.
@@ -78,12 +83,18 @@ class AttentionClassifier(nn.Module):
             if config.encoder == "gru"
             else None
         )
-        self.attention = AdditiveAttention(e, e, e) if config.attention == "additive" else None
+        self.attention = (
+            AdditiveAttention(e, e, e)
+            if config.attention == "additive"
+            else None
+        )
         self.combine = nn.Linear(2 * e, e)
         self.output = nn.Linear(e, config.classes)
 
     @contract(tokens="ids: b k [f]", lengths="lengths: b", question="ids: b")
-    def encode(self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None) -> Encoded:
+    def encode(
+        self, tokens: Tensor, lengths: Tensor, question: Tensor | None = None
+    ) -> Encoded:
         """Read sentences: a word's vector is the sum of its features' embeddings.
 
         Args:
@@ -111,7 +122,9 @@ class AttentionClassifier(nn.Module):
         if self.attention is None:
             return masked_softmax(torch.zeros_like(states[..., 0]), mask)
         keys = self.attention.project(states)
-        return masked_softmax(self.attention.score(question[:, None], keys)[:, 0], mask)
+        return masked_softmax(
+            self.attention.score(question[:, None], keys)[:, 0], mask
+        )
 
     def decide(self, weights: Tensor, encoded: Encoded) -> Tensor:
         """Return the logits (b, classes) that follow from the given weights.

@@ -39,15 +39,23 @@ class Options(dict[str, Any]):
         """Return an option that is true or false: the text "false" would count as true."""
         value = self.get(name, default)
         if not isinstance(value, bool):
-            raise TypeError(f"{name}: {self.path} has {value!r}, wanted true or false")
+            raise TypeError(
+                f"{name}: {self.path} has {value!r}, wanted true or false"
+            )
         return value
 
     def require(self, **wanted: bool | str) -> None:
         """Refuse options with another value than the only one that the models here have."""
         for name, value in wanted.items():
-            given = self.flag(name, value) if isinstance(value, bool) else self.get(name, value)
+            given = (
+                self.flag(name, value)
+                if isinstance(value, bool)
+                else self.get(name, value)
+            )
             if given != value:
-                raise ValueError(f"{name}: {self.path} has {given!r}, wanted {value!r}")
+                raise ValueError(
+                    f"{name}: {self.path} has {given!r}, wanted {value!r}"
+                )
 
     def one_of(self, name: str, known: Mapping[str, Any]) -> Any:
         """Return what the package calls the value of an option."""

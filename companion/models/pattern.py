@@ -55,7 +55,10 @@ def pattern_of(config: TransformerConfig) -> ModelSpec:
     >>> len(spec.layers), spec.layers[0].mixer.rotary.width
     (2, 4)
     """
-    for name, wanted in (("positions", ("rotary", "none")), ("norm_order", ("pre",))):
+    for name, wanted in (
+        ("positions", ("rotary", "none")),
+        ("norm_order", ("pre",)),
+    ):
         if getattr(config, name) not in wanted:
             raise ValueError(
                 f"config: got {name}={getattr(config, name)!r}, wanted {' or '.join(wanted)}"
@@ -72,14 +75,19 @@ def pattern_of(config: TransformerConfig) -> ModelSpec:
         output_bias=config.attention_bias,
     )
     feed_forward = FeedForwardSpec(
-        config.hidden_width, config.activation, gated=config.gated, bias=config.feed_forward_bias
+        config.hidden_width,
+        config.activation,
+        gated=config.gated,
+        bias=config.feed_forward_bias,
     )
     return ModelSpec(
         config.vocab_size,
         config.embed_dim,
         (LayerSpec(attention, feed_forward, norm),) * config.num_layers,
         norm=norm if config.ends_with_norm else None,
-        embedding_scale=config.embed_dim**0.5 if config.embedding_scale else 1.0,
+        embedding_scale=config.embed_dim**0.5
+        if config.embedding_scale
+        else 1.0,
         embedding_norm=norm if config.embedding_norm else None,
         tied=config.tied != "none",
     )
@@ -95,11 +103,15 @@ def as_pattern(model: LanguageModel) -> DecoderModel:
     Returns:
         The model in evaluation mode: it gives the same logits, without dropout.
     """
-    pattern = DecoderModel(pattern_of(model.config)).to(model.embedding.words.weight.dtype)
+    pattern = DecoderModel(pattern_of(model.config)).to(
+        model.embedding.words.weight.dtype
+    )
     family = Family(lambda _: pattern.spec, NAMES)
     copy_weights(pattern, family, dict(model.named_parameters()))
     return pattern.eval()
 
 
 def _rotary(config: TransformerConfig) -> RotarySpec:
-    return RotarySpec(config.width_of_head, config.rotary_base, config.rotary_scaling)
+    return RotarySpec(
+        config.width_of_head, config.rotary_base, config.rotary_scaling
+    )

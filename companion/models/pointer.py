@@ -21,7 +21,13 @@ UNKNOWN_ID = 3
 """What an id beyond the vocabulary is read as: the `unk_id` of every `Vocabulary`."""
 
 
-@contract(p_vocab="b q V", weights="b q k", p_gen="b q", source="ids: b k", size=">= 1")
+@contract(
+    p_vocab="b q V",
+    weights="b q k",
+    p_gen="b q",
+    source="ids: b k",
+    size=">= 1",
+)
 def final_distribution(
     p_vocab: Tensor, weights: Tensor, p_gen: Tensor, source: Tensor, size: int
 ) -> Tensor:
@@ -47,7 +53,9 @@ def final_distribution(
     """
     known = p_vocab.shape[-1]
     if size < known:
-        raise ValueError(f"size: got {size}, wanted at least {known}, the words of p_vocab")
+        raise ValueError(
+            f"size: got {size}, wanted at least {known}, the words of p_vocab"
+        )
     generated = F.pad(p_gen[..., None] * p_vocab, (0, size - known))
     copied = (1 - p_gen[..., None]) * weights
     return generated.scatter_add(-1, source[:, None].expand_as(copied), copied)
@@ -87,7 +95,9 @@ class Mixture(NamedTuple):
 
     def distribution(self, source: Tensor, size: int) -> Tensor:
         """Return the final distribution (b, q, size) over the ids of a source."""
-        return final_distribution(self.p_vocab, self.weights, self.p_gen, source, size)
+        return final_distribution(
+            self.p_vocab, self.weights, self.p_gen, source, size
+        )
 
     @contract(source="ids: b k", words="ids: b q")
     def copied_share(self, source: Tensor, words: Tensor) -> Tensor:
@@ -101,7 +111,9 @@ class Mixture(NamedTuple):
         copied = (1 - self.p_gen) * (self.weights * same).sum(-1)
         known = words < self.p_vocab.shape[-1]
         readable = words.where(known, 0)[..., None]
-        generated = self.p_gen * self.p_vocab.gather(-1, readable)[..., 0] * known
+        generated = (
+            self.p_gen * self.p_vocab.gather(-1, readable)[..., 0] * known
+        )
         return copied / (copied + generated)
 
 
@@ -159,31 +171,47 @@ class PointerGenerator(nn.Module):
     """
 
     def __init__(
-        self, config: Seq2SeqConfig, *, coverage: bool = False, coverage_weight: float = 1.0
+        self,
+        config: Seq2SeqConfig,
+        *,
+        coverage: bool = False,
+        coverage_weight: float = 1.0,
     ) -> None:
         super().__init__()
         base = Seq2Seq(config)
         if base.attention is None:
-            raise ValueError("config.attention: got 'none', wanted one that can point")
+            raise ValueError(
+                "config.attention: got 'none', wanted one that can point"
+            )
         if config.looks_first:
             raise ValueError("config.query: got 'previous', wanted 'present'")
         if config.feeds_context:
-            raise ValueError("config.input_feeding: got True, wanted None or False")
+            raise ValueError(
+                "config.input_feeding: got True, wanted None or False"
+            )
         if config.source_vocab != config.target_vocab:
             raise ValueError(
                 f"config.target_vocab: got {config.target_vocab}, wanted "
                 f"{config.source_vocab}, that of the source, which copying shares"
             )
-        self.config, self.coverage, self.coverage_weight = config, coverage, coverage_weight
+        self.config, self.coverage, self.coverage_weight = (
+            config,
+            coverage,
+            coverage_weight,
+        )
         self.base, self.attention = base, base.attention
         e, h = config.embed_dim, config.hidden_dim
         self.switch = nn.Linear(2 * h + e, 1)
         # Zero: a model to which coverage is added begins as it was without.
-        self.coverage_vector = nn.Parameter(torch.zeros(self.attention.projected_dim))
+        self.coverage_vector = nn.Parameter(
+            torch.zeros(self.attention.projected_dim)
+        )
 
     def extra_repr(self) -> str:
         """Say what the configuration does not."""
-        return f"coverage={self.coverage}, coverage_weight={self.coverage_weight}"
+        return (
+            f"coverage={self.coverage}, coverage_weight={self.coverage_weight}"
+        )
 
     def covered(self, coverage_weight: float = 1.0) -> PointerGenerator:
         """Return a copy that keeps coverage, to be trained further.
@@ -217,7 +245,9 @@ class PointerGenerator(nn.Module):
         return self._mix(embedded, states, context, weights)
 
     @overload
-    def forward(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
+    def forward(
+        self, batch: Batch, *, need_weights: Literal[False] = False
+    ) -> Tensor: ...
     @overload
     def forward(
         self, batch: Batch, *, need_weights: Literal[True]
@@ -236,7 +266,9 @@ class PointerGenerator(nn.Module):
             (b, q, size) log-probabilities; with `need_weights` also (b, q, k) weights.
         """
         mixture = self.mixture(batch)
-        logits = mixture.distribution(batch.source, self._size(batch.source)).log()
+        logits = mixture.distribution(
+            batch.source, self._size(batch.source)
+        ).log()
         return (logits, mixture.weights) if need_weights else logits
 
     @contract()
@@ -258,9 +290,20 @@ class PointerGenerator(nn.Module):
             loss = loss + self.coverage_weight * repeated.mean()
         return loss
 
-    @contract(source="ids: b k", lengths="lengths: b", k="> 0", max_len=">= 1", beam_size=">= 1")
+    @contract(
+        source="ids: b k",
+        lengths="lengths: b",
+        k="> 0",
+        max_len=">= 1",
+        beam_size=">= 1",
+    )
     def start(
-        self, source: Tensor, lengths: Tensor, *, max_len: int | None = None, beam_size: int = 1
+        self,
+        source: Tensor,
+        lengths: Tensor,
+        *,
+        max_len: int | None = None,
+        beam_size: int = 1,
     ) -> PointerState:
         """Encode the source and return the state before the first word; as `Seq2Seq.start`.
 
@@ -270,10 +313,18 @@ class PointerGenerator(nn.Module):
             max_len: most steps that will be taken; any number will do.
             beam_size: rows a sentence; those of one sentence follow one another.
         """
-        begun = self.base.start(self._known(source), lengths, max_len=max_len, beam_size=beam_size)
+        begun = self.base.start(
+            self._known(source), lengths, max_len=max_len, beam_size=beam_size
+        )
         source = source.repeat_interleave(beam_size, 0)
         coverage = begun.encoded.memory.new_zeros(source.shape)
-        return PointerState(begun.encoded, begun.recurrent, source, coverage, self._size(source))
+        return PointerState(
+            begun.encoded,
+            begun.recurrent,
+            source,
+            coverage,
+            self._size(source),
+        )
 
     @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: PointerState) -> PointerOutput:
@@ -290,7 +341,9 @@ class PointerGenerator(nn.Module):
         mixture = self._mix(embedded, states, context, weights)
         logits = mixture.distribution(state.source, state.size).log()[:, 0]
         weights = weights[:, 0]
-        next_state = state._replace(recurrent=recurrent, coverage=state.coverage + weights)
+        next_state = state._replace(
+            recurrent=recurrent, coverage=state.coverage + weights
+        )
         return PointerOutput(logits, next_state, weights)
 
     @contract(indices="ids: b")
@@ -303,7 +356,9 @@ class PointerGenerator(nn.Module):
         """
         check_rows("indices", indices, state.source)
         return state._replace(
-            recurrent=tuple(part.index_select(0, indices) for part in state.recurrent),
+            recurrent=tuple(
+                part.index_select(0, indices) for part in state.recurrent
+            ),
             coverage=state.coverage.index_select(0, indices),
         )
 
@@ -320,7 +375,9 @@ class PointerGenerator(nn.Module):
         )
         return attended
 
-    def _cover(self, states: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+    def _cover(
+        self, states: Tensor, encoded: Encoded
+    ) -> tuple[Tensor, Tensor]:
         """Look state by state, each knowing how much attention those before it gave."""
         coverage = encoded.memory.new_zeros(encoded.memory.shape[:2])
         contexts, rows = [], []
@@ -331,18 +388,31 @@ class PointerGenerator(nn.Module):
             rows.append(weights)
         return torch.cat(contexts, 1), torch.cat(rows, 1)
 
-    def _mix(self, embedded: Tensor, states: Tensor, context: Tensor, weights: Tensor) -> Mixture:
+    def _mix(
+        self,
+        embedded: Tensor,
+        states: Tensor,
+        context: Tensor,
+        weights: Tensor,
+    ) -> Mixture:
         attentional = self.base.dropout(self.base.attentional(context, states))
         p_vocab = self.base.output(attentional).softmax(-1)
-        p_gen = torch.sigmoid(self.switch(torch.cat((context, states, embedded), -1)))[..., 0]
+        p_gen = torch.sigmoid(
+            self.switch(torch.cat((context, states, embedded), -1))
+        )[..., 0]
         return Mixture(p_vocab, p_gen, weights)
 
     def _embed(self, tokens: Tensor) -> Tensor:
-        embedded: Tensor = self.base.dropout(self.base.target_embedding(self._known(tokens)))
+        embedded: Tensor = self.base.dropout(
+            self.base.target_embedding(self._known(tokens))
+        )
         return embedded
 
     def _known(self, ids: Tensor) -> Tensor:
         return ids.where(ids < self.config.source_vocab, UNKNOWN_ID)
 
     def _size(self, *ids: Tensor) -> int:
-        return max(self.config.source_vocab, *(int(tensor.max()) + 1 for tensor in ids))
+        return max(
+            self.config.source_vocab,
+            *(int(tensor.max()) + 1 for tensor in ids),
+        )

@@ -13,14 +13,22 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.models.atlas import FAMILIES, DecoderModel, read_config, read_weights
+from companion.models.atlas import (
+    FAMILIES,
+    DecoderModel,
+    read_config,
+    read_weights,
+)
 from companion.models.atlas.families.shared import LLAMA, head_width, rotary_of
 from companion.models.options import Options
 from companion.models.pattern import NAMES
 from companion.models.transformer.config import Tied, TransformerConfig
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
-from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
+from companion.models.transformer.text_encoder import (
+    MaskedLanguageModel,
+    TextEncoder,
+)
 from companion.models.transformer.weights import (
     build,
     check_dtype,
@@ -62,7 +70,9 @@ _GPT2 = {
     "decoder.norm": "ln_f",
 }
 _LLAMA = {
-    own: str(LLAMA[atlas]).removeprefix("model.") for atlas, own in NAMES.items() if atlas in LLAMA
+    own: str(LLAMA[atlas]).removeprefix("model.")
+    for atlas, own in NAMES.items()
+    if atlas in LLAMA
 }
 
 
@@ -102,9 +112,17 @@ class Layout(NamedTuple):
     def weight_of(self, own: str, tensors: Tensors) -> Tensor:
         """Return a weight of the package, read from the tensors in the files."""
         name = self.name_of(own)
-        weight = tensors[name].T if _matches(name, self.transposed) else tensors[name]
+        weight = (
+            tensors[name].T
+            if _matches(name, self.transposed)
+            else tensors[name]
+        )
         if _matches(name, self.fused):
-            number = next(i for i, part in enumerate(("query", "key", "value")) if part in own)
+            number = next(
+                i
+                for i, part in enumerate(("query", "key", "value"))
+                if part in own
+            )
             weight = weight.chunk(3)[number]
         return weight
 
@@ -151,10 +169,14 @@ def from_pretrained(
             f"wanted one of {', '.join(sorted(known))}"
         )
     if options.get("quantization_config") is not None:
-        raise ValueError(f"folder: {path} has a quantization_config, wanted plain weights")
+        raise ValueError(
+            f"folder: {path} has a quantization_config, wanted plain weights"
+        )
     stored = _open_weights(path.parent)
     if layout_of is None:
-        return _of_the_atlas(options, stored, path, dtype or torch.get_default_dtype())
+        return _of_the_atlas(
+            options, stored, path, dtype or torch.get_default_dtype()
+        )
     layout = layout_of(options, stored)
     _check_weights(layout, stored, path.parent)
     return build(
@@ -165,7 +187,9 @@ def from_pretrained(
     )
 
 
-def _of_the_atlas(options: Options, stored: Stored, path: Path, dtype: torch.dtype) -> DecoderModel:
+def _of_the_atlas(
+    options: Options, stored: Stored, path: Path, dtype: torch.dtype
+) -> DecoderModel:
     """Build what config.json describes, without drawing weights, and read those that are stored."""
     with torch.device("meta"):
         model = DecoderModel(read_config(options, path=str(path))).to(dtype)
@@ -179,7 +203,9 @@ def _of_the_atlas(options: Options, stored: Stored, path: Path, dtype: torch.dty
 class _Options(Options):
     """The fields of a config.json, and what they say of tied weights."""
 
-    def tied(self, default: bool, head: Tensor | None, words: Tensor | None) -> Tied:
+    def tied(
+        self, default: bool, head: Tensor | None, words: Tensor | None
+    ) -> Tied:
         """Return what is tied: a head that is stored and differs from the embedding is not."""
         tied = self.flag("tie_word_embeddings", default)
         same = head is None or words is None or torch.equal(head, words)
@@ -196,10 +222,16 @@ def _prefix(name: str, tensors: Tensors) -> str:
 
 
 def _bert(options: _Options, tensors: Tensors) -> Layout:
-    options.require(is_decoder=False, add_cross_attention=False, position_embedding_type="absolute")
+    options.require(
+        is_decoder=False,
+        add_cross_attention=False,
+        position_embedding_type="absolute",
+    )
     body, head = _prefix("bert.", tensors), "cls.predictions"
     vectors = tensors.get(f"{head}.decoder.weight")
-    tied = options.tied(True, vectors, tensors.get(f"{body}embeddings.word_embeddings.weight"))
+    tied = options.tied(
+        True, vectors, tensors.get(f"{body}embeddings.word_embeddings.weight")
+    )
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["hidden_size"],
@@ -222,7 +254,11 @@ def _bert(options: _Options, tensors: Tensors) -> Layout:
     masked = any(name.startswith(f"{head}.transform.") for name in tensors)
     text = "text." if masked else ""
     modules = {text + own: body + theirs for own, theirs in _BERT.items()}
-    ignored = [f"{body}pooler.*", f"{body}embeddings.position_ids", "cls.seq_relationship.*"]
+    ignored = [
+        f"{body}pooler.*",
+        f"{body}embeddings.position_ids",
+        "cls.seq_relationship.*",
+    ]
     ignored += ["classifier.*", "qa_outputs.*"]
     ignored += [f"{head}.decoder.weight"] if tied == "output" else []
     if not masked:
@@ -231,7 +267,9 @@ def _bert(options: _Options, tensors: Tensors) -> Layout:
     modules["norm"] = f"{head}.transform.LayerNorm"
     modules["output.vectors"] = f"{head}.decoder"
     modules["output"] = head
-    if f"{head}.decoder.bias" in tensors:  # where both biases are stored, this one is added
+    if (
+        f"{head}.decoder.bias" in tensors
+    ):  # where both biases are stored, this one is added
         modules["output"] = f"{head}.decoder"
         ignored.append(f"{head}.bias")
     return Layout(MaskedLanguageModel, config, modules, tuple(ignored))
@@ -244,7 +282,9 @@ def _gpt2(options: _Options, tensors: Tensors) -> Layout:
         add_cross_attention=False,
     )
     body = _prefix("transformer.", tensors)
-    tied = options.tied(True, tensors.get("lm_head.weight"), tensors.get(f"{body}wte.weight"))
+    tied = options.tied(
+        True, tensors.get("lm_head.weight"), tensors.get(f"{body}wte.weight")
+    )
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
         embed_dim=options["n_embd"],
@@ -262,7 +302,10 @@ def _gpt2(options: _Options, tensors: Tensors) -> Layout:
         attention_dropout_p=options.get("attn_pdrop", 0.1),
     )
     modules = {own: body + theirs for own, theirs in _GPT2.items()}
-    masks = "*.attn.bias", "*.attn.masked_bias"  # the causal mask of older files
+    masks = (
+        "*.attn.bias",
+        "*.attn.masked_bias",
+    )  # the causal mask of older files
     return Layout(
         LanguageModel,
         config,
@@ -302,8 +345,15 @@ def _llama(options: _Options, tensors: Tensors) -> Layout:
         attention_dropout_p=options.get("attention_dropout", 0.0),
     )
     modules = {own: body + theirs for own, theirs in _LLAMA.items()}
-    ignored = ["*.rotary_emb.inv_freq"] + ["lm_head.weight"] * (tied == "output")
-    return Layout(LanguageModel, config, modules | {"output.vectors": "lm_head"}, tuple(ignored))
+    ignored = ["*.rotary_emb.inv_freq"] + ["lm_head.weight"] * (
+        tied == "output"
+    )
+    return Layout(
+        LanguageModel,
+        config,
+        modules | {"output.vectors": "lm_head"},
+        tuple(ignored),
+    )
 
 
 def _rotary(options: _Options) -> tuple[float, RotaryScaling | None]:
@@ -313,14 +363,22 @@ def _rotary(options: _Options) -> tuple[float, RotaryScaling | None]:
     told = f"rope_parameters: {options.path} has {rotary}, wanted"
     if rotary.width != width:
         raise ValueError(f"{told} whole heads rotated")
-    if rotary.scaling is not None and rotary.factor not in (None, rotary.scaling.attention_factor):
-        raise ValueError(f"{told} yarn without a factor on attention of its own")
+    if rotary.scaling is not None and rotary.factor not in (
+        None,
+        rotary.scaling.attention_factor,
+    ):
+        raise ValueError(
+            f"{told} yarn without a factor on attention of its own"
+        )
     return rotary.base, rotary.scaling
 
 
 def _open_weights(folder: Path) -> Stored:
     """Open the one file of weights, or else the shards that an index names."""
-    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    single, index = (
+        folder / "model.safetensors",
+        folder / "model.safetensors.index.json",
+    )
     if single.is_file() or not index.is_file():
         return Stored([single], _modern_name)
     listed = read_json(index).get("weight_map")
@@ -328,10 +386,16 @@ def _open_weights(folder: Path) -> Stored:
         raise ValueError(f"folder: {index} has no weight_map")
     shards = sorted(set(map(str, listed.values())))
     if outside := [shard for shard in shards if Path(shard).name != shard]:
-        raise ValueError(f"folder: {index} names {outside[0]!r}, wanted files of the folder")
+        raise ValueError(
+            f"folder: {index} names {outside[0]!r}, wanted files of the folder"
+        )
     stored = Stored([folder / shard for shard in shards], _modern_name)
-    if missing := sorted(name for name in listed if _modern_name(name) not in stored):
-        raise ValueError(f"tensors: {folder} lacks {', '.join(missing)}, which its index lists")
+    if missing := sorted(
+        name for name in listed if _modern_name(name) not in stored
+    ):
+        raise ValueError(
+            f"tensors: {folder} lacks {', '.join(missing)}, which its index lists"
+        )
     return stored
 
 
@@ -353,5 +417,9 @@ def _check_weights(layout: Layout, stored: Stored, folder: Path) -> None:
             f"its tie_word_embeddings is wrong; wanted one saved with its head, as by "
             f"GPT2LMHeadModel or LlamaForCausalLM"
         )
-    shapes = {n: shape for n, shape in stored.shapes.items() if not _matches(n, layout.ignored)}
+    shapes = {
+        n: shape
+        for n, shape in stored.shapes.items()
+        if not _matches(n, layout.ignored)
+    }
     check_tensors(wanted, shapes, stored.dtypes, str(folder))

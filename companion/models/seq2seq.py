@@ -54,7 +54,9 @@ class Seq2SeqConfig:
     target_vocab: int
     embed_dim: int = 64
     hidden_dim: int = 128
-    attention: Literal["none", "additive", "dot", "general", "concat"] = "additive"
+    attention: Literal["none", "additive", "dot", "general", "concat"] = (
+        "additive"
+    )
     query: Literal["previous", "present"] | None = None
     cell: Literal["gru", "lstm"] = "gru"
     dropout_p: float = 0.1
@@ -71,14 +73,20 @@ class Seq2SeqConfig:
     @property
     def feeds_context(self) -> bool:
         """Whether the cell reads what attention found, beside the last word."""
-        return self.looks_first if self.input_feeding is None else self.input_feeding
+        return (
+            self.looks_first
+            if self.input_feeding is None
+            else self.input_feeding
+        )
 
     def __post_init__(self) -> None:
         if self.window is not None and self.attention in ("none", "additive"):
             wanted = f"None for attention {self.attention!r}"
             raise ValueError(f"window: got {self.window}, wanted {wanted}")
         if self.input_feeding and self.attention == "none":
-            raise ValueError("input_feeding: got True, wanted None or False for attention 'none'")
+            raise ValueError(
+                "input_feeding: got True, wanted None or False for attention 'none'"
+            )
 
 
 class Encoded(NamedTuple):
@@ -149,20 +157,31 @@ class Seq2Seq(nn.Module):
         self.bridge = nn.ModuleList(
             nn.Linear(h, h) for _ in range(1 if config.cell == "gru" else 2)
         )
-        self.decoder = rnn(e + h if config.feeds_context else e, h, batch_first=True)
+        self.decoder = rnn(
+            e + h if config.feeds_context else e, h, batch_first=True
+        )
         self.attention: AdditiveAttention | LuongAttention | None = None
         if config.attention == "additive":
             self.attention = AdditiveAttention(h, h, h)
         elif config.attention != "none":
             window = config.window
             self.attention = LuongAttention(
-                h, h, score=config.attention, window=window, predictive=window is not None
+                h,
+                h,
+                score=config.attention,
+                window=window,
+                predictive=window is not None,
             )
         self.combine = nn.Linear(2 * h, h, bias=False)
         self.output = nn.Linear(h, config.target_vocab)
         self.dropout = nn.Dropout(config.dropout_p)
 
-    @contract(matching="source_embedding.weight", source="ids: b k", lengths="lengths: b", k="> 0")
+    @contract(
+        matching="source_embedding.weight",
+        source="ids: b k",
+        lengths="lengths: b",
+        k="> 0",
+    )
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
         """Read the source: annotations, keys, mask and the decoder's first state.
 
@@ -177,12 +196,18 @@ class Seq2Seq(nn.Module):
             torch.tanh(bridge(torch.cat((final[0], final[1]), -1)))
             for bridge, final in zip(self.bridge, finals, strict=True)
         )
-        keys = self.attention.project(memory) if self.attention is not None else None
+        keys = (
+            self.attention.project(memory)
+            if self.attention is not None
+            else None
+        )
         mask = padding_mask(lengths.to(source.device), source.shape[1])
         return Encoded(memory, keys, mask, start)
 
     @overload
-    def forward(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
+    def forward(
+        self, batch: Batch, *, need_weights: Literal[False] = False
+    ) -> Tensor: ...
     @overload
     def forward(
         self, batch: Batch, *, need_weights: Literal[True]
@@ -210,7 +235,9 @@ class Seq2Seq(nn.Module):
             states, _ = self.run(embedded, encoded.start)
             queries = states
             if self.config.looks_first:
-                queries = torch.cat((encoded.start[0][:, None], states[:, :-1]), 1)
+                queries = torch.cat(
+                    (encoded.start[0][:, None], states[:, :-1]), 1
+                )
             context, weights = self._look(queries, encoded)
             attentional = self.attentional(context, states)
         logits = self.output(self.dropout(attentional))
@@ -233,7 +260,12 @@ class Seq2Seq(nn.Module):
         max_len=">= 1", beam_size=">= 1",
     )  # fmt: skip
     def start(
-        self, source: Tensor, lengths: Tensor, *, max_len: int | None = None, beam_size: int = 1
+        self,
+        source: Tensor,
+        lengths: Tensor,
+        *,
+        max_len: int | None = None,
+        beam_size: int = 1,
     ) -> DecoderState:
         """Encode the source and return the state before the first target token.
 
@@ -265,7 +297,9 @@ class Seq2Seq(nn.Module):
         embedded = self.dropout(self.target_embedding(tokens))[:, None]
         state, weights = self._advance(embedded, state)
         logits = self.output(self.dropout(state.output))[:, 0]
-        return DecoderOutput(logits, state, None if weights is None else weights[:, 0])
+        return DecoderOutput(
+            logits, state, None if weights is None else weights[:, 0]
+        )
 
     @contract(indices="ids: b")
     def reorder(self, state: DecoderState, indices: Tensor) -> DecoderState:
@@ -276,39 +310,65 @@ class Seq2Seq(nn.Module):
             indices: rows, each of the same sentence as the row that it replaces.
         """
         check_rows("indices", indices, state.recurrent[0])
-        recurrent = tuple(part.index_select(0, indices) for part in state.recurrent)
-        return DecoderState(state.encoded, recurrent, state.output.index_select(0, indices))
+        recurrent = tuple(
+            part.index_select(0, indices) for part in state.recurrent
+        )
+        return DecoderState(
+            state.encoded, recurrent, state.output.index_select(0, indices)
+        )
 
-    def _unroll(self, embedded: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
+    def _unroll(
+        self, embedded: Tensor, encoded: Encoded
+    ) -> tuple[Tensor, Tensor | None]:
         """Go through the target word by word: each input depends on the step before."""
         state, outputs, weights = _begun(encoded), [], []
         for word in torch.split(embedded, 1, 1):
             state, row = self._advance(word, state)
             outputs.append(state.output)
             weights.append(row)
-        return torch.cat(outputs, 1), torch.cat([row for row in weights if row is not None], 1)
+        return torch.cat(outputs, 1), torch.cat(
+            [row for row in weights if row is not None], 1
+        )
 
-    def _advance(self, embedded: Tensor, state: DecoderState) -> tuple[DecoderState, Tensor | None]:
+    def _advance(
+        self, embedded: Tensor, state: DecoderState
+    ) -> tuple[DecoderState, Tensor | None]:
         """Advance by one word, (b, 1, e): the new state and the weights (b, 1, k)."""
         encoded, recurrent, output = state
         if self.config.looks_first:
             context, weights = self._look(recurrent[0][:, None], encoded)
-            states, recurrent = self.run(self._inputs(embedded, context), recurrent)
+            states, recurrent = self.run(
+                self._inputs(embedded, context), recurrent
+            )
         else:
-            states, recurrent = self.run(self._inputs(embedded, output), recurrent)
+            states, recurrent = self.run(
+                self._inputs(embedded, output), recurrent
+            )
             context, weights = self._look(states, encoded)
-        return DecoderState(encoded, recurrent, self.attentional(context, states)), weights
+        return DecoderState(
+            encoded, recurrent, self.attentional(context, states)
+        ), weights
 
     def _inputs(self, embedded: Tensor, found: Tensor) -> Tensor:
         """Return what the cell reads: the word, (b, 1, e), and with it what attention found."""
-        return torch.cat((embedded, found), -1) if self.config.feeds_context else embedded
+        return (
+            torch.cat((embedded, found), -1)
+            if self.config.feeds_context
+            else embedded
+        )
 
-    def _look(self, query: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor | None]:
+    def _look(
+        self, query: Tensor, encoded: Encoded
+    ) -> tuple[Tensor, Tensor | None]:
         """Return the context of every query, (b, q, hidden_dim), and its weights (b, q, k)."""
         if self.attention is None or encoded.keys is None:
             return encoded.start[0][:, None].expand_as(query), None
         attended: Attended = self.attention(
-            query, encoded.keys, encoded.memory, mask=encoded.mask, need_weights=True
+            query,
+            encoded.keys,
+            encoded.memory,
+            mask=encoded.mask,
+            need_weights=True,
         )
         return attended
 
@@ -316,13 +376,21 @@ class Seq2Seq(nn.Module):
         """Join (b, q, hidden_dim) contexts and states: tanh(W_c [c; s])."""
         return torch.tanh(self.combine(torch.cat((context, states), -1)))
 
-    def run(self, inputs: Tensor, recurrent: Recurrent) -> tuple[Tensor, Recurrent]:
+    def run(
+        self, inputs: Tensor, recurrent: Recurrent
+    ) -> tuple[Tensor, Recurrent]:
         """Run the recurrent cell over (b, q, .) inputs, from one state to the next."""
         hidden = tuple(part[None].contiguous() for part in recurrent)
-        states, last = self.decoder(inputs, hidden if len(hidden) > 1 else hidden[0])
-        return states, tuple(part[0] for part in (last if isinstance(last, tuple) else (last,)))
+        states, last = self.decoder(
+            inputs, hidden if len(hidden) > 1 else hidden[0]
+        )
+        return states, tuple(
+            part[0] for part in (last if isinstance(last, tuple) else (last,))
+        )
 
 
 def _begun(encoded: Encoded) -> DecoderState:
     """Return the decoder's state before the first target token."""
-    return DecoderState(encoded, encoded.start, torch.zeros_like(encoded.start[0])[:, None])
+    return DecoderState(
+        encoded, encoded.start, torch.zeros_like(encoded.start[0])[:, None]
+    )

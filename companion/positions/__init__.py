@@ -3,7 +3,13 @@
 from companion.positions.alibi import alibi_bias, alibi_slopes
 from companion.positions.buckets import relative_buckets
 from companion.positions.rotary import rotary_frequencies, rotate
-from companion.positions.scaling import Dynamic, Linear, Llama3, RotaryScaling, Yarn
+from companion.positions.scaling import (
+    Dynamic,
+    Linear,
+    Llama3,
+    RotaryScaling,
+    Yarn,
+)
 from companion.positions.sinusoidal import sinusoidal_encoding
 
 __all__ = [

@@ -30,7 +30,13 @@ def alibi_slopes(num_heads: int, *, like: Array | None = None) -> Any:
     return _slopes(num_heads, *library_like(like))
 
 
-@contract(num_heads=">= 1", q_len=">= 0", k_len=">= 0", offset="integers: ...", like="any: ...")
+@contract(
+    num_heads=">= 1",
+    q_len=">= 0",
+    k_len=">= 0",
+    offset="integers: ...",
+    like="any: ...",
+)
 def alibi_bias(
     num_heads: int,
     q_len: int,
@@ -67,12 +73,19 @@ def alibi_bias(
     slopes = _slopes(num_heads, xp, device, dtype)
     i = positions_from(offset, q_len, xp, device)[..., None]
     j = xp.arange(q_len if k_len is None else k_len, device=device)
-    return slopes[:, None, None] * cast(-xp.abs(i - j), slopes.dtype)[..., None, :, :]
+    return (
+        slopes[:, None, None]
+        * cast(-xp.abs(i - j), slopes.dtype)[..., None, :, :]
+    )
 
 
 def _slopes(num_heads: int, xp: Any, device: Any, dtype: Any) -> Any:
     below = 1 << int(num_heads).bit_length() - 1
     exponents = [8 * head / below for head in range(1, below + 1)]
-    exponents += [4 * head / below for head in range(1, 2 * (num_heads - below), 2)]
+    exponents += [
+        4 * head / below for head in range(1, 2 * (num_heads - below), 2)
+    ]
     dtype = xp.float32 if xp.finfo(dtype).bits < 32 else dtype
-    return xp.asarray([2.0**-exponent for exponent in exponents], dtype=dtype, device=device)
+    return xp.asarray(
+        [2.0**-exponent for exponent in exponents], dtype=dtype, device=device
+    )

@@ -18,11 +18,21 @@ def library_like(like: Array | None, offset: Any = 0) -> tuple[Any, Any, Any]:
     >>> library_like(np.ones(1, dtype=np.float32))[1:]
     ('cpu', dtype('float32'))
     """
-    given: Any = like if like is not None else None if isinstance(offset, Integral) else offset
+    given: Any = (
+        like
+        if like is not None
+        else None
+        if isinstance(offset, Integral)
+        else offset
+    )
     xp = numpy_namespace() if given is None else namespace(given)
     device = None if given is None else device_of(given)
     floating = given is not None and xp.isdtype(given.dtype, "real floating")
-    return xp, device, given.dtype if floating else xp.empty(0, device=device).dtype
+    return (
+        xp,
+        device,
+        given.dtype if floating else xp.empty(0, device=device).dtype,
+    )
 
 
 def positions_from(offset: Any, length: int, xp: Any, device: Any) -> Any:
@@ -35,7 +45,9 @@ def positions_from(offset: Any, length: int, xp: Any, device: Any) -> Any:
     """
     steps = xp.arange(length, device=device)
     if isinstance(offset, Integral):
-        return steps + int(offset)  # a NumPy number would not do for every library
+        return steps + int(
+            offset
+        )  # a NumPy number would not do for every library
     return steps + cast(offset, steps.dtype)[..., None]
 
 
@@ -44,13 +56,19 @@ def angle_dtype(xp: Any, device: Any) -> Any:
 
     Far positions need it: at position 10^6 a float32 angle is wrong by hundredths of a radian.
     """
-    floats = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
+    floats = xp.__array_namespace_info__().dtypes(
+        device=device, kind="real floating"
+    )
     return floats.get("float64", xp.float32)
 
 
-def geometric_frequencies(xp: Any, device: Any, width: int, base: float) -> Any:
+def geometric_frequencies(
+    xp: Any, device: Any, width: int, base: float
+) -> Any:
     """Return base^(-2 i / width), one for every pair of features; an odd one out counts."""
-    pairs = xp.arange((width + 1) // 2, dtype=angle_dtype(xp, device), device=device)
+    pairs = xp.arange(
+        (width + 1) // 2, dtype=angle_dtype(xp, device), device=device
+    )
     return float(base) ** (pairs * (-2 / width))
 
 

@@ -41,18 +41,30 @@ def relative_buckets(
     """
     sides = 2 if bidirectional else 1
     if num_buckets < 2 * sides:
-        raise ValueError(f"num_buckets: got {num_buckets}, wanted at least {2 * sides}")
-    least = num_buckets // sides // 2 + 1  # beyond the buckets that hold one distance each
+        raise ValueError(
+            f"num_buckets: got {num_buckets}, wanted at least {2 * sides}"
+        )
+    least = (
+        num_buckets // sides // 2 + 1
+    )  # beyond the buckets that hold one distance each
     if max_distance < least:
-        raise ValueError(f"max_distance: got {max_distance}, wanted at least {least}")
+        raise ValueError(
+            f"max_distance: got {max_distance}, wanted at least {least}"
+        )
     xp = namespace(relative_position)
     signed = cast(relative_position, xp.int64)
     side = num_buckets // sides
     distance = xp.abs(signed) if bidirectional else xp.clip(-signed, 0, None)
-    edges = xp.asarray(_edges(side, max_distance), dtype=xp.int64, device=device_of(signed))
+    edges = xp.asarray(
+        _edges(side, max_distance), dtype=xp.int64, device=device_of(signed)
+    )
     bucket = xp.searchsorted(edges, xp.reshape(distance, (-1,)), side="right")
     bucket = xp.reshape(bucket, signed.shape)
-    return xp.where(signed > 0, bucket + side, bucket) if bidirectional else bucket
+    return (
+        xp.where(signed > 0, bucket + side, bucket)
+        if bidirectional
+        else bucket
+    )
 
 
 def _edges(buckets: int, max_distance: int) -> list[int]:
@@ -68,6 +80,8 @@ def _edges(buckets: int, max_distance: int) -> list[int]:
     def first_distance(i: int) -> int:
         guess = math.floor(exact * (max_distance / exact) ** (i / wide))
         reached = max_distance**i * exact ** (wide - i)
-        return next(distance for distance in count(guess) if distance**wide >= reached)
+        return next(
+            distance for distance in count(guess) if distance**wide >= reached
+        )
 
     return [*range(1, exact + 1), *(first_distance(i) for i in range(1, wide))]

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.arrays import Array, ArrayT, cast, device_of, is_numpy, namespace, widen
+from companion.arrays import (
+    Array,
+    ArrayT,
+    cast,
+    device_of,
+    is_numpy,
+    namespace,
+    widen,
+)
 from companion.contracts import contract
-from companion.positions.angles import angle_dtype, angles, geometric_frequencies, library_like
+from companion.positions.angles import (
+    angle_dtype,
+    angles,
+    geometric_frequencies,
+    library_like,
+)
 from companion.positions.scaling import RotaryScaling
 
 
@@ -36,7 +49,9 @@ def rotary_frequencies(
     """
     xp, device, _ = library_like(like)
     frequencies = geometric_frequencies(xp, device, width, base)
-    return frequencies if scaling is None else scaling.rescale(frequencies, base)
+    return (
+        frequencies if scaling is None else scaling.rescale(frequencies, base)
+    )
 
 
 def _check_features(x: Array, frequencies: Array | None) -> None:
@@ -56,7 +71,11 @@ def _check_features(x: Array, frequencies: Array | None) -> None:
 
 @contract(x="... n d", positions="numbers: b... n", frequencies="constants: m")
 def rotate(
-    x: ArrayT, positions: Array, *, frequencies: Array | None = None, interleaved: bool = False
+    x: ArrayT,
+    positions: Array,
+    *,
+    frequencies: Array | None = None,
+    interleaved: bool = False,
 ) -> ArrayT:
     """Rotate pairs of features by angles that grow with their position (Su et al., 2021).
 
@@ -102,7 +121,10 @@ def rotate(
         a, b = part[..., :pairs], part[..., pairs:]
 
     angle = angles(_beside_heads(xp, positions, x), frequencies)
-    cosine, sine = cast(xp.cos(angle), part.dtype), cast(xp.sin(angle), part.dtype)
+    cosine, sine = (
+        cast(xp.cos(angle), part.dtype),
+        cast(xp.sin(angle), part.dtype),
+    )
     rotated = [a * cosine - b * sine, b * cosine + a * sine]
 
     if interleaved:
@@ -119,7 +141,9 @@ def _frequencies_like(xp: Any, x: Array, frequencies: Any | None) -> Any:
         return rotary_frequencies(x.shape[-1], like=x)
     device = device_of(x)
     if is_numpy(frequencies):
-        return xp.asarray(frequencies, dtype=angle_dtype(xp, device), device=device)
+        return xp.asarray(
+            frequencies, dtype=angle_dtype(xp, device), device=device
+        )
     return cast(frequencies, angle_dtype(xp, device))
 
 

@@ -65,7 +65,9 @@ class Dynamic:
         """Return rescaled what was base^(-2 i / width), (width / 2,)."""
         growth = max(self.length, self.original_length) / self.original_length
         stretch = self.factor * growth - (self.factor - 1)
-        return frequencies / stretch ** (_indices(frequencies) / max(frequencies.shape[0] - 1, 1))
+        return frequencies / stretch ** (
+            _indices(frequencies) / max(frequencies.shape[0] - 1, 1)
+        )
 
 
 @contract(factor=">= 1", original_length=">= 1", beta_slow="> 0")
@@ -118,12 +120,17 @@ class Yarn:
     def _ramp(self, width: int, base: float) -> tuple[float, float]:
         """Return the last index that is kept, and the first that is divided by the factor."""
         low, high = (
-            width / 2 * math.log(self.original_length / (2 * math.pi * rotations), base)
+            width
+            / 2
+            * math.log(self.original_length / (2 * math.pi * rotations), base)
             for rotations in (self.beta_fast, self.beta_slow)
         )
         if self.truncate:
             low, high = math.floor(low), math.ceil(high)
-        low, high = max(low, 0), min(high, width - 1)  # not width / 2 - 1: as the authors do
+        low, high = (
+            max(low, 0),
+            min(high, width - 1),
+        )  # not width / 2 - 1: as the authors do
         return low, max(high, low + 0.001)
 
 
@@ -154,7 +161,9 @@ class Llama3:
     attention_factor: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        _check_above(self.low_freq_factor, high_freq_factor=self.high_freq_factor)
+        _check_above(
+            self.low_freq_factor, high_freq_factor=self.high_freq_factor
+        )
 
     def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
         """Return rescaled what was base^(-2 i / width), (width / 2,)."""
@@ -178,10 +187,14 @@ def _clipped(ramp: Any) -> Any:
 def _indices(frequencies: Any) -> Any:
     """Return 0, 1, ..., one for each frequency, in their dtype."""
     xp, (count,) = namespace(frequencies), frequencies.shape
-    return xp.arange(count, dtype=frequencies.dtype, device=device_of(frequencies))
+    return xp.arange(
+        count, dtype=frequencies.dtype, device=device_of(frequencies)
+    )
 
 
 def _check_above(bound: float, **numbers: float) -> None:
     for name, number in numbers.items():
         if not number > bound:
-            raise ValueError(f"{name}: got {number}, wanted a number above {bound}")
+            raise ValueError(
+                f"{name}: got {number}, wanted a number above {bound}"
+            )

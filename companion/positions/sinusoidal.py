@@ -6,10 +6,21 @@ from typing import Any
 
 from companion.arrays import Array, cast
 from companion.contracts import contract
-from companion.positions.angles import angles, geometric_frequencies, library_like, positions_from
+from companion.positions.angles import (
+    angles,
+    geometric_frequencies,
+    library_like,
+    positions_from,
+)
 
 
-@contract(length=">= 0", width=">= 1", base="> 1", offset="integers: ...", like="any: ...")
+@contract(
+    length=">= 0",
+    width=">= 1",
+    base="> 1",
+    offset="integers: ...",
+    like="any: ...",
+)
 def sinusoidal_encoding(
     length: int,
     width: int,

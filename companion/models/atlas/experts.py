@@ -12,7 +12,11 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.layers.feed_forward import ACTIVATIONS, Activation
-from companion.models.atlas.feed_forward import FeedForwardSpec, bounded, feed_forward
+from companion.models.atlas.feed_forward import (
+    FeedForwardSpec,
+    bounded,
+    feed_forward,
+)
 from companion.models.atlas.norms import Norm, NormSpec
 
 Scores = Literal[
@@ -114,18 +118,30 @@ class Router(nn.Module):
         correction = torch.zeros(spec.num_experts) if spec.corrected else None
         self.register_buffer("correction", correction)
         rows = spec.looked_up
-        table = None if rows is None else torch.zeros(rows, spec.experts_per_token).long()
+        table = (
+            None
+            if rows is None
+            else torch.zeros(rows, spec.experts_per_token).long()
+        )
         self.register_buffer("table", table)
 
-    def forward(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, x: Tensor, tokens: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return, of tokens (n, e), the weights and the numbers of their experts, (n, chosen)."""
         spec, logits = self.spec, self.proj(x).float() * self.spec.logit_scale
         if spec.softcap is not None:
             logits = spec.softcap * (logits / spec.softcap).tanh()
         weigh = WEIGHTS[spec.scores.removesuffix("_of_chosen")]
-        first, last = (_same, weigh) if spec.scores.endswith("_of_chosen") else (weigh, _same)
+        first, last = (
+            (_same, weigh)
+            if spec.scores.endswith("_of_chosen")
+            else (weigh, _same)
+        )
         scores = first(logits)
-        chosen = self._chosen(scores) if self.table is None else self.table[tokens]
+        chosen = (
+            self._chosen(scores) if self.table is None else self.table[tokens]
+        )
         weights = last(scores.gather(-1, chosen))
         if spec.normalised:
             weights = weights / (weights.sum(-1, keepdim=True) + spec.sum_eps)
@@ -133,8 +149,14 @@ class Router(nn.Module):
 
     def _chosen(self, scores: Tensor) -> Tensor:
         """Choose experts by their scores (n, experts)."""
-        preferred = scores if self.correction is None else scores + self.correction
-        return self._within_groups(preferred).topk(self.spec.experts_per_token).indices
+        preferred = (
+            scores if self.correction is None else scores + self.correction
+        )
+        return (
+            self._within_groups(preferred)
+            .topk(self.spec.experts_per_token)
+            .indices
+        )
 
     def _within_groups(self, scores: Tensor) -> Tensor:
         """Give the experts of groups that are not chosen a score below all others."""
@@ -144,7 +166,9 @@ class Router(nn.Module):
         grouped = torch.unflatten(scores, -1, (spec.groups, -1))
         best = grouped.topk(spec.group_best).values.sum(-1)
         chosen = best.topk(spec.groups_per_token).indices
-        outside = torch.ones_like(best, dtype=torch.bool).scatter(-1, chosen, value=False)
+        outside = torch.ones_like(best, dtype=torch.bool).scatter(
+            -1, chosen, value=False
+        )
         inside: Tensor = grouped.masked_fill(outside[..., None], float("-inf"))
         return inside.flatten(-2)
 
@@ -165,44 +189,83 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        inner, rows = spec.inner_dim or embed_dim, 2 * hidden if spec.gated else hidden
-        self.gate_up = nn.Parameter(torch.randn(count, rows, inner) / inner**0.5)
-        self.down = nn.Parameter(torch.randn(count, inner, hidden) / hidden**0.5)
-        self.gate_up_bias = nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
-        self.down_bias = nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
-        self.inner_proj = nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
-        self.outer_proj = nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
-        self.inner_norm = Norm(inner, spec.inner_norm) if spec.inner_norm else None
-        self.post_norm = Norm(inner, spec.post_norm) if spec.post_norm else None
+        inner, rows = (
+            spec.inner_dim or embed_dim,
+            2 * hidden if spec.gated else hidden,
+        )
+        self.gate_up = nn.Parameter(
+            torch.randn(count, rows, inner) / inner**0.5
+        )
+        self.down = nn.Parameter(
+            torch.randn(count, inner, hidden) / hidden**0.5
+        )
+        self.gate_up_bias = (
+            nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
+        )
+        self.down_bias = (
+            nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
+        )
+        self.inner_proj = (
+            nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
+        )
+        self.outer_proj = (
+            nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
+        )
+        self.inner_norm = (
+            Norm(inner, spec.inner_norm) if spec.inner_norm else None
+        )
+        self.post_norm = (
+            Norm(inner, spec.post_norm) if spec.post_norm else None
+        )
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
-            shared = FeedForwardSpec(spec.shared_dim, spec.activation, spec.gated)
+            shared = FeedForwardSpec(
+                spec.shared_dim, spec.activation, spec.gated
+            )
             if spec.shared_alike:
-                shared = replace(shared, limit=spec.limit, shifted=spec.shifted)
+                shared = replace(
+                    shared, limit=spec.limit, shifted=spec.shifted
+                )
             self.shared = feed_forward(embed_dim, shared)
-            self.shared_gate = nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
-        self.output_norm = Norm(embed_dim, spec.output_norm) if spec.output_norm else None
+            self.shared_gate = (
+                nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
+            )
+        self.output_norm = (
+            Norm(embed_dim, spec.output_norm) if spec.output_norm else None
+        )
 
     def forward(self, x: Tensor, ids: Tensor | None = None) -> Tensor:
         """Compute (..., e) from (..., e), with the ids (...) where experts are looked up."""
         tokens = x.flatten(0, -2)
         inner = tokens if self.inner_proj is None else self.inner_proj(tokens)
         inner = inner if self.inner_norm is None else self.inner_norm(inner)
-        output = self._routed(inner, *self.router(tokens, None if ids is None else ids.flatten()))
+        output = self._routed(
+            inner, *self.router(tokens, None if ids is None else ids.flatten())
+        )
         output = output if self.outer_proj is None else self.outer_proj(output)
         output = output + self._shared(tokens)
-        output = (output / 2 if self.spec.averaged else output).reshape(x.shape)
+        output = (output / 2 if self.spec.averaged else output).reshape(
+            x.shape
+        )
         return output if self.output_norm is None else self.output_norm(output)
 
-    def _routed(self, tokens: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+    def _routed(
+        self, tokens: Tensor, weights: Tensor, chosen: Tensor
+    ) -> Tensor:
         """Sum what the chosen experts give for tokens (n, e), each times its weight."""
         output = torch.zeros_like(tokens)
         for expert in torch.unique(chosen).tolist():
             rows, places = (chosen == expert).nonzero(as_tuple=True)
             weight = weights[rows, places, None].to(tokens.dtype)
-            read = tokens[rows] * weight if self.spec.weigh_input else tokens[rows]
+            read = (
+                tokens[rows] * weight
+                if self.spec.weigh_input
+                else tokens[rows]
+            )
             given = self._expert(expert, read)
-            output = output.index_add(0, rows, given if self.spec.weigh_input else given * weight)
+            output = output.index_add(
+                0, rows, given if self.spec.weigh_input else given * weight
+            )
         return output
 
     def _expert(self, expert: int, x: Tensor) -> Tensor:
@@ -228,7 +291,11 @@ class Experts(nn.Module):
         if self.shared is None:
             return 0.0
         output = self.shared(tokens)
-        return output if self.shared_gate is None else output * self.shared_gate(tokens).sigmoid()
+        return (
+            output
+            if self.shared_gate is None
+            else output * self.shared_gate(tokens).sigmoid()
+        )
 
     if TYPE_CHECKING:
         __call__ = forward

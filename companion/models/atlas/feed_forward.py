@@ -47,7 +47,11 @@ class BoundedFeedForward(FeedForward):
 
     def __init__(self, embed_dim: int, spec: FeedForwardSpec) -> None:
         super().__init__(
-            embed_dim, spec.hidden_dim, activation=spec.activation, gated=True, bias=spec.bias
+            embed_dim,
+            spec.hidden_dim,
+            activation=spec.activation,
+            gated=True,
+            bias=spec.bias,
         )
         self.spec = spec
 
@@ -66,15 +70,25 @@ def feed_forward(embed_dim: int, spec: FeedForwardSpec) -> FeedForward:
     if spec.gated and (spec.limit is not None or spec.shifted):
         return BoundedFeedForward(embed_dim, spec)
     return FeedForward(
-        embed_dim, spec.hidden_dim, activation=spec.activation, gated=spec.gated, bias=spec.bias
+        embed_dim,
+        spec.hidden_dim,
+        activation=spec.activation,
+        gated=spec.gated,
+        bias=spec.bias,
     )
 
 
-def bounded(gate: Tensor, up: Tensor, limit: float | None) -> tuple[Tensor, Tensor]:
+def bounded(
+    gate: Tensor, up: Tensor, limit: float | None
+) -> tuple[Tensor, Tensor]:
     """Bound the gate from above, and what it multiplies from both sides.
 
     >>> import torch
     >>> bounded(torch.tensor([-9.0, 9.0]), torch.tensor([-9.0, 9.0]), 7.0)
     (tensor([-9.,  7.]), tensor([-7.,  7.]))
     """
-    return (gate, up) if limit is None else (gate.clamp(max=limit), up.clamp(-limit, limit))
+    return (
+        (gate, up)
+        if limit is None
+        else (gate.clamp(max=limit), up.clamp(-limit, limit))
+    )

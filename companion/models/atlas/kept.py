@@ -52,10 +52,14 @@ class Kept:
     def entries(self, length: int) -> int:
         """Return how many entries a text of so many tokens has."""
         length = length if self.beyond is None else length % self.beyond
-        entries = min(length, 1) if self.tokens is None else length // self.tokens
+        entries = (
+            min(length, 1) if self.tokens is None else length // self.tokens
+        )
         return entries if self.limit is None else min(entries, self.limit)
 
-    def bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+    def bytes(
+        self, length: int, batch_size: int = 1, itemsize: int = 2
+    ) -> int:
         """Return the bytes of this part, of texts of so many tokens.
 
         Args:
@@ -63,14 +67,29 @@ class Kept:
             batch_size: number of texts.
             itemsize: bytes of a number in the model's own precision.
         """
-        return batch_size * self.entries(length) * self.numbers * (self.itemsize or itemsize)
+        return (
+            batch_size
+            * self.entries(length)
+            * self.numbers
+            * (self.itemsize or itemsize)
+        )
 
     def read_operations(self, length: int) -> int:
         """Return the operations by which one more token reads this part, and its own entry."""
-        entries = 1 if self.tokens is None else self.entries(length) + (self.tokens == 1)
-        return self.read * (entries if self.read_limit is None else min(entries, self.read_limit))
+        entries = (
+            1
+            if self.tokens is None
+            else self.entries(length) + (self.tokens == 1)
+        )
+        return self.read * (
+            entries
+            if self.read_limit is None
+            else min(entries, self.read_limit)
+        )
 
 
-def bytes_kept(parts: Iterable[Kept], length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+def bytes_kept(
+    parts: Iterable[Kept], length: int, batch_size: int = 1, itemsize: int = 2
+) -> int:
     """Return the bytes of several parts together."""
     return sum(part.bytes(length, batch_size, itemsize) for part in parts)

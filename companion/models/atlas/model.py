@@ -11,10 +11,19 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.models.atlas.experts import Experts, ExpertsSpec
 from companion.models.atlas.feed_forward import FeedForwardSpec, feed_forward
-from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
+from companion.models.atlas.mixers.block_indexed import (
+    BlockIndexed,
+    BlockIndexedSpec,
+)
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
-from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
-from companion.models.atlas.mixers.gated_delta import GatedDelta, GatedDeltaSpec
+from companion.models.atlas.mixers.differential import (
+    DifferentialAttention,
+    DifferentialSpec,
+)
+from companion.models.atlas.mixers.gated_delta import (
+    GatedDelta,
+    GatedDeltaSpec,
+)
 from companion.models.atlas.mixers.kda import KimiDelta, KimiDeltaSpec
 from companion.models.atlas.mixers.latent import Latent, LatentSpec
 from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
@@ -90,11 +99,15 @@ class Layer(nn.Module):
         super().__init__()
         self.spec = spec
         self.mixer = self.mixer_norm = self.mixer_post_norm = None
-        self.feed_forward = self.feed_forward_norm = self.feed_forward_post_norm = None
+        self.feed_forward = self.feed_forward_norm = (
+            self.feed_forward_post_norm
+        ) = None
         if spec.mixer is not None:
             shares = {} if spec.shares is None else {"shares": True}
             chosen = {} if spec.chosen_by is None else {"chosen": True}
-            self.mixer = MIXERS[type(spec.mixer)](embed_dim, spec.mixer, **shares, **chosen)
+            self.mixer = MIXERS[type(spec.mixer)](
+                embed_dim, spec.mixer, **shares, **chosen
+            )
             self.mixer_norm = _norm(embed_dim, spec.pre_norm)
             self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
         self.beside = None
@@ -107,10 +120,18 @@ class Layer(nn.Module):
             post_norm = spec.feed_forward_post_norm or spec.post_norm
             self.feed_forward_post_norm = _norm(embed_dim, post_norm)
         temperature = spec.residual_gate
-        self.mixer_gate = ResidualGate(embed_dim, temperature) if temperature else None
-        self.feed_forward_gate = ResidualGate(embed_dim, temperature) if temperature else None
-        self.mixer_streams = None if spec.mixer is None else _streams(embed_dim, spec.streams)
-        self.feed_forward_streams = _streams(embed_dim, spec.streams if spec.feed_forward else None)
+        self.mixer_gate = (
+            ResidualGate(embed_dim, temperature) if temperature else None
+        )
+        self.feed_forward_gate = (
+            ResidualGate(embed_dim, temperature) if temperature else None
+        )
+        self.mixer_streams = (
+            None if spec.mixer is None else _streams(embed_dim, spec.streams)
+        )
+        self.feed_forward_streams = _streams(
+            embed_dim, spec.streams if spec.feed_forward else None
+        )
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
@@ -135,18 +156,24 @@ class Layer(nn.Module):
             opened, gates, x = _opened(self.mixer_streams, x)
             read = _applied(self.mixer_norm, opened)
             mixed, state = self._mix(read, state, memory, choice)
-            x = self._joined(0, x, read, _applied(self.mixer_post_norm, mixed), gates)
+            x = self._joined(
+                0, x, read, _applied(self.mixer_post_norm, mixed), gates
+            )
         if self.feed_forward is not None:
             source = before if self.spec.parallel else x
             opened, gates, carried = _opened(self.feed_forward_streams, source)
             read, x = self._read(opened), x if gates is None else carried
-            computed = _applied(self.feed_forward_post_norm, self._computed(read, tokens))
+            computed = _applied(
+                self.feed_forward_post_norm, self._computed(read, tokens)
+            )
             x = self._joined(1, x, read, computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
         return (x if self.scalar is None else x * self.scalar), state
 
-    def _mix(self, read: Tensor, state: Any, memory: Any, choice: Any) -> tuple[Tensor, Any]:
+    def _mix(
+        self, read: Tensor, state: Any, memory: Any, choice: Any
+    ) -> tuple[Tensor, Any]:
         """Let tokens reach each other, in one way or in two."""
         assert self.mixer is not None
         if self.beside is None:
@@ -160,21 +187,32 @@ class Layer(nn.Module):
         return mixed + other, BesideState(first, second)
 
     def _joined(
-        self, part: int, x: Tensor, read: Tensor, given: Tensor, gates: Tensor | None = None
+        self,
+        part: int,
+        x: Tensor,
+        read: Tensor,
+        given: Tensor,
+        gates: Tensor | None = None,
     ) -> Tensor:
         """Add what the mixer (part 0) or the feed-forward layer (part 1) gives of what it read."""
         gate = (self.mixer_gate, self.feed_forward_gate)[part]
         if gate is not None:
             return gate(x, given)
-        passing, scale = read if self.spec.carries_norm else x, self.spec.residual_scale
+        passing, scale = (
+            read if self.spec.carries_norm else x,
+            self.spec.residual_scale,
+        )
         factor = scale[part] if isinstance(scale, tuple) else scale
-        return _added(self.spec.carry_scale[part] * passing, factor * given, gates)
+        return _added(
+            self.spec.carry_scale[part] * passing, factor * given, gates
+        )
 
     def trim(self, state: Any) -> Any:
         """Forget what no later query can reach."""
         if isinstance(state, BesideState):
             return BesideState(
-                _trimmed(self.mixer, state.first), _trimmed(self.beside, state.second)
+                _trimmed(self.mixer, state.first),
+                _trimmed(self.beside, state.second),
             )
         return _trimmed(self.mixer, state)
 
@@ -182,14 +220,20 @@ class Layer(nn.Module):
         """Compute at every position; some experts are looked up by the token itself."""
         assert self.feed_forward is not None
         spec = self.spec.feed_forward
-        looked_up = isinstance(spec, ExpertsSpec) and spec.looked_up is not None
-        computed: Tensor = self.feed_forward(x, tokens) if looked_up else self.feed_forward(x)
+        looked_up = (
+            isinstance(spec, ExpertsSpec) and spec.looked_up is not None
+        )
+        computed: Tensor = (
+            self.feed_forward(x, tokens) if looked_up else self.feed_forward(x)
+        )
         return computed
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""
         one_norm = self.spec.parallel and not self.spec.two_norms
-        return _applied(self.mixer_norm if one_norm else self.feed_forward_norm, x)
+        return _applied(
+            self.mixer_norm if one_norm else self.feed_forward_norm, x
+        )
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -217,20 +261,31 @@ class DecoderModel(nn.Module):
         self.embedding = nn.Embedding(spec.vocab_size, spec.embed_dim)
         self.embedding_norm = _norm(spec.embed_dim, spec.embedding_norm)
         self.token_inputs = None
-        if spec.layers and (token_input := spec.layers[0].token_input) is not None:
+        if (
+            spec.layers
+            and (token_input := spec.layers[0].token_input) is not None
+        ):
             self.token_inputs = TokenInputs(
                 spec.vocab_size, spec.embed_dim, len(spec.layers), token_input
             )
-        self.layers = nn.ModuleList(Layer(spec.embed_dim, layer) for layer in spec.layers)
+        self.layers = nn.ModuleList(
+            Layer(spec.embed_dim, layer) for layer in spec.layers
+        )
         self.streams = None
         if spec.streams is not None:
-            self.streams = Streams(spec.embed_dim, spec.streams, reads_only=True)
+            self.streams = Streams(
+                spec.embed_dim, spec.streams, reads_only=True
+            )
         self.norm = _norm(spec.embed_dim, spec.norm)
-        self.output = nn.Linear(spec.embed_dim, spec.vocab_size, spec.output_bias)
+        self.output = nn.Linear(
+            spec.embed_dim, spec.vocab_size, spec.output_bias
+        )
         if spec.tied:
             self.output.weight = self.embedding.weight
 
-    def forward(self, tokens: Tensor, states: States | None = None) -> tuple[Tensor, States]:
+    def forward(
+        self, tokens: Tensor, states: States | None = None
+    ) -> tuple[Tensor, States]:
         """Score the next token at every position.
 
         Args:
@@ -242,13 +297,20 @@ class DecoderModel(nn.Module):
             Logits (b, n, vocab_size), and the states that the next tokens need.
         """
         before = [None] * len(self.layers) if states is None else states
-        x = _applied(self.embedding_norm, self.embedding(tokens) * self.spec.embedding_scale)
-        owns = None if self.token_inputs is None else self.token_inputs(tokens, x)
+        x = _applied(
+            self.embedding_norm,
+            self.embedding(tokens) * self.spec.embedding_scale,
+        )
+        owns = (
+            None if self.token_inputs is None else self.token_inputs(tokens, x)
+        )
         if self.spec.streams is not None:
             x = x[..., None, :].expand(-1, -1, self.spec.streams.count, -1)
         after: list[Any] = []
         layers: Iterable[Any] = self.layers
-        for number, (layer, state) in enumerate(zip(layers, before, strict=True)):
+        for number, (layer, state) in enumerate(
+            zip(layers, before, strict=True)
+        ):
             source, chooser = layer.spec.shares, layer.spec.chosen_by
             memory = None if source is None else after[source]
             choice = None if chooser is None else after[chooser].choice
@@ -258,11 +320,19 @@ class DecoderModel(nn.Module):
         x = _opened(self.streams, x)[0]
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
         if self.spec.logit_softcap is not None:
-            logits = self.spec.logit_softcap * (logits / self.spec.logit_softcap).tanh()
+            logits = (
+                self.spec.logit_softcap
+                * (logits / self.spec.logit_softcap).tanh()
+            )
         return logits, tuple(map(_kept, self.layers, after))
 
     @torch.no_grad()
-    @contract(matching="embedding.weight", prompt="ids: b n", n="> 0", beam_size=">= 1")
+    @contract(
+        matching="embedding.weight",
+        prompt="ids: b n",
+        n="> 0",
+        beam_size=">= 1",
+    )
     def start(self, prompt: Tensor, *, beam_size: int = 1) -> TextState:
         """Read every prompt up to its last token, which the first step reads; no gradients.
 
@@ -294,7 +364,9 @@ class DecoderModel(nn.Module):
             indices: rows.
         """
         states = (
-            None if state.states is None else tuple(_rows(part, indices) for part in state.states)
+            None
+            if state.states is None
+            else tuple(_rows(part, indices) for part in state.states)
         )
         return TextState(state.last[indices], states)
 
@@ -331,7 +403,9 @@ def _trimmed(mixer: Any, state: Any) -> Any:
     return state if trim is None else trim(state)
 
 
-def _computing(embed_dim: int, spec: FeedForwardSpec | ExpertsSpec) -> nn.Module:
+def _computing(
+    embed_dim: int, spec: FeedForwardSpec | ExpertsSpec
+) -> nn.Module:
     """Return what a specification says of the feed-forward layer."""
     if isinstance(spec, ExpertsSpec):
         return Experts(embed_dim, spec)
@@ -342,14 +416,20 @@ def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
     return None if spec is None else Streams(embed_dim, spec)
 
 
-def _opened(streams: Streams | None, x: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
+def _opened(
+    streams: Streams | None, x: Tensor
+) -> tuple[Tensor, Tensor | None, Tensor]:
     """Return what a part reads, gates of what it gives if streams are several, and what stays."""
     return (x, None, x) if streams is None else streams(x)
 
 
 def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:
     """Add what a part gives to the residual stream, or to all of them."""
-    return x + given if gates is None else x + gates[..., None] * given[..., None, :]
+    return (
+        x + given
+        if gates is None
+        else x + gates[..., None] * given[..., None, :]
+    )
 
 
 def _norm(width: int, spec: NormSpec | None) -> Norm | None:

@@ -51,7 +51,9 @@ class Norm(nn.Module):
         super().__init__()
         self.spec = spec
         start = torch.zeros if spec.gain == "one_plus_weight" else torch.ones
-        self.weight = None if spec.gain == "none" else nn.Parameter(start(width))
+        self.weight = (
+            None if spec.gain == "none" else nn.Parameter(start(width))
+        )
         self.bias = nn.Parameter(torch.zeros(width)) if spec.bias else None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -61,7 +63,9 @@ class Norm(nn.Module):
             wide = self._multiplied(wide)
         if self.spec.centred:
             wide = wide - wide.mean(-1, keepdim=True)
-        normed = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.spec.eps)
+        normed = wide * torch.rsqrt(
+            wide.square().mean(-1, keepdim=True) + self.spec.eps
+        )
         if not self.spec.gain_first:
             normed = self._multiplied(normed)
         if self.bias is not None:
@@ -72,7 +76,11 @@ class Norm(nn.Module):
         """Multiply by the gain."""
         if self.weight is None:
             return x
-        gain = self.weight + 1 if self.spec.gain == "one_plus_weight" else self.weight
+        gain = (
+            self.weight + 1
+            if self.spec.gain == "one_plus_weight"
+            else self.weight
+        )
         return x * gain.to(x.dtype)
 
     if TYPE_CHECKING:

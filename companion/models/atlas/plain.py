@@ -25,7 +25,9 @@ def to_fields(spec: ModelSpec) -> dict[str, Any]:
     different = list(dict.fromkeys(spec.layers))
     written: dict[str, Any] = _written(spec)
     written["layers"] = [_written(layer) for layer in different]
-    return written | {"pattern": [different.index(layer) for layer in spec.layers]}
+    return written | {
+        "pattern": [different.index(layer) for layer in spec.layers]
+    }
 
 
 def from_fields(plain: Mapping[str, Any]) -> ModelSpec:
@@ -41,8 +43,14 @@ def from_fields(plain: Mapping[str, Any]) -> ModelSpec:
     True
     """
     different = [_read(layer) for layer in plain["layers"]]
-    rest = {name: _read(part) for name, part in plain.items() if name not in _LAYERS}
-    return ModelSpec(**rest, layers=tuple(different[number] for number in plain["pattern"]))
+    rest = {
+        name: _read(part)
+        for name, part in plain.items()
+        if name not in _LAYERS
+    }
+    return ModelSpec(
+        **rest, layers=tuple(different[number] for number in plain["pattern"])
+    )
 
 
 _LAYERS = ("kind", "layers", "pattern")
@@ -51,7 +59,11 @@ _LAYERS = ("kind", "layers", "pattern")
 def _written(value: Any) -> Any:
     """Write a value that a specification may have."""
     if is_dataclass(value) and not isinstance(value, type):
-        own = {part.name: getattr(value, part.name) for part in fields(value) if part.init}
+        own = {
+            part.name: getattr(value, part.name)
+            for part in fields(value)
+            if part.init
+        }
         given = {
             part.name: _written(own[part.name])
             for part in fields(value)
@@ -64,13 +76,19 @@ def _written(value: Any) -> Any:
 
 
 def _default(part: Field[Any]) -> Any:
-    return part.default_factory() if part.default_factory is not MISSING else part.default
+    return (
+        part.default_factory()
+        if part.default_factory is not MISSING
+        else part.default
+    )
 
 
 def _read(plain: Any) -> Any:
     """Read what `_written` has written."""
     if isinstance(plain, Mapping):
-        parts = {name: _read(part) for name, part in plain.items() if name != "kind"}
+        parts = {
+            name: _read(part) for name, part in plain.items() if name != "kind"
+        }
         return _kinds()[plain["kind"]](**parts)
     if isinstance(plain, list):
         return tuple(_read(part) for part in plain)
@@ -85,7 +103,11 @@ def _kinds() -> dict[str, type]:
     while waiting:
         hint = waiting.pop()
         waiting += get_args(hint)
-        if isinstance(hint, type) and is_dataclass(hint) and hint.__name__ not in found:
+        if (
+            isinstance(hint, type)
+            and is_dataclass(hint)
+            and hint.__name__ not in found
+        ):
             found[hint.__name__] = hint
             waiting += list(_hints(hint))
     return found

@@ -21,7 +21,10 @@ class ResidualGate(nn.Module):
 
     def __init__(self, embed_dim: int, temperature: float) -> None:
         super().__init__()
-        self.gate, self.temperature = nn.Parameter(torch.zeros(embed_dim)), temperature
+        self.gate, self.temperature = (
+            nn.Parameter(torch.zeros(embed_dim)),
+            temperature,
+        )
 
     def forward(self, x: Tensor, part: Tensor) -> Tensor:
         """Blend x and what a part has given, (..., e) each."""

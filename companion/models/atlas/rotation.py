@@ -57,7 +57,10 @@ class RotarySpec:
     def turn(self, heads: Tensor, positions: Tensor) -> Tensor:
         """Rotate the features of (b, h, n, d) by positions (n,)."""
         turned = rotate(
-            heads, positions, frequencies=self.frequencies(), interleaved=self.interleaved
+            heads,
+            positions,
+            frequencies=self.frequencies(),
+            interleaved=self.interleaved,
         )
         if self.magnitude == 1.0:
             return turned

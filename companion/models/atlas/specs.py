@@ -78,10 +78,18 @@ class LayerSpec:
 
     def __post_init__(self) -> None:
         """Refuse what nothing computes."""
-        if self.beside is not None and (self.mixer is None or self.shares is not None):
-            raise ValueError("beside: got a second mixer, wanted a first one that shares nothing")
-        if self.residual_gate is not None and (self.carries_norm or self.carry_scale != (1, 1)):
-            raise ValueError("residual_gate: got one, wanted None with carries_norm or carry_scale")
+        if self.beside is not None and (
+            self.mixer is None or self.shares is not None
+        ):
+            raise ValueError(
+                "beside: got a second mixer, wanted a first one that shares nothing"
+            )
+        if self.residual_gate is not None and (
+            self.carries_norm or self.carry_scale != (1, 1)
+        ):
+            raise ValueError(
+                "residual_gate: got one, wanted None with carries_norm or carry_scale"
+            )
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return what the layer itself keeps of the tokens so far."""
@@ -89,7 +97,9 @@ class LayerSpec:
 
     def reads(self) -> tuple[Kept, ...]:
         """Return what the next token reads, kept by this layer or by the one it shares with."""
-        mixers = [mixer for mixer in (self.mixer, self.beside) if mixer is not None]
+        mixers = [
+            mixer for mixer in (self.mixer, self.beside) if mixer is not None
+        ]
         parts = tuple(part for mixer in mixers for part in mixer.keeps())
         if self.chosen_by is None:
             return parts
@@ -128,12 +138,18 @@ class ModelSpec:
     def __post_init__(self) -> None:
         """Refuse layers that do not fit each other, or share with one that is not there."""
         if len({layer.streams for layer in self.layers}) > 1:
-            raise ValueError("layers: got streams in some, wanted the same in all of them")
+            raise ValueError(
+                "layers: got streams in some, wanted the same in all of them"
+            )
         if len({layer.token_input for layer in self.layers}) > 1:
-            raise ValueError("layers: got token_input in some, wanted the same in all of them")
+            raise ValueError(
+                "layers: got token_input in some, wanted the same in all of them"
+            )
         for number, layer in enumerate(self.layers):
             source = layer.shares
-            if source is not None and (source >= number or self.layers[source].shares is not None):
+            if source is not None and (
+                source >= number or self.layers[source].shares is not None
+            ):
                 raise ValueError(
                     f"layers: layer {number} has shares={source}, wanted an earlier layer that "
                     f"makes its own keys and values"
@@ -152,7 +168,9 @@ class ModelSpec:
         """The residual streams of all layers; None means that there is one."""
         return self.layers[0].streams if self.layers else None
 
-    def state_bytes(self, length: int, batch_size: int = 1, itemsize: int = 2) -> int:
+    def state_bytes(
+        self, length: int, batch_size: int = 1, itemsize: int = 2
+    ) -> int:
         """Return the bytes of cache and state that all layers keep of texts of so many tokens.
 
         Args:

@@ -42,7 +42,13 @@ class TokenInputs(nn.Module):
         spec: width p of a vector, and the norm.
     """
 
-    def __init__(self, vocab_size: int, embed_dim: int, layers: int, spec: TokenInputSpec) -> None:
+    def __init__(
+        self,
+        vocab_size: int,
+        embed_dim: int,
+        layers: int,
+        spec: TokenInputSpec,
+    ) -> None:
         super().__init__()
         self.dim = spec.dim
         self.table = nn.Embedding(vocab_size, layers * spec.dim)
@@ -53,7 +59,10 @@ class TokenInputs(nn.Module):
         """Return (layers, b, n, p) for tokens (b, n) that are embedded as (b, n, e)."""
         own = self.table(tokens) * self.dim**0.5
         projected = self.proj(embedded) * embedded.shape[-1] ** -0.5
-        cut = [torch.unflatten(part, -1, (-1, self.dim)) for part in (own, projected)]
+        cut = [
+            torch.unflatten(part, -1, (-1, self.dim))
+            for part in (own, projected)
+        ]
         both: Tensor = (cut[0] + self.norm(cut[1])) * 2**-0.5
         return both.movedim(-2, 0)
 

@@ -46,7 +46,11 @@ class ScoreBias(nn.Module):
         bias = self(x)
         if mask is None:
             return bias
-        return bias.where(mask, -math.inf) if mask.dtype == torch.bool else bias + mask
+        return (
+            bias.where(mask, -math.inf)
+            if mask.dtype == torch.bool
+            else bias + mask
+        )
 
 
 @contract()
@@ -74,7 +78,9 @@ class AlibiBias(ScoreBias):
     def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
         """Return minus the distance times the slope, in at least float32."""
         length, cached, offset = _sizes(x, cache)
-        bias: Tensor = alibi_bias(self.num_heads, length, cached + length, offset=offset, like=x)
+        bias: Tensor = alibi_bias(
+            self.num_heads, length, cached + length, offset=offset, like=x
+        )
         return bias
 
 
@@ -95,9 +101,14 @@ class RelativeBias(ScoreBias):
     torch.Size([2, 3, 3])
     """
 
-    def __init__(self, config: TransformerConfig, *, bidirectional: bool) -> None:
+    def __init__(
+        self, config: TransformerConfig, *, bidirectional: bool
+    ) -> None:
         super().__init__()
-        self.max_distance, self.bidirectional = config.relative_max_distance, bidirectional
+        self.max_distance, self.bidirectional = (
+            config.relative_max_distance,
+            bidirectional,
+        )
         self.table = nn.Embedding(config.relative_buckets, config.num_heads)
         nn.init.normal_(self.table.weight, std=config.embed_dim**-0.5)
 
@@ -107,7 +118,9 @@ class RelativeBias(ScoreBias):
         length, cached, offset = _sizes(x, cache)
         keys = torch.arange(cached + length, device=x.device)
         queries = torch.arange(length, device=x.device)
-        queries = queries + (offset[:, None] if isinstance(offset, Tensor) else offset)
+        queries = queries + (
+            offset[:, None] if isinstance(offset, Tensor) else offset
+        )
         buckets = relative_buckets(
             keys - queries[..., None],
             num_buckets=self.table.num_embeddings,
@@ -118,7 +131,9 @@ class RelativeBias(ScoreBias):
         return bias.movedim(-1, -3)
 
 
-def make_bias(config: TransformerConfig, *, bidirectional: bool) -> ScoreBias | None:
+def make_bias(
+    config: TransformerConfig, *, bidirectional: bool
+) -> ScoreBias | None:
     """Return the bias that a stack's configuration asks for, None for other kinds of positions.
 
     Args:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.layers import Attended, FeedForward, MultiHeadAttention, ProjectedMemory
+from companion.layers import (
+    Attended,
+    FeedForward,
+    MultiHeadAttention,
+    ProjectedMemory,
+)
 from companion.layers._masks import check_covers
 from companion.models.transformer.config import TransformerConfig
 from companion.positions import RotaryScaling, rotary_frequencies, rotate
@@ -97,7 +102,9 @@ class Block(nn.Module):
     torch.Size([1, 5, 6])
     """
 
-    def __init__(self, config: TransformerConfig, *, cross: bool = False) -> None:
+    def __init__(
+        self, config: TransformerConfig, *, cross: bool = False
+    ) -> None:
         super().__init__()
         self.embed_dim, self.num_heads = config.embed_dim, config.num_heads
         residual = PreNorm if config.norm_order == "pre" else PostNorm
@@ -126,7 +133,9 @@ class Block(nn.Module):
             ValueError: the block has no cross-attention.
         """
         if self.cross_attention is None:
-            raise ValueError("memory: got one, but the block has no cross-attention")
+            raise ValueError(
+                "memory: got one, but the block has no cross-attention"
+            )
         return self.cross_attention.project_memory(memory)
 
     # fmt: off
@@ -181,12 +190,18 @@ class Block(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    def _check_memory(self, memory: ProjectedMemory | None, memory_mask: Tensor | None) -> None:
+    def _check_memory(
+        self, memory: ProjectedMemory | None, memory_mask: Tensor | None
+    ) -> None:
         """Refuse what would quietly become self-attention, or be left unread."""
         if memory is None and self.cross_attention is not None:
-            raise ValueError("memory: got None, wanted what `project_memory` gave")
+            raise ValueError(
+                "memory: got None, wanted what `project_memory` gave"
+            )
         if memory is not None and self.cross_attention is None:
-            raise ValueError("memory: got one, wanted None: the block has no cross-attention")
+            raise ValueError(
+                "memory: got one, wanted None: the block has no cross-attention"
+            )
         if memory is not None:
             check_covers("memory_mask", memory_mask, memory.key.shape[-2])
 
@@ -246,7 +261,9 @@ def _rotary(config: TransformerConfig) -> Rotary | None:
     return Rotary(config.rotary_base, config.rotary_scaling)
 
 
-def _attention(config: TransformerConfig, rotary: Rotary | None) -> MultiHeadAttention:
+def _attention(
+    config: TransformerConfig, rotary: Rotary | None
+) -> MultiHeadAttention:
     return MultiHeadAttention(
         config.embed_dim,
         config.num_heads,

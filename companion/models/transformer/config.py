@@ -9,7 +9,9 @@ from companion.contracts import contract
 from companion.layers.feed_forward import Activation
 from companion.positions import RotaryScaling
 
-Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "none"]
+Positions = Literal[
+    "sinusoidal", "learned", "rotary", "alibi", "relative", "none"
+]
 NormOrder = Literal["pre", "post"]
 Tied = Literal["none", "output", "all"]
 
@@ -113,39 +115,60 @@ class TransformerConfig:
     @property
     def source_size(self) -> int:
         """Number of source ids."""
-        return self.vocab_size if self.source_vocab is None else self.source_vocab
+        return (
+            self.vocab_size if self.source_vocab is None else self.source_vocab
+        )
 
     @property
     def groups(self) -> int:
         """Number of key and value heads."""
-        return self.num_heads if self.num_kv_heads is None else self.num_kv_heads
+        return (
+            self.num_heads if self.num_kv_heads is None else self.num_kv_heads
+        )
 
     @property
     def width_of_head(self) -> int:
         """Width of a head."""
-        return self.embed_dim // self.num_heads if self.head_dim is None else self.head_dim
+        return (
+            self.embed_dim // self.num_heads
+            if self.head_dim is None
+            else self.head_dim
+        )
 
     @property
     def hidden_width(self) -> int:
         """Width between the projections of a feed-forward layer."""
-        return 4 * self.embed_dim if self.hidden_dim is None else self.hidden_dim
+        return (
+            4 * self.embed_dim if self.hidden_dim is None else self.hidden_dim
+        )
 
     @property
     def depth_of_encoder(self) -> int:
         """Number of blocks in the encoder of an encoder-decoder."""
-        return self.num_layers if self.encoder_layers is None else self.encoder_layers
+        return (
+            self.num_layers
+            if self.encoder_layers is None
+            else self.encoder_layers
+        )
 
     @property
     def ends_with_norm(self) -> bool:
         """Whether a norm follows the last block."""
-        return self.norm_order == "pre" if self.final_norm is None else self.final_norm
+        return (
+            self.norm_order == "pre"
+            if self.final_norm is None
+            else self.final_norm
+        )
 
     def __post_init__(self) -> None:
         """Refuse fields that contradict each other."""
         e, h, g, d, n = (
             self.embed_dim, self.num_heads, self.groups, self.width_of_head, self.num_layers
         )  # fmt: skip
-        rotary, least = self.positions == "rotary", self.relative_buckets // 2 + 1
+        rotary, least = (
+            self.positions == "rotary",
+            self.relative_buckets // 2 + 1,
+        )
         faults = [
             (self.head_dim is None and e % h,
              f"num_heads: got {h}, wanted a divisor of embed_dim, {e}, or a head_dim"),

@@ -82,11 +82,15 @@ class Decoder(nn.Module):
     torch.Size([1, 5, 6])
     """
 
-    def __init__(self, config: TransformerConfig, *, cross: bool = False) -> None:
+    def __init__(
+        self, config: TransformerConfig, *, cross: bool = False
+    ) -> None:
         super().__init__()
         self.config = config
         self.embed_dim, self.num_heads = config.embed_dim, config.num_heads
-        self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(config.num_layers))
+        self.blocks = nn.ModuleList(
+            Block(config, cross=cross) for _ in range(config.num_layers)
+        )
         self.score_bias = make_bias(config, bidirectional=False)
         self.norm = make_norm(config) if config.ends_with_norm else None
 
@@ -94,7 +98,9 @@ class Decoder(nn.Module):
         """Project a memory (b, k, e) for every block, once for all the steps that will read it."""
         return tuple(block.project_memory(memory) for block in self._blocks())
 
-    def make_caches(self, batch_size: int, max_len: int) -> tuple[KVCache, ...]:
+    def make_caches(
+        self, batch_size: int, max_len: int
+    ) -> tuple[KVCache, ...]:
         """Return an empty cache for every block.
 
         Args:
@@ -105,9 +111,15 @@ class Decoder(nn.Module):
         device = weight.device.type
         autocast = device != "meta" and torch.is_autocast_enabled(device)
         dtype = torch.get_autocast_dtype(device) if autocast else weight.dtype
-        shape = batch_size, self.config.groups, max_len, self.config.width_of_head
+        shape = (
+            batch_size,
+            self.config.groups,
+            max_len,
+            self.config.width_of_head,
+        )
         return tuple(
-            KVCache(*shape, device=weight.device, dtype=dtype) for _ in range(len(self.blocks))
+            KVCache(*shape, device=weight.device, dtype=dtype)
+            for _ in range(len(self.blocks))
         )
 
     @contract(
@@ -144,7 +156,11 @@ class Decoder(nn.Module):
             bias = self.score_bias(x, None if caches is None else caches[0])
         told = memories, bias, lengths
         rows = None
-        if caches and not weights_of and all(option is None for option in told):
+        if (
+            caches
+            and not weights_of
+            and all(option is None for option in told)
+        ):
             rows = one_token(x, self.blocks, caches)
         if rows is None:
             rows, self_weights, cross_weights = through_blocks(
@@ -159,33 +175,57 @@ class Decoder(nn.Module):
     if TYPE_CHECKING:
         __call__ = forward
 
-    def _check_memories(self, memories: Sequence[ProjectedMemory] | None) -> None:
+    def _check_memories(
+        self, memories: Sequence[ProjectedMemory] | None
+    ) -> None:
         """Refuse memories that are not one a block, or that no block reads."""
         given = () if memories is None else memories
-        if isinstance(given, Tensor) or not all(isinstance(m, ProjectedMemory) for m in given):
+        if isinstance(given, Tensor) or not all(
+            isinstance(m, ProjectedMemory) for m in given
+        ):
             came = type(memories).__name__
-            raise TypeError(f"memories: got {came}, wanted what `project_memory` gave")
+            raise TypeError(
+                f"memories: got {came}, wanted what `project_memory` gave"
+            )
         if memories is not None and len(memories) != len(self.blocks):
             raise ValueError(
                 f"memories: got {len(memories)}, wanted {len(self.blocks)}, one a block"
             )
         crosses = self._blocks()[0].cross_attention is not None
         if crosses != (memories is not None):
-            came, asked = ("None", "what `project_memory` gave") if crosses else ("some", "None")
-            raise ValueError(f"memories: got {came}, wanted {asked}: cross-attention reads them")
+            came, asked = (
+                ("None", "what `project_memory` gave")
+                if crosses
+                else ("some", "None")
+            )
+            raise ValueError(
+                f"memories: got {came}, wanted {asked}: cross-attention reads them"
+            )
 
-    def _check_caches(self, x: Tensor, caches: Sequence[KVCache] | None) -> None:
+    def _check_caches(
+        self, x: Tensor, caches: Sequence[KVCache] | None
+    ) -> None:
         """Refuse caches that are not one a block, or of another shape or dtype."""
         if caches is None:
             return
         if len(caches) != len(self.blocks):
-            raise ValueError(f"caches: got {len(caches)}, wanted {len(self.blocks)}, one a block")
+            raise ValueError(
+                f"caches: got {len(caches)}, wanted {len(self.blocks)}, one a block"
+            )
         config, cache = self.config, caches[0]
         shape = cache.batch_size, cache.num_kv_heads, cache.head_dim
-        if shape != (wanted := (x.shape[0], config.groups, config.width_of_head)):
-            raise ValueError(f"caches: got {shape} for (b, g, d), wanted {wanted}")
-        if cache.dtype != x.dtype and not torch.is_autocast_enabled(x.device.type):
-            raise TypeError(f"caches: got dtype {cache.dtype}, wanted {x.dtype}, that of x")
+        if shape != (
+            wanted := (x.shape[0], config.groups, config.width_of_head)
+        ):
+            raise ValueError(
+                f"caches: got {shape} for (b, g, d), wanted {wanted}"
+            )
+        if cache.dtype != x.dtype and not torch.is_autocast_enabled(
+            x.device.type
+        ):
+            raise TypeError(
+                f"caches: got dtype {cache.dtype}, wanted {x.dtype}, that of x"
+            )
 
     def _blocks(self) -> list[Block]:
         return [block for block in self.blocks if isinstance(block, Block)]

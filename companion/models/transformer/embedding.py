@@ -38,17 +38,31 @@ class Embedding(nn.Module):
     ) -> None:
         super().__init__()
         e = config.embed_dim
-        self.words = _draw_table(size or config.vocab_size, e) if words is None else words
+        self.words = (
+            _draw_table(size or config.vocab_size, e)
+            if words is None
+            else words
+        )
         self.scale = math.sqrt(e) if config.embedding_scale else 1.0
         self.sinusoidal = config.positions == "sinusoidal"
-        self.places = _draw_table(config.max_len, e) if config.positions == "learned" else None
-        self.types = _draw_table(config.num_types, e) if config.num_types else None
+        self.places = (
+            _draw_table(config.max_len, e)
+            if config.positions == "learned"
+            else None
+        )
+        self.types = (
+            _draw_table(config.num_types, e) if config.num_types else None
+        )
         self.norm = make_norm(config) if config.embedding_norm else None
         self.dropout = nn.Dropout(config.dropout_p)
 
     @contract(tokens="ids: b n", offset="integers: b", types="ids: b n")
     def forward(
-        self, tokens: Tensor, *, offset: int | Tensor = 0, types: Tensor | None = None
+        self,
+        tokens: Tensor,
+        *,
+        offset: int | Tensor = 0,
+        types: Tensor | None = None,
     ) -> Tensor:
         """Embed (b, n) ids as (b, n, e).
 
@@ -64,13 +78,19 @@ class Embedding(nn.Module):
         if self.scale != 1:
             x = x * self.scale
         if self.sinusoidal:
-            x = x + sinusoidal_encoding(tokens.shape[1], x.shape[-1], offset=offset, like=x)
+            x = x + sinusoidal_encoding(
+                tokens.shape[1], x.shape[-1], offset=offset, like=x
+            )
         if self.places is not None:
             x = x + self.places(self._positions(tokens, offset))
         if self.types is not None:
-            x = x + self.types(torch.zeros_like(tokens) if types is None else types)
+            x = x + self.types(
+                torch.zeros_like(tokens) if types is None else types
+            )
         elif types is not None:
-            raise ValueError("types: got some, wanted None: the model has no segments")
+            raise ValueError(
+                "types: got some, wanted None: the model has no segments"
+            )
         if self.norm is not None:
             x = self.norm(x)
         if self.dropout.training:
@@ -103,12 +123,18 @@ class Output(nn.Module):
         bias: add a learned number to every word's score.
     """
 
-    def __init__(self, config: TransformerConfig, *, bias: bool = False) -> None:
+    def __init__(
+        self, config: TransformerConfig, *, bias: bool = False
+    ) -> None:
         super().__init__()
         own = config.tied == "none"
         self.embed_dim = config.embed_dim
-        self.vectors = _draw_table(config.vocab_size, config.embed_dim) if own else None
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size)) if bias else None
+        self.vectors = (
+            _draw_table(config.vocab_size, config.embed_dim) if own else None
+        )
+        self.bias = (
+            nn.Parameter(torch.zeros(config.vocab_size)) if bias else None
+        )
 
     @contract(hidden="... embed_dim")
     def forward(self, hidden: Tensor, words: nn.Embedding) -> Tensor:

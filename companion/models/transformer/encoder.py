@@ -38,7 +38,9 @@ class Encoder(nn.Module):
     torch.Size([1, 5, 6])
     """
 
-    def __init__(self, config: TransformerConfig, num_layers: int | None = None) -> None:
+    def __init__(
+        self, config: TransformerConfig, num_layers: int | None = None
+    ) -> None:
         super().__init__()
         self.embed_dim, self.num_heads = config.embed_dim, config.num_heads
         count = config.num_layers if num_layers is None else num_layers
@@ -51,7 +53,11 @@ class Encoder(nn.Module):
         x="b n embed_dim", mask="mask: ~b ~num_heads ~n ~n",
     )  # fmt: skip
     def forward(
-        self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False
+        self,
+        x: Tensor,
+        *,
+        mask: Tensor | None = None,
+        need_weights: bool = False,
     ) -> EncoderOutput:
         """Compute (b, n, e) from (b, n, e).
 
@@ -67,7 +73,9 @@ class Encoder(nn.Module):
             x, own, _ = block(x, attn_mask=mask, need_weights=need_weights)
             if own is not None:
                 weights.append(own)
-        return EncoderOutput(x if self.norm is None else self.norm(x), tuple(weights))
+        return EncoderOutput(
+            x if self.norm is None else self.norm(x), tuple(weights)
+        )
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -15,9 +15,18 @@ from companion.masks import padding_mask
 from companion.models._checks import check_batch, check_targets
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
-from companion.models.transformer.embedding import Embedding, Output, check_length
+from companion.models.transformer.embedding import (
+    Embedding,
+    Output,
+    check_length,
+)
 from companion.models.transformer.encoder import Encoder
-from companion.models.transformer.states import changes_of, check_reorder, check_step, reordered
+from companion.models.transformer.states import (
+    changes_of,
+    check_reorder,
+    check_step,
+    reordered,
+)
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -95,13 +104,18 @@ class Transformer(nn.Module):
         self.config = config
         self.target_embedding = Embedding(config)
         shared = self.target_embedding.words if config.tied == "all" else None
-        self.source_embedding = Embedding(config, shared, size=config.source_size)
+        self.source_embedding = Embedding(
+            config, shared, size=config.source_size
+        )
         self.encoder = Encoder(config, config.depth_of_encoder)
         self.decoder = Decoder(config, cross=True)
         self.output = Output(config)
 
     @contract(
-        matching="source_embedding.words.weight", source="ids: b k", lengths="lengths: b", k="> 0"
+        matching="source_embedding.words.weight",
+        source="ids: b k",
+        lengths="lengths: b",
+        k="> 0",
     )
     def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
         """Read the source, and project it for every block of the decoder.
@@ -115,9 +129,13 @@ class Transformer(nn.Module):
         return Encoded(memory, self.decoder.project_memory(memory), mask)
 
     @overload
-    def forward(self, batch: Batch, *, need_weights: Literal[False] = False) -> Tensor: ...
+    def forward(
+        self, batch: Batch, *, need_weights: Literal[False] = False
+    ) -> Tensor: ...
     @overload
-    def forward(self, batch: Batch, *, need_weights: Literal[True]) -> tuple[Tensor, Tensor]: ...
+    def forward(
+        self, batch: Batch, *, need_weights: Literal[True]
+    ) -> tuple[Tensor, Tensor]: ...
     @contract()
     def forward(
         self, batch: Batch, *, need_weights: bool = False
@@ -156,8 +174,13 @@ class Transformer(nn.Module):
             label_smoothing: probability that is spread over all words; the paper trains with 0.1.
         """
         check_targets(batch)
-        logits, targets = self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
-        return F.cross_entropy(logits, targets.long(), label_smoothing=label_smoothing)
+        logits, targets = (
+            self(batch)[batch.target_mask],
+            batch.target_out[batch.target_mask],
+        )
+        return F.cross_entropy(
+            logits, targets.long(), label_smoothing=label_smoothing
+        )
 
     @torch.no_grad()
     @contract()
@@ -169,7 +192,9 @@ class Transformer(nn.Module):
         """
         check_batch(batch)
         mask = _source_mask(batch.source, batch.source_lengths)
-        encoded = self.encoder(self.source_embedding(batch.source), mask=mask, need_weights=True)
+        encoded = self.encoder(
+            self.source_embedding(batch.source), mask=mask, need_weights=True
+        )
         decoded = self.decoder(
             self.target_embedding(batch.target_in),
             self.decoder.project_memory(encoded.hidden),
@@ -212,8 +237,12 @@ class Transformer(nn.Module):
         encoded = _repeated(self.encode(source, lengths), beam_size)
         rows = len(encoded.memory)
         if use_cache:
-            return DecodingState(encoded, self.decoder.make_caches(rows, max_len), None)
-        return DecodingState(encoded, None, source.new_empty(rows, 0), limit=max_len)
+            return DecodingState(
+                encoded, self.decoder.make_caches(rows, max_len), None
+            )
+        return DecodingState(
+            encoded, None, source.new_empty(rows, 0), limit=max_len
+        )
 
     @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: DecodingState) -> StepOutput:
@@ -228,9 +257,15 @@ class Transformer(nn.Module):
         """
         check_step(tokens, state, state.encoded[0])
         encoded, caches, before = state.encoded, state.caches, state.tokens
-        read = tokens[:, None] if before is None else torch.cat((before, tokens[:, None]), 1)
+        read = (
+            tokens[:, None]
+            if before is None
+            else torch.cat((before, tokens[:, None]), 1)
+        )
         hidden, _, cross = self.decoder(
-            self.target_embedding(read, offset=0 if caches is None else caches[0].offset),
+            self.target_embedding(
+                read, offset=0 if caches is None else caches[0].offset
+            ),
             encoded.memories,
             memory_mask=encoded.mask,
             caches=caches,
@@ -239,7 +274,9 @@ class Transformer(nn.Module):
         weights = cross[self._alignment_layer]
         assert weights is not None  # asked for just above
         logits = self.output(hidden[:, -1], self.target_embedding.words)
-        after = state._replace(tokens=None if before is None else read, changes=changes_of(caches))
+        after = state._replace(
+            tokens=None if before is None else read, changes=changes_of(caches)
+        )
         return StepOutput(logits, after, weights[:, :, -1].mean(1))
 
     @contract(indices="ids: b")
@@ -272,7 +309,9 @@ def _repeated(encoded: Encoded, count: int) -> Encoded:
     return Encoded(
         memory.repeat_interleave(count, 0),
         tuple(
-            ProjectedMemory(*(part.repeat_interleave(count, 0) for part in projected))
+            ProjectedMemory(
+                *(part.repeat_interleave(count, 0) for part in projected)
+            )
             for projected in memories
         ),
         mask.repeat_interleave(count, 0),

@@ -13,8 +13,17 @@ from companion.contracts import contract
 from companion.masks import padding_mask
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
-from companion.models.transformer.embedding import Embedding, Output, check_length
-from companion.models.transformer.states import changes_of, check_reorder, check_step, reordered
+from companion.models.transformer.embedding import (
+    Embedding,
+    Output,
+    check_length,
+)
+from companion.models.transformer.states import (
+    changes_of,
+    check_reorder,
+    check_step,
+    reordered,
+)
 
 
 class PromptState(NamedTuple):
@@ -72,7 +81,9 @@ class LanguageModel(nn.Module):
         self.output = Output(config)
 
     @overload
-    def forward(self, tokens: Tensor, *, need_weights: Literal[False] = False) -> Tensor: ...
+    def forward(
+        self, tokens: Tensor, *, need_weights: Literal[False] = False
+    ) -> Tensor: ...
     @overload
     def forward(
         self, tokens: Tensor, *, need_weights: Literal[True]
@@ -91,7 +102,9 @@ class LanguageModel(nn.Module):
             (b, n, vocab_size) logits; with `need_weights` also (b, h, n, n) of every block.
         """
         blocks = range(self.config.num_layers) if need_weights else ()
-        hidden, weights, _ = self.decoder(self.embedding(tokens), weights_of=blocks)
+        hidden, weights, _ = self.decoder(
+            self.embedding(tokens), weights_of=blocks
+        )
         logits = self.output(hidden, self.embedding.words)
         if not need_weights:
             return logits
@@ -105,7 +118,11 @@ class LanguageModel(nn.Module):
         label_smoothing=">= 0 and <= 1",
     )  # fmt: skip
     def loss(
-        self, tokens: Tensor, lengths: Tensor | None = None, *, label_smoothing: float = 0.0
+        self,
+        tokens: Tensor,
+        lengths: Tensor | None = None,
+        *,
+        label_smoothing: float = 0.0,
     ) -> Tensor:
         """Average the cross-entropy of every token after the first, in nats a token.
 
@@ -119,12 +136,18 @@ class LanguageModel(nn.Module):
         """
         logits, targets = self(tokens[:, :-1]), tokens[:, 1:]
         if lengths is not None:
-            real = padding_mask(lengths.to(tokens.device), tokens.shape[1])[:, 0, 1:]
+            real = padding_mask(lengths.to(tokens.device), tokens.shape[1])[
+                :, 0, 1:
+            ]
             logits, targets = logits[real], targets[real]
             if not len(targets):
-                raise ValueError("lengths: got none above 1, wanted a token after the first")
+                raise ValueError(
+                    "lengths: got none above 1, wanted a token after the first"
+                )
         return F.cross_entropy(
-            logits.flatten(0, -2), targets.flatten().long(), label_smoothing=label_smoothing
+            logits.flatten(0, -2),
+            targets.flatten().long(),
+            label_smoothing=label_smoothing,
         )
 
     @torch.no_grad()
@@ -158,12 +181,19 @@ class LanguageModel(nn.Module):
         prompt = prompt.repeat_interleave(beam_size, 0)
         last, before = prompt[:, -1], None
         if lengths is not None:
-            before = lengths.to(prompt.device, torch.int64).repeat_interleave(beam_size) - 1
+            before = (
+                lengths.to(prompt.device, torch.int64).repeat_interleave(
+                    beam_size
+                )
+                - 1
+            )
             last = prompt.gather(1, before[:, None])[:, 0]
         if not use_cache:
             return PromptState(last, None, prompt[:, :-1], before, limit=limit)
         caches = self.decoder.make_caches(len(prompt), limit)
-        self.decoder(self.embedding(prompt[:, :-1]), caches=caches, lengths=before)
+        self.decoder(
+            self.embedding(prompt[:, :-1]), caches=caches, lengths=before
+        )
         return PromptState(last, caches, None, None, changes_of(caches))
 
     @contract(tokens="ids: b")
@@ -183,12 +213,19 @@ class LanguageModel(nn.Module):
         x = self.embedding(tokens.unsqueeze(1), offset=state.caches[0].offset)
         hidden = self.decoder(x, caches=state.caches).hidden
         logits = self.output(hidden.squeeze(1), self.embedding.words)
-        return LanguageStep(logits, state._replace(changes=changes_of(state.caches)))
+        return LanguageStep(
+            logits, state._replace(changes=changes_of(state.caches))
+        )
 
-    def _step_without_caches(self, new: Tensor, state: PromptState) -> LanguageStep:
+    def _step_without_caches(
+        self, new: Tensor, state: PromptState
+    ) -> LanguageStep:
         """Add a token behind the real ones of every row, and read all of them again."""
         assert state.tokens is not None  # a state has tokens or caches
-        tokens, lengths = torch.cat((state.tokens, new[:, None]), 1), state.lengths
+        tokens, lengths = (
+            torch.cat((state.tokens, new[:, None]), 1),
+            state.lengths,
+        )
         if lengths is None:
             last = self.decoder(self.embedding(tokens)).hidden[:, -1]
         else:
@@ -197,7 +234,9 @@ class LanguageModel(nn.Module):
             last = hidden.take_along_dim(lengths[:, None, None], 1)[:, 0]
             lengths = lengths + 1
         logits = self.output(last, self.embedding.words)
-        return LanguageStep(logits, state._replace(tokens=tokens, lengths=lengths))
+        return LanguageStep(
+            logits, state._replace(tokens=tokens, lengths=lengths)
+        )
 
     @contract(indices="ids: b")
     def reorder(self, state: PromptState, indices: Tensor) -> PromptState:

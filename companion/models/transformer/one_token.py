@@ -27,11 +27,20 @@ Norm = Callable[[Tensor], Tensor]
 Angles = tuple[Tensor, Tensor]
 
 LONGEST_TABLE = 8192  # positions whose angles are kept
-_KNOWN = {Block, MultiHeadAttention, FeedForward, PreNorm, nn.RMSNorm, nn.LayerNorm}
+_KNOWN = {
+    Block,
+    MultiHeadAttention,
+    FeedForward,
+    PreNorm,
+    nn.RMSNorm,
+    nn.LayerNorm,
+}
 _KNOWN |= {nn.Linear, nn.Dropout}
 
 
-def one_token(x: Tensor, blocks: nn.ModuleList, caches: Sequence[KVCache]) -> Tensor | None:
+def one_token(
+    x: Tensor, blocks: nn.ModuleList, caches: Sequence[KVCache]
+) -> Tensor | None:
     """Pass one token of each sequence, (b, 1, e), through the blocks of a decoder without a memory.
 
     The weights are the blocks' own: what is written into them counts at once. A weight that is
@@ -62,14 +71,18 @@ def _is_traced() -> bool:
     )
 
 
-_stacks: WeakKeyDictionary[KVCache, tuple[nn.ModuleList, _Stack | None]] = WeakKeyDictionary()
+_stacks: WeakKeyDictionary[KVCache, tuple[nn.ModuleList, _Stack | None]] = (
+    WeakKeyDictionary()
+)
 
 
 def _stack_of(blocks: nn.ModuleList, cache: KVCache) -> _Stack | None:
     """Return what was found out about the blocks when the first token of a text came."""
     if cache not in _stacks:
         known = (
-            bool(blocks) and all(map(_is_known, blocks)) and len(set(map(_shape_of, blocks))) == 1
+            bool(blocks)
+            and all(map(_is_known, blocks))
+            and len(set(map(_shape_of, blocks))) == 1
         )
         _stacks[cache] = blocks, _Stack(blocks) if known else None
     owner, stack = _stacks[cache]
@@ -80,7 +93,9 @@ class _Stack:
     """Blocks of one shape, each as `_is_known` wants it."""
 
     def __init__(self, blocks: nn.ModuleList) -> None:
-        self.steps = [_Step(block) for block in blocks if isinstance(block, Block)]
+        self.steps = [
+            _Step(block) for block in blocks if isinstance(block, Block)
+        ]
         attention = self.steps[0].attention
         assert isinstance(attention.rotary, Rotary | None)  # so it is known
         self.rotary = attention.rotary
@@ -95,7 +110,9 @@ class _Stack:
             and x.dtype == self.weight.dtype == first.dtype
             and x.device == self.weight.device
             and first.length < LONGEST_TABLE
-            and all(c.window is None and isinstance(c.offset, int) for c in caches)
+            and all(
+                c.window is None and isinstance(c.offset, int) for c in caches
+            )
             and all(c.length == first.length for c in caches)
         )
 
@@ -115,10 +132,21 @@ class _Step:
     def __init__(self, block: Block) -> None:
         self.attention = attention = block.self_attention
         feed_forward = block.feed_forward
-        assert feed_forward.gate_proj is not None  # whoever builds a step has looked
-        self.query, self.key = attention.query_proj.weight, attention.key_proj.weight
-        self.value, self.output = attention.value_proj.weight, attention.output_proj.weight
-        self.gate, self.up = feed_forward.gate_proj.weight, feed_forward.up_proj.weight
+        assert (
+            feed_forward.gate_proj is not None
+        )  # whoever builds a step has looked
+        self.query, self.key = (
+            attention.query_proj.weight,
+            attention.key_proj.weight,
+        )
+        self.value, self.output = (
+            attention.value_proj.weight,
+            attention.output_proj.weight,
+        )
+        self.gate, self.up = (
+            feed_forward.gate_proj.weight,
+            feed_forward.up_proj.weight,
+        )
         self.down = feed_forward.down_proj.weight
         self.activate = ACTIVATIONS[feed_forward.activation]
         self.before_attention = _bare(block.self_residual.norm)
@@ -126,20 +154,28 @@ class _Step:
         self.heads, self.groups = attention.num_heads, attention.num_kv_heads
         self.width = attention.head_dim
 
-    def __call__(self, x: Tensor, cache: KVCache, angles: Angles | None) -> Tensor:
+    def __call__(
+        self, x: Tensor, cache: KVCache, angles: Angles | None
+    ) -> Tensor:
         b, h, g, d = len(x), self.heads, self.groups, self.width
         normed = self.before_attention(x)
-        heads = torch.cat((F.linear(normed, self.query), F.linear(normed, self.key)), -1)
+        heads = torch.cat(
+            (F.linear(normed, self.query), F.linear(normed, self.key)), -1
+        )
         heads = heads.view(b, h + g, 1, d)
         if angles is not None:
             heads = _rotated(heads, *angles)
         values = F.linear(normed, self.value).view(b, g, 1, d)
         keys, values = cache.update(heads.narrow(1, h, g), values)
-        queries = heads.narrow(1, 0, h).view(b, g, h // g, d)  # those of a group in a row
+        queries = heads.narrow(1, 0, h).view(
+            b, g, h // g, d
+        )  # those of a group in a row
         attended = F.scaled_dot_product_attention(queries, keys, values)
         x = torch.addmm(x, attended.reshape(b, h * d), self.output.mT)
         normed = self.before_feed_forward(x)
-        gated = self.activate(F.linear(normed, self.gate)).mul_(F.linear(normed, self.up))
+        gated = self.activate(F.linear(normed, self.gate)).mul_(
+            F.linear(normed, self.up)
+        )
         return torch.addmm(x, gated, self.down.mT)
 
 
@@ -152,8 +188,17 @@ def _is_known(block: nn.Module) -> bool:
     if type(block) is not Block or block.cross_attention is not None:
         return False
     attention, feed_forward = block.self_attention, block.feed_forward
-    asked = (attention.window, attention.softcap, attention.sinks, attention.query_norm)
-    biases = (attention.output_proj.bias, attention.query_proj.bias, feed_forward.down_proj.bias)
+    asked = (
+        attention.window,
+        attention.softcap,
+        attention.sinks,
+        attention.query_norm,
+    )
+    biases = (
+        attention.output_proj.bias,
+        attention.query_proj.bias,
+        feed_forward.down_proj.bias,
+    )
     return (
         all(option is None for option in asked + biases)
         and feed_forward.gate_proj is not None
@@ -167,13 +212,20 @@ def _is_plain(part: nn.Module) -> bool:
     weight = getattr(part, "weight", None)
     listened_to = part._forward_hooks or part._forward_pre_hooks
     ordinary = weight is None or type(weight) is nn.Parameter
-    return type(part) in _KNOWN and ordinary and not (part.training or listened_to)
+    return (
+        type(part) in _KNOWN
+        and ordinary
+        and not (part.training or listened_to)
+    )
 
 
 def _shape_of(block: nn.Module) -> tuple[Any, ...]:
     """Return what the blocks of a stack have in common."""
     assert isinstance(block, Block)
-    attention, weight = block.self_attention, block.self_attention.output_proj.weight
+    attention, weight = (
+        block.self_attention,
+        block.self_attention.output_proj.weight,
+    )
     heads = attention.num_kv_heads, attention.head_dim
     return attention.rotary, heads, weight.shape, weight.dtype, weight.device
 
@@ -199,7 +251,9 @@ def _bare(norm: nn.LayerNorm | nn.RMSNorm) -> Norm:
 def _rotated(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Turn heads (b, h, 1, d) by the angles of their position."""
     wide = x if x.dtype == cosine.dtype else x.to(cosine.dtype)
-    result = torch.addcmul(wide * cosine, wide.roll(x.shape[-1] // 2, -1), sine)
+    result = torch.addcmul(
+        wide * cosine, wide.roll(x.shape[-1] // 2, -1), sine
+    )
     return result if wide is x else result.to(x.dtype)
 
 
@@ -215,12 +269,21 @@ def _angles(rotary: Rotary, position: int, width: int, like: Tensor) -> Angles:
 @torch.inference_mode(False)
 @torch.no_grad()
 def _table(
-    rotary: Rotary, width: int, rows: int, device: torch.device, dtype: torch.dtype
+    rotary: Rotary,
+    width: int,
+    rows: int,
+    device: torch.device,
+    dtype: torch.dtype,
 ) -> Angles:
     """Return what `_angles` cuts from, (rows, width): they are the same for all layers."""
     frequencies = rotary_frequencies(
-        width, base=rotary.base, scaling=rotary.scaling, like=torch.empty(0, device=device)
+        width,
+        base=rotary.base,
+        scaling=rotary.scaling,
+        like=torch.empty(0, device=device),
     )
     angle = torch.arange(rows, device=device)[:, None] * frequencies
     cosine, sine = rotary.factor * angle.cos(), rotary.factor * angle.sin()
-    return torch.cat((cosine, cosine), -1).to(dtype), torch.cat((-sine, sine), -1).to(dtype)
+    return torch.cat((cosine, cosine), -1).to(dtype), torch.cat(
+        (-sine, sine), -1
+    ).to(dtype)

@@ -35,7 +35,9 @@ class State(Protocol):
     def limit(self) -> int | None:
         """Most tokens there may be, if there are no caches, which have a limit of their own."""
 
-    def _replace(self: StateT, *, tokens: Tensor | None, changes: int) -> StateT: ...
+    def _replace(
+        self: StateT, *, tokens: Tensor | None, changes: int
+    ) -> StateT: ...
 
 
 def changes_of(caches: Sequence[KVCache] | None) -> int:
@@ -71,7 +73,9 @@ def reordered(state: StateT, indices: Tensor) -> StateT:
     """Return a state whose row i is what row indices[i] was; caches are reordered in place."""
     for cache in state.caches or ():
         cache.reorder(indices)
-    tokens = None if state.tokens is None else state.tokens.index_select(0, indices)
+    tokens = (
+        None if state.tokens is None else state.tokens.index_select(0, indices)
+    )
     return state._replace(tokens=tokens, changes=changes_of(state.caches))
 
 

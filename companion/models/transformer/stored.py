@@ -27,8 +27,12 @@ class Stored(Mapping[str, Tensor]):
         ValueError: no safetensors file.
     """
 
-    def __init__(self, files: Iterable[Path], rename: Callable[[str], str] = str) -> None:
-        self._source: dict[str, tuple[Path, str]] = {}  # the file of a tensor, and its name there
+    def __init__(
+        self, files: Iterable[Path], rename: Callable[[str], str] = str
+    ) -> None:
+        self._source: dict[
+            str, tuple[Path, str]
+        ] = {}  # the file of a tensor, and its name there
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.dtypes: dict[str, str] = {}
         for path in files:
@@ -41,7 +45,9 @@ class Stored(Mapping[str, Tensor]):
                         self.shapes[name] = tuple(part.get_shape())
                         self.dtypes[name] = part.get_dtype()
             except SafetensorError as error:
-                raise ValueError(f"folder: {path} is no safetensors file: {error}") from error
+                raise ValueError(
+                    f"folder: {path} is no safetensors file: {error}"
+                ) from error
 
     def __getitem__(self, name: str) -> Tensor:
         """Read a tensor; it may be a view of its file."""
@@ -51,7 +57,9 @@ class Stored(Mapping[str, Tensor]):
         return tensor
 
     def __contains__(self, name: object) -> bool:
-        return name in self._source  # the inherited method would read the tensor
+        return (
+            name in self._source
+        )  # the inherited method would read the tensor
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._source)
@@ -68,11 +76,15 @@ def check_weights_file(path: Path) -> None:
     """
     if path.is_file():
         return
-    if pickled := sorted(other.name for other in path.parent.glob("pytorch_model*.bin")):
+    if pickled := sorted(
+        other.name for other in path.parent.glob("pytorch_model*.bin")
+    ):
         raise FileNotFoundError(
             f"folder: {path.parent} holds {', '.join(pickled)}, wanted {path.name}: only "
             f"safetensors are read, for a pickled file may run any code. Hugging Face's library "
             f"converts: model = ...from_pretrained(folder) of the class that config.json names, "
             f"then model.save_pretrained(folder)"
         )
-    raise FileNotFoundError(f"folder: got no file {path}; only local folders are read")
+    raise FileNotFoundError(
+        f"folder: got no file {path}; only local folders are read"
+    )

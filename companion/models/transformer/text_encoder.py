@@ -62,7 +62,9 @@ class TextEncoder(nn.Module):
         """
         mask = None
         if lengths is not None:
-            mask = padding_mask(lengths.to(tokens.device), tokens.shape[1])[:, None]
+            mask = padding_mask(lengths.to(tokens.device), tokens.shape[1])[
+                :, None
+            ]
         x = self.embedding(tokens, types=types)
         return self.encoder(x, mask=mask, need_weights=need_weights)
 
@@ -97,7 +99,11 @@ class MaskedLanguageModel(nn.Module):
         types="ids: b n",
     )  # fmt: skip
     def forward(
-        self, tokens: Tensor, lengths: Tensor | None = None, *, types: Tensor | None = None
+        self,
+        tokens: Tensor,
+        lengths: Tensor | None = None,
+        *,
+        types: Tensor | None = None,
     ) -> Tensor:
         """Compute (b, n, vocab_size) logits from (b, n) ids.
 
@@ -118,7 +124,11 @@ class MaskedLanguageModel(nn.Module):
         chosen="booleans: b n", lengths="lengths: b",
     )  # fmt: skip
     def loss(
-        self, tokens: Tensor, targets: Tensor, chosen: Tensor, lengths: Tensor | None = None
+        self,
+        tokens: Tensor,
+        targets: Tensor,
+        chosen: Tensor,
+        lengths: Tensor | None = None,
     ) -> Tensor:
         """Average the cross-entropy over the chosen positions, in nats a token.
 
@@ -133,5 +143,7 @@ class MaskedLanguageModel(nn.Module):
         """
         expected = targets[chosen]
         if not len(expected):
-            raise ValueError("chosen: got no position, wanted at least one to average over")
+            raise ValueError(
+                "chosen: got no position, wanted at least one to average over"
+            )
         return F.cross_entropy(self(tokens, lengths)[chosen], expected.long())

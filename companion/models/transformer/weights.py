@@ -18,7 +18,10 @@ from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.encoder_decoder import Transformer
 from companion.models.transformer.language_model import LanguageModel
 from companion.models.transformer.stored import Stored
-from companion.models.transformer.text_encoder import MaskedLanguageModel, TextEncoder
+from companion.models.transformer.text_encoder import (
+    MaskedLanguageModel,
+    TextEncoder,
+)
 from companion.positions import Dynamic, Linear, Llama3, Yarn
 
 Model = Transformer | LanguageModel | MaskedLanguageModel | TextEncoder
@@ -27,9 +30,12 @@ ModelT = TypeVar("ModelT", bound=nn.Module)
 Shapes = Mapping[str, tuple[int, ...]]
 
 _MODELS: dict[str, type[Model]] = {
-    kind.__name__: kind for kind in (Transformer, LanguageModel, MaskedLanguageModel, TextEncoder)
+    kind.__name__: kind
+    for kind in (Transformer, LanguageModel, MaskedLanguageModel, TextEncoder)
 }
-_SCALINGS = {scaling.__name__: scaling for scaling in (Linear, Dynamic, Yarn, Llama3)}
+_SCALINGS = {
+    scaling.__name__: scaling for scaling in (Linear, Dynamic, Yarn, Llama3)
+}
 _FLOATING = ("BF16", "F16", "F32", "F64")
 
 
@@ -58,20 +64,32 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
     True
     """
     name, folder = type(model).__name__, Path(folder)
-    if type(model) is not _MODELS.get(name):  # `load` would not know a subclass
-        raise TypeError(f"model: got {name}, wanted one of {', '.join(_MODELS)}")
+    if type(model) is not _MODELS.get(
+        name
+    ):  # `load` would not know a subclass
+        raise TypeError(
+            f"model: got {name}, wanted one of {', '.join(_MODELS)}"
+        )
     _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: weight.detach().contiguous() for name, weight in model.named_parameters()}
+    tensors = {
+        name: weight.detach().contiguous()
+        for name, weight in model.named_parameters()
+    }
     partial = folder / "model.safetensors.partial"
     save_file(tensors, partial)
-    text = json.dumps({"model": name, "config": _to_json(model.config)}, indent=2) + "\n"
+    text = (
+        json.dumps({"model": name, "config": _to_json(model.config)}, indent=2)
+        + "\n"
+    )
     (folder / "config.json").write_text(text, encoding="utf8")
     partial.replace(folder / "model.safetensors")
 
 
 @contract()
-def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) -> Model:
+def load(
+    folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
+) -> Model:
     """Read a model that `save` wrote; it is in evaluation mode.
 
     Args:
@@ -95,7 +113,9 @@ def load(folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None) ->
         )
     config = _from_json(described.get("config", {}), path)
     stored = Stored([path.with_name("model.safetensors")])
-    check_tensors(shapes_of(kind, config), stored.shapes, stored.dtypes, str(folder))
+    check_tensors(
+        shapes_of(kind, config), stored.shapes, stored.dtypes, str(folder)
+    )
     return build(kind, config, stored.__getitem__, dtype)
 
 
@@ -122,20 +142,28 @@ def build(
         for name, _ in list(part.named_parameters(recurse=False)):
             weight = weight_of(f"{path}.{name}" if path else name)
             weight = weight.to(
-                dtype or weight.dtype, copy=True, memory_format=torch.contiguous_format
+                dtype or weight.dtype,
+                copy=True,
+                memory_format=torch.contiguous_format,
             )
             setattr(part, name, nn.Parameter(weight))
     return model.eval()
 
 
-def shapes_of(kind: type[nn.Module], config: TransformerConfig) -> dict[str, tuple[int, ...]]:
+def shapes_of(
+    kind: type[nn.Module], config: TransformerConfig
+) -> dict[str, tuple[int, ...]]:
     """Return the shape of every weight that a model has, by its name."""
     with torch.device("meta"):
         model = kind(config)
-    return {name: tuple(weight.shape) for name, weight in model.named_parameters()}
+    return {
+        name: tuple(weight.shape) for name, weight in model.named_parameters()
+    }
 
 
-def check_tensors(wanted: Shapes, given: Shapes, dtypes: Mapping[str, str], source: str) -> None:
+def check_tensors(
+    wanted: Shapes, given: Shapes, dtypes: Mapping[str, str], source: str
+) -> None:
     """Refuse tensors that are not those of a model, and list all that is wrong.
 
     Args:
@@ -161,11 +189,17 @@ def check_tensors(wanted: Shapes, given: Shapes, dtypes: Mapping[str, str], sour
             if given[name] != wanted[name]
         ],
         f"has dtypes other than {', '.join(_FLOATING)}:": [
-            f"{name} {dtypes[name]}" for name in both if dtypes[name] not in _FLOATING
+            f"{name} {dtypes[name]}"
+            for name in both
+            if dtypes[name] not in _FLOATING
         ],
     }
     if any(faults.values()):
-        listed = [f"{fault} {', '.join(names)}" for fault, names in faults.items() if names]
+        listed = [
+            f"{fault} {', '.join(names)}"
+            for fault, names in faults.items()
+            if names
+        ]
         raise ValueError(f"tensors: {source} {'; '.join(listed)}")
 
 
@@ -177,32 +211,44 @@ def read_json(path: Path) -> dict[str, Any]:
         ValueError: no JSON object in it.
     """
     if not path.is_file():
-        raise FileNotFoundError(f"folder: got no file {path}; only local folders are read")
+        raise FileNotFoundError(
+            f"folder: got no file {path}; only local folders are read"
+        )
     try:
-        content = json.loads(path.read_text(encoding="utf8"), object_hook=_with_infinity)
+        content = json.loads(
+            path.read_text(encoding="utf8"), object_hook=_with_infinity
+        )
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"folder: {path} is no JSON: {error}") from error
     if not isinstance(content, dict):
-        raise ValueError(f"folder: {path} holds a {type(content).__name__}, wanted a JSON object")
+        raise ValueError(
+            f"folder: {path} holds a {type(content).__name__}, wanted a JSON object"
+        )
     return content
 
 
 def _with_infinity(found: dict[str, Any]) -> Any:
     """Return the number that {"__float__": "Infinity"} stands for, which JSON has not."""
-    return float(found["__float__"]) if found.keys() == {"__float__"} else found
+    return (
+        float(found["__float__"]) if found.keys() == {"__float__"} else found
+    )
 
 
 def _to_json(config: TransformerConfig) -> dict[str, Any]:
     """Return a configuration as JSON can hold it: a rescaling gets the name of its class."""
     described = asdict(config)
     if config.rotary_scaling is not None:
-        described["rotary_scaling"]["kind"] = type(config.rotary_scaling).__name__
+        described["rotary_scaling"]["kind"] = type(
+            config.rotary_scaling
+        ).__name__
     return described
 
 
 def _from_json(described: object, path: Path) -> TransformerConfig:
     if not isinstance(described, dict):
-        raise ValueError(f"folder: {path} has config {described!r}, wanted a JSON object")
+        raise ValueError(
+            f"folder: {path} has config {described!r}, wanted a JSON object"
+        )
     scaling = described.get("rotary_scaling")
     if scaling is not None:
         options = dict(scaling) if isinstance(scaling, dict) else {}
@@ -217,12 +263,16 @@ def _from_json(described: object, path: Path) -> TransformerConfig:
     return _construct(TransformerConfig, described, str(path))
 
 
-def _construct(kind: Callable[..., T], options: dict[str, Any], source: str) -> T:
+def _construct(
+    kind: Callable[..., T], options: dict[str, Any], source: str
+) -> T:
     """Return an instance of a dataclass, whose fields the options must be."""
     required = {field.name: field.default is MISSING for field in fields(kind)}  # type: ignore[arg-type]
     if unknown := sorted(options.keys() - required.keys()):
         raise ValueError(f"folder: {source} has unknown {', '.join(unknown)}")
-    if missing := [name for name in required if required[name] and name not in options]:
+    if missing := [
+        name for name in required if required[name] and name not in options
+    ]:
         raise ValueError(f"folder: {source} has no {', '.join(missing)}")
     return kind(**options)
 
@@ -233,8 +283,14 @@ def _check_free(folder: Path) -> None:
         ours = str(read_json(folder / "config.json").get("model")) in _MODELS
         others = [] if ours else ["config.json"]
     else:
-        weights = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*")
-        others = sorted(path.name for pattern in weights for path in folder.glob(pattern))
+        weights = (
+            "*.safetensors",
+            "*.safetensors.index.json",
+            "pytorch_model*",
+        )
+        others = sorted(
+            path.name for pattern in weights for path in folder.glob(pattern)
+        )
     if others:
         raise ValueError(
             f"folder: got {folder}, which holds {', '.join(others)} of another model, "

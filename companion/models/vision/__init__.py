@@ -10,7 +10,12 @@ from companion.models.vision.captioner import (
     Seen,
 )
 from companion.models.vision.sampling import Reinforce, log_probability
-from companion.models.vision.vit import Classified, VisionConfig, VisionTransformer, to_patches
+from companion.models.vision.vit import (
+    Classified,
+    VisionConfig,
+    VisionTransformer,
+    to_patches,
+)
 
 __all__ = [
     "CaptionOutput", "CaptionState", "CaptionStep", "Captioner", "CaptionerConfig", "Choose",

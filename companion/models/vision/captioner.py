@@ -68,7 +68,9 @@ class CaptionerConfig:
 
     def __post_init__(self) -> None:
         if self.image_size % STRIDE:
-            raise ValueError(f"image_size: got {self.image_size}, wanted a multiple of {STRIDE}")
+            raise ValueError(
+                f"image_size: got {self.image_size}, wanted a multiple of {STRIDE}"
+            )
 
 
 class Seen(NamedTuple):
@@ -146,7 +148,9 @@ class Captioner(nn.Module):
         self.bridge = nn.Linear(c, h)
         self.attention = AdditiveAttention(h, c, c)
         self.embedding = nn.Embedding(config.vocab_size, config.embed_dim)
-        self.cell = nn.GRUCell(config.embed_dim + (c if config.query == "previous" else 0), h)
+        self.cell = nn.GRUCell(
+            config.embed_dim + (c if config.query == "previous" else 0), h
+        )
         self.from_state = nn.Linear(h, config.embed_dim)
         self.from_context = nn.Linear(c, config.embed_dim, bias=False)
         self.output = nn.Linear(config.embed_dim, config.vocab_size)
@@ -181,12 +185,19 @@ class Captioner(nn.Module):
             state: from `start` or from the step before.
         """
         check_rows("tokens", tokens, state.hidden)
-        output, hidden = self._unroll(self.embedding(tokens)[:, None], state, None)
+        output, hidden = self._unroll(
+            self.embedding(tokens)[:, None], state, None
+        )
         next_state = CaptionState(state.seen, hidden)
-        return CaptionStep(output.logits[:, 0], next_state, output.weights[:, 0])
+        return CaptionStep(
+            output.logits[:, 0], next_state, output.weights[:, 0]
+        )
 
     @contract(
-        matching="places", images="b colours image_size image_size", tokens="ids: b q", q="> 0"
+        matching="places",
+        images="b colours image_size image_size",
+        tokens="ids: b q",
+        q="> 0",
     )
     def forward(
         self, images: Tensor, tokens: Tensor, *, choose: Choose | None = None
@@ -198,7 +209,9 @@ class Captioner(nn.Module):
             tokens: ids, `<bos>` and the words.
             choose: says which cells are taken; None lets the kind of attention do so.
         """
-        return self._unroll(self.embedding(tokens), self.start(images), choose)[0]
+        return self._unroll(
+            self.embedding(tokens), self.start(images), choose
+        )[0]
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -224,15 +237,21 @@ class Captioner(nn.Module):
         states, looks = [], []
         for position, word in enumerate(words.unbind(1)):
             if self.config.query == "previous":
-                looks.append(self._look(hidden[:, None], seen, position, choose))
+                looks.append(
+                    self._look(hidden[:, None], seen, position, choose)
+                )
                 word = torch.cat((word, looks[-1][0][:, 0]), -1)
             hidden = self.cell(word, hidden)
             states.append(hidden)
         queries = torch.stack(states, 1)
         if self.config.query == "present":
             looks = [self._look(queries, seen, 0, choose)]
-        context, weights, cells = (torch.cat(part, 1) for part in zip(*looks, strict=True))
-        return CaptionOutput(self._scores(words, queries, context), weights, cells), hidden
+        context, weights, cells = (
+            torch.cat(part, 1) for part in zip(*looks, strict=True)
+        )
+        return CaptionOutput(
+            self._scores(words, queries, context), weights, cells
+        ), hidden
 
     def _look(
         self, queries: Tensor, seen: Seen, first: int, choose: Choose | None
@@ -244,21 +263,36 @@ class Captioner(nn.Module):
         """
         memory, keys = seen
         if self.config.attention == "uniform":
-            weights = memory.new_full((*queries.shape[:2], memory.shape[1]), 1 / memory.shape[1])
+            weights = memory.new_full(
+                (*queries.shape[:2], memory.shape[1]), 1 / memory.shape[1]
+            )
         else:
             weights = torch.softmax(self.attention.score(queries, keys), -1)
         if choose is not None:
             rows = enumerate(weights.unbind(1), start=first)
-            cells = torch.stack([choose(position, row) for position, row in rows], 1)
+            cells = torch.stack(
+                [choose(position, row) for position, row in rows], 1
+            )
         elif self.config.attention == "hard":
             cells = weights.argmax(-1)
         else:
-            return weights @ memory, weights, weights.new_full(weights.shape[:2], -1).long()
-        taken = torch.arange(memory.shape[1], device=cells.device) == cells[..., None]
-        shares = torch.where(cells[..., None] < 0, weights, taken.to(weights.dtype))
+            return (
+                weights @ memory,
+                weights,
+                weights.new_full(weights.shape[:2], -1).long(),
+            )
+        taken = (
+            torch.arange(memory.shape[1], device=cells.device)
+            == cells[..., None]
+        )
+        shares = torch.where(
+            cells[..., None] < 0, weights, taken.to(weights.dtype)
+        )
         return shares @ memory, weights, cells
 
-    def _scores(self, words: Tensor, states: Tensor, context: Tensor) -> Tensor:
+    def _scores(
+        self, words: Tensor, states: Tensor, context: Tensor
+    ) -> Tensor:
         """Score the next words from the words before, the states and the contexts."""
         joined = words + self.from_state(states) + self.from_context(context)
         logits: Tensor = self.output(torch.tanh(joined))
@@ -267,12 +301,16 @@ class Captioner(nn.Module):
 
 def _grid(side: int, width: int) -> Tensor:
     """Encode the row of every cell in one half of the features, and its column in the other."""
-    along = sinusoidal_encoding(side, width // 2, base=100.0, like=torch.empty(0))
+    along = sinusoidal_encoding(
+        side, width // 2, base=100.0, like=torch.empty(0)
+    )
     rows, columns = along.repeat_interleave(side, 0), along.repeat(side, 1)
     return torch.cat((rows, columns), 1)
 
 
-def _convolution(before: int, after: int, stride: int) -> tuple[nn.Module, ...]:
+def _convolution(
+    before: int, after: int, stride: int
+) -> tuple[nn.Module, ...]:
     """Return a rectified convolution of 3 x 3 pixels, drawn as He et al. (2015) do."""
     convolution = nn.Conv2d(before, after, 3, stride=stride, padding=1)
     nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")

@@ -27,7 +27,12 @@ def log_probability(output: CaptionOutput, batch: CaptionBatch) -> Tensor:
     return words.where(batch.target_mask, 0).sum(1)
 
 
-@contract(reward=">= 0", entropy=">= 0", blended=">= 0 and <= 1", memory=">= 0 and <= 1")
+@contract(
+    reward=">= 0",
+    entropy=">= 0",
+    blended=">= 0 and <= 1",
+    memory=">= 0 and <= 1",
+)
 class Reinforce:
     """The loss of hard attention, whose gradient is estimated (Xu et al., 2015, section 4.1).
 
@@ -60,7 +65,12 @@ class Reinforce:
         blended: float = 0.5,
         memory: float = 0.9,
     ) -> None:
-        self.reward, self.entropy, self.blended, self.memory = reward, entropy, blended, memory
+        self.reward, self.entropy, self.blended, self.memory = (
+            reward,
+            entropy,
+            blended,
+            memory,
+        )
         self.baseline: float | None = None
 
     @contract()
@@ -73,11 +83,15 @@ class Reinforce:
         """
         if model.config.attention != "hard":
             came = model.config.attention
-            raise ValueError(f"model: got one with {came} attention, wanted hard")
+            raise ValueError(
+                f"model: got one with {came} attention, wanted hard"
+            )
         blended = torch.rand(len(batch.images)) < self.blended
 
         def draw(position: int, weights: Tensor) -> Tensor:
-            return torch.multinomial(weights.detach(), 1)[:, 0].where(~blended, -1)
+            return torch.multinomial(weights.detach(), 1)[:, 0].where(
+                ~blended, -1
+            )
 
         output = model(batch.images, batch.target_in, choose=draw)
         fit = log_probability(output, batch)
@@ -85,9 +99,18 @@ class Reinforce:
         if self.baseline is None:
             self.baseline = mean
         log_weights = torch.log(output.weights.clamp(min=1e-12))
-        chosen = log_weights.gather(-1, output.cells.clamp(min=0)[..., None])[..., 0]
-        chosen = chosen.where((output.cells >= 0) & batch.target_mask, 0).sum(1)
-        entropy = -(output.weights * log_weights).sum(-1).where(batch.target_mask, 0).sum(1)
+        chosen = log_weights.gather(-1, output.cells.clamp(min=0)[..., None])[
+            ..., 0
+        ]
+        chosen = chosen.where((output.cells >= 0) & batch.target_mask, 0).sum(
+            1
+        )
+        entropy = (
+            -(output.weights * log_weights)
+            .sum(-1)
+            .where(batch.target_mask, 0)
+            .sum(1)
+        )
         gain = fit.detach() - self.baseline
         total = fit + self.reward * gain * chosen + self.entropy * entropy
         self.baseline = self.memory * self.baseline + (1 - self.memory) * mean

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from companion.data.images import LabelledImages
 
 
-@contract(image_size=">= 1", patch_size=">= 1", channels=">= 1", num_classes=">= 1")
+@contract(
+    image_size=">= 1", patch_size=">= 1", channels=">= 1", num_classes=">= 1"
+)
 @dataclass(frozen=True)
 class VisionConfig:
     """Shape of a Vision Transformer.
@@ -91,8 +93,12 @@ def to_patches(images: Tensor, size: int) -> Tensor:
     b, channels, height, width = images.shape
     if height % size or width % size:
         wanted = f"(b, channels, m * {size}, n * {size})"
-        raise ValueError(f"images: got shape {tuple(images.shape)}, wanted {wanted}")
-    cut = images.reshape(b, channels, height // size, size, width // size, size)
+        raise ValueError(
+            f"images: got shape {tuple(images.shape)}, wanted {wanted}"
+        )
+    cut = images.reshape(
+        b, channels, height // size, size, width // size, size
+    )
     return cut.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
@@ -136,8 +142,12 @@ class VisionTransformer(nn.Module):
         self.encoder = Encoder(config.transformer)
         self.output = nn.Linear(e, config.num_classes)
 
-    @contract(matching="class_token", images="b channels image_size image_size")
-    def forward(self, images: Tensor, *, need_weights: bool = False) -> Classified:
+    @contract(
+        matching="class_token", images="b channels image_size image_size"
+    )
+    def forward(
+        self, images: Tensor, *, need_weights: bool = False
+    ) -> Classified:
         """Score the classes.
 
         Args:
@@ -160,4 +170,6 @@ class VisionTransformer(nn.Module):
         Args:
             batch: pictures and labels.
         """
-        return nn.functional.cross_entropy(self(batch.images).logits, batch.labels)
+        return nn.functional.cross_entropy(
+            self(batch.images).logits, batch.labels
+        )

@@ -23,7 +23,11 @@ from companion.models.atlas.families import (
     recurrent,
     sparse,
 )
-from companion.models.atlas.families.family import Family, Tensors, copy_weights
+from companion.models.atlas.families.family import (
+    Family,
+    Tensors,
+    copy_weights,
+)
 from companion.models.atlas.families.older import OLDER
 from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
@@ -42,7 +46,9 @@ FAMILIES: Mapping[str, Family] = {
 """By model_type, as config.json names it."""
 
 
-def read_config(config: Mapping[str, Any], *, path: str = "config.json") -> ModelSpec:
+def read_config(
+    config: Mapping[str, Any], *, path: str = "config.json"
+) -> ModelSpec:
     """Make a specification from the fields of a config.json of Hugging Face's library.
 
     Args:
@@ -64,7 +70,11 @@ def read_config(config: Mapping[str, Any], *, path: str = "config.json") -> Mode
 
 
 def read_weights(
-    model: DecoderModel, config: Mapping[str, Any], tensors: Tensors, *, path: str = "config.json"
+    model: DecoderModel,
+    config: Mapping[str, Any],
+    tensors: Tensors,
+    *,
+    path: str = "config.json",
 ) -> None:
     """Take the weights of a model of Hugging Face's library over, by their names.
 

@@ -24,45 +24,69 @@ from companion.models.options import Options
 def _minimax_m2(options: Options) -> ModelSpec:
     norm = norm_of(options)
     mixers = [
-        attention_of(options, kind, qk_norm=norm, qk_norm_over="all") for kind in kinds(options)
+        attention_of(options, kind, qk_norm=norm, qk_norm_over="all")
+        for kind in kinds(options)
     ]
-    return mixed_model(options, mixers, [True] * len(mixers), balanced_experts_of(options))
+    return mixed_model(
+        options, mixers, [True] * len(mixers), balanced_experts_of(options)
+    )
 
 
 def _balanced(options: Options) -> ModelSpec:
     """Return a model with experts as DeepSeek-V3 has them behind some dense layers."""
     norm = norm_of(options) if options.get("use_qk_norm", True) else None
     mixers = [
-        attention_of(options, kind, qk_norm=norm, output_bias=False) for kind in kinds(options)
+        attention_of(options, kind, qk_norm=norm, output_bias=False)
+        for kind in kinds(options)
     ]
-    sparse = [number >= options["first_k_dense_replace"] for number in range(len(mixers))]
+    sparse = [
+        number >= options["first_k_dense_replace"]
+        for number in range(len(mixers))
+    ]
     return mixed_model(options, mixers, sparse, balanced_experts_of(options))
 
 
 def _solar_open(options: Options) -> ModelSpec:
-    mixers = [attention_of(options, kind, output_bias=False) for kind in kinds(options)]
-    return mixed_model(options, mixers, [True] * len(mixers), balanced_experts_of(options))
+    mixers = [
+        attention_of(options, kind, output_bias=False)
+        for kind in kinds(options)
+    ]
+    return mixed_model(
+        options, mixers, [True] * len(mixers), balanced_experts_of(options)
+    )
 
 
 def _hy_v3(options: Options) -> ModelSpec:
-    mixers = [attention_of(options, kind, qk_norm=norm_of(options)) for kind in kinds(options)]
-    experts = balanced_experts_of(options, scale=options["router_scaling_factor"])
+    mixers = [
+        attention_of(options, kind, qk_norm=norm_of(options))
+        for kind in kinds(options)
+    ]
+    experts = balanced_experts_of(
+        options, scale=options["router_scaling_factor"]
+    )
     return mixed_model(options, mixers, sparse_layers(options), experts)
 
 
 def _exaone_moe(options: Options) -> ModelSpec:
     return mixed_model(
-        options, _turned_in_windows(options), sparse_layers(options), balanced_experts_of(options)
+        options,
+        _turned_in_windows(options),
+        sparse_layers(options),
+        balanced_experts_of(options),
     )
 
 
 def _kolibri1(options: Options) -> ModelSpec:
     mixers = _turned_in_windows(options)
     experts = balanced_experts_of(
-        options, scores="sigmoid_of_chosen", shared_dim=options["shared_expert_intermediate_size"]
+        options,
+        scores="sigmoid_of_chosen",
+        shared_dim=options["shared_expert_intermediate_size"],
     )
     sparse = [True] * len(mixers)
-    return mixed_model(options, mixers, sparse, experts, post_norm=norm_of(options))
+    return mixed_model(
+        options, mixers, sparse, experts, post_norm=norm_of(options)
+    )
 
 
 def _mimo_v2(options: Options) -> ModelSpec:
@@ -74,7 +98,9 @@ def _mimo_v2(options: Options) -> ModelSpec:
             value_dim=options["v_head_dim"], output_bias=False,
             value_scale=options.get("attention_value_scale") or 1.0,
         ))  # fmt: skip
-    return mixed_model(options, mixers, sparse_layers(options), balanced_experts_of(options))
+    return mixed_model(
+        options, mixers, sparse_layers(options), balanced_experts_of(options)
+    )
 
 
 def _turned_in_windows(options: Options) -> list[AttentionSpec]:
@@ -93,7 +119,9 @@ def _turned_in_windows(options: Options) -> list[AttentionSpec]:
 _BESIDE = "e_score_correction_bias"
 
 FAMILIES = {
-    "minimax_m2": Family(_minimax_m2, {**LLAMA, **expert_names(correction=_BESIDE)}),
+    "minimax_m2": Family(
+        _minimax_m2, {**LLAMA, **expert_names(correction=_BESIDE)}
+    ),
     "hy_v3": Family(_hy_v3, {**LLAMA, **expert_names(correction=_BESIDE)}),
     "dots1": Family(_balanced, {**LLAMA, **expert_names()}),
     "glm4_moe": Family(_balanced, {**LLAMA, **expert_names()}),

@@ -30,16 +30,29 @@ def _minimax_m3(options: Options) -> ModelSpec:
         options["index_topk_blocks"], options["index_local_blocks"], norm,
     )  # fmt: skip
     mixers: list[MixerSpec] = [
-        blocks if kind == "minimax_m3_sparse" else attention for kind in kinds(options)
+        blocks if kind == "minimax_m3_sparse" else attention
+        for kind in kinds(options)
     ]
-    bounded = {"activation": "gelu_quick", "limit": options["swiglu_limit"], "shifted": True}
+    bounded = {
+        "activation": "gelu_quick",
+        "limit": options["swiglu_limit"],
+        "shifted": True,
+    }
     experts = balanced_experts_of(
         options, hidden_dim=options["intermediate_size"], shared_alike=True,
         shared_dim=options["shared_intermediate_size"], **bounded,
     )  # fmt: skip
-    dense = feed_forward_of(options, width=options["dense_intermediate_size"], **bounded)
+    dense = feed_forward_of(
+        options, width=options["dense_intermediate_size"], **bounded
+    )
     return mixed_model(
-        options, mixers, sparse_layers(options), experts, dense=dense, norm=norm, pre_norm=norm
+        options,
+        mixers,
+        sparse_layers(options),
+        experts,
+        dense=dense,
+        norm=norm,
+        pre_norm=norm,
     )
 
 
@@ -47,15 +60,22 @@ _OURS, _THEIRS = "layers.*.feed_forward", "model.layers.*.mlp"
 _BLOCKS: Names = {
     **LLAMA,
     **expert_names(correction="gate.e_score_correction_bias"),
-    **{name.replace(".mixer.", ".mixer.attention."): theirs for name, theirs in ATTENTION.items()},
+    **{
+        name.replace(".mixer.", ".mixer.attention."): theirs
+        for name, theirs in ATTENTION.items()
+    },
     "layers.*.mixer.index_query_proj": "model.layers.*.self_attn.indexer.q_proj",
     "layers.*.mixer.index_key_proj": "model.layers.*.self_attn.indexer.k_proj",
     "layers.*.mixer.index_query_norm": "model.layers.*.self_attn.indexer.q_norm",
     "layers.*.mixer.index_key_norm": "model.layers.*.self_attn.indexer.k_norm",
     f"{_OURS}.gate_proj": Made(f"{_THEIRS}.gate_up_proj", half(0)),
     f"{_OURS}.up_proj": Made(f"{_THEIRS}.gate_up_proj", half(1)),
-    f"{_OURS}.shared.gate_proj": Made(f"{_THEIRS}.shared_experts.gate_up_proj", half(0)),
-    f"{_OURS}.shared.up_proj": Made(f"{_THEIRS}.shared_experts.gate_up_proj", half(1)),
+    f"{_OURS}.shared.gate_proj": Made(
+        f"{_THEIRS}.shared_experts.gate_up_proj", half(0)
+    ),
+    f"{_OURS}.shared.up_proj": Made(
+        f"{_THEIRS}.shared_experts.gate_up_proj", half(1)
+    ),
 }
 
 FAMILIES = {"minimax_m3_vl_text": Family(_minimax_m3, _BLOCKS)}

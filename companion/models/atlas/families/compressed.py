@@ -60,11 +60,20 @@ def _deepseek_v4(options: Options) -> ModelSpec:
         options, scores="sqrt_softplus", limit=options["swiglu_limit"], shared_alike=True,
         shared_dim=options["moe_intermediate_size"], groups=1, groups_per_token=1, normalised=True,
     )  # fmt: skip
-    looked_up = replace(scored, corrected=False, looked_up=options["vocab_size"])
+    looked_up = replace(
+        scored, corrected=False, looked_up=options["vocab_size"]
+    )
     experts = {"moe": scored, "hash_moe": looked_up}
     layers = [
-        LayerSpec(_compressed_of(options, kind), experts[routed], norm_of(options), streams=streams)
-        for kind, routed in zip(kinds(options), options["mlp_layer_types"], strict=True)
+        LayerSpec(
+            _compressed_of(options, kind),
+            experts[routed],
+            norm_of(options),
+            streams=streams,
+        )
+        for kind, routed in zip(
+            kinds(options), options["mlp_layer_types"], strict=True
+        )
     ]
     return model_of(options, layers)
 

@@ -32,7 +32,9 @@ from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
-def model_of(options: Options, layers: list[LayerSpec], **choices: Any) -> ModelSpec:
+def model_of(
+    options: Options, layers: list[LayerSpec], **choices: Any
+) -> ModelSpec:
     """Return the specification around some layers."""
     norm = choices.pop("norm", None) or norm_of(options)
     tied = options.flag("tie_word_embeddings", choices.pop("tied", False))
@@ -49,12 +51,17 @@ def pre_norm_model(
     """Return a model with a norm before every part, and one dense feed-forward layer."""
     norm = norm_of(options) if norm is None else norm
     dense = feed_forward_of(options) if feed_forward is None else feed_forward
-    layers = [LayerSpec(mixer, dense, norm, residual_scale=residual_scale) for mixer in mixers]
+    layers = [
+        LayerSpec(mixer, dense, norm, residual_scale=residual_scale)
+        for mixer in mixers
+    ]
     return model_of(options, layers, norm=norm, **choices)
 
 
 def _llama(options: Options) -> ModelSpec:
-    return pre_norm_model(options, [attention_of(options, kind) for kind in kinds(options)])
+    return pre_norm_model(
+        options, [attention_of(options, kind) for kind in kinds(options)]
+    )
 
 
 def _mistral(options: Options) -> ModelSpec:
@@ -66,22 +73,31 @@ def _mistral(options: Options) -> ModelSpec:
 
 def _ministral3(options: Options) -> ModelSpec:
     rope = options["rope_parameters"]
-    size, step = rope.get("llama_4_scaling_beta"), rope.get("original_max_position_embeddings")
+    size, step = (
+        rope.get("llama_4_scaling_beta"),
+        rope.get("original_max_position_embeddings"),
+    )
     scale = None if size is None else (size, step)
     choices = {"length_scale": scale, "length_scale_from_zero": True}
-    mixers = [attention_of(options, kind, **choices) for kind in kinds(options)]
+    mixers = [
+        attention_of(options, kind, **choices) for kind in kinds(options)
+    ]
     return pre_norm_model(options, mixers)
 
 
 def _qwen2(options: Options) -> ModelSpec:
-    mixers = [attention_of(options, kind, bias=True, output_bias=False) for kind in kinds(options)]
+    mixers = [
+        attention_of(options, kind, bias=True, output_bias=False)
+        for kind in kinds(options)
+    ]
     return pre_norm_model(options, mixers)
 
 
 def _qwen3(options: Options) -> ModelSpec:
     norm = norm_of(options)
     return pre_norm_model(
-        options, [attention_of(options, kind, qk_norm=norm) for kind in kinds(options)]
+        options,
+        [attention_of(options, kind, qk_norm=norm) for kind in kinds(options)],
     )
 
 
@@ -89,7 +105,9 @@ def _smollm3(options: Options) -> ModelSpec:
     rotary = rotary_of(options, head_width(options))
     mixers = [
         attention_of(options, kind, rotary=rotary if turned else None)
-        for kind, turned in zip(kinds(options), options["no_rope_layers"], strict=True)
+        for kind, turned in zip(
+            kinds(options), options["no_rope_layers"], strict=True
+        )
     ]
     return pre_norm_model(options, mixers, tied=True)
 
@@ -129,7 +147,8 @@ def _exaone4(options: Options) -> ModelSpec:
 def _granite(options: Options) -> ModelSpec:
     scale = options["attention_multiplier"]
     return _granite_model(
-        options, [attention_of(options, kind, scale=scale) for kind in kinds(options)]
+        options,
+        [attention_of(options, kind, scale=scale) for kind in kinds(options)],
     )
 
 
@@ -160,13 +179,20 @@ def _granite_swa(options: Options) -> ModelSpec:
 
 def _apertus(options: Options) -> ModelSpec:
     norm = norm_of(options)
-    mixers = [attention_of(options, kind, qk_norm=norm) for kind in kinds(options)]
-    return pre_norm_model(options, mixers, feed_forward=feed_forward_of(options, gated=False))
+    mixers = [
+        attention_of(options, kind, qk_norm=norm) for kind in kinds(options)
+    ]
+    return pre_norm_model(
+        options, mixers, feed_forward=feed_forward_of(options, gated=False)
+    )
 
 
 def _seed_oss(options: Options) -> ModelSpec:
     bias = options.flag("attention_out_bias", False)
-    mixers = [attention_of(options, kind, output_bias=bias) for kind in kinds(options)]
+    mixers = [
+        attention_of(options, kind, output_bias=bias)
+        for kind in kinds(options)
+    ]
     return pre_norm_model(options, mixers)
 
 
@@ -181,7 +207,9 @@ def _hunyuan(options: Options) -> ModelSpec:
 
 def _arcee(options: Options) -> ModelSpec:
     mixers = [attention_of(options, kind) for kind in kinds(options)]
-    return pre_norm_model(options, mixers, feed_forward=feed_forward_of(options, gated=False))
+    return pre_norm_model(
+        options, mixers, feed_forward=feed_forward_of(options, gated=False)
+    )
 
 
 def _ernie4_5(options: Options) -> ModelSpec:
@@ -250,14 +278,24 @@ def _cohere2(options: Options) -> ModelSpec:
     rotary = rotary_of(options, head_width(options), interleaved=True)
     layers = [
         LayerSpec(
-            attention_of(options, kind, rotary=rotary if kind == "sliding_attention" else None),
+            attention_of(
+                options,
+                kind,
+                rotary=rotary if kind == "sliding_attention" else None,
+            ),
             feed_forward_of(options),
             norm,
             parallel=True,
         )
         for kind in kinds(options)
     ]
-    return model_of(options, layers, norm=norm, logit_scale=options["logit_scale"], tied=True)
+    return model_of(
+        options,
+        layers,
+        norm=norm,
+        logit_scale=options["logit_scale"],
+        tied=True,
+    )
 
 
 _APERTUS = {
@@ -294,8 +332,12 @@ _DIFFLLAMA = {
     for name in ("q1", "k1", "q2", "k2")
 }
 _NANOCHAT: Names = {
-    "layers.*.mixer.query_proj": Made("model.layers.*.self_attn.q_proj", _halves_exchanged),
-    "layers.*.mixer.key_proj": Made("model.layers.*.self_attn.k_proj", _halves_exchanged),
+    "layers.*.mixer.query_proj": Made(
+        "model.layers.*.self_attn.q_proj", _halves_exchanged
+    ),
+    "layers.*.mixer.key_proj": Made(
+        "model.layers.*.self_attn.k_proj", _halves_exchanged
+    ),
     "layers.*.feed_forward.up_proj": "model.layers.*.mlp.fc1",
     "layers.*.feed_forward.down_proj": "model.layers.*.mlp.fc2",
 }
@@ -315,12 +357,20 @@ FAMILIES = {
     "qwen2": Family(_qwen2, LLAMA),
     "qwen3": Family(_qwen3, LLAMA),
     "smollm3": Family(_smollm3, LLAMA),
-    "olmo2": Family(_olmo, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}),
-    "olmo3": Family(_olmo, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}),
-    "exaone4": Family(_exaone4, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}),
+    "olmo2": Family(
+        _olmo, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}
+    ),
+    "olmo3": Family(
+        _olmo, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}
+    ),
+    "exaone4": Family(
+        _exaone4, {**TEXT, **ATTENTION, **POST_NORMS, **feed_forward_names()}
+    ),
     "granite": Family(_granite, LLAMA),
     "granite_swa": Family(_granite_swa, LLAMA),
-    "apertus": Family(_apertus, {**LLAMA, **_APERTUS}, ignored=("*.act_fn.eps",)),
+    "apertus": Family(
+        _apertus, {**LLAMA, **_APERTUS}, ignored=("*.act_fn.eps",)
+    ),
     "seed_oss": Family(_seed_oss, LLAMA),
     "hunyuan_v1_dense": Family(_hunyuan, {**LLAMA, **_HUNYUAN}),
     "arcee": Family(_arcee, LLAMA),
@@ -333,5 +383,7 @@ FAMILIES = {
     "nanochat": Family(_nanochat, {**LLAMA, **_NANOCHAT}),
     "hyperclovax": Family(_hyperclovax, {**LLAMA, **_HYPERCLOVAX}),
     "cohere_compass_text": Family(_cohere_compass, LLAMA),
-    "cohere2": Family(_cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
+    "cohere2": Family(
+        _cohere2, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}
+    ),
 }

@@ -32,13 +32,19 @@ from companion.models.options import Options
 
 def _phi3(options: Options) -> ModelSpec:
     window = options.get("sliding_window")
-    return pre_norm_model(options, [attention_of(options, window=window) for _ in kinds(options)])
+    return pre_norm_model(
+        options, [attention_of(options, window=window) for _ in kinds(options)]
+    )
 
 
 def _starcoder2(options: Options) -> ModelSpec:
-    bias, window = options.flag("use_bias", True), options.get("sliding_window")
+    bias, window = (
+        options.flag("use_bias", True),
+        options.get("sliding_window"),
+    )
     mixers = [
-        attention_of(options, window=window, bias=bias, output_bias=bias) for _ in kinds(options)
+        attention_of(options, window=window, bias=bias, output_bias=bias)
+        for _ in kinds(options)
     ]
     return pre_norm_model(
         options, mixers,
@@ -51,7 +57,10 @@ def _starcoder2(options: Options) -> ModelSpec:
 def interleaved(options: Options, **choices: Any) -> list[AttentionSpec]:
     """Return attention whose rotary positions pair neighbours."""
     rotary = rotary_of(options, head_width(options), interleaved=True)
-    return [attention_of(options, kind, rotary=rotary, **choices) for kind in kinds(options)]
+    return [
+        attention_of(options, kind, rotary=rotary, **choices)
+        for kind in kinds(options)
+    ]
 
 
 def _glm(options: Options) -> ModelSpec:
@@ -68,7 +77,13 @@ def _glm4(options: Options) -> ModelSpec:
 
 
 def _nemotron(options: Options) -> ModelSpec:
-    norm = norm_of(options, eps="norm_eps", centred=True, bias=True, gain="one_plus_weight")
+    norm = norm_of(
+        options,
+        eps="norm_eps",
+        centred=True,
+        bias=True,
+        gain="one_plus_weight",
+    )
     mixers = [attention_of(options, kind) for kind in kinds(options)]
     dense = feed_forward_of(options, gated=False)
     return pre_norm_model(options, mixers, norm=norm, feed_forward=dense)
@@ -84,7 +99,10 @@ def _jais2(options: Options) -> ModelSpec:
 def _stablelm(options: Options) -> ModelSpec:
     options.require(qk_layernorm=False)
     norm = norm_of(options, eps="layer_norm_eps", centred=True, bias=True)
-    bias, parallel = options.flag("use_qkv_bias", False), options["use_parallel_residual"]
+    bias, parallel = (
+        options.flag("use_qkv_bias", False),
+        options["use_parallel_residual"],
+    )
     layers = [
         LayerSpec(
             attention_of(options, kind, bias=bias),
@@ -131,7 +149,9 @@ def _phi(options: Options) -> ModelSpec:
 def _olmo(options: Options) -> ModelSpec:
     """Return the first OLMo, whose norms have neither weights nor biases."""
     mixers = [attention_of(options, kind) for kind in kinds(options)]
-    return pre_norm_model(options, mixers, norm=NormSpec(eps=1e-5, gain="none", centred=True))
+    return pre_norm_model(
+        options, mixers, norm=NormSpec(eps=1e-5, gain="none", centred=True)
+    )
 
 
 def _cohere(options: Options) -> ModelSpec:
@@ -141,7 +161,13 @@ def _cohere(options: Options) -> ModelSpec:
         LayerSpec(mixer, feed_forward_of(options), norm, parallel=True)
         for mixer in interleaved(options)
     ]
-    return model_of(options, layers, norm=norm, logit_scale=options["logit_scale"], tied=True)
+    return model_of(
+        options,
+        layers,
+        norm=norm,
+        logit_scale=options["logit_scale"],
+        tied=True,
+    )
 
 
 def part(number: int) -> Callable[[Tensor, LayerSpec], Tensor]:
@@ -150,7 +176,12 @@ def part(number: int) -> Callable[[Tensor, LayerSpec], Tensor]:
     def take(stored: Tensor, layer: LayerSpec) -> Tensor:
         mixer = layer.mixer
         assert isinstance(mixer, AttentionSpec)
-        h, g, d, v = mixer.num_heads, mixer.num_kv_heads, mixer.head_dim, mixer.width_of_value
+        h, g, d, v = (
+            mixer.num_heads,
+            mixer.num_kv_heads,
+            mixer.head_dim,
+            mixer.width_of_value,
+        )
         return torch.split(stored, [h * d, g * d, g * v])[number]
 
     return take
@@ -162,7 +193,9 @@ def _third(number: int) -> Callable[[Tensor, LayerSpec], Tensor]:
     def take(stored: Tensor, layer: LayerSpec) -> Tensor:
         mixer = layer.mixer
         assert isinstance(mixer, AttentionSpec)
-        return torch.unflatten(stored, 0, (mixer.num_heads, 3, -1))[:, number].flatten(0, 1)
+        return torch.unflatten(stored, 0, (mixer.num_heads, 3, -1))[
+            :, number
+        ].flatten(0, 1)
 
     return take
 
@@ -173,16 +206,24 @@ def half(number: int) -> Callable[[Tensor, LayerSpec], Tensor]:
 
 
 def fused_names(
-    projection: str, take: Callable[[int], Callable[[Tensor, LayerSpec], Tensor]]
+    projection: str,
+    take: Callable[[int], Callable[[Tensor, LayerSpec], Tensor]],
 ) -> dict[str, Made]:
     """Return the names of queries, keys and values that lie in one stored projection."""
     parts = ("query_proj", "key_proj", "value_proj")
-    return {f"layers.*.mixer.{name}": Made(projection, take(i)) for i, name in enumerate(parts)}
+    return {
+        f"layers.*.mixer.{name}": Made(projection, take(i))
+        for i, name in enumerate(parts)
+    }
 
 
 _GATE_UP: Names = {
-    "layers.*.feed_forward.gate_proj": Made("model.layers.*.mlp.gate_up_proj", half(0)),
-    "layers.*.feed_forward.up_proj": Made("model.layers.*.mlp.gate_up_proj", half(1)),
+    "layers.*.feed_forward.gate_proj": Made(
+        "model.layers.*.mlp.gate_up_proj", half(0)
+    ),
+    "layers.*.feed_forward.up_proj": Made(
+        "model.layers.*.mlp.gate_up_proj", half(1)
+    ),
 }
 _STARCODER2 = {
     "layers.*.feed_forward.up_proj": "model.layers.*.mlp.c_fc",
@@ -219,5 +260,7 @@ FAMILIES = {
     "gpt_neox": Family(_gpt_neox, _NEOX),
     "phi": Family(_phi, {**LLAMA, **_PHI}),
     "olmo": Family(_olmo, LLAMA),
-    "cohere": Family(_cohere, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}),
+    "cohere": Family(
+        _cohere, {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}
+    ),
 }

@@ -38,7 +38,12 @@ class Made(NamedTuple):
 
     def at(self, number: str, ending: str) -> Made:
         """Return the same for a layer of some number, and a kind of weight such as ".bias"."""
-        return Made(tuple(name.replace("*", number, 1) + ending for name in self.names), self.make)
+        return Made(
+            tuple(
+                name.replace("*", number, 1) + ending for name in self.names
+            ),
+            self.make,
+        )
 
 
 Names = Mapping[str, str | Made]
@@ -90,9 +95,13 @@ class Family:
         return made.at(number or "*", ending)
 
 
-def field_inside(name: str, read: Callable[[Options], ModelSpec]) -> Callable[[Options], ModelSpec]:
+def field_inside(
+    name: str, read: Callable[[Options], ModelSpec]
+) -> Callable[[Options], ModelSpec]:
     """Return a reader of the text model whose fields lie under a name, beside an image model's."""
-    return lambda options: read(Options(options[name], f"{name} of {options.path}"))
+    return lambda options: read(
+        Options(options[name], f"{name} of {options.path}")
+    )
 
 
 def within(prefix: str, names: Names) -> Names:
@@ -102,12 +111,16 @@ def within(prefix: str, names: Names) -> Names:
 
 def _under(prefix: str, stored: str | Made) -> str | Made:
     if isinstance(stored, Made):
-        names = tuple(name.replace("model.", prefix, 1) for name in stored.names)
+        names = tuple(
+            name.replace("model.", prefix, 1) for name in stored.names
+        )
         return stored._replace(name=names)
     return stored.replace("model.", prefix, 1)
 
 
-def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
+def copy_weights(
+    model: DecoderModel, family: Family, tensors: Tensors
+) -> None:
     """Take over all weights of a model by their names.
 
     Args:
@@ -131,7 +144,9 @@ def copy_weights(model: DecoderModel, family: Family, tensors: Tensors) -> None:
             value = source.make(value, _layer_of(own, model.spec))
         if value.shape != weight.shape:
             name = " and ".join(source.names)
-            faults.append(f"{name} is {tuple(value.shape)}, wanted {tuple(weight.shape)}")
+            faults.append(
+                f"{name} is {tuple(value.shape)}, wanted {tuple(weight.shape)}"
+            )
             continue
         with torch.no_grad():
             weight.copy_(value)
@@ -164,14 +179,19 @@ class _Joined(Mapping[str, Tensor]):
             return torch.cat([self[half] for half in halves], 1)
         rows = self._parts(name)
         self.used.update(part for row in rows for part in row)
-        made = [torch.cat([self.tensors[self.names[part]] for part in row]) for row in rows]
+        made = [
+            torch.cat([self.tensors[self.names[part]] for part in row])
+            for row in rows
+        ]
         return torch.stack(made) if _EXPERTS.fullmatch(name) else made[0]
 
     def __contains__(self, name: object) -> bool:
         if name in self.names or self._halves(str(name)):
             return True
         rows = self._parts(str(name))
-        return bool(rows) and all(part in self.names for row in rows for part in row)
+        return bool(rows) and all(
+            part in self.names for row in rows for part in row
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -183,7 +203,10 @@ class _Joined(Mapping[str, Tensor]):
         """Return the names of the two tensors of all experts that a third is made of."""
         if not name.endswith("experts.gate_up_proj"):
             return []
-        halves = [name.replace("gate_up_proj", half) for half in ("gate_proj", "up_proj")]
+        halves = [
+            name.replace("gate_up_proj", half)
+            for half in ("gate_proj", "up_proj")
+        ]
         return halves if all(half in self.names for half in halves) else []
 
     def _parts(self, name: str) -> list[list[str]]:
@@ -191,11 +214,28 @@ class _Joined(Mapping[str, Tensor]):
         match = _EXPERTS.fullmatch(name)
         if match is None:
             before, convolution, _ = name.rpartition(".conv1d.weight")
-            return [[f"{before}.{kind}_conv1d.weight" for kind in "qkv"]] if convolution else []
-        parts = ["gate_proj", "up_proj"] if match[2] == "gate_up_proj" else [match[2]]
-        pattern = re.compile(re.escape(match[1]) + r"\.(\d+)\.down_proj\.weight")
-        experts = sorted(int(found[1]) for key in self.names if (found := pattern.fullmatch(key)))
-        return [[f"{match[1]}.{expert}.{part}.weight" for part in parts] for expert in experts]
+            return (
+                [[f"{before}.{kind}_conv1d.weight" for kind in "qkv"]]
+                if convolution
+                else []
+            )
+        parts = (
+            ["gate_proj", "up_proj"]
+            if match[2] == "gate_up_proj"
+            else [match[2]]
+        )
+        pattern = re.compile(
+            re.escape(match[1]) + r"\.(\d+)\.down_proj\.weight"
+        )
+        experts = sorted(
+            int(found[1])
+            for key in self.names
+            if (found := pattern.fullmatch(key))
+        )
+        return [
+            [f"{match[1]}.{expert}.{part}.weight" for part in parts]
+            for expert in experts
+        ]
 
 
 def _weights(model: DecoderModel) -> Iterator[tuple[str, Tensor]]:

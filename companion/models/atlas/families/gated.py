@@ -40,13 +40,25 @@ def _afmoe(options: Options) -> ModelSpec:
         )
         for number, kind in enumerate(kinds(options))
     ]  # fmt: skip
-    scale = options["hidden_size"] ** 0.5 if options.flag("mup_enabled", False) else 1.0
+    scale = (
+        options["hidden_size"] ** 0.5
+        if options.flag("mup_enabled", False)
+        else 1.0
+    )
     return model_of(options, layers, embedding_scale=scale)
 
 
 def _laguna(options: Options) -> ModelSpec:
-    gates = {"True": "head", "per-head": "head", "False": "feature", "per-element": "feature"}
-    gate, softcap = options.one_of("gating", gates), options["moe_router_logit_softcapping"]
+    gates = {
+        "True": "head",
+        "per-head": "head",
+        "False": "feature",
+        "per-element": "feature",
+    }
+    gate, softcap = (
+        options.one_of("gating", gates),
+        options["moe_router_logit_softcapping"],
+    )
     mixers = [
         attention_of(
             options, kind, num_heads=heads, qk_norm=norm_of(options), gate=gate,
@@ -66,8 +78,12 @@ def _laguna(options: Options) -> ModelSpec:
 def _step3p7(options: Options) -> ModelSpec:
     """Return Step 3.7, whose windows have heads of their own number."""
     if options.get("swiglu_limits") or options.get("swiglu_limits_shared"):
-        raise ValueError(f"swiglu_limits: {options.path} has some, wanted none")
-    layers_have = {int(key): value for key, value in options["per_layer_config"].items()}
+        raise ValueError(
+            f"swiglu_limits: {options.path} has some, wanted none"
+        )
+    layers_have = {
+        int(key): value for key, value in options["per_layer_config"].items()
+    }
     norm = norm_of(options, gain="one_plus_weight")
     mixers = [
         attention_of(
@@ -78,9 +94,13 @@ def _step3p7(options: Options) -> ModelSpec:
         for number, kind in enumerate(kinds(options))
     ]  # fmt: skip
     experts = balanced_experts_of(
-        options, scale=options["moe_router_scaling_factor"], shared_dim=options["share_expert_dim"]
+        options,
+        scale=options["moe_router_scaling_factor"],
+        shared_dim=options["share_expert_dim"],
     )
-    return mixed_model(options, mixers, sparse_layers(options), experts, pre_norm=norm)
+    return mixed_model(
+        options, mixers, sparse_layers(options), experts, pre_norm=norm
+    )
 
 
 def _muse_attention(options: Options, **choices: Any) -> list[AttentionSpec]:
@@ -117,12 +137,16 @@ def _muse_glimmer(options: Options) -> ModelSpec:
 
 def _muse_spark(options: Options) -> ModelSpec:
     norm = norm_of(options, gain="one_plus_weight")
-    post_norm = norm_of(options, eps="post_norm_eps", gain="one_plus_weight", gain_first=True)
+    post_norm = norm_of(
+        options, eps="post_norm_eps", gain="one_plus_weight", gain_first=True
+    )
     experts = balanced_experts_of(
         options, logit_scale=options["output_multiplier"], inner_dim=options["moe_hidden_size"],
         inner_norm=norm, post_norm=post_norm,
     )  # fmt: skip
-    mixers = _muse_attention(options, output_norm=norm_of(options, gain="none"))
+    mixers = _muse_attention(
+        options, output_norm=norm_of(options, gain="none")
+    )
     layers = [
         LayerSpec(
             mixer,
@@ -143,7 +167,11 @@ def _beam(options: Options) -> ModelSpec:
     Its k-th part joins as sqrt((k - 1) / k) x + part / sqrt(k), which is 1 / sqrt(k) times the
     plain sum of all; every reader of x normalises it first, so that the plain sum gives the same.
     """
-    norm, width, ropes = norm_of(options), head_width(options), options["rope_parameters"]
+    norm, width, ropes = (
+        norm_of(options),
+        head_width(options),
+        options["rope_parameters"],
+    )
     experts = balanced_experts_of(options)
     layers = [
         LayerSpec(
@@ -158,7 +186,9 @@ def _beam(options: Options) -> ModelSpec:
         )
         for kind, sparse in zip(kinds(options), sparse_layers(options), strict=True)
     ]  # fmt: skip
-    return model_of(options, layers, logit_softcap=options["final_logit_softcapping"])
+    return model_of(
+        options, layers, logit_softcap=options["final_logit_softcapping"]
+    )
 
 
 _AFMOE = {
@@ -167,11 +197,19 @@ _AFMOE = {
     "layers.*.feed_forward_post_norm": "model.layers.*.post_mlp_layernorm",
     **expert_names(router="router.gate", correction="expert_bias"),
 }
-_LAGUNA = {**expert_names(), "layers.*.mixer.gate_proj": "model.layers.*.self_attn.g_proj"}
+_LAGUNA = {
+    **expert_names(),
+    "layers.*.mixer.gate_proj": "model.layers.*.self_attn.g_proj",
+}
 
 _BEAM = {"layers.*.mixer.gate_bias": "model.layers.*.self_attn.gate_bias"}
 _WHOLE = "model.language_model."
-_OTHERS = ("*vision_*", "model.audio_*", "*vit_*", "model.multi_modal_projector*")
+_OTHERS = (
+    "*vision_*",
+    "model.audio_*",
+    "*vit_*",
+    "model.multi_modal_projector*",
+)
 _MUSE = {**LLAMA, **BOTH_NORMS}
 _MUSE_SPARK = {
     **_MUSE,
@@ -186,12 +224,18 @@ _MUSE_SPARK = {
 
 FAMILIES = {
     "beam": Family(_beam, {**LLAMA, **BOTH_NORMS, **expert_names(), **_BEAM}),
-    "step3p7": Family(field_inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS),
+    "step3p7": Family(
+        field_inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS
+    ),
     "muse_glimmer": Family(
-        field_inside("text_config", _muse_glimmer), within(_WHOLE, _MUSE), _OTHERS
+        field_inside("text_config", _muse_glimmer),
+        within(_WHOLE, _MUSE),
+        _OTHERS,
     ),
     "muse_spark": Family(
-        field_inside("text_config", _muse_spark), within(_WHOLE, _MUSE_SPARK), _OTHERS
+        field_inside("text_config", _muse_spark),
+        within(_WHOLE, _MUSE_SPARK),
+        _OTHERS,
     ),
     "afmoe": Family(_afmoe, {**LLAMA, **_AFMOE}),
     "laguna": Family(_laguna, {**LLAMA, **_LAGUNA}),

@@ -67,13 +67,22 @@ def _vaultgemma(options: Options) -> ModelSpec:
         )
         for kind in kinds(options)
     ]  # fmt: skip
-    return _plain_gemma(options, mixers, logit_softcap=options["final_logit_softcapping"])
+    return _plain_gemma(
+        options, mixers, logit_softcap=options["final_logit_softcapping"]
+    )
 
 
-def _plain_gemma(options: Options, mixers: list[AttentionSpec], **choices: Any) -> ModelSpec:
+def _plain_gemma(
+    options: Options, mixers: list[AttentionSpec], **choices: Any
+) -> ModelSpec:
     """Return a Gemma without the norms behind its parts."""
-    norm, scale = norm_of(options, gain="one_plus_weight"), options["hidden_size"] ** 0.5
-    return pre_norm_model(options, mixers, norm=norm, tied=True, embedding_scale=scale, **choices)
+    norm, scale = (
+        norm_of(options, gain="one_plus_weight"),
+        options["hidden_size"] ** 0.5,
+    )
+    return pre_norm_model(
+        options, mixers, norm=norm, tied=True, embedding_scale=scale, **choices
+    )
 
 
 def _gemma4(options: Options) -> ModelSpec:
@@ -82,15 +91,25 @@ def _gemma4(options: Options) -> ModelSpec:
     named = kinds(options)
     own = len(named) - options["num_kv_shared_layers"]
     sources = {kind: number for number, kind in enumerate(named[:own])}
-    wide, width = options.flag("use_double_wide_mlp", False), options["intermediate_size"]
-    norm, token_dim = norm_of(options), options.get("hidden_size_per_layer_input")
+    wide, width = (
+        options.flag("use_double_wide_mlp", False),
+        options["intermediate_size"],
+    )
+    norm, token_dim = (
+        norm_of(options),
+        options.get("hidden_size_per_layer_input"),
+    )
     layers = [
         LayerSpec(
             _gemma4_attention(options, number, kind),
-            feed_forward_of(options, width=width * (2 if wide and number >= own else 1)),
+            feed_forward_of(
+                options, width=width * (2 if wide and number >= own else 1)
+            ),
             norm,
             post_norm=norm,
-            token_input=TokenInputSpec(token_dim, norm=norm) if token_dim else None,
+            token_input=TokenInputSpec(token_dim, norm=norm)
+            if token_dim
+            else None,
             scaled=True,
             shares=sources[kind] if number >= own else None,
         )
@@ -105,7 +124,9 @@ def _gemma4(options: Options) -> ModelSpec:
     )
 
 
-def _gemma4_attention(options: Options, number: int, kind: str) -> AttentionSpec:
+def _gemma4_attention(
+    options: Options, number: int, kind: str
+) -> AttentionSpec:
     """Return attention with norms of queries, keys and values instead of a scale."""
     given = options.get("per_layer_config") or {}
     layer = {int(key): value for key, value in given.items()}.get(number, {})
@@ -116,7 +137,9 @@ def _gemma4_attention(options: Options, number: int, kind: str) -> AttentionSpec
         kind,
         head_dim=width,
         scale=1.0,
-        num_kv_heads=layer.get("num_key_value_heads", options["num_key_value_heads"]),
+        num_kv_heads=layer.get(
+            "num_key_value_heads", options["num_key_value_heads"]
+        ),
         rotary=rotary_of(options, width, kind=kind),
         qk_norm=norm_of(options),
         value_norm=norm_of(options, gain="none"),

@@ -7,7 +7,12 @@ from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.family import Family, Made, Names, as_it_is
+from companion.models.atlas.families.family import (
+    Family,
+    Made,
+    Names,
+    as_it_is,
+)
 from companion.models.atlas.families.shared import (
     LLAMA,
     POST_NORMS,
@@ -49,8 +54,13 @@ def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
 
 
 def _qwen_mixers(options: Options) -> list[MixerSpec]:
-    options.require(attention_bias=False)  # half of it would belong to the gate
-    norm, eps = norm_of(options, gain="one_plus_weight"), options["rms_norm_eps"]
+    options.require(
+        attention_bias=False
+    )  # half of it would belong to the gate
+    norm, eps = (
+        norm_of(options, gain="one_plus_weight"),
+        options["rms_norm_eps"],
+    )
     return [
         gated_delta_of(options, norm_eps=eps)
         if kind == "linear_attention"
@@ -66,18 +76,27 @@ def _qwen_experts(options: Options, *, normalised: bool = True) -> ExpertsSpec:
     )  # fmt: skip
 
 
-def _qwen_model(options: Options, computing: list[ExpertsSpec | FeedForwardSpec]) -> ModelSpec:
+def _qwen_model(
+    options: Options, computing: list[ExpertsSpec | FeedForwardSpec]
+) -> ModelSpec:
     norm = norm_of(options, gain="one_plus_weight")
     layers = [
         LayerSpec(mixer, computes, norm)
-        for mixer, computes in zip(_qwen_mixers(options), computing, strict=True)
+        for mixer, computes in zip(
+            _qwen_mixers(options), computing, strict=True
+        )
     ]
     return model_of(options, layers, norm=norm)
 
 
 def _qwen3_next(options: Options) -> ModelSpec:
-    experts = _qwen_experts(options, normalised=options.flag("norm_topk_prob", True))
-    dense, step = options.get("mlp_only_layers") or [], options.get("decoder_sparse_step", 1)
+    experts = _qwen_experts(
+        options, normalised=options.flag("norm_topk_prob", True)
+    )
+    dense, step = (
+        options.get("mlp_only_layers") or [],
+        options.get("decoder_sparse_step", 1),
+    )
     return _qwen_model(options, [
         feed_forward_of(options) if i in dense or (i + 1) % step else experts
         for i in range(options["num_hidden_layers"])
@@ -85,11 +104,15 @@ def _qwen3_next(options: Options) -> ModelSpec:
 
 
 def _qwen3_5(options: Options) -> ModelSpec:
-    return _qwen_model(options, [feed_forward_of(options)] * options["num_hidden_layers"])
+    return _qwen_model(
+        options, [feed_forward_of(options)] * options["num_hidden_layers"]
+    )
 
 
 def _qwen3_5_moe(options: Options) -> ModelSpec:
-    return _qwen_model(options, [_qwen_experts(options)] * options["num_hidden_layers"])
+    return _qwen_model(
+        options, [_qwen_experts(options)] * options["num_hidden_layers"]
+    )
 
 
 def _olmo_hybrid(options: Options) -> ModelSpec:
@@ -118,7 +141,9 @@ def _minimax(options: Options) -> ModelSpec:
     layers = []
     for number, kind in enumerate(kinds(options)):
         attends = "full" if kind == "full_attention" else "linear"
-        mixer: MixerSpec = attention_of(options, window=options.get("sliding_window"))
+        mixer: MixerSpec = attention_of(
+            options, window=options.get("sliding_window")
+        )
         if kind == "linear_attention":
             mixer = LightningSpec(
                 options["num_attention_heads"], head_width(options),
@@ -143,7 +168,9 @@ def _by_key_head(stored: Tensor, mixer: MixerSpec | None) -> list[Tensor]:
     assert isinstance(mixer, GatedDeltaSpec)
     values = mixer.num_value_heads // mixer.num_key_heads * mixer.value_dim
     heads = torch.unflatten(stored, 0, (mixer.num_key_heads, -1))
-    parts = torch.split(heads, [mixer.key_dim, mixer.key_dim, values, values], dim=1)
+    parts = torch.split(
+        heads, [mixer.key_dim, mixer.key_dim, values, values], dim=1
+    )
     return [part.flatten(0, 1) for part in parts]
 
 
@@ -157,22 +184,30 @@ def _gates(stored: Tensor, layer: LayerSpec) -> Tensor:
 
 def _betas(stored: Tensor, layer: LayerSpec) -> Tensor:
     assert isinstance(layer.mixer, GatedDeltaSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[:, 0].flatten(0, 1)
+    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[
+        :, 0
+    ].flatten(0, 1)
 
 
 def _decays(stored: Tensor, layer: LayerSpec) -> Tensor:
     assert isinstance(layer.mixer, GatedDeltaSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[:, 1].flatten(0, 1)
+    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[
+        :, 1
+    ].flatten(0, 1)
 
 
 def _first_half_of_heads(stored: Tensor, layer: LayerSpec) -> Tensor:
     assert isinstance(layer.mixer, AttentionSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[:, 0].flatten(0, 1)
+    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[
+        :, 0
+    ].flatten(0, 1)
 
 
 def _second_half_of_heads(stored: Tensor, layer: LayerSpec) -> Tensor:
     assert isinstance(layer.mixer, AttentionSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[:, 1].flatten(0, 1)
+    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[
+        :, 1
+    ].flatten(0, 1)
 
 
 def _by_kind(stored: Tensor, layer: LayerSpec) -> Tensor:
@@ -195,7 +230,9 @@ _DELTA: Names = {
 }
 _QWEN3_NEXT: Names = {
     **_DELTA,
-    f"{_OWN}.input_proj": Made(f"{_LINEAR}.in_proj_qkvz", _queries_keys_values),
+    f"{_OWN}.input_proj": Made(
+        f"{_LINEAR}.in_proj_qkvz", _queries_keys_values
+    ),
     f"{_OWN}.gate_proj": Made(f"{_LINEAR}.in_proj_qkvz", _gates),
     f"{_OWN}.beta_proj": Made(f"{_LINEAR}.in_proj_ba", _betas),
     f"{_OWN}.decay_proj": Made(f"{_LINEAR}.in_proj_ba", _decays),
@@ -209,7 +246,9 @@ _QWEN3_5: Names = {
 }
 _OLMO: Names = {
     **_DELTA,
-    f"{_OWN}.input_proj": Made(tuple(f"{_LINEAR}.{part}_proj" for part in "qkv"), as_it_is),
+    f"{_OWN}.input_proj": Made(
+        tuple(f"{_LINEAR}.{part}_proj" for part in "qkv"), as_it_is
+    ),
     f"{_OWN}.gate_proj": f"{_LINEAR}.g_proj",
     f"{_OWN}.beta_proj": f"{_LINEAR}.b_proj",
     f"{_OWN}.decay_proj": f"{_LINEAR}.a_proj",
@@ -227,13 +266,19 @@ _QWEN: Names = {**LLAMA, **expert_names(shared="shared_expert")}
 
 FAMILIES = {
     "qwen3_next": Family(
-        _qwen3_next, _QWEN, mixers={GatedDeltaSpec: _QWEN3_NEXT, AttentionSpec: _GATED}
+        _qwen3_next,
+        _QWEN,
+        mixers={GatedDeltaSpec: _QWEN3_NEXT, AttentionSpec: _GATED},
     ),
     "qwen3_5_text": Family(
-        _qwen3_5, _QWEN, mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED}
+        _qwen3_5,
+        _QWEN,
+        mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED},
     ),
     "qwen3_5_moe_text": Family(
-        _qwen3_5_moe, _QWEN, mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED}
+        _qwen3_5_moe,
+        _QWEN,
+        mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED},
     ),
     "olmo_hybrid": Family(
         _olmo_hybrid,
@@ -244,6 +289,11 @@ FAMILIES = {
         _minimax,
         {**LLAMA, **expert_names()},
         mixers={LightningSpec: _LIGHTNING},
-        ignored=("*.slope_rate", "*.query_decay", "*.key_decay", "*.diagonal_decay"),
+        ignored=(
+            "*.slope_rate",
+            "*.query_decay",
+            "*.key_decay",
+            "*.diagonal_decay",
+        ),
     ),
 }

@@ -6,7 +6,12 @@ from typing import Any
 
 from torch import Tensor
 
-from companion.models.atlas.families.family import Family, Made, Names, as_it_is
+from companion.models.atlas.families.family import (
+    Family,
+    Made,
+    Names,
+    as_it_is,
+)
 from companion.models.atlas.families.hybrid import channels_first
 from companion.models.atlas.families.latent import LATENT, latent_of
 from companion.models.atlas.families.shared import (
@@ -24,7 +29,8 @@ from companion.models.options import Options
 def known(options: Options) -> Options:
     """Return the fields under the names that most families have for them."""
     return Options(
-        {_FIELDS.get(name, name): field for name, field in options.items()}, options.path
+        {_FIELDS.get(name, name): field for name, field in options.items()},
+        options.path,
     )
 
 
@@ -47,9 +53,16 @@ def kimi_delta_of(options: Options, **choices: Any) -> KimiDeltaSpec:
     return KimiDeltaSpec(**(given | choices))
 
 
-def _mixed(options: Options, delta: KimiDeltaSpec, attention: MixerSpec) -> ModelSpec:
-    mixers = [delta if kind == "linear_attention" else attention for kind in kinds(options)]
-    return mixed_model(options, mixers, sparse_layers(options), balanced_experts_of(options))
+def _mixed(
+    options: Options, delta: KimiDeltaSpec, attention: MixerSpec
+) -> ModelSpec:
+    mixers = [
+        delta if kind == "linear_attention" else attention
+        for kind in kinds(options)
+    ]
+    return mixed_model(
+        options, mixers, sparse_layers(options), balanced_experts_of(options)
+    )
 
 
 def _kimi_linear(options: Options) -> ModelSpec:
@@ -63,9 +76,15 @@ def _kimi_linear(options: Options) -> ModelSpec:
 def _bailing_hybrid(options: Options) -> ModelSpec:
     """Return Ling 3.0, whose decays have a floor and whose latent attention has gates."""
     options = known(options)
-    floor = options["kda_lower_bound"] if options.flag("kda_safe_gate", True) else None
+    floor = (
+        options["kda_lower_bound"]
+        if options.flag("kda_safe_gate", True)
+        else None
+    )
     delta = kimi_delta_of(options, decay_floor=floor)
-    return _mixed(options, delta, latent_of(options, gate="head", query_dim=None))
+    return _mixed(
+        options, delta, latent_of(options, gate="head", query_dim=None)
+    )
 
 
 def _flat(stored: Tensor, _: LayerSpec) -> Tensor:
@@ -80,7 +99,9 @@ def _by_head(stored: Tensor, layer: LayerSpec) -> Tensor:
 _OWN, _BLOCK = "layers.*.mixer", "model.layers.*.self_attn"
 _FORGET = f"{_BLOCK}.forget_gate"
 _DELTA: Names = {
-    f"{_OWN}.input_proj": Made(tuple(f"{_BLOCK}.{part}_proj" for part in "qkv"), as_it_is),
+    f"{_OWN}.input_proj": Made(
+        tuple(f"{_BLOCK}.{part}_proj" for part in "qkv"), as_it_is
+    ),
     f"{_OWN}.conv_weight": Made(f"{_BLOCK}.conv1d.weight", channels_first),
     f"{_OWN}.decay_proj": f"{_FORGET}.f_proj",
     f"{_OWN}.decay_proj.0": f"{_FORGET}.f_a_proj",
@@ -94,7 +115,11 @@ _DELTA: Names = {
     f"{_OWN}.norm": f"{_BLOCK}.o_norm",
     f"{_OWN}.output_proj": f"{_BLOCK}.o_proj",
 }
-_NAMES: Names = {**LATENT, **expert_names(), f"{_OWN}.gate_proj": f"{_BLOCK}.g_proj"}
+_NAMES: Names = {
+    **LATENT,
+    **expert_names(),
+    f"{_OWN}.gate_proj": f"{_BLOCK}.g_proj",
+}
 
 
 def _queries(options: Options) -> Names:
@@ -105,6 +130,13 @@ def _queries(options: Options) -> Names:
 _PLAIN: Names = {f"{_OWN}.query_proj": f"{_BLOCK}.q_proj"}
 
 FAMILIES = {
-    "kimi_linear": Family(_kimi_linear, _NAMES, mixers={KimiDeltaSpec: _DELTA}, by_fields=_queries),
-    "bailing_hybrid": Family(_bailing_hybrid, {**_NAMES, **_PLAIN}, mixers={KimiDeltaSpec: _DELTA}),
+    "kimi_linear": Family(
+        _kimi_linear,
+        _NAMES,
+        mixers={KimiDeltaSpec: _DELTA},
+        by_fields=_queries,
+    ),
+    "bailing_hybrid": Family(
+        _bailing_hybrid, {**_NAMES, **_PLAIN}, mixers={KimiDeltaSpec: _DELTA}
+    ),
 }

@@ -50,10 +50,16 @@ def latent_of(options: Options, **choices: Any) -> LatentSpec:
 def score_scale(options: Options) -> float:
     """Return 1 / sqrt(d + r), times the square of what YaRN adds where the files ask for it."""
     rope = options.get("rope_parameters") or {}
-    scale: float = (options["qk_nope_head_dim"] + options["qk_rope_head_dim"]) ** -0.5
-    if rope.get("rope_type", "default") == "default" or not rope.get("mscale_all_dim"):
+    scale: float = (
+        options["qk_nope_head_dim"] + options["qk_rope_head_dim"]
+    ) ** -0.5
+    if rope.get("rope_type", "default") == "default" or not rope.get(
+        "mscale_all_dim"
+    ):
         return scale
-    more: float = 0.1 * rope["mscale_all_dim"] * math.log(max(rope["factor"], 1.0)) + 1
+    more: float = (
+        0.1 * rope["mscale_all_dim"] * math.log(max(rope["factor"], 1.0)) + 1
+    )
     return scale * more**2
 
 
@@ -93,7 +99,9 @@ def _values(stored: Tensor, layer: LayerSpec) -> Tensor:
     return _unfolding(stored, layer)[1]
 
 
-def latent_names(block: str = "model.layers.*.self_attn") -> dict[str, str | Made]:
+def latent_names(
+    block: str = "model.layers.*.self_attn",
+) -> dict[str, str | Made]:
     """Return the names of latent attention whose queries unfold from a latent."""
     ours, unfolding = "layers.*.mixer", f"{block}.kv_b_proj.weight"
     return {
@@ -116,7 +124,10 @@ def _sparse(options: Options) -> list[bool]:
     named = options.get("mlp_layer_types")
     if named is not None:
         return [kind == "sparse" for kind in named]
-    return [number >= options["first_k_dense_replace"] for number in range(_depth(options))]
+    return [
+        number >= options["first_k_dense_replace"]
+        for number in range(_depth(options))
+    ]
 
 
 def _depth(options: Options) -> int:
@@ -125,7 +136,9 @@ def _depth(options: Options) -> int:
 
 def _deepseek_v3(options: Options) -> ModelSpec:
     mixers = [latent_of(options) for _ in range(_depth(options))]
-    return mixed_model(options, mixers, _sparse(options), balanced_experts_of(options))
+    return mixed_model(
+        options, mixers, _sparse(options), balanced_experts_of(options)
+    )
 
 
 def _deepseek_v2(options: Options) -> ModelSpec:
@@ -133,7 +146,12 @@ def _deepseek_v2(options: Options) -> ModelSpec:
     in_groups = options["topk_method"] == "group_limited_greedy"
     groups = {} if in_groups else {"groups": 1, "groups_per_token": 1}
     experts = balanced_experts_of(
-        options, scores="softmax", corrected=False, normalised=False, group_best=1, **groups
+        options,
+        scores="softmax",
+        corrected=False,
+        normalised=False,
+        group_best=1,
+        **groups,
     )
     mixers = [latent_of(options) for _ in range(_depth(options))]
     return mixed_model(options, mixers, _sparse(options), experts)
@@ -142,40 +160,65 @@ def _deepseek_v2(options: Options) -> ModelSpec:
 def _mistral4(options: Options) -> ModelSpec:
     """Return Mistral 4, whose queries grow with their position."""
     rope = options["rope_parameters"]
-    scale = (rope["llama_4_scaling_beta"], rope["original_max_position_embeddings"])
-    width = options["qk_nope_head_dim"] + options["qk_rope_head_dim"]  # of which a part is rotated
-    rotary = rotary_of(options, width, interleaved=options.flag("rope_interleave", True))
-    mixers = [latent_of(options, rotary=rotary, length_scale=scale) for _ in range(_depth(options))]
+    scale = (
+        rope["llama_4_scaling_beta"],
+        rope["original_max_position_embeddings"],
+    )
+    width = (
+        options["qk_nope_head_dim"] + options["qk_rope_head_dim"]
+    )  # of which a part is rotated
+    rotary = rotary_of(
+        options, width, interleaved=options.flag("rope_interleave", True)
+    )
+    mixers = [
+        latent_of(options, rotary=rotary, length_scale=scale)
+        for _ in range(_depth(options))
+    ]
     experts = balanced_experts_of(options, scores="softmax", corrected=False)
     return mixed_model(options, mixers, _sparse(options), experts)
 
 
 def _deepseek_v32(options: Options) -> ModelSpec:
-    mixers = [latent_of(options, indexer=indexer_of(options)) for _ in range(_depth(options))]
-    return mixed_model(options, mixers, _sparse(options), balanced_experts_of(options))
+    mixers = [
+        latent_of(options, indexer=indexer_of(options))
+        for _ in range(_depth(options))
+    ]
+    return mixed_model(
+        options, mixers, _sparse(options), balanced_experts_of(options)
+    )
 
 
 def _glm_moe_dsa(options: Options) -> ModelSpec:
     """Return GLM-5, some of whose layers take over the keys that an earlier one has chosen."""
     rotary = rotary_of(options, options["qk_rope_head_dim"], interleaved=True)
     indexer = indexer_of(options, rotary=rotary)
-    mixers = [latent_of(options, indexer=indexer) for _ in range(_depth(options))]
-    model = mixed_model(options, mixers, _sparse(options), balanced_experts_of(options))
+    mixers = [
+        latent_of(options, indexer=indexer) for _ in range(_depth(options))
+    ]
+    model = mixed_model(
+        options, mixers, _sparse(options), balanced_experts_of(options)
+    )
     return _sharing_choices(model, options)
 
 
 def _hy_v4(options: Options) -> ModelSpec:
     """Return Hunyuan 4, with several residual streams, sinks, and gates."""
     rotary = rotary_of(options, options["qk_rope_head_dim"])
-    indexer = indexer_of(options, rotary_last=True, key_norm=norm_of(options, **_CENTRED))
-    mixer = latent_of(options, rotary=rotary, indexer=indexer, sinks=True, gate="feature")
+    indexer = indexer_of(
+        options, rotary_last=True, key_norm=norm_of(options, **_CENTRED)
+    )
+    mixer = latent_of(
+        options, rotary=rotary, indexer=indexer, sinks=True, gate="feature"
+    )
     streams = StreamsSpec(
         options["hc_mult"], options["hc_magnitude"], options["hc_eps"], gate_eps_on_given=True,
         norm_eps=options["rms_norm_eps"],
     )  # fmt: skip
     mixers = [mixer] * _depth(options)
     experts = balanced_experts_of(options, limit=options["swiglu_limit"])
-    model = mixed_model(options, mixers, _sparse(options), experts, streams=streams)
+    model = mixed_model(
+        options, mixers, _sparse(options), experts, streams=streams
+    )
     return _sharing_choices(model, options)
 
 
@@ -183,7 +226,10 @@ def _sharing_choices(model: ModelSpec, options: Options) -> ModelSpec:
     """Let layers take over the choice of keys that an earlier one has made."""
     layers = zip(model.layers, choosers(options), strict=True)
     return replace(
-        model, layers=tuple(replace(layer, chosen_by=chooser) for layer, chooser in layers)
+        model,
+        layers=tuple(
+            replace(layer, chosen_by=chooser) for layer, chooser in layers
+        ),
     )
 
 
@@ -194,12 +240,16 @@ def _axk1(options: Options) -> ModelSpec:
 
 
 def _youtu(options: Options) -> ModelSpec:
-    return pre_norm_model(options, [latent_of(options) for _ in range(_depth(options))])
+    return pre_norm_model(
+        options, [latent_of(options) for _ in range(_depth(options))]
+    )
 
 
 def _minicpm3(options: Options) -> ModelSpec:
     rotary = rotary_of(options, options["qk_rope_head_dim"])
-    mixers = [latent_of(options, rotary=rotary) for _ in range(_depth(options))]
+    mixers = [
+        latent_of(options, rotary=rotary) for _ in range(_depth(options))
+    ]
     return pre_norm_model(
         options, mixers, residual_scale=options["scale_depth"] / len(mixers) ** 0.5,
         embedding_scale=options["scale_emb"],
@@ -208,7 +258,9 @@ def _minicpm3(options: Options) -> ModelSpec:
 
 
 def _kimi_k25(options: Options) -> ModelSpec:
-    return _deepseek_v3(Options(options["text_config"], f"text_config of {options.path}"))
+    return _deepseek_v3(
+        Options(options["text_config"], f"text_config of {options.path}")
+    )
 
 
 _CENTRED: dict[str, Any] = {"centred": True, "bias": True}
@@ -216,7 +268,11 @@ STREAMS = {
     **{
         f"layers.*.{ours}_streams.{part}": f"model.layers.*.{theirs}_hc.{stored}"
         for ours, theirs in (("mixer", "attn"), ("feed_forward", "ffn"))
-        for part, stored in (("proj.weight", "fn"), ("base", "base"), ("scale", "scale"))
+        for part, stored in (
+            ("proj.weight", "fn"),
+            ("base", "base"),
+            ("scale", "scale"),
+        )
     },
     "streams.proj.weight": "model.hc_head.hc_fn",
     "streams.base": "model.hc_head.hc_base",
@@ -234,7 +290,9 @@ _NOT_OF_TEXT = ("*vision_tower.*", "*mm_projector.*")
 FAMILIES = {
     "deepseek_v2": Family(_deepseek_v2, _BALANCED),
     "deepseek_v3": Family(_deepseek_v3, _BALANCED),
-    "kimi_k25": Family(_kimi_k25, within(_BALANCED, "model.language_model."), _NOT_OF_TEXT),
+    "kimi_k25": Family(
+        _kimi_k25, within(_BALANCED, "model.language_model."), _NOT_OF_TEXT
+    ),
     "mistral4": Family(_mistral4, _BALANCED),
     "deepseek_v32": Family(_deepseek_v32, _BALANCED),
     "glm_moe_dsa": Family(_glm_moe_dsa, _BALANCED),

@@ -24,12 +24,18 @@ from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
-def _mixers(options: Options, norm: NormSpec, **choices: Any) -> list[MixerSpec]:
+def _mixers(
+    options: Options, norm: NormSpec, **choices: Any
+) -> list[MixerSpec]:
     convolution = ShortConvSpec(
-        options["hidden_size"], options["conv_L_cache"], options.flag("conv_bias", False)
+        options["hidden_size"],
+        options["conv_L_cache"],
+        options.flag("conv_bias", False),
     )
     return [
-        convolution if kind == "conv" else attention_of(options, kind, qk_norm=norm, **choices)
+        convolution
+        if kind == "conv"
+        else attention_of(options, kind, qk_norm=norm, **choices)
         for kind in kinds(options)
     ]
 
@@ -37,7 +43,9 @@ def _mixers(options: Options, norm: NormSpec, **choices: Any) -> list[MixerSpec]
 def _lfm2(options: Options) -> ModelSpec:
     norm = norm_of(options, eps="norm_eps")
     dense = FeedForwardSpec(_width(options))
-    layers = [LayerSpec(mixer, dense, norm) for mixer in _mixers(options, norm)]
+    layers = [
+        LayerSpec(mixer, dense, norm) for mixer in _mixers(options, norm)
+    ]
     return model_of(options, layers, norm=norm, tied=True)
 
 
@@ -63,7 +71,11 @@ def _lfm2_moe(options: Options) -> ModelSpec:
         scale=options["routed_scaling_factor"],
     )  # fmt: skip
     layers = [
-        LayerSpec(mixer, dense if number < options["num_dense_layers"] else experts, norm)
+        LayerSpec(
+            mixer,
+            dense if number < options["num_dense_layers"] else experts,
+            norm,
+        )
         for number, mixer in enumerate(_mixers(options, norm))
     ]
     return model_of(options, layers, norm=norm, tied=True)
@@ -81,7 +93,11 @@ def _lfm3(options: Options) -> ModelSpec:
     return model_of(options, layers, norm=norm, tied=True)
 
 
-_OWN, _CONV, _ATTENTION = "layers.*.mixer", "model.layers.*.conv", "model.layers.*.self_attn"
+_OWN, _CONV, _ATTENTION = (
+    "layers.*.mixer",
+    "model.layers.*.conv",
+    "model.layers.*.self_attn",
+)
 _NAMES: Names = {
     **TEXT,
     **ATTENTION,
@@ -103,7 +119,9 @@ _LFM2: Names = {
     f"{_OWN}.key_norm": f"{_ATTENTION}.k_layernorm",
 }
 _EXPERTS = expert_names("feed_forward", correction="expert_bias")
-_CONVOLUTION: dict[type, Names] = {ShortConvSpec: {f"{_OWN}.output_proj": f"{_CONV}.out_proj"}}
+_CONVOLUTION: dict[type, Names] = {
+    ShortConvSpec: {f"{_OWN}.output_proj": f"{_CONV}.out_proj"}
+}
 
 FAMILIES = {
     "lfm2": Family(_lfm2, _LFM2, mixers=_CONVOLUTION),

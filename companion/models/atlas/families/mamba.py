@@ -38,8 +38,12 @@ _OWN = "layers.*.mixer"
 def mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
     """Return Mamba-2 as most files describe it; `choices` say what is different."""
     least, most = options.get("time_step_limit") or (0.0, None)
-    if isinstance(most, float) and math.isfinite(most):  # files write infinity as an object
-        raise ValueError(f"time_step_limit: {options.path} has {most}, wanted no upper limit")
+    if isinstance(most, float) and math.isfinite(
+        most
+    ):  # files write infinity as an object
+        raise ValueError(
+            f"time_step_limit: {options.path} has {most}, wanted no upper limit"
+        )
     given = {
         "num_heads": options["mamba_n_heads"],
         "head_dim": options["mamba_d_head"],
@@ -66,11 +70,17 @@ def _nemotron_h(options: Options) -> ModelSpec:
     dense = feed_forward_of(options, gated=False)
     layers = {
         "linear_attention": LayerSpec(mamba, None, norm),
-        "full_attention": LayerSpec(attention_of(options, rotary=None), None, norm),
+        "full_attention": LayerSpec(
+            attention_of(options, rotary=None), None, norm
+        ),
         "mlp": LayerSpec(None, dense, norm),
         "moe": LayerSpec(None, _nemotron_experts(options), norm),
     }
-    return model_of(options, [layers[kind] for kind in options["layers_block_type"]], norm=norm)
+    return model_of(
+        options,
+        [layers[kind] for kind in options["layers_block_type"]],
+        norm=norm,
+    )
 
 
 def _nemotron_experts(options: Options) -> ExpertsSpec:
@@ -91,7 +101,9 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
     shared, mamba = options["shared_intermediate_size"], mamba_of(options)
     computing = feed_forward_of(options, width=shared, bias=False)
     if options["num_local_experts"]:
-        computing = experts_of(options, scores="softmax_of_chosen", shared_dim=shared)
+        computing = experts_of(
+            options, scores="softmax_of_chosen", shared_dim=shared
+        )
     layers = [
         LayerSpec(
             mamba if kind in ("linear_attention", "mamba") else attention,
@@ -108,7 +120,11 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
 
 
 def _bamba(options: Options) -> ModelSpec:
-    norm, dense, mamba = norm_of(options), feed_forward_of(options), mamba_of(options)
+    norm, dense, mamba = (
+        norm_of(options),
+        feed_forward_of(options),
+        mamba_of(options),
+    )
     attending = options.get("attn_layer_indices") or []
     return model_of(options, [
         LayerSpec(attention_of(options) if number in attending else mamba, dense, norm)
@@ -122,7 +138,9 @@ def cut_rows(part: int) -> Make:
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
         assert isinstance(layer.mixer, Mamba2Spec)
         spec = layer.mixer
-        parts = torch.split(stored, [spec.inner_dim, spec.channels, spec.num_heads])
+        parts = torch.split(
+            stored, [spec.inner_dim, spec.channels, spec.num_heads]
+        )
         return parts[part]
 
     return make
@@ -168,7 +186,9 @@ _NEMOTRON: Names = {
     f"{_COMPUTING}.shared.up_proj": f"{_BLOCK}.shared_experts.up_proj",
     f"{_COMPUTING}.shared.down_proj": f"{_BLOCK}.shared_experts.down_proj",
 }
-_INPUT, _OUTPUT = (f"model.layers.*.shared_mlp.{name}_linear" for name in ("input", "output"))
+_INPUT, _OUTPUT = (
+    f"model.layers.*.shared_mlp.{name}_linear" for name in ("input", "output")
+)
 _SHARED: Names = {
     "gate_proj": Made(_INPUT, half(0)),
     "up_proj": Made(_INPUT, half(1)),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from companion.models.atlas.families import hybrid
 from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.family import Family, Names, field_inside, within
+from companion.models.atlas.families.family import (
+    Family,
+    Names,
+    field_inside,
+    within,
+)
 from companion.models.atlas.families.mamba import mamba_names
 from companion.models.atlas.families.shared import TEXT, norm_of
 from companion.models.atlas.mixers.mamba2 import Mamba2Spec
@@ -39,7 +44,10 @@ def _beside_pictures(family: Family) -> Family:
         field_inside("text_config", family.read),
         within(prefix, family.names),
         ignored=("model.visual.*", "mtp.*"),
-        mixers={kind: within(prefix, names) for kind, names in family.mixers.items()},
+        mixers={
+            kind: within(prefix, names)
+            for kind, names in family.mixers.items()
+        },
     )
 
 

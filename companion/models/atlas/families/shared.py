@@ -58,7 +58,10 @@ SANDWICH = {
 def feed_forward_names(block: str = "mlp") -> dict[str, str]:
     """Return the names of a dense feed-forward layer that the files call `block`."""
     parts = ("gate_proj", "up_proj", "down_proj")
-    return {f"{_LAYER}.feed_forward.{part}": f"{_THEIRS}.{block}.{part}" for part in parts}
+    return {
+        f"{_LAYER}.feed_forward.{part}": f"{_THEIRS}.{block}.{part}"
+        for part in parts
+    }
 
 
 def expert_names(
@@ -85,7 +88,9 @@ def expert_names(
 LLAMA = {**TEXT, **ATTENTION, **PRE_NORMS, **feed_forward_names()}
 
 
-def norm_of(options: Options, *, eps: str = "rms_norm_eps", **choices: Any) -> NormSpec:
+def norm_of(
+    options: Options, *, eps: str = "rms_norm_eps", **choices: Any
+) -> NormSpec:
     """Return the norm of a family that has one epsilon for all, under the name `eps`."""
     return NormSpec(eps=options[eps], **choices)
 
@@ -93,12 +98,16 @@ def norm_of(options: Options, *, eps: str = "rms_norm_eps", **choices: Any) -> N
 def head_width(options: Options) -> int:
     """Return the width of a head."""
     width = options.get("head_dim")
-    return int(width or options["hidden_size"] // options["num_attention_heads"])
+    return int(
+        width or options["hidden_size"] // options["num_attention_heads"]
+    )
 
 
 def kinds(options: Options, default: str = "full_attention") -> list[str]:
     """Return the kind of every layer, as the library calls it."""
-    named = options.get("layer_types") or [default] * options["num_hidden_layers"]
+    named = (
+        options.get("layer_types") or [default] * options["num_hidden_layers"]
+    )
     if len(named) != options["num_hidden_layers"]:
         raise ValueError(
             f"layer_types: {options.path} has {len(named)}, wanted "
@@ -125,17 +134,27 @@ def feed_forward_of(
         "activation": choices.get("activation") or _activation(options),
         "bias": options.flag("mlp_bias", False),
     }
-    return FeedForwardSpec(width or options["intermediate_size"], **(given | choices))
+    return FeedForwardSpec(
+        width or options["intermediate_size"], **(given | choices)
+    )
 
 
 def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
     """Return a layer of experts; `choices` say what the fields do not."""
     given = {
         "num_experts": _first(
-            options, "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"
+            options,
+            "num_local_experts",
+            "num_experts",
+            "n_routed_experts",
+            "moe_num_experts",
         ),
-        "experts_per_token": _first(options, "num_experts_per_tok", "moe_topk", "moe_k"),
-        "hidden_dim": _first(options, "moe_intermediate_size", "intermediate_size"),
+        "experts_per_token": _first(
+            options, "num_experts_per_tok", "moe_topk", "moe_k"
+        ),
+        "hidden_dim": _first(
+            options, "moe_intermediate_size", "intermediate_size"
+        ),
         "activation": choices.get("activation") or _activation(options),
     }
     return ExpertsSpec(**(given | choices))
@@ -164,19 +183,24 @@ def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:
         "groups": options.get("n_group") or 1,
         "groups_per_token": options.get("topk_group") or 1,
     }
-    shared = options.get("n_shared_experts") or options.get("num_shared_experts")
+    shared = options.get("n_shared_experts") or options.get(
+        "num_shared_experts"
+    )
     if shared:
         given["shared_dim"] = shared * options["moe_intermediate_size"]
     return experts_of(options, **(given | choices))
 
 
-def attention_of(options: Options, kind: str = "full_attention", **choices: Any) -> AttentionSpec:
+def attention_of(
+    options: Options, kind: str = "full_attention", **choices: Any
+) -> AttentionSpec:
     """Return grouped-query attention with rotary positions; `choices` say what is different."""
     width = head_width(options)
     bias = options.flag("attention_bias", False)
     given = {
         "num_heads": options["num_attention_heads"],
-        "num_kv_heads": options.get("num_key_value_heads") or options["num_attention_heads"],
+        "num_kv_heads": options.get("num_key_value_heads")
+        or options["num_attention_heads"],
         "head_dim": width,
         "window": window_of(options, kind),
         "bias": bias,
@@ -197,12 +221,18 @@ def rotary_of(
     count, as in the library itself, and an original length beside them counts before one inside.
     """
     rope = _rope(options, kind)
-    base = choices.pop("base", rope.get("rope_theta", options.get("rope_theta", 10_000.0)))
-    part = rope.get("partial_rotary_factor", options.get("partial_rotary_factor", 1.0))
+    base = choices.pop(
+        "base", rope.get("rope_theta", options.get("rope_theta", 10_000.0))
+    )
+    part = rope.get(
+        "partial_rotary_factor", options.get("partial_rotary_factor", 1.0)
+    )
     name = rope.get("rope_type", rope.get("type", "default"))
     if name == "proportional":
         pairs = int(part * width // 2)
-        return RotarySpec(2 * pairs, base=base, still=width // 2 - pairs, **choices)
+        return RotarySpec(
+            2 * pairs, base=base, still=width // 2 - pairs, **choices
+        )
     scaling, factor = _scaling(options, rope, name)
     return RotarySpec(
         int(width * (1.0 if part is None else part)),
@@ -214,7 +244,11 @@ def within(names: Names, place: str) -> Names:
     """Return the names of a text model that lies within a larger one, in place of "model."."""
 
     def moved(name: str) -> str:
-        return place + name.removeprefix("model.") if name.startswith("model.") else name
+        return (
+            place + name.removeprefix("model.")
+            if name.startswith("model.")
+            else name
+        )
 
     return {
         own: Made(tuple(map(moved, stored.names)), stored.make)
@@ -232,7 +266,9 @@ def transposed(stored: Tensor, _: LayerSpec) -> Tensor:
 def _rope(options: Options, kind: str | None) -> Options:
     given = options.get("rope_scaling") or options.get("rope_parameters") or {}
     if not isinstance(given, dict):
-        raise ValueError(f"rope_parameters: {options.path} has {given!r}, wanted an object")
+        raise ValueError(
+            f"rope_parameters: {options.path} has {given!r}, wanted an object"
+        )
     if kind in given:
         given = given[kind] or {}
     return Options(given, f"rope_parameters of {options.path}")
@@ -247,13 +283,25 @@ def _scaling(
     if name == "linear":
         return Linear(rope["factor"]), None
     original = "original_max_position_embeddings"
-    length = options.get(original) or rope.get(original) or options["max_position_embeddings"]
+    length = (
+        options.get(original)
+        or rope.get(original)
+        or options["max_position_embeddings"]
+    )
     if name == "llama3":
         low, high = rope["low_freq_factor"], rope["high_freq_factor"]
         return Llama3(rope["factor"], low, high, length), None
     if name == "yarn":
-        ramp = {"beta_fast": rope.get("beta_fast") or 32.0, "beta_slow": rope.get("beta_slow") or 1}
-        scaling = Yarn(rope["factor"], length, truncate=rope.flag("truncate", True), **ramp)
+        ramp = {
+            "beta_fast": rope.get("beta_fast") or 32.0,
+            "beta_slow": rope.get("beta_slow") or 1,
+        }
+        scaling = Yarn(
+            rope["factor"],
+            length,
+            truncate=rope.flag("truncate", True),
+            **ramp,
+        )
         return scaling, _yarn_factor(rope)
     raise ValueError(
         f"{rope.path} has rope_type {name!r}, wanted rope_type default, linear, llama3 or yarn"
@@ -265,7 +313,9 @@ def _yarn_factor(rope: Options) -> float:
     if rope.get("attention_factor") is not None:
         return float(rope["attention_factor"])
     stretch = math.log(max(rope["factor"], 1.0))
-    over, under = (float(rope.get(name) or 0) for name in ("mscale", "mscale_all_dim"))
+    over, under = (
+        float(rope.get(name) or 0) for name in ("mscale", "mscale_all_dim")
+    )
     if over and under:
         return (0.1 * over * stretch + 1) / (0.1 * under * stretch + 1)
     return 0.1 * stretch + 1

@@ -12,7 +12,11 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.indexed import block_maxima, keys_of_blocks, top_keys
 from companion.models.atlas.kept import INDEXER_KEYS, Kept
-from companion.models.atlas.mixers.softmax import Attention, AttentionSpec, KeyValues
+from companion.models.atlas.mixers.softmax import (
+    Attention,
+    AttentionSpec,
+    KeyValues,
+)
 from companion.models.atlas.norms import Norm, NormSpec
 
 _RMS = NormSpec()
@@ -45,8 +49,13 @@ class BlockIndexedSpec:
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return keys and values, of which the next token reads some blocks, and scorer's keys."""
-        limit, reads = self.size * self.count, 2 * self.attention.num_kv_heads * self.head_dim
-        parts = (replace(part, read_limit=limit) for part in self.attention.keeps())
+        limit, reads = (
+            self.size * self.count,
+            2 * self.attention.num_kv_heads * self.head_dim,
+        )
+        parts = (
+            replace(part, read_limit=limit) for part in self.attention.keeps()
+        )
         return (*parts, Kept(INDEXER_KEYS, self.head_dim, read=reads))
 
 
@@ -63,12 +72,16 @@ class BlockIndexed(nn.Module):
         self.spec = spec
         self.attention = Attention(embed_dim, spec.attention)
         heads = spec.attention.num_kv_heads
-        self.index_query_proj = nn.Linear(embed_dim, heads * spec.head_dim, bias=False)
+        self.index_query_proj = nn.Linear(
+            embed_dim, heads * spec.head_dim, bias=False
+        )
         self.index_key_proj = nn.Linear(embed_dim, spec.head_dim, bias=False)
         self.index_query_norm = Norm(spec.head_dim, spec.norm)
         self.index_key_norm = Norm(spec.head_dim, spec.norm)
 
-    def forward(self, x: Tensor, state: KeyValues | None = None) -> tuple[Tensor, KeyValues]:
+    def forward(
+        self, x: Tensor, state: KeyValues | None = None
+    ) -> tuple[Tensor, KeyValues]:
         """Let every token gather from those before it.
 
         Args:
@@ -80,20 +93,28 @@ class BlockIndexed(nn.Module):
         """
         memory = self.attention.remember(x, state)
         start = memory.length - x.shape[-2]
-        indexed = self._placed(self.index_key_norm(self.index_key_proj(x))[:, None], start)[:, 0]
+        indexed = self._placed(
+            self.index_key_norm(self.index_key_proj(x))[:, None], start
+        )[:, 0]
         if state is not None and state.indexed is not None:
             indexed = torch.cat((state.indexed, indexed), -2)
         memory = memory._replace(indexed=indexed)
         choice = self._choice(x, indexed)
         if x.shape[-2] > 1:
             return self.attention(x, memory=memory, choice=choice)[0], memory
-        return self.attention(x, memory=_chosen(memory, choice[..., 0, :]))[0], memory
+        return self.attention(x, memory=_chosen(memory, choice[..., 0, :]))[
+            0
+        ], memory
 
     def _choice(self, x: Tensor, indexed: Tensor) -> Tensor:
         """Return which keys the last tokens may attend to, (b, g, q, k)."""
         (q, k), size = (x.shape[-2], indexed.shape[-2]), self.spec.size
-        heads = torch.unflatten(self.index_query_proj(x), -1, (-1, self.spec.head_dim))
-        query = self._placed(self.index_query_norm(heads).transpose(1, 2), k - q)
+        heads = torch.unflatten(
+            self.index_query_proj(x), -1, (-1, self.spec.head_dim)
+        )
+        query = self._placed(
+            self.index_query_norm(heads).transpose(1, 2), k - q
+        )
         past = torch.ones(q, k, dtype=torch.bool, device=x.device).tril(k - q)
         scores = query @ indexed[:, None].mT
         best = block_maxima(scores.masked_fill(~past, -math.inf), size)
@@ -108,7 +129,10 @@ class BlockIndexed(nn.Module):
         rotary = self.spec.attention.rotary
         if rotary is None:
             return heads
-        return rotary.turn(heads, torch.arange(start, start + heads.shape[-2], device=heads.device))
+        return rotary.turn(
+            heads,
+            torch.arange(start, start + heads.shape[-2], device=heads.device),
+        )
 
     if TYPE_CHECKING:
         __call__ = forward

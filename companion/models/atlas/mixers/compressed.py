@@ -67,10 +67,14 @@ class CompressedSpec:
     def keeps(self) -> tuple[Kept, ...]:
         """Return near keys, pooled keys, what is not pooled yet, and the same of the indexer."""
         d, reads = self.head_dim, 4 * self.num_heads * self.head_dim
-        near = Kept("keys that are values", d, limit=self.window - 1, read=reads)
+        near = Kept(
+            "keys that are values", d, limit=self.window - 1, read=reads
+        )
         if self.size is None:
             return (near,)
-        far = Kept("pooled keys", d, self.size, read=reads, read_limit=self.count)
+        far = Kept(
+            "pooled keys", d, self.size, read=reads, read_limit=self.count
+        )
         parts = (near, far, *self._unpooled(d))
         if self.count is None:
             return parts
@@ -81,11 +85,16 @@ class CompressedSpec:
     def _unpooled(self, width: int) -> tuple[Kept, ...]:
         """Return what waits for the end of its block, and what the block after it needs."""
         assert self.size is not None
-        rest = Kept("tokens of an unfinished block", 2 * width, beyond=self.size)
+        rest = Kept(
+            "tokens of an unfinished block", 2 * width, beyond=self.size
+        )
         if not self.overlap:
             return (rest,)
         rest = replace(rest, numbers=4 * width)
-        return (rest, Kept("latest block", 2 * width * self.size, self.size, limit=1))
+        return (
+            rest,
+            Kept("latest block", 2 * width * self.size, self.size, limit=1),
+        )
 
 
 class Pooled(NamedTuple):
@@ -131,25 +140,40 @@ class Pool(nn.Module):
         spec: size of a block, overlap, positions and norm.
     """
 
-    def __init__(self, embed_dim: int, width: int, spec: CompressedSpec, size: int) -> None:
+    def __init__(
+        self, embed_dim: int, width: int, spec: CompressedSpec, size: int
+    ) -> None:
         super().__init__()
         self.spec, self.size, self.width = spec, size, width
         given = 2 * width if spec.overlap else width
         self.proj = nn.Linear(embed_dim, given, bias=False)
         self.gate_proj = nn.Linear(embed_dim, given, bias=False)
-        self.bias = nn.Parameter(torch.zeros(size * given))  # a vector: no matrix product
+        self.bias = nn.Parameter(
+            torch.zeros(size * given)
+        )  # a vector: no matrix product
         self.norm = Norm(width, spec.norm)
 
     def forward(self, x: Tensor, state: Pooled | None) -> Pooled:
         """Pool the blocks that tokens (b, n, e) complete, and keep the rest."""
         rest, gate = self.proj(x), self.gate_proj(x)
         if state is not None:
-            rest, gate = torch.cat((state.rest, rest), 1), torch.cat((state.gate, gate), 1)
+            rest, gate = (
+                torch.cat((state.rest, rest), 1),
+                torch.cat((state.gate, gate), 1),
+            )
         whole = rest.shape[1] // self.size * self.size
         first = 0 if state is None else state.keys.shape[1]
         if whole == 0:
-            keys = rest.new_zeros(len(x), 0, self.width) if state is None else state.keys
-            before = (None, None) if state is None else (state.earlier, state.earlier_gate)
+            keys = (
+                rest.new_zeros(len(x), 0, self.width)
+                if state is None
+                else state.keys
+            )
+            before = (
+                (None, None)
+                if state is None
+                else (state.earlier, state.earlier_gate)
+            )
             return Pooled(keys, rest, gate, *before)
         keys = self._pooled(rest[:, :whole], gate[:, :whole], state, first)
         if state is not None:
@@ -158,21 +182,35 @@ class Pool(nn.Module):
         if not self.spec.overlap:
             return made
         latest = slice(whole - self.size, whole)
-        earlier, earlier_gate = (part[:, latest, : self.width] for part in (rest, gate))
+        earlier, earlier_gate = (
+            part[:, latest, : self.width] for part in (rest, gate)
+        )
         return made._replace(earlier=earlier, earlier_gate=earlier_gate)
 
-    def _pooled(self, given: Tensor, gate: Tensor, state: Pooled | None, first: int) -> Tensor:
+    def _pooled(
+        self, given: Tensor, gate: Tensor, state: Pooled | None, first: int
+    ) -> Tensor:
         """Pool whole blocks, the first of which has the number `first`."""
         bias = torch.unflatten(self.bias, 0, (self.size, -1))
         earlier = None if state is None else state.earlier
-        if state is not None and earlier is not None and state.earlier_gate is not None:
+        if (
+            state is not None
+            and earlier is not None
+            and state.earlier_gate is not None
+        ):
             given = torch.cat((_widened(earlier), given), 1)
             gate = torch.cat((_widened(state.earlier_gate), gate), 1)
         gate = gate + bias.repeat(gate.shape[1] // self.size, 1)
-        keys = pool_blocks(given, gate, size=self.size, overlap=self.spec.overlap)
+        keys = pool_blocks(
+            given, gate, size=self.size, overlap=self.spec.overlap
+        )
         keys = self.norm(keys if earlier is None else keys[:, 1:])
-        numbers = torch.arange(first, first + keys.shape[1], device=keys.device)
-        return turned_last(keys[:, None], self.size * numbers, self.spec.rotary)[:, 0]
+        numbers = torch.arange(
+            first, first + keys.shape[1], device=keys.device
+        )
+        return turned_last(
+            keys[:, None], self.size * numbers, self.spec.rotary
+        )[:, 0]
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -201,14 +239,20 @@ class Compressed(nn.Module):
         self.group_weight = nn.Parameter(
             torch.randn(spec.groups, width, spec.group_dim) / width**0.5
         )
-        self.output_proj = nn.Linear(spec.groups * spec.group_dim, embed_dim, bias=False)
+        self.output_proj = nn.Linear(
+            spec.groups * spec.group_dim, embed_dim, bias=False
+        )
         self.far = None if size is None else Pool(embed_dim, d, spec, size)
         self.index = self.index_query_proj = self.index_weight_proj = None
         if size is not None and spec.count is not None:
             self.index = Pool(embed_dim, spec.index_dim, spec, size)
             queries = spec.index_heads * spec.index_dim
-            self.index_query_proj = nn.Linear(spec.query_dim, queries, bias=False)
-            self.index_weight_proj = nn.Linear(embed_dim, spec.index_heads, bias=False)
+            self.index_query_proj = nn.Linear(
+                spec.query_dim, queries, bias=False
+            )
+            self.index_weight_proj = nn.Linear(
+                embed_dim, spec.index_heads, bias=False
+            )
 
     def forward(
         self, x: Tensor, state: CompressedState | None = None
@@ -223,19 +267,38 @@ class Compressed(nn.Module):
             (b, n, e), and what was attended to.
         """
         memory = self.remember(x, state)
-        positions = torch.arange(memory.length - x.shape[-2], memory.length, device=x.device)
+        positions = torch.arange(
+            memory.length - x.shape[-2], memory.length, device=x.device
+        )
         read = self.query_norm(self.query_down(x))
-        heads = torch.unflatten(self.query_proj(read), -1, (self.spec.num_heads, -1))
-        query = turned_last(self.head_norm(heads).transpose(1, 2), positions, self.spec.rotary)
+        heads = torch.unflatten(
+            self.query_proj(read), -1, (self.spec.num_heads, -1)
+        )
+        query = turned_last(
+            self.head_norm(heads).transpose(1, 2), positions, self.spec.rotary
+        )
         keys, mask = self._seen(x, read, memory, positions)
         gathered = scaled_dot_product_attention(
-            query, keys[:, None], keys[:, None], mask, sinks=self.sinks, enable_gqa=True
+            query,
+            keys[:, None],
+            keys[:, None],
+            mask,
+            sinks=self.sinks,
+            enable_gqa=True,
         )
-        gathered = turned_last(gathered, -positions, self.spec.rotary).transpose(1, 2)
-        grouped = torch.unflatten(gathered.flatten(-2), -1, (self.spec.groups, 1, -1))
-        return self.output_proj((grouped @ self.group_weight).flatten(-3)), memory
+        gathered = turned_last(
+            gathered, -positions, self.spec.rotary
+        ).transpose(1, 2)
+        grouped = torch.unflatten(
+            gathered.flatten(-2), -1, (self.spec.groups, 1, -1)
+        )
+        return self.output_proj(
+            (grouped @ self.group_weight).flatten(-3)
+        ), memory
 
-    def remember(self, x: Tensor, state: CompressedState | None) -> CompressedState:
+    def remember(
+        self, x: Tensor, state: CompressedState | None
+    ) -> CompressedState:
         """Make keys of tokens (b, n, e), and pool those that complete a block."""
         start = 0 if state is None else state.length
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
@@ -243,9 +306,15 @@ class Compressed(nn.Module):
         near = turned_last(near, positions, self.spec.rotary)[:, 0]
         if state is not None:
             near = torch.cat((state.near, near), 1)
-        far = None if self.far is None else self.far(x, None if state is None else state.far)
+        far = (
+            None
+            if self.far is None
+            else self.far(x, None if state is None else state.far)
+        )
         index = (
-            None if self.index is None else self.index(x, None if state is None else state.indexed)
+            None
+            if self.index is None
+            else self.index(x, None if state is None else state.indexed)
         )
         return CompressedState(near, start + x.shape[-2], far, index)
 
@@ -255,12 +324,21 @@ class Compressed(nn.Module):
         return state._replace(near=state.near[:, first:])
 
     def _seen(
-        self, x: Tensor, read: Tensor, memory: CompressedState, positions: Tensor
+        self,
+        x: Tensor,
+        read: Tensor,
+        memory: CompressedState,
+        positions: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Return near and pooled keys together, and which of them every query sees."""
         q, k = x.shape[-2], memory.near.shape[1]
         near: Tensor = sliding_window_mask(
-            q, k, left=self.spec.window - 1, right=0, offset=k - q, like=positions
+            q,
+            k,
+            left=self.spec.window - 1,
+            right=0,
+            offset=k - q,
+            like=positions,
         )
         near = near.expand(len(x), 1, -1, -1)
         if memory.far is None or self.spec.size is None:
@@ -272,17 +350,32 @@ class Compressed(nn.Module):
         if q == 1:
             pooled = torch.unflatten(pooled[choice[:, 0, 0]], 0, (len(x), -1))
             choice = choice.new_ones(len(x), 1, 1, pooled.shape[1])
-        return torch.cat((memory.near, pooled), 1), torch.cat((near, choice), -1)
+        return torch.cat((memory.near, pooled), 1), torch.cat(
+            (near, choice), -1
+        )
 
     def _choice(
-        self, x: Tensor, read: Tensor, memory: CompressedState, positions: Tensor, past: Tensor
+        self,
+        x: Tensor,
+        read: Tensor,
+        memory: CompressedState,
+        positions: Tensor,
+        past: Tensor,
     ) -> Tensor:
         """Return which pooled keys every query sees, (b, q, m)."""
-        if self.index_query_proj is None or self.index_weight_proj is None or not memory.indexed:
+        if (
+            self.index_query_proj is None
+            or self.index_weight_proj is None
+            or not memory.indexed
+        ):
             return past.expand(len(x), -1, -1)
-        heads = torch.unflatten(self.index_query_proj(read), -1, (self.spec.index_heads, -1))
+        heads = torch.unflatten(
+            self.index_query_proj(read), -1, (self.spec.index_heads, -1)
+        )
         query = turned_last(heads.transpose(1, 2), positions, self.spec.rotary)
-        scores = indexer_scores(query, memory.indexed.keys, self.index_weight_proj(x).mT)
+        scores = indexer_scores(
+            query, memory.indexed.keys, self.index_weight_proj(x).mT
+        )
         chosen: Tensor = top_keys(scores, self.spec.count or 1, past)
         return chosen
 
@@ -290,10 +383,14 @@ class Compressed(nn.Module):
         __call__ = forward
 
 
-def turned_last(heads: Tensor, positions: Tensor, rotary: RotarySpec) -> Tensor:
+def turned_last(
+    heads: Tensor, positions: Tensor, rotary: RotarySpec
+) -> Tensor:
     """Rotate the last features of heads (b, h, n, d) by positions (n,)."""
     still = heads.shape[-1] - rotary.width
-    return torch.cat((heads[..., :still], rotary.turn(heads[..., still:], positions)), -1)
+    return torch.cat(
+        (heads[..., :still], rotary.turn(heads[..., still:], positions)), -1
+    )
 
 
 def _widened(earlier: Tensor) -> Tensor:

@@ -9,9 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.differential import differential_attention, differential_factor, headwise_norm
+from companion.differential import (
+    differential_attention,
+    differential_factor,
+    headwise_norm,
+)
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.mixers.softmax import Attention, AttentionSpec, KeyValues
+from companion.models.atlas.mixers.softmax import (
+    Attention,
+    AttentionSpec,
+    KeyValues,
+)
 
 
 @contract(first_factor="> 0 and < 1", eps="> 0")
@@ -34,9 +42,13 @@ class DifferentialSpec(AttentionSpec):
         """Refuse heads that cannot be paired, and scores that no definition has."""
         super().__post_init__()
         if self.num_kv_heads % 2:
-            raise ValueError(f"num_kv_heads: got {self.num_kv_heads}, wanted an even number")
+            raise ValueError(
+                f"num_kv_heads: got {self.num_kv_heads}, wanted an even number"
+            )
         if self.sinks or self.softcap is not None:
-            raise ValueError("sinks, softcap: got one with differential attention, wanted neither")
+            raise ValueError(
+                "sinks, softcap: got one with differential attention, wanted neither"
+            )
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the keys and values, which both heads of a pair read."""
@@ -58,13 +70,22 @@ class DifferentialAttention(Attention):
 
     spec: DifferentialSpec
 
-    def __init__(self, embed_dim: int, spec: DifferentialSpec, *, shares: bool = False) -> None:
+    def __init__(
+        self, embed_dim: int, spec: DifferentialSpec, *, shares: bool = False
+    ) -> None:
         super().__init__(embed_dim, spec, shares=shares)
-        vectors = {name: 0.1 * torch.randn(spec.head_dim) for name in ("q1", "k1", "q2", "k2")}
+        vectors = {
+            name: 0.1 * torch.randn(spec.head_dim)
+            for name in ("q1", "k1", "q2", "k2")
+        }
         self.factors = nn.ParameterDict(vectors)
 
     def attend(
-        self, query: Tensor, memory: KeyValues, positions: Tensor, mask: Tensor | None
+        self,
+        query: Tensor,
+        memory: KeyValues,
+        positions: Tensor,
+        mask: Tensor | None,
     ) -> Tensor:
         """Gather values (b, h / 2, n, 2 v) for queries (b, h, n, d)."""
         (q1, q2), (k1, k2) = query.chunk(2, 1), memory.key.chunk(2, 1)

@@ -26,7 +26,10 @@ from companion.models.atlas.mixers.recurrent import (
 )
 from companion.models.atlas.norms import Norm, NormSpec
 
-GATES: dict[str, Callable[[Tensor], Tensor]] = {"silu": F.silu, "sigmoid": torch.sigmoid}
+GATES: dict[str, Callable[[Tensor], Tensor]] = {
+    "silu": F.silu,
+    "sigmoid": torch.sigmoid,
+}
 """What makes an output gate of its projection, by name."""
 
 
@@ -74,7 +77,10 @@ class GatedDeltaSpec:
     @property
     def channels(self) -> int:
         """Channels of the convolution: all queries, keys and values."""
-        return 2 * self.num_key_heads * self.key_dim + self.num_value_heads * self.value_dim
+        return (
+            2 * self.num_key_heads * self.key_dim
+            + self.num_value_heads * self.value_dim
+        )
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the state (h, d, v), in float32, and the latest inputs of the convolution."""
@@ -105,7 +111,10 @@ class GatedDelta(RecurrentMixer):
     """
 
     def __init__(self, embed_dim: int, spec: GatedDeltaSpec) -> None:
-        heads, values = spec.num_value_heads, spec.num_value_heads * spec.value_dim
+        heads, values = (
+            spec.num_value_heads,
+            spec.num_value_heads * spec.value_dim,
+        )
         super().__init__(embed_dim, spec.channels, spec.conv_width, values)
         self.spec = spec
         self.decay_proj = nn.Linear(embed_dim, heads, bias=False)
@@ -115,22 +124,36 @@ class GatedDelta(RecurrentMixer):
         self.gate_proj = nn.Linear(embed_dim, values, bias=False)
         self.norm = Norm(spec.value_dim, NormSpec(spec.norm_eps))
 
-    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+    def mix(
+        self, x: Tensor, blended: Tensor, memory: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Forget, correct, read, and multiply by the gate."""
         query, key, value = self._heads(blended)
-        query, key = l2_normalize(query) * self.spec.key_dim**-0.5, l2_normalize(key)
-        decay = softplus_decay(self.decay_proj(x), self.decay_rate, self.decay_bias)
+        query, key = (
+            l2_normalize(query) * self.spec.key_dim**-0.5,
+            l2_normalize(key),
+        )
+        decay = softplus_decay(
+            self.decay_proj(x), self.decay_rate, self.decay_bias
+        )
         beta = self.spec.max_beta * torch.sigmoid(self.beta_proj(x))
 
-        output, memory = attend(query, key, value, decay=decay.mT, beta=beta.mT, state=memory)
+        output, memory = attend(
+            query, key, value, decay=decay.mT, beta=beta.mT, state=memory
+        )
 
-        gate = GATES[self.spec.gate](in_heads(self.gate_proj(x), self.spec.value_dim))
+        gate = GATES[self.spec.gate](
+            in_heads(self.gate_proj(x), self.spec.value_dim)
+        )
         return join_heads(gated(output, self.norm, gate)), memory
 
     def _heads(self, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut channels into the heads of queries, keys and values, all of them (b, h, n, ...)."""
         spec = self.spec
-        keys, values = spec.num_key_heads * spec.key_dim, spec.num_value_heads * spec.value_dim
+        keys, values = (
+            spec.num_key_heads * spec.key_dim,
+            spec.num_value_heads * spec.value_dim,
+        )
         query, key, value = torch.split(qkv, [keys, keys, values], dim=-1)
         value = in_heads(value, spec.value_dim)
         query, key = (in_heads(part, spec.key_dim) for part in (query, key))

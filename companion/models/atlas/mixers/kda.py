@@ -95,10 +95,17 @@ class KimiDelta(RecurrentMixer):
         self.gate_proj = _projection(embed_dim, width, spec.gate_rank)
         self.norm = Norm(spec.head_dim, NormSpec(spec.norm_eps))
 
-    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+    def mix(
+        self, x: Tensor, blended: Tensor, memory: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Forget by channels, correct, read, and multiply by the gate."""
-        query, key, value = (in_heads(part, self.spec.head_dim) for part in blended.chunk(3, -1))
-        query, key = l2_normalize(query) * self.spec.head_dim**-0.5, l2_normalize(key)
+        query, key, value = (
+            in_heads(part, self.spec.head_dim) for part in blended.chunk(3, -1)
+        )
+        query, key = (
+            l2_normalize(query) * self.spec.head_dim**-0.5,
+            l2_normalize(key),
+        )
         beta = torch.sigmoid(self.beta_proj(x))
 
         output, memory = attend(
@@ -110,8 +117,14 @@ class KimiDelta(RecurrentMixer):
 
     def _decay(self, x: Tensor) -> Tensor:
         """Return what is left of every channel of the state, (b, h, n, d)."""
-        step = torch.unflatten(self.decay_proj(x), -1, (-1, self.spec.head_dim))
-        rate, bias, floor = self.decay_rate[:, None], self.decay_bias, self.spec.decay_floor
+        step = torch.unflatten(
+            self.decay_proj(x), -1, (-1, self.spec.head_dim)
+        )
+        rate, bias, floor = (
+            self.decay_rate[:, None],
+            self.decay_bias,
+            self.spec.decay_floor,
+        )
         if floor is None:
             return softplus_decay(step, rate, bias).transpose(1, 2)
         return sigmoid_decay(step, rate, bias, floor=floor).transpose(1, 2)
@@ -121,4 +134,7 @@ def _projection(embed_dim: int, width: int, rank: int | None) -> nn.Module:
     """Return one matrix, or two with a narrow waist between them."""
     if rank is None:
         return nn.Linear(embed_dim, width, bias=False)
-    return nn.Sequential(nn.Linear(embed_dim, rank, bias=False), nn.Linear(rank, width, bias=False))
+    return nn.Sequential(
+        nn.Linear(embed_dim, rank, bias=False),
+        nn.Linear(rank, width, bias=False),
+    )

@@ -82,7 +82,10 @@ class LatentSpec:
         if self.indexer is None:
             return tuple(parts)
         limit = self.indexer.count
-        return (*(replace(part, read_limit=limit) for part in parts), *self.indexer.keeps())
+        return (
+            *(replace(part, read_limit=limit) for part in parts),
+            *self.indexer.keeps(),
+        )
 
 
 class Latents(NamedTuple):
@@ -127,20 +130,34 @@ class Latent(nn.Module):
     """
 
     def __init__(
-        self, embed_dim: int, spec: LatentSpec, *, shares: bool = False, chosen: bool = False
+        self,
+        embed_dim: int,
+        spec: LatentSpec,
+        *,
+        shares: bool = False,
+        chosen: bool = False,
     ) -> None:
         super().__init__()
         self.spec = spec
-        h, c, d, v = spec.num_heads, spec.latent_dim, spec.head_dim, spec.value_dim
+        h, c, d, v = (
+            spec.num_heads,
+            spec.latent_dim,
+            spec.head_dim,
+            spec.value_dim,
+        )
         self.query_down = self.query_norm = None
         if spec.query_dim is not None:
             self.query_down = nn.Linear(embed_dim, spec.query_dim, spec.bias)
             self.query_norm = Norm(spec.query_dim, spec.query_norm)
         width = spec.query_dim or embed_dim
-        self.query_proj = nn.Linear(width, h * (d + spec.rotary_dim), bias=False)
+        self.query_proj = nn.Linear(
+            width, h * (d + spec.rotary_dim), bias=False
+        )
         self.latent_proj = self.latent_norm = None
         if not shares:
-            self.latent_proj = nn.Linear(embed_dim, c + spec.rotary_dim, spec.bias)
+            self.latent_proj = nn.Linear(
+                embed_dim, c + spec.rotary_dim, spec.bias
+            )
             self.latent_norm = Norm(c, spec.latent_norm)
         self.indexer = None
         if spec.indexer is not None and not chosen:
@@ -149,7 +166,11 @@ class Latent(nn.Module):
         self.value_weight = nn.Parameter(torch.randn(h, c, v) / c**0.5)
         self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
         gates = {"feature": h * v, "head": h}
-        self.gate_proj = nn.Linear(embed_dim, gates[spec.gate], bias=False) if spec.gate else None
+        self.gate_proj = (
+            nn.Linear(embed_dim, gates[spec.gate], bias=False)
+            if spec.gate
+            else None
+        )
         self.output_proj = nn.Linear(h * v, embed_dim, spec.bias)
 
     def forward(
@@ -176,9 +197,13 @@ class Latent(nn.Module):
         if self.indexer is not None and memory.indexed is not None:
             choice = self.indexer(x, read, memory.indexed)
         start = memory.length - x.shape[-2]
-        query, rotary = self._queries(read, torch.arange(start, memory.length, device=x.device))
+        query, rotary = self._queries(
+            read, torch.arange(start, memory.length, device=x.device)
+        )
         latent, key_rotary, mask = _seen(memory, choice)
-        attend = absorbed_latent_attention if x.shape[-2] == 1 else latent_attention
+        attend = (
+            absorbed_latent_attention if x.shape[-2] == 1 else latent_attention
+        )
         gathered = attend(
             query, rotary, latent, key_rotary, self.key_weight, self.value_weight, mask,
             is_causal=True, offset=latent.shape[-2] - x.shape[-2], scale=self.spec.scale,
@@ -190,16 +215,25 @@ class Latent(nn.Module):
     def remember(self, x: Tensor, state: Latents | None = None) -> Latents:
         """Make latents of tokens (b, n, e), and put them behind those that were kept."""
         if self.latent_proj is None or self.latent_norm is None:
-            raise ValueError("memory: got None, wanted the latents that the layer shares")
+            raise ValueError(
+                "memory: got None, wanted the latents that the layer shares"
+            )
         start = 0 if state is None else state.length
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
-        latent, shared = self._parted(self.latent_proj(x), self.spec.latent_dim)
+        latent, shared = self._parted(
+            self.latent_proj(x), self.spec.latent_dim
+        )
         latent = self.latent_norm(latent) * self.spec.latent_scale
         shared = self._turned(shared[:, None], positions)[:, 0]
-        indexed = None if self.indexer is None else self.indexer.remember(x, start)
+        indexed = (
+            None if self.indexer is None else self.indexer.remember(x, start)
+        )
         if state is None:
             return Latents(latent, shared, indexed)
-        latent, shared = _behind(state.latent, latent), _behind(state.rotary, shared)
+        latent, shared = (
+            _behind(state.latent, latent),
+            _behind(state.rotary, shared),
+        )
         if indexed is not None and state.indexed is not None:
             indexed = _behind(state.indexed, indexed)
         return Latents(latent, shared, indexed)
@@ -208,13 +242,19 @@ class Latent(nn.Module):
         """Forget which keys were chosen: the next token chooses anew."""
         return state._replace(choice=None)
 
-    def _queries(self, read: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+    def _queries(
+        self, read: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Return what meets the unfolded and the shared part of keys, (b, h, n, d) and (..., r)."""
-        projected = torch.unflatten(self.query_proj(read), -1, (self.spec.num_heads, -1))
+        projected = torch.unflatten(
+            self.query_proj(read), -1, (self.spec.num_heads, -1)
+        )
         heads = projected.transpose(1, 2)
         if self.spec.length_scale is not None:
             size, step = self.spec.length_scale
-            heads = heads * (1 + size * torch.log1p(positions // step))[:, None]
+            heads = (
+                heads * (1 + size * torch.log1p(positions // step))[:, None]
+            )
         query, rotary = self._parted(heads, self.spec.head_dim)
         return query, self._turned(rotary, positions)
 
@@ -224,7 +264,11 @@ class Latent(nn.Module):
 
     def _turned(self, heads: Tensor, positions: Tensor) -> Tensor:
         """Rotate (b, h, n, r) by its positions, where there are any."""
-        return heads if self.spec.rotary is None else self.spec.rotary.turn(heads, positions)
+        return (
+            heads
+            if self.spec.rotary is None
+            else self.spec.rotary.turn(heads, positions)
+        )
 
     def _gated(self, gathered: Tensor, x: Tensor) -> Tensor:
         """Join the heads of (b, n, h, v), multiplied by their gates."""
@@ -244,7 +288,9 @@ def _behind(kept: Tensor, made: Tensor) -> Tensor:
     return torch.cat((kept, made), -2)
 
 
-def _seen(memory: Latents, choice: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+def _seen(
+    memory: Latents, choice: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """Return latents, rotary keys, and the mask of a choice; one token reads the chosen alone."""
     if choice is None:
         return memory.latent, memory.rotary, None

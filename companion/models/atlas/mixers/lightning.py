@@ -32,7 +32,9 @@ class LightningState(NamedTuple):
     memory: Tensor
 
 
-@contract(num_heads=">= 1", head_dim=">= 1", slope_scale=">= 0", norm_eps="> 0")
+@contract(
+    num_heads=">= 1", head_dim=">= 1", slope_scale=">= 0", norm_eps="> 0"
+)
 @dataclass(frozen=True)
 class LightningSpec:
     """Shape of a layer of lightning attention (Qin et al., 2024; MiniMax, 2025).
@@ -101,9 +103,14 @@ class Lightning(nn.Module):
         """
         check_same_batch(x, state)
         memory = None if state is None else state.memory
-        heads = (in_heads(x, self.spec.head_dim) for x in F.silu(self.qkv_proj(x)).chunk(3, -1))
+        heads = (
+            in_heads(x, self.spec.head_dim)
+            for x in F.silu(self.qkv_proj(x)).chunk(3, -1)
+        )
         query, key, value = heads
-        decay = fixed_decay(self.spec.num_heads, scale=self.spec.slope_scale, like=x)
+        decay = fixed_decay(
+            self.spec.num_heads, scale=self.spec.slope_scale, like=x
+        )
         decay = decay[:, None].expand(-1, x.shape[1])
 
         output, memory = attend(query, key, value, decay=decay, state=memory)

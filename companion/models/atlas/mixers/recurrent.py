@@ -11,7 +11,10 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.convolution import short_convolution
-from companion.linear import chunked_linear_attention, recurrent_linear_attention
+from companion.linear import (
+    chunked_linear_attention,
+    recurrent_linear_attention,
+)
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.norms import Norm
 
@@ -31,7 +34,9 @@ class RecurrentState(NamedTuple):
     memory: Tensor
 
 
-def kept_of_state(state: int, channels: int, conv_width: int, *, reads: int) -> tuple[Kept, ...]:
+def kept_of_state(
+    state: int, channels: int, conv_width: int, *, reads: int
+) -> tuple[Kept, ...]:
     """Return what such a layer keeps: its state, in float32, and the latest inputs.
 
     Of the inputs transformers keeps w, one more than the next token needs.
@@ -48,9 +53,15 @@ def kept_of_state(state: int, channels: int, conv_width: int, *, reads: int) -> 
     )
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> tuple[Tensor, Tensor]:
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, **options: Any
+) -> tuple[Tensor, Tensor]:
     """Attend without a softmax: one token as a step, more of them in chunks."""
-    form = recurrent_linear_attention if query.shape[-2] == 1 else chunked_linear_attention
+    form = (
+        recurrent_linear_attention
+        if query.shape[-2] == 1
+        else chunked_linear_attention
+    )
     return form(query, key, value, **options)
 
 
@@ -77,7 +88,9 @@ def initial_rate(num_heads: int) -> nn.Parameter:
 
 def initial_bias(*shape: int) -> nn.Parameter:
     """Return biases whose softplus is a step between the slowest and the fastest."""
-    step = torch.empty(shape).uniform_(math.log(SLOWEST), math.log(FASTEST)).exp()
+    step = (
+        torch.empty(shape).uniform_(math.log(SLOWEST), math.log(FASTEST)).exp()
+    )
     return nn.Parameter(step + torch.log(-torch.expm1(-step)))
 
 
@@ -90,7 +103,9 @@ def gated(output: Tensor, norm: Norm, gate: Tensor) -> Tensor:
 def check_same_batch(x: Tensor, state: tuple[Tensor, ...] | None) -> None:
     """Refuse the state of another batch."""
     if state is not None and len(state[0]) != len(x):
-        raise ValueError(f"state: got one of b = {len(state[0])}, wanted {len(x)} as in x")
+        raise ValueError(
+            f"state: got one of b = {len(state[0])}, wanted {len(x)} as in x"
+        )
 
 
 class RecurrentMixer(nn.Module):
@@ -115,7 +130,9 @@ class RecurrentMixer(nn.Module):
         self.embed_dim = embed_dim
         self.input_proj = nn.Linear(embed_dim, channels, bias)
         self.conv_weight = initial_conv(channels, conv_width)
-        self.conv_bias = nn.Parameter(torch.zeros(channels)) if conv_bias else None
+        self.conv_bias = (
+            nn.Parameter(torch.zeros(channels)) if conv_bias else None
+        )
         self.output_proj = nn.Linear(width, embed_dim, bias)
 
     @contract(matching="input_proj.weight", x="b n embed_dim")
@@ -133,12 +150,17 @@ class RecurrentMixer(nn.Module):
         check_same_batch(x, state)
         inputs, memory = state or (None, None)
         blended, inputs = short_convolution(
-            self.input_proj(x), self.conv_weight, bias=self.conv_bias, state=inputs
+            self.input_proj(x),
+            self.conv_weight,
+            bias=self.conv_bias,
+            state=inputs,
         )
         output, memory = self.mix(x, F.silu(blended), memory)
         return self.output_proj(output), RecurrentState(inputs, memory)
 
-    def mix(self, x: Tensor, blended: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
+    def mix(
+        self, x: Tensor, blended: Tensor, memory: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Return what the last projection reads, (b, n, width), and the memory after that.
 
         Args:

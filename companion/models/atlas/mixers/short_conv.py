@@ -11,7 +11,10 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.convolution import short_convolution
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.mixers.recurrent import check_same_batch, initial_conv
+from companion.models.atlas.mixers.recurrent import (
+    check_same_batch,
+    initial_conv,
+)
 
 
 class ConvState(NamedTuple):
@@ -72,13 +75,19 @@ class ShortConv(nn.Module):
     def __init__(self, embed_dim: int, spec: ShortConvSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
-        self.input_proj = nn.Linear(embed_dim, 3 * spec.channels, bias=spec.bias)
+        self.input_proj = nn.Linear(
+            embed_dim, 3 * spec.channels, bias=spec.bias
+        )
         self.conv_weight = initial_conv(spec.channels, spec.conv_width)
-        self.conv_bias = nn.Parameter(torch.zeros(spec.channels)) if spec.bias else None
+        self.conv_bias = (
+            nn.Parameter(torch.zeros(spec.channels)) if spec.bias else None
+        )
         self.output_proj = nn.Linear(spec.channels, embed_dim, bias=spec.bias)
 
     @contract(matching="input_proj.weight", x="b n embed_dim")
-    def forward(self, x: Tensor, state: ConvState | None = None) -> tuple[Tensor, ConvState]:
+    def forward(
+        self, x: Tensor, state: ConvState | None = None
+    ) -> tuple[Tensor, ConvState]:
         """Mix every token with the w - 1 before it.
 
         Args:
@@ -91,7 +100,10 @@ class ShortConv(nn.Module):
         inputs = None if state is None else state.inputs
         before, after, values = self.input_proj(x).chunk(3, dim=-1)
         blended, inputs = short_convolution(
-            before * values, self.conv_weight, bias=self.conv_bias, state=inputs
+            before * values,
+            self.conv_weight,
+            bias=self.conv_bias,
+            state=inputs,
         )
         return self.output_proj(after * blended), ConvState(inputs)
 

@@ -90,7 +90,9 @@ class AttentionSpec:
     def __post_init__(self) -> None:
         """Refuse heads that cannot be shared out, and norms that nothing computes."""
         if self.qk_norm_after_rotary and self.qk_norm_over == "all":
-            raise ValueError("qk_norm_after_rotary: got True with qk_norm_over='all', wanted False")
+            raise ValueError(
+                "qk_norm_after_rotary: got True with qk_norm_over='all', wanted False"
+            )
         if self.num_heads % self.num_kv_heads:
             raise ValueError(
                 f"num_kv_heads: got {self.num_kv_heads}, wanted a divisor of num_heads, "
@@ -105,14 +107,25 @@ class AttentionSpec:
     @property
     def kept(self) -> int | None:
         """Most tokens that the next query can need besides its own; None means all."""
-        limits = [limit - 1 for limit in (self.window, self.chunk) if limit is not None]
+        limits = [
+            limit - 1
+            for limit in (self.window, self.chunk)
+            if limit is not None
+        ]
         return min(limits) if limits else None
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the keys and values: a window of w keeps those of w - 1 tokens."""
         entry = self.head_dim + self.width_of_value
         keys = self.num_kv_heads * entry
-        return (Kept("keys and values", keys, limit=self.kept, read=2 * self.num_heads * entry),)
+        return (
+            Kept(
+                "keys and values",
+                keys,
+                limit=self.kept,
+                read=2 * self.num_heads * entry,
+            ),
+        )
 
 
 class KeyValues(NamedTuple):
@@ -145,24 +158,47 @@ class Attention(nn.Module):
         shares: keys and values come from another layer, and this one has no weights for them.
     """
 
-    def __init__(self, embed_dim: int, spec: AttentionSpec, *, shares: bool = False) -> None:
+    def __init__(
+        self, embed_dim: int, spec: AttentionSpec, *, shares: bool = False
+    ) -> None:
         super().__init__()
         self.spec = spec
-        h, g, d, v = spec.num_heads, spec.num_kv_heads, spec.head_dim, spec.width_of_value
+        h, g, d, v = (
+            spec.num_heads,
+            spec.num_kv_heads,
+            spec.head_dim,
+            spec.width_of_value,
+        )
         self.query_proj = nn.Linear(embed_dim, h * d, spec.bias)
         self.query_norm = self._norm(spec.qk_norm, h)
-        self.key_proj = self.key_norm = self.value_proj = self.value_norm = None
+        self.key_proj = self.key_norm = self.value_proj = self.value_norm = (
+            None
+        )
         if not shares:
             self.key_proj = nn.Linear(embed_dim, g * d, spec.bias)
             self.key_norm = self._norm(spec.qk_norm, g)
-            self.value_proj = None if spec.key_is_value else nn.Linear(embed_dim, g * v, spec.bias)
-            self.value_norm = Norm(v, spec.value_norm) if spec.value_norm else None
+            self.value_proj = (
+                None
+                if spec.key_is_value
+                else nn.Linear(embed_dim, g * v, spec.bias)
+            )
+            self.value_norm = (
+                Norm(v, spec.value_norm) if spec.value_norm else None
+            )
         self.output_proj = nn.Linear(h * v, embed_dim, spec.output_bias)
-        self.output_norm = Norm(v, spec.output_norm) if spec.output_norm else None
+        self.output_norm = (
+            Norm(v, spec.output_norm) if spec.output_norm else None
+        )
         self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
         gates = {"feature": h * v, "head": h}
-        self.gate_bias = nn.Parameter(torch.zeros(h)) if spec.gate_bias else None
-        self.gate_proj = nn.Linear(embed_dim, gates[spec.gate], bias=False) if spec.gate else None
+        self.gate_bias = (
+            nn.Parameter(torch.zeros(h)) if spec.gate_bias else None
+        )
+        self.gate_proj = (
+            nn.Linear(embed_dim, gates[spec.gate], bias=False)
+            if spec.gate
+            else None
+        )
 
     def forward(
         self, x: Tensor, state: KeyValues | None = None, memory: KeyValues | None = None,
@@ -182,19 +218,31 @@ class Attention(nn.Module):
             (b, n, e), and the keys and values that were attended to.
         """
         memory = self.remember(x, state) if memory is None else memory
-        positions = torch.arange(memory.length - x.shape[-2], memory.length, device=x.device)
-        query = self._placed(self.query_proj(x), self.spec.num_heads, self.query_norm, positions)
+        positions = torch.arange(
+            memory.length - x.shape[-2], memory.length, device=x.device
+        )
+        query = self._placed(
+            self.query_proj(x), self.spec.num_heads, self.query_norm, positions
+        )
         query = query * self._length_scale(positions)
         mask = self._near(positions, memory)
         if choice is not None:
-            mask = choice.repeat_interleave(query.shape[-3] // choice.shape[-3], -3)
+            mask = choice.repeat_interleave(
+                query.shape[-3] // choice.shape[-3], -3
+            )
         gathered = self.attend(query, memory, positions, mask)
         if self.output_norm is not None:
             gathered = self.output_norm(gathered)
-        return self.output_proj(self._gated(gathered.transpose(-2, -3), x)), memory
+        return self.output_proj(
+            self._gated(gathered.transpose(-2, -3), x)
+        ), memory
 
     def attend(
-        self, query: Tensor, memory: KeyValues, positions: Tensor, mask: Tensor | None
+        self,
+        query: Tensor,
+        memory: KeyValues,
+        positions: Tensor,
+        mask: Tensor | None,
     ) -> Tensor:
         """Gather values (b, h, n, v) for queries (b, h, n, d) at positions (n,)."""
         gathered: Tensor = scaled_dot_product_attention(
@@ -209,14 +257,21 @@ class Attention(nn.Module):
         start = 0 if state is None else state.length
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
         if self.key_proj is None:
-            raise ValueError("memory: got None, wanted the keys and values that the layer shares")
+            raise ValueError(
+                "memory: got None, wanted the keys and values that the layer shares"
+            )
         heads, projected = self.spec.num_kv_heads, self.key_proj(x)
         key = self._placed(projected, heads, self.key_norm, positions)
-        value = _heads(projected if self.value_proj is None else self.value_proj(x), heads)
+        value = _heads(
+            projected if self.value_proj is None else self.value_proj(x), heads
+        )
         value = value if self.value_norm is None else self.value_norm(value)
         value = value * self.spec.value_scale
         if state is not None:
-            key, value = torch.cat((state.key, key), -2), torch.cat((state.value, value), -2)
+            key, value = (
+                torch.cat((state.key, key), -2),
+                torch.cat((state.value, value), -2),
+            )
         return KeyValues(key, value, start + x.shape[-2])
 
     def trim(self, state: KeyValues) -> KeyValues:
@@ -225,20 +280,31 @@ class Attention(nn.Module):
         if kept is None or state.key.shape[-2] <= kept:
             return state
         first = state.key.shape[-2] - kept
-        return state._replace(key=state.key[..., first:, :], value=state.value[..., first:, :])
+        return state._replace(
+            key=state.key[..., first:, :], value=state.value[..., first:, :]
+        )
 
     def _norm(self, spec: NormSpec | None, heads: int) -> Norm | None:
         """Make a norm of queries or keys."""
         if spec is None:
             return None
-        over = self.spec.head_dim * (heads if self.spec.qk_norm_over == "all" else 1)
+        over = self.spec.head_dim * (
+            heads if self.spec.qk_norm_over == "all" else 1
+        )
         return Norm(over, spec)
 
     def _placed(
-        self, projected: Tensor, heads: int, norm: Norm | None, positions: Tensor
+        self,
+        projected: Tensor,
+        heads: int,
+        norm: Norm | None,
+        positions: Tensor,
     ) -> Tensor:
         """Cut queries or keys into heads (b, h, n, d), normalised and rotated."""
-        after, over_all = self.spec.qk_norm_after_rotary, self.spec.qk_norm_over == "all"
+        after, over_all = (
+            self.spec.qk_norm_after_rotary,
+            self.spec.qk_norm_over == "all",
+        )
         if norm is not None and over_all:
             projected = norm(projected)
         placed = _heads(projected, heads)
@@ -258,7 +324,9 @@ class Attention(nn.Module):
             )
             return near
         if spec.chunk is not None:
-            keys = torch.arange(memory.start, memory.length, device=positions.device)
+            keys = torch.arange(
+                memory.start, memory.length, device=positions.device
+            )
             near = document_mask(positions // spec.chunk, keys // spec.chunk)
             return near
         return None
@@ -278,8 +346,14 @@ class Attention(nn.Module):
         """Join the heads of (b, n, h, v), multiplied by their gates."""
         if self.gate_proj is None:
             return gathered.flatten(-2)
-        activate = F.softplus if self.spec.gate_activation == "softplus" else torch.sigmoid
-        gate = torch.unflatten(self.gate_proj(x), -1, (self.spec.num_heads, -1))
+        activate = (
+            F.softplus
+            if self.spec.gate_activation == "softplus"
+            else torch.sigmoid
+        )
+        gate = torch.unflatten(
+            self.gate_proj(x), -1, (self.spec.num_heads, -1)
+        )
         if self.gate_bias is not None:
             gate = gate + self.gate_bias[:, None]
         return (gathered * activate(gate)).flatten(-2)
