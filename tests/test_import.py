@@ -28,6 +28,7 @@ def run(script: str) -> str:
 def test_the_package_loads_no_array_library() -> None:
     loaded = run("import companion, sys; dir(companion); print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
+    assert [name for name in loaded if name.startswith("companion")] == ["companion"]
 
 
 def test_numpy_users_never_load_torch() -> None:
@@ -83,28 +84,6 @@ except ModuleNotFoundError as error:
     assert len(said) == 4
     assert {line.endswith("pip install 'attention-companion[train]'") for line in said} == {True}
     assert {line.split()[0] for line in said} == {"torch"}
-
-
-def test_the_package_imports_in_30_ms() -> None:
-    script = (
-        "import time; t = time.process_time(); import companion; print(time.process_time() - t)"
-    )
-    assert min(float(run(script)) for _ in range(3)) < 0.030
-
-
-def test_a_first_call_costs_far_less_than_importing_numpy() -> None:
-    script = """
-import time
-start = time.process_time()
-import numpy as np
-x, loaded = np.ones((5, 3)), time.process_time()
-import companion
-companion.scaled_dot_product_attention(x, x, x, is_causal=True)
-print(loaded - start, time.process_time() - loaded)
-"""
-    seconds = [tuple(map(float, run(script).split())) for _ in range(3)]
-    numpy_alone, ours = (min(column) for column in zip(*seconds, strict=True))
-    assert ours < max(0.030, numpy_alone / 2)  # a busy machine slows both
 
 
 def test_every_name_resolves() -> None:

@@ -23,6 +23,8 @@ SOURCES = (
     "tests",
 )  # fmt: skip
 
+pytestmark = pytest.mark.slow
+
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Run a command, away from this folder's modules; return what it prints."""

@@ -48,6 +48,7 @@ def test_every_case_is_tested() -> None:
     assert list(PEERS) == list(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_quick_run_ends(name: str) -> None:
     *_, record = run_case(name, quick=True)

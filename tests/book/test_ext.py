@@ -468,9 +468,9 @@ def test_a_new_module_has_a_page_by_itself(package: Path) -> None:
 
 
 def test_layers_are_those_that_import_linter_enforces() -> None:
-    contract = '[[tool.importlinter.contracts]]\nid = "companion"\nlayers = ["p.b", "p.a | p.c"]\n'
+    contract = '[[tool.importlinter.contracts]]\nid = "companion"\nlayers = ["b", "a | c"]\n'
     other = '[[tool.importlinter.contracts]]\nid = "other"\n'
-    assert floors(contract + other) == [["p.a", "p.c"], ["p.b"]]
+    assert floors(contract + other) == [["companion.a", "companion.c"], ["companion.b"]]
 
 
 def test_docstrings_are_prose_with_code_and_sections() -> None:

@@ -159,7 +159,9 @@ def floors(pyproject: str) -> list[list[str]]:
     """
     contracts = tomllib.loads(pyproject)["tool"]["importlinter"]["contracts"]
     (layers,) = (one["layers"] for one in contracts if one["id"] == PACKAGE)
-    return [re.findall(r"[\w.]+", layer) for layer in reversed(layers)]
+    return [
+        [f"{PACKAGE}.{name}" for name in re.findall(r"\w+", layer)] for layer in reversed(layers)
+    ]
 
 
 def _xref(target: str, child: nodes.Element) -> addnodes.pending_xref:
