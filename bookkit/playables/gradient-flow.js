@@ -1,215 +1,146 @@
 /* One query's attention with numbers to edit, and the gradient of the loss under each of them. */
+import { CONTROLS, button, capital, clamp, dot, h, num, panel, reset, slider, softmax, sum, unseen } from "./kit.js";
 
-const dot = (one, other) => one.reduce((sum, number, at) => sum + number * other[at], 0);
+const ORDINALS = ["first", "second", "third", "fourth"];
+const MOST_SCORE = 30; // how large a score can be made by itself
+const FULL = 0.15; // the gradient at a score that fills half of its bar
 
-function weightsOf(scores) {
-  const highest = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - highest));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => power / total);
+/* The numbers that can be edited, in the order of the table: fields of the state, and scores. */
+function edits({ words, query }) {
+  const vector = (kind, place, name) => query.map((_, at) => ({ kind, place: [...place, at], name: `${name}, ${ORDINALS[at]} number` }));
+  const rows = words.flatMap((word, row) => [...vector("memory", [row], word), { kind: "score", place: [row], name: `score of ${word}` }]);
+  return [...vector("query", [], "query"), ...rows, ...vector("wanted", [], "wanted")];
 }
 
-/* Blend the rows of a matrix. */
-function blendOf(weights, rows) {
-  return rows[0].map((_, at) => dot(weights, rows.map((row) => row[at])));
+const put = (list, [place, inner], value) => list.map((one, at) => (at !== place ? one : inner === undefined ? value : put(one, [inner], value)));
+const own = ({ query, memory, nudges }, row) => dot(query, memory[row]) + nudges[row];
+const read = (at, { kind, place: [row, inner] }) => (kind === "score" ? own(at, row) : inner === undefined ? at[kind][row] : at[kind][row][inner]);
+const limit = ({ kind }, { most }) => (kind === "score" ? MOST_SCORE : most);
+
+/* The changes of the state that give a number a value: a score is moved by a nudge of its own. */
+function write(at, edit, value, data) {
+  const { kind, place } = edit;
+  const kept = clamp(value, -limit(edit, data), limit(edit, data));
+  return kind === "score" ? { nudges: put(at.nudges, place, at.nudges[place[0]] + kept - own(at, place[0])) } : { [kind]: put(at[kind], place, kept) };
 }
+
+export const lines = [4, 5];
+
+/* `typed` is what stands in the chosen field while somebody types. */
+export const start = (data) => ({
+  query: data.query, memory: data.memory, wanted: data.wanted, nudges: data.words.map(() => 0), typed: null,
+  chosen: edits(data).findIndex(({ name }) => name === `score of ${data.words.at(-1)}`),
+});
+
+/* Without a script the fields are boxes of text, in which letters may stand a pixel higher. */
+export function still(data) {
+  return { ...start(data), still: true };
+}
+
+export const controls = (data, at) => {
+  const edit = edits(data)[at.chosen];
+  const most = limit(edit, data);
+  return panel(at, "Change the numbers",
+    slider("aim", edit.name, { min: -most, max: most, step: 0.1, show: (value) => num(value, 1), then: ({ aim, ...now }) => ({ aim: null, typed: null, ...write(now, edit, aim, data) }) })({ aim: read(at, edit) }),
+    button("One step downhill", (now) => ({ typed: null, nudges: now.nudges.map((nudge, row) => nudge - flow(now).atScores[row]) })),
+    reset());
+};
+
+const blend = (weights, rows) => rows[0].map((_, at) => dot(weights, rows.map((row) => row[at])));
 
 /* Forward, then backward: what the six lines of the page do, for one query. */
-function flow({ query, memory, wanted, nudges }) {
-  const scores = memory.map((row, place) => dot(query, row) + nudges[place]);
-  const weights = weightsOf(scores);
-  const context = blendOf(weights, memory);
-  const atContext = context.map((number, at) => number - wanted[at]);
+function flow(at) {
+  const { query, memory, wanted } = at;
+  const scores = memory.map((_, row) => own(at, row));
+  const weights = softmax(scores);
+  const context = blend(weights, memory);
+  const atContext = context.map((number, axis) => number - wanted[axis]);
   const atWeights = memory.map((row) => dot(atContext, row));
   const mean = dot(weights, atWeights);
-  const atScores = weights.map((weight, place) => weight * (atWeights[place] - mean));
-  const atQuery = blendOf(atScores, memory);
-  const atMemory = memory.map((row, place) =>
-    row.map((_, at) => weights[place] * atContext[at] + atScores[place] * query[at]));
-  const loss = dot(atContext, atContext) / 2;
-  return { scores, weights, context, loss, atContext, atWeights, atScores, atQuery, atMemory };
+  const atScores = weights.map((weight, row) => weight * (atWeights[row] - mean));
+  const atMemory = memory.map((numbers, row) => numbers.map((_, axis) => weights[row] * atContext[axis] + atScores[row] * query[axis]));
+  return { scores, weights, context, loss: dot(atContext, atContext) / 2, atContext, atWeights, atScores, atQuery: blend(atScores, memory), atMemory };
 }
 
-function start(root) {
-  const given = dataOf(root);
-  const all = (part) => [...root.querySelectorAll(`.am-gradient-flow-${part}`)];
-  const numbers = all("number");
-  const controls = controlsOf(root, "Change the numbers");
-  const fresh = () => structuredClone({
-    query: given.query,
-    memory: given.memory,
-    wanted: given.wanted,
-    nudges: given.words.map(() => 0),
+/* All numbers and gradients; `slope` is that of the chosen number, null for one that is wanted, and
+   `change` what becomes of the loss if the number is raised by 0.1. */
+export function model(data, at) {
+  const edit = edits(data)[at.chosen];
+  const [m, { kind, place: [row, inner] }] = [flow(at), edit];
+  const slope = { query: m.atQuery[row], memory: m.atMemory[row]?.[inner], score: m.atScores[row], wanted: null }[kind];
+  const raised = write(at, edit, read(at, edit) + 0.1, { most: Infinity });
+  return { ...m, slope, change: flow({ ...at, ...raised }).loss - m.loss };
+}
+
+/* A gradient with its sign, which says where the loss goes. */
+const signed = (value, places) => (value > 0 && Number(value.toFixed(places)) !== 0 ? "+" : "") + num(value, places);
+
+/* One digit after the point where that is all there is. */
+function written({ kind }, value) {
+  const plain = kind !== "score" && Math.abs(10 * value - Math.round(10 * value)) < 1e-9;
+  return (value === 0 ? 0 : value).toFixed(plain ? 1 : 2);
+}
+
+const STEPS = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 };
+
+function field(data, at, edit, which) {
+  const kind = ["am-gradient-number am-gradient-field", which === at.chosen && "am-gradient-chosen"];
+  const value = written(edit, read(at, edit));
+  if (at.still) return h("span", { class: kind }, value);
+  return h("input", {
+    type: "number", step: "any", inputmode: "decimal", "aria-label": edit.name, class: kind, value: which === at.chosen ? at.typed ?? value : value,
+    onfocus: () => ({ chosen: which, typed: null }),
+    onkeydown(now, event) {
+      const size = STEPS[event.key];
+      if (!size || event.ctrlKey || event.altKey || event.metaKey) return null;
+      event.preventDefault();
+      return { typed: null, ...write(now, edit, Math.round(1e6 * (read(now, edit) + size)) / 1e6, data) };
+    },
+    oninput(now, event, play) {
+      const { value: typed, valueAsNumber: number } = event.target;
+      play.set({ typed, ...(Number.isFinite(number) ? write(now, edit, number, data) : {}) }, true);
+    },
+    onchange: () => ({ typed: null }),
   });
-  let now = fresh();
-  let chosen = given.edits.findIndex(({ label }) => label === `score of ${given.words.at(-1)}`);
+}
 
-  const limit = ({ kind }) => (kind === "score" ? given.most.score : given.most.vector);
-
-  function read({ kind, place: [row, at] }, state = now) {
-    if (kind === "score") return dot(state.query, state.memory[row]) + state.nudges[row];
-    return kind === "memory" ? state.memory[row][at] : state[kind][row];
-  }
-
-  function write({ kind, place: [row, at] }, value, state = now) {
-    if (kind === "score") state.nudges[row] = value - dot(state.query, state.memory[row]);
-    else if (kind === "memory") state.memory[row][at] = value;
-    else state[kind][row] = value;
-  }
-
-  /* One digit after the point where that is all there is. */
-  function written({ kind }, value) {
-    const plain = kind !== "score" && Math.abs(10 * value - Math.round(10 * value)) < 1e-9;
-    return (value === 0 ? 0 : value).toFixed(plain ? 1 : 2);
-  }
-
-  function slopeOf({ kind, place: [row, at] }, { atScores, atQuery, atMemory }) {
-    if (kind === "score") return atScores[row];
-    if (kind === "memory") return atMemory[row][at];
-    return kind === "query" ? atQuery[row] : null;
-  }
-
-  const signed = (value, places) => {
-    const rounded = value.toFixed(places);
-    if (Number(rounded) === 0) return (0).toFixed(places);
-    return value > 0 ? `+${rounded}` : rounded.replace("-", "\u2212");
+export function view(m, at, data) {
+  const { words, query, memory, wanted } = data;
+  const all = edits(data);
+  const side = (value) => (value > 0 ? "am-gradient-up" : "am-gradient-down");
+  const slope = (value) => [unseen(" gradient "), h("span", { class: ["am-gradient-slope", side(value)] }, signed(value, 3))];
+  const shown = (value, places) => h("span", { class: "am-gradient-number" }, num(value, places));
+  const given = (kind, ...place) => {
+    const which = all.findIndex((edit) => edit.kind === kind && edit.place.join() === place.join());
+    return field(data, at, all[which], which);
   };
-
-  function side(element, value) {
-    element.classList.toggle("am-gradient-flow-up", value > 0);
-    element.classList.toggle("am-gradient-flow-down", !(value > 0));
-  }
-
-  /* The loss has four digits, a weight three, the blend two. */
-  function digits(element) {
-    if (element.closest(".am-gradient-flow-loss")) return 4;
-    return element.closest("tr").querySelector("input") ? 3 : 2;
-  }
-
-  function drawNumbers(view, typing) {
-    const rows = given.words.flatMap((_, row) => [...now.memory[row], view.scores[row], view.weights[row]]);
-    const values = [...now.query, ...rows, ...view.context, view.loss, ...now.wanted];
-    let field = 0;
-    numbers.forEach((element, at) => {
-      if (element.classList.contains("am-gradient-flow-edited")) {
-        element.setAttribute("data-am-value", String(values[at]));
-        const input = fields[field];
-        if (input !== typing) input.value = written(given.edits[field], values[at]);
-        field += 1;
-      } else {
-        showNumber(element, values[at], digits(element));
-      }
-    });
-  }
-
-  function drawSlopes(view) {
-    const rows = given.words.flatMap((_, row) => [...view.atMemory[row], view.atScores[row], view.atWeights[row]]);
-    const values = [...view.atQuery, ...rows, ...view.atContext];
-    all("slope").forEach((element, at) => {
-      element.textContent = signed(values[at], 3);
-      element.setAttribute("data-am-value", String(values[at]));
-      side(element, values[at]);
-    });
-    all("bar").forEach((bar, row) => {
-      const wide = 50 * Math.min(1, Math.abs(view.atScores[row]) / given.full);
-      bar.setAttribute("width", wide);
-      bar.setAttribute("x", view.atScores[row] > 0 ? 50 : 50 - wide);
-      side(bar, view.atScores[row]);
-    });
-  }
-
-  function draw(typing = null) {
-    const view = flow(now);
-    drawNumbers(view, typing);
-    drawSlopes(view);
-    fields.forEach((input, at) => input.toggleAttribute("data-am-chosen", at === chosen));
-    const edit = given.edits[chosen];
-    aim.element.firstChild.textContent = edit.label;
-    aim.input.min = -limit(edit);
-    aim.input.max = limit(edit);
-    aim.put(read(edit));
-    const listed = (values, show) => given.words.map((word, row) => `${word} ${show(values[row])}`).join(", ");
-    state(
-      `Loss ${view.loss.toFixed(3)}. Weights: ${listed(view.weights, (value) => value.toFixed(3))}. ` +
-        `Gradients at the scores: ${listed(view.atScores, (value) => signed(value, 3))}.`
-    );
-  }
-
-  /* What the gradient foretells of the chosen number, and what becomes of the loss in truth. */
-  function foretold(view) {
-    const edit = given.edits[chosen];
-    const slope = slopeOf(edit, view);
-    if (slope === null) return "The blend should have been what is wanted; only the loss depends on it.";
-    const other = structuredClone(now);
-    write(edit, read(edit) + 0.1, other);
-    const change = flow(other).loss - view.loss;
-    return (
-      `${edit.label[0].toUpperCase()}${edit.label.slice(1)}: gradient ${signed(slope, 3)}. Raise this number by 0.1, and the loss should ` +
-      `change by about ${signed(slope / 10, 4)}; it would change by ${signed(change, 4)}.`
-    );
-  }
-
-  function speak() {
-    const view = flow(now);
-    const sum = view.atScores.reduce((total, slope) => total + slope, 0);
-    say(`Loss ${view.loss.toFixed(4)}. ${foretold(view)} The gradients at the scores sum to ${signed(sum, 3)}.`);
-  }
-
-  function choose(at) {
-    chosen = at;
-    draw(fields[at]);
-    speak();
-  }
-
-  function put(at, value, typing = null) {
-    const most = limit(given.edits[at]);
-    write(given.edits[at], Math.min(most, Math.max(-most, value)));
-    draw(typing);
-  }
-
-  function step(event, at) {
-    const size = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 }[event.key];
-    if (!size || event.ctrlKey || event.altKey || event.metaKey) return;
-    event.preventDefault();
-    put(at, Math.round(1e6 * (read(given.edits[at]) + size)) / 1e6);
-    speak();
-  }
-
-  function field(holder, at) {
-    const { label } = given.edits[at];
-    const input = make("input", { type: "number", step: "any", inputmode: "decimal", "aria-label": label });
-    input.addEventListener("focus", () => choose(at));
-    input.addEventListener("keydown", (event) => step(event, at));
-    input.addEventListener("input", () => {
-      if (input.value !== "" && Number.isFinite(input.valueAsNumber)) put(at, input.valueAsNumber, input);
-    });
-    input.addEventListener("change", () => {
-      draw();
-      speak();
-    });
-    holder.replaceChildren(input);
-    return input;
-  }
-
-  const range = { min: -given.most.vector, max: given.most.vector, step: 0.1, value: 0, show: (value) => value.toFixed(1) };
-  const aim = slider("number", range, () => put(chosen, aim.value()), speak);
-  const downhill = button("One step downhill", () => {
-    const { atScores } = flow(now);
-    now.nudges = now.nudges.map((nudge, row) => nudge - atScores[row]);
-    draw();
-    speak();
-  });
-  const reset = button("Reset", () => {
-    now = fresh();
-    draw();
-    speak();
-  });
-  controls.append(aim.element, downhill, reset);
-  const say = announcer(root);
-  const state = stateOf(root);
-  const fields = all("edited").map(field);
-  draw();
-  speak();
+  const bar = (value) => {
+    const wide = 50 * Math.min(1, Math.abs(value) / FULL);
+    return h("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      h("rect", { class: side(value), x: value > 0 ? 50 : 50 - wide, y: 1, width: wide, height: 6 }), h("line", { x1: 50, x2: 50, y1: 0, y2: 8 }));
+  };
+  const row = (name, ...cells) => h("tr", {}, h("th", { scope: "row" }, name), cells);
+  const cell = (...parts) => h("td", {}, parts);
+  return [
+    h("table", { class: "am-table am-gradient-table" },
+      h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "colgroup", colspan: query.length }, "vector"), h("th", { scope: "col" }, "score"), h("th", { scope: "col" }, "weight"))),
+      h("tbody", {},
+        row("query", query.map((_, axis) => cell(given("query", axis), slope(m.atQuery[axis]))), cell(), cell()),
+        words.map((word, place) => row(word,
+          memory[place].map((_, axis) => cell(given("memory", place, axis), slope(m.atMemory[place][axis]))),
+          cell(given("score", place), slope(m.atScores[place]), bar(m.atScores[place])),
+          cell(shown(m.weights[place], 3), slope(m.atWeights[place])))),
+        row("blend", m.context.map((number, axis) => cell(shown(number, 2), slope(m.atContext[axis]))),
+          h("td", { class: "am-gradient-loss", colspan: 2, rowspan: 2 }, "loss ", shown(m.loss, 4))),
+        row("wanted", wanted.map((_, axis) => cell(given("wanted", axis)))))),
+    CONTROLS,
+  ];
 }
 
-upgrade("gradient-flow", start);
+/* What the gradient foretells of the chosen number, and what becomes of the loss in truth. */
+export function said({ loss, slope, change, atScores }, { chosen }, data) {
+  const foretold = slope === null ? "The blend should have been what is wanted; only the loss depends on it."
+    : `${capital(edits(data)[chosen].name)}: gradient ${signed(slope, 3)}. Raise this number by 0.1, and the loss should ` +
+      `change by about ${signed(slope / 10, 4)}; it would change by ${signed(change, 4)}.`;
+  return `Loss ${num(loss, 4)}. ${foretold} The gradients at the scores sum to ${signed(sum(atScores), 3)}.`;
+}

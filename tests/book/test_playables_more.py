@@ -1,0 +1,44 @@
+"""What single playables do beyond their controls, in Chromium."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.book.test_playables import document, opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_number_is_typed_stepped_and_slid(browser: Browser) -> None:
+    with opened(browser, document("gradient-flow"), "desk", "light") as page:
+        name = "house, first number"
+        field = page.get_by_role("spinbutton", name=name)
+        field.fill("-1.25")  # as it stands there while somebody types
+        assert field.input_value() == "-1.25"
+        assert page.get_by_role("spinbutton", name="score of house").input_value() == "-2.50"
+        field.press("ArrowUp")
+        assert field.input_value() == "-1.15"
+        field.press("PageDown")
+        assert field.input_value() == "-2.15"
+        field.fill("")  # no number: nothing changes
+        assert page.get_by_role("spinbutton", name="score of house").input_value() == "-4.30"
+        field.fill("1000")
+        field.press("Tab")
+        assert field.input_value() == "9.0"
+        assert page.locator(".am-play-slider").inner_text().startswith("house, second number")
+        field.focus()
+        page.get_by_role("slider", name=name).press("ArrowLeft")
+        assert field.input_value() == "8.9"
+        assert "House, first number: gradient" in page.locator(".am-play-said").inner_text()
+        page.get_by_role("button", name="Reset").click()
+        losses = []
+        for _ in range(3):
+            losses.append(float(page.locator(".am-gradient-loss > span").inner_text()))
+            page.get_by_role("button", name="One step downhill").click()
+        assert losses == sorted(losses, reverse=True)
+        assert losses[0] == 0.0419
