@@ -265,9 +265,7 @@ class _BlockwiseAttention(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Any, grad_lse: Any) -> Any:
         query, key, value, mask, output, lse = ctx.saved_tensors
         d = query.shape[-1]
-        grad_output = (
-            torch.zeros_like(output) if grad_output is None else _with_whole_rows(grad_output)
-        )
+        grad_output = torch.zeros_like(output) if grad_output is None else grad_output
         if grad_lse is not None:
             query, key, value = (F.pad(x, (0, 1)) for x in (query, key, value))
             output = torch.cat((output, -grad_lse[..., None].to(output.dtype)), -1)
