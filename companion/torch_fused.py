@@ -355,9 +355,7 @@ class _BlockwiseAttention(torch.autograd.Function):
         query, key, value, mask, output, lse = ctx.saved_tensors
         d = query.shape[-1]
         grad_output = (
-            torch.zeros_like(output)
-            if grad_output is None
-            else _with_whole_rows(grad_output)
+            torch.zeros_like(output) if grad_output is None else grad_output
         )
         if grad_lse is not None:
             query, key, value = (F.pad(x, (0, 1)) for x in (query, key, value))

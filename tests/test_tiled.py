@@ -47,8 +47,14 @@ with_lse: Any = attention_with_lse
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
-BLOCKS = [None, 1, (3, 2)]
 WINDOWS = [(0, 0), (2, 1), (0, 3), (3, None), (None, 2), (9, 9)]
+
+only = pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)  # the loop, the operator
+
+
+def together(names: list[str]) -> dict[str, Any]:
+    """Return the options of some names as those of one call."""
+    return {key: option for name in names for key, option in OPTIONS[name].items()}
 
 
 def check(xp: Any, options: dict[str, Any], q: int = Q, k: int = K, **tiles: Any) -> None:
@@ -61,33 +67,39 @@ def check(xp: Any, options: dict[str, Any], q: int = Q, k: int = K, **tiles: Any
     assert_matches(lse, expected.lse)
 
 
-@pytest.mark.parametrize("block_size", BLOCKS)
+@pytest.mark.parametrize("block_size", [1, (3, 2)])
 @pytest.mark.parametrize("option", OPTIONS)
-def test_every_option_for_every_block_size(option: str, block_size: Any) -> None:
+def test_every_option_for_two_block_sizes(option: str, block_size: Any) -> None:
     check(np, OPTIONS[option], block_size=block_size)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_every_option_in_every_library(xp: Any, option: str) -> None:
-    check(xp, OPTIONS[option], block_size=(2, 3))
+def test_every_option_of_tensors(torch: ModuleType, option: str) -> None:
+    from array_api_compat import torch as xp
+
+    check(xp, OPTIONS[option])
 
 
+@pytest.mark.parametrize("names", [["bias", "offset", "sinks"], ["mask", "offsets", "softcap"]])
+def test_options_for_arrays_of_any_library(xp: Any, names: list[str]) -> None:
+    check(xp, together(names), block_size=(2, 3))
+
+
+@pytest.mark.slow
+@only
 @pytest.mark.parametrize("mixture", MIXTURES, ids=" and ".join)
-def test_options_together(mixture: list[str]) -> None:
-    options: dict[str, Any] = {}
-    for name in mixture:
-        options |= OPTIONS[name]
-    check(np, options, block_size=3)
+def test_options_together(xp: Any, mixture: list[str]) -> None:
+    check(xp, together(mixture), block_size=3)
 
 
-@pytest.mark.parametrize("is_causal", [False, True])
+@only
 @pytest.mark.parametrize(
-    ("q", "k"), [(1, 1), (1, 7), (5, 7), (7, 5), (7, 7), (63, 5), (5, 63), (0, 3), (3, 0)]
+    ("q", "k"), [(1, 1), (1, 7), (5, 7), (7, 5), (63, 5), (5, 63), (0, 3), (3, 0)]
 )
-def test_lengths(xp: Any, q: int, k: int, is_causal: bool) -> None:
-    for block_size in (None, 4):
-        check(xp, {"is_causal": is_causal}, q, k, block_size=block_size)
-        check(xp, {"is_causal": is_causal, "sinks": draw(H)}, q, k, block_size=block_size)
+def test_lengths(xp: Any, q: int, k: int) -> None:
+    for is_causal in (False, True):
+        check(xp, {"is_causal": is_causal}, q, k, block_size=4)
+        check(xp, {"is_causal": is_causal, "sinks": draw(H)}, q, k)
 
 
 def windowed(q: int, k: int, left: int | None, right: int | None, offset: int = 0) -> Any:
@@ -96,41 +108,40 @@ def windowed(q: int, k: int, left: int | None, right: int | None, offset: int = 
     return sliding_window_mask(q, k, left=left, right=right, offset=offset)
 
 
-@pytest.mark.parametrize("offset", [0, 3, -2])
+@only
 @pytest.mark.parametrize(("left", "right"), WINDOWS)
-def test_windows(xp: Any, left: int | None, right: int | None, offset: int) -> None:
+def test_windows(xp: Any, left: int | None, right: int | None) -> None:
     arrays = inputs(11, 13)
-    for block_size in (None, (5, 3)):
+    for offset in (0, 3, -2):
         expected = oracle.attention(*arrays, windowed(11, 13, left, right, offset))
         output, lse = tiled_with_lse(
             *map(xp.asarray, arrays), enable_gqa=True, offset=offset, left=left, right=right,
-            block_size=block_size,
+            block_size=(5, 3),
         )  # fmt: skip
         assert_matches(output, expected.output)
         assert_matches(lse, expected.lse)
 
 
-@pytest.mark.parametrize("block_size", [None, 4])
-def test_a_window_composes_with_mask_and_causality(xp: Any, block_size: Any) -> None:
+def test_a_window_composes_with_mask_and_causality(xp: Any) -> None:
     arrays, mask = inputs(), keep(B, H, Q, K)
     expected = oracle.attention(*arrays, mask & windowed(Q, K, 2, 3), is_causal=True)
     ours = map(xp.asarray, arrays)
-    output = tiled(
-        *ours, xp.asarray(mask), True, enable_gqa=True, left=2, right=3, block_size=block_size
-    )
+    output = tiled(*ours, xp.asarray(mask), True, enable_gqa=True, left=2, right=3, block_size=4)
     assert_matches(output, expected.output)
 
 
-@pytest.mark.parametrize(("left", "right"), [(0, 0), (20, 5), (70, 0), (0, 70), (300, 300)])
-def test_long_windows_lie_side_by_side(xp: Any, left: int, right: int) -> None:
-    """Long enough that windows become overlapping views of the keys."""
+@only
+@pytest.mark.parametrize(("left", "right"), [(0, 0), (20, 5), (0, 70), (300, 300)])
+def test_windows_of_a_long_text(xp: Any, left: int, right: int) -> None:
+    """Long enough for many blocks, those at the ends and those that look alike."""
     query, key, value = draw(2, 300, 5), draw(1, 300, 5, seed=1), draw(1, 300, 3, seed=2)
     expected = sdpa(query, key, value, windowed(300, 300, left, right), enable_gqa=False)
     ours = [xp.asarray(array) for array in (query, key, value)]
     assert_matches(window_attention(*ours, left=left, right=right), expected)
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (B, 3), (2, 3, 5)])
+@only
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3, 5)])
 def test_leading_axes_are_free(xp: Any, lead: tuple[int, ...]) -> None:
     arrays = draw(*lead, Q, D), draw(*lead, K, D), draw(*lead, K, V)
     expected = sdpa(*arrays, is_causal=True)
@@ -139,12 +150,14 @@ def test_leading_axes_are_free(xp: Any, lead: tuple[int, ...]) -> None:
     assert_matches(actual, expected)
 
 
+@only
 def test_leading_axes_broadcast(xp: Any) -> None:
     arrays = draw(B, 1, Q, D), draw(3, K, D), draw(B, 3, K, V)
     expected = sdpa(*arrays)
     assert_matches(tiled(*map(xp.asarray, arrays), block_size=4), expected)
 
 
+@only
 def test_a_changed_future_changes_no_past(xp: Any) -> None:
     query, key, value = draw(H, 9, D), draw(H, 9, D, seed=1), draw(H, 9, V, seed=2)
     before = tiled(*map(xp.asarray, (query, key, value)), is_causal=True, block_size=4)
@@ -164,9 +177,10 @@ def test_huge_logits_and_floating_masks_give_no_nan(xp: Any) -> None:
     assert_matches(lse, expected.lse, tolerance=1e-9)
 
 
-@pytest.mark.parametrize("factor", [1.0, 30.0, 1e4, 1e160])
+@only
+@pytest.mark.parametrize("factor", [1e4, 1e160])
 def test_scores_of_every_size(xp: Any, factor: float) -> None:
-    """Small ones need no maximum taken out; the squares of the largest overflow."""
+    """Powers of large ones overflow; so do the squares of the largest."""
     query, key, value = inputs()
     expected = oracle.attention(factor * query, key, value, is_causal=True)
     ours = [xp.asarray(array) for array in (factor * query, key, value)]
@@ -246,7 +260,7 @@ def test_online_softmax_is_the_softmax_of_all_blocks(xp: Any) -> None:
     assert as_numpy(total)[0, 1] == 0
 
 
-@pytest.mark.parametrize("cut", [1, 3, 6])
+@pytest.mark.parametrize("cut", [1, 6])
 def test_merged_halves_are_the_whole(xp: Any, cut: int) -> None:
     query, key, value = (xp.asarray(array) for array in inputs())
     whole = oracle.attention(*inputs(), is_causal=True)

@@ -11,7 +11,7 @@ import pytest
 
 from companion.attention import scaled_dot_product_attention
 from companion.dispatch import definitions
-from companion.tiled import tiled_attention, tiled_attention_with_lse
+from companion.tiled import tiled_attention, tiled_attention_with_lse, window_attention
 from tests.calls import draw_call
 
 torch: Any = pytest.importorskip("torch")
@@ -79,7 +79,20 @@ def test_a_wide_mask_is_not_rounded(dtypes: tuple[str, str]) -> None:
     narrow, wide = (getattr(torch, dtype) for dtype in dtypes)
     x = torch.ones(1, 1, 2, 4, dtype=narrow)
     value = torch.tensor([[1.0], [2.0]], dtype=narrow)[None, None]
-    torch.testing.assert_close(*both(x, x, value, torch.tensor([1e4, 1e4 + 4], dtype=wide)))
+    mask = torch.tensor([1e4, 1e4 + 4], dtype=wide)
+    ours, exact = both(x, x, value, mask)
+    torch.testing.assert_close(ours, exact)
+    torch.testing.assert_close(tiled_attention(x, x, value, mask), exact)
+
+
+def test_gradients_of_many_blocks_are_summed_in_float32() -> None:
+    """In bfloat16 a sum stops growing once its parts are a few hundredths of it."""
+    n = 4096
+    query, key = torch.zeros(2, 1, 1, n, 1, dtype=torch.bfloat16)
+    value = query.clone().requires_grad_()
+    window_attention(query, key, value, left=n).sum().backward()
+    harmonic = math.fsum(1 / i for i in range(1, n + 1))  # query i sees i keys, all alike
+    assert float(value.grad[0, 0, 0, 0]) == pytest.approx(harmonic, rel=0.01)
 
 
 def test_gradients_of_dead_rows_are_zero() -> None:
@@ -129,22 +142,24 @@ def operator_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("options", "calls"),
+    ("options", "length", "calls"),
     [
-        ({}, 1),
-        ({"is_causal": True}, 1),
-        ({"sinks": randn(2)}, 1),
-        ({"left": 3, "right": 0}, 5),  # one a block of 64 queries
-        ({"is_causal": True, "offset": 5}, 2),  # one a block of 256
-        ({"softcap": 2.0}, 0),
-        ({"is_causal": True, "offset": torch.tensor([1])}, 0),
+        ({}, 300, 1),
+        ({"is_causal": True}, 300, 1),
+        ({"sinks": randn(2)}, 300, 1),
+        ({"left": 3, "right": 0}, 300, 5),  # one a block of 64 queries
+        ({"left": 3, "right": 3}, 128, 2),
+        ({"left": 3, "right": 0, "attn_mask": randn(300, 300) > -1}, 300, 5),
+        ({"is_causal": True, "offset": 5}, 300, 2),  # one a block of 256
+        ({"softcap": 2.0}, 300, 0),
+        ({"is_causal": True, "offset": torch.tensor([1])}, 300, 0),
     ],
 )
 def test_what_the_operator_takes(
-    options: dict[str, Any], calls: int, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], length: int, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = operator_calls(monkeypatch)
-    arrays = randn(1, 2, 300, 5), randn(1, 2, 300, 5, seed=1), randn(1, 2, 300, 3, seed=2)
+    arrays = [randn(1, 2, length, width, seed=seed) for seed, width in enumerate((5, 5, 3))]
     ours = tiled_attention(*arrays, **options)
     assert len(counted) == calls
     with definitions():
@@ -158,7 +173,11 @@ def test_rows_need_not_lie_in_a_piece(where: int) -> None:
     arrays = [randn(2, 3, 5, 5, seed=seed).requires_grad_() for seed in range(4)]
     mask = arrays[3].detach()
     apart = [x.mT if i == where else x for i, x in enumerate((*arrays[:3], mask))]
-    for given in (apart, [x[..., :1].expand(2, 3, 5, 5) for x in apart]):
+    same = [(x[..., :1], x[..., :1, :]) for x in apart]
+    for given in (
+        apart,
+        *([x.expand(2, 3, 5, 5) for x in each] for each in zip(*same, strict=True)),
+    ):
         found = []
         for context in (contextlib.nullcontext(), definitions()):
             with context:
