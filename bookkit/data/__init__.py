@@ -1,0 +1,1 @@
+"""The tasks and texts of the book: a grammar, stories, scenes, reports."""
