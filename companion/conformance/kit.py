@@ -20,12 +20,7 @@ from companion.conformance.scores import check_bias, check_softcap
 from companion.conformance.sequences import check_alone, check_padding, check_permutation
 from companion.conformance.signature import DTYPES, NotOfferedError, Subject, in_dtype
 from companion.conformance.sinks import check_sinks
-from companion.conformance.visibility import (
-    check_causal,
-    check_influence,
-    check_mask,
-    check_reach,
-)
+from companion.conformance.visibility import check_causal, check_influence, check_mask, check_reach
 
 MUSEUM = "appendices/museum.html"
 HEADS, WIDTH = 2, 16

@@ -90,8 +90,7 @@ def check_agree(first: Function, second: Function, *given: Any) -> None:
     """
     wanted, actual = outputs_of(first, *given), outputs_of(second, *given)
     fail_if(
-        wanted.shape != actual.shape,
-        f"the two differ in shape: {wanted.shape} and {actual.shape}",
+        wanted.shape != actual.shape, f"the two differ in shape: {wanted.shape} and {actual.shape}"
     )
     for index in np.argwhere(changed_numbers(wanted, actual)):
         raise AssertionError(

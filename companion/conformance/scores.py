@@ -7,13 +7,7 @@ import math
 import numpy as np
 
 from companion.arrays import Array
-from companion.conformance._outputs import (
-    Function,
-    Numbers,
-    constant_like,
-    fail_if,
-    outputs_of,
-)
+from companion.conformance._outputs import Function, Numbers, constant_like, fail_if, outputs_of
 from companion.contracts import contract
 
 WIDTH = 16

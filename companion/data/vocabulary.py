@@ -39,11 +39,7 @@ class Vocabulary:
     @classmethod
     @contract(min_count=">= 1", max_size=">= 4")
     def from_tokens(
-        cls,
-        sentences: Iterable[Sequence[str]],
-        *,
-        min_count: int = 1,
-        max_size: int | None = None,
+        cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None
     ) -> Vocabulary:
         """Number the tokens of sentences, the most frequent first, ties in alphabetical order.
 

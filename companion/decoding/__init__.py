@@ -3,14 +3,7 @@
 import companion.needs_torch  # noqa: F401
 from companion.decoding.beams import beam, length_factor
 from companion.decoding.sequences import Decoded, Reorder, State, Step
-from companion.decoding.speculative import (
-    Score,
-    Speculated,
-    overlap,
-    remainder,
-    speculate,
-    verify,
-)
+from companion.decoding.speculative import Score, Speculated, overlap, remainder, speculate, verify
 from companion.decoding.stepwise import greedy, sample
 from companion.decoding.truncation import keep_min_p, keep_top_k, keep_top_p
 

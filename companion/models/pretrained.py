@@ -239,9 +239,7 @@ def _bert(options: _Options, tensors: Tensors) -> Layout:
 
 def _gpt2(options: _Options, tensors: Tensors) -> Layout:
     options.require(
-        scale_attn_weights=True,
-        scale_attn_by_inverse_layer_idx=False,
-        add_cross_attention=False,
+        scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False
     )
     body = _prefix("transformer.", tensors)
     tied = options.tied(True, tensors.get("lm_head.weight"), tensors.get(f"{body}wte.weight"))

@@ -60,10 +60,7 @@ def said(script: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "expected"),
-    [
-        (WEIGHTS, array_bytes(4099, 5003)),
-        (CACHE, kv_cache_bytes(2, 3, 80 * 257, 97)),
-    ],
+    [(WEIGHTS, array_bytes(4099, 5003)), (CACHE, kv_cache_bytes(2, 3, 80 * 257, 97))],
     ids=["weights", "cache"],
 )
 def test_the_resident_size_grows_as_predicted(script: str, expected: int) -> None:

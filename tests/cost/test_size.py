@@ -94,10 +94,7 @@ def by_definition(*arrays: Any, **options: Any) -> Any:
     return attention_with_weights(*arrays, **options)[0]
 
 
-METHODS: dict[Any, Any] = {
-    "fused": scaled_dot_product_attention,
-    "definition": by_definition,
-}
+METHODS: dict[Any, Any] = {"fused": scaled_dot_product_attention, "definition": by_definition}
 
 
 def test_what_attention_keeps() -> None:

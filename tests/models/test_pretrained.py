@@ -13,11 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from companion.decoding import greedy
 from companion.models.pretrained import from_pretrained
-from companion.models.transformer import (
-    LanguageModel,
-    MaskedLanguageModel,
-    TextEncoder,
-)
+from companion.models.transformer import LanguageModel, MaskedLanguageModel, TextEncoder
 from companion.positions import Linear
 from tests.batches import padded
 
@@ -241,12 +237,7 @@ def test_wrong_tensors_are_listed_by_their_names(tmp_path: Path) -> None:
 
 REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("llama", "LlamaForCausalLM", {"model_type": "mamba"}, "model_type 'mamba', wanted one of"),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"model_type": None},
-        "model_type None, wanted one of .*bert",
-    ),
+    ("llama", "LlamaForCausalLM", {"model_type": None}, "model_type None, wanted one of .*bert"),
     ("llama", "LlamaForCausalLM", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
     (
         "llama",

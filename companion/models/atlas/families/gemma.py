@@ -133,9 +133,7 @@ _TOKEN_INPUT = {
     "token_inputs.proj": "model.per_layer_model_projection",
     "token_inputs.norm": "model.per_layer_projection_norm",
 }
-_PLAIN = {
-    "layers.*.feed_forward_norm": "model.layers.*.pre_feedforward_layernorm",
-}
+_PLAIN = {"layers.*.feed_forward_norm": "model.layers.*.pre_feedforward_layernorm"}
 
 FAMILIES = {
     "gemma": Family(_gemma, LLAMA),

@@ -235,11 +235,7 @@ FAMILIES = {
     "qwen3_5_moe_text": Family(
         _qwen3_5_moe, _QWEN, mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED}
     ),
-    "olmo_hybrid": Family(
-        _olmo_hybrid,
-        {**LLAMA, **POST_NORMS},
-        mixers={GatedDeltaSpec: _OLMO},
-    ),
+    "olmo_hybrid": Family(_olmo_hybrid, {**LLAMA, **POST_NORMS}, mixers={GatedDeltaSpec: _OLMO}),
     "minimax": Family(
         _minimax,
         {**LLAMA, **expert_names()},

@@ -19,11 +19,7 @@ from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
 _LAYER, _THEIRS = "layers.*", "model.layers.*"
 
-TEXT = {
-    "embedding": "model.embed_tokens",
-    "norm": "model.norm",
-    "output": "lm_head",
-}
+TEXT = {"embedding": "model.embed_tokens", "norm": "model.norm", "output": "lm_head"}
 ATTENTION = {
     f"{_LAYER}.mixer.query_proj": f"{_THEIRS}.self_attn.q_proj",
     f"{_LAYER}.mixer.key_proj": f"{_THEIRS}.self_attn.k_proj",
