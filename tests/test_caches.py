@@ -38,14 +38,16 @@ def filled(cache: Cache, sizes: list[int]) -> tuple[Tensor, Tensor]:
     return seen
 
 
-@pytest.mark.parametrize("block_size", [1, 3, 4, 32])
-@pytest.mark.parametrize("sizes", [[N], [1] * N, [4, 1, 8, 6], [3, 16]])
-def test_blocks_give_back_every_bit(block_size: int, sizes: list[int]) -> None:
-    cache = paged(block_size)
-    found, wanted = filled(cache, sizes), filled(KVCache(1, G, N, D), sizes)
-    assert all(torch.equal(mine, theirs) for mine, theirs in zip(found, wanted, strict=True))
-    assert len(cache.table) == -(-N // block_size)
-    assert cache.pool.free == 24 - len(cache.table)
+def test_blocks_give_back_every_bit() -> None:
+    for block_size in [1, 3, 4, 32]:
+        for sizes in [[N], [1] * N, [4, 1, 8, 6], [3, 16]]:
+            cache = paged(block_size)
+            found, wanted = filled(cache, sizes), filled(KVCache(1, G, N, D), sizes)
+            assert all(
+                torch.equal(mine, theirs) for mine, theirs in zip(found, wanted, strict=True)
+            )
+            assert len(cache.table) == -(-N // block_size)
+            assert cache.pool.free == 24 - len(cache.table)
 
 
 def test_sequences_that_take_turns_do_not_meet() -> None:
@@ -64,26 +66,26 @@ def test_sequences_that_take_turns_do_not_meet() -> None:
     assert texts[1].table == [1, 3, 5]
 
 
-@pytest.mark.parametrize("length", [6, 7])
-def test_a_fork_shares_full_blocks_and_goes_its_own_way(length: int) -> None:
-    first = paged(3)
-    key, value = draw(length)
-    first.update(key, value)
-    second = first.fork()
-    rest = length % 3
-    assert first.pool.free == 24 - 2 - 2 * (rest > 0)
-    assert second.table[:2] == first.table[:2]
-    others = [draw(2, seed) for seed in (5, 6)]
-    for text, (more_key, more_value) in zip((first, second), others, strict=True):
-        keys, values = text.update(more_key, more_value)
-        assert torch.equal(keys, torch.cat((key, more_key), 2))
-        assert torch.equal(values, torch.cat((value, more_value), 2))
-    first.release()
-    keys, _ = second.update(*draw(1, 7))
-    assert torch.equal(keys[:, :, :length], key)
-    second.release()
-    assert first.pool.free == 24
-    assert (second.length, second.table) == (0, [])
+def test_a_fork_shares_full_blocks_and_goes_its_own_way() -> None:
+    for length in [6, 7]:
+        first = paged(3)
+        key, value = draw(length)
+        first.update(key, value)
+        second = first.fork()
+        rest = length % 3
+        assert first.pool.free == 24 - 2 - 2 * (rest > 0)
+        assert second.table[:2] == first.table[:2]
+        others = [draw(2, seed) for seed in (5, 6)]
+        for text, (more_key, more_value) in zip((first, second), others, strict=True):
+            keys, values = text.update(more_key, more_value)
+            assert torch.equal(keys, torch.cat((key, more_key), 2))
+            assert torch.equal(values, torch.cat((value, more_value), 2))
+        first.release()
+        keys, _ = second.update(*draw(1, 7))
+        assert torch.equal(keys[:, :, :length], key)
+        second.release()
+        assert first.pool.free == 24
+        assert (second.length, second.table) == (0, [])
 
 
 def test_a_pool_can_run_out() -> None:
@@ -93,13 +95,13 @@ def test_a_pool_can_run_out() -> None:
         cache.update(*draw(1))
 
 
-@pytest.mark.parametrize("sizes", [[N], [1] * N, [4, 1, 8, 6]])
-def test_eight_bits_are_off_by_half_a_step_at_most(sizes: list[int]) -> None:
-    found, wanted = filled(EightBitCache(1, G, N, D), sizes), draw(N)
-    for mine, theirs in zip(found, wanted, strict=True):
-        step = theirs.abs().amax(-1, keepdim=True) / 127
-        assert ((mine - theirs).abs() <= step / 2 + 1e-6).all()
-        assert (mine != theirs).float().mean() > 0.5
+def test_eight_bits_are_off_by_half_a_step_at_most() -> None:
+    for sizes in [[N], [1] * N, [4, 1, 8, 6]]:
+        found, wanted = filled(EightBitCache(1, G, N, D), sizes), draw(N)
+        for mine, theirs in zip(found, wanted, strict=True):
+            step = theirs.abs().amax(-1, keepdim=True) / 127
+            assert ((mine - theirs).abs() <= step / 2 + 1e-6).all()
+            assert (mine != theirs).float().mean() > 0.5
 
 
 def test_a_vector_of_zeros_stays_zero() -> None:
@@ -123,10 +125,11 @@ def test_no_more_tokens_than_there_is_room() -> None:
     assert cache.length == 3
 
 
-@pytest.mark.parametrize("make", [lambda: paged(4), lambda: EightBitCache(1, G, 8, D)])
-def test_unequal_lengths_are_refused(make: Any) -> None:
-    with pytest.raises(ValueError, match="lengths: got some"):
-        make().update(*draw(2), lengths=torch.tensor([1]))
+def test_unequal_lengths_are_refused() -> None:
+    cache: Cache
+    for cache in (paged(4), EightBitCache(1, G, 8, D)):
+        with pytest.raises(ValueError, match="lengths: got some"):
+            cache.update(*draw(2), lengths=torch.tensor([1]))
 
 
 def test_a_layer_with_blocks_gives_what_it_gives_without() -> None:

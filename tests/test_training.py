@@ -205,18 +205,19 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
         train(make_model(width=7), Numbers(), squared_error, CONFIG, checkpoint=file)
 
 
-@pytest.mark.parametrize("content", ["garbage", "empty", "other tensors", "truncated"])
-def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "run.safetensors"
-    if content == "other tensors":
-        save_file({"weight": torch.ones(2)}, file)
-    elif content == "truncated":
-        train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
-        file.write_bytes(file.read_bytes()[:-50])
-    else:
-        file.write_bytes(b"" if content == "empty" else b"\x80\x04not a checkpoint")
-    with pytest.raises(ValueError, match=r"run\.safetensors is not a checkpoint"):
-        train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    for content in ["garbage", "empty", "other tensors", "truncated"]:
+        file = tmp_path / "run.safetensors"
+        file.unlink(missing_ok=True)
+        if content == "other tensors":
+            save_file({"weight": torch.ones(2)}, file)
+        elif content == "truncated":
+            train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
+            file.write_bytes(file.read_bytes()[:-50])
+        else:
+            file.write_bytes(b"" if content == "empty" else b"\x80\x04not a checkpoint")
+        with pytest.raises(ValueError, match=r"run\.safetensors is not a checkpoint"):
+            train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
 
 
 def test_the_checkpoint_holds_optimizer_and_generator(tmp_path: Path) -> None:

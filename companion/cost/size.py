@@ -9,7 +9,6 @@ import torch
 
 from companion.contracts import contract
 from companion.cost.layers import HEADS, LENGTHS
-from companion.layers.feed_forward import Activation
 
 Method = Literal["fused", "definition"]
 
@@ -96,7 +95,7 @@ def feed_forward_saved_bytes(
     hidden_dim: int,
     *,
     tokens: int,
-    activation: Activation = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu"] = "gelu",
     gated: bool = False,
     dtype: torch.dtype | None = None,
 ) -> int:

@@ -121,25 +121,24 @@ ONE_LEAK = np.tri(6)
 ONE_LEAK[1, 4] = 1
 
 
-@pytest.mark.parametrize(
-    ("reads", "hint"),
-    [
+def test_the_future_leaks() -> None:
+    cases: list[Any] = [
         (FUTURE, "upside down"),
         (np.triu(np.ones((6, 6))), "upside down"),
         (np.ones((6, 6)), "the causal mask is missing"),
         (NEXT, "the position after its own"),
         (ONE_LEAK, r"output 1 depends on position 4, its future \(1 such"),
         (np.zeros((6, 6)), "is the input read at all"),
-    ],
-)
-def test_the_future_leaks(reads: Any, hint: str) -> None:
-    with pytest.raises(AssertionError, match=hint):
+    ]
+    for reads, hint in cases:
+        with pytest.raises(AssertionError, match=hint):
+            check_causal(mixed(reads), X, OTHER)
+
+
+def test_the_past_does_not() -> None:
+    cases: list[Any] = [np.tri(6), np.eye(6), np.tri(6, k=-1)]
+    for reads in cases:
         check_causal(mixed(reads), X, OTHER)
-
-
-@pytest.mark.parametrize("reads", [np.tri(6), np.eye(6), np.tri(6, k=-1)])
-def test_the_past_does_not(reads: Any) -> None:
-    check_causal(mixed(reads), X, OTHER)
 
 
 def test_causal_outputs_stand_at_the_positions_of_the_inputs() -> None:
@@ -147,19 +146,17 @@ def test_causal_outputs_stand_at_the_positions_of_the_inputs() -> None:
         check_causal(mixed(np.ones((3, 6))), X, OTHER)
 
 
-@pytest.mark.parametrize(
-    ("reads", "hint"),
-    [
+def test_influence_that_is_not_as_allowed() -> None:
+    cases: list[Any] = [
         (1 - np.tri(6), "upside down"),
         (np.ones((6, 6)), r"output 0 depends on position 1, which it must not \(15 such"),
         (np.eye(6), r"output 1 does not depend on position 0, which it may read \(15 such"),
         (np.zeros((6, 6)), "is the input read at all"),
-    ],
-)
-def test_influence_that_is_not_as_allowed(reads: Any, hint: str) -> None:
-    check_influence(mixed(np.tri(6)), X, OTHER, np.tri(6))
-    with pytest.raises(AssertionError, match=hint):
-        check_influence(mixed(reads), X, OTHER, np.tri(6))
+    ]
+    for reads, hint in cases:
+        check_influence(mixed(np.tri(6)), X, OTHER, np.tri(6))
+        with pytest.raises(AssertionError, match=hint):
+            check_influence(mixed(reads), X, OTHER, np.tri(6))
 
 
 def test_allowed_has_a_row_for_every_output() -> None:
@@ -167,14 +164,15 @@ def test_allowed_has_a_row_for_every_output() -> None:
         check_influence(mixed(np.tri(6)), X, OTHER, np.tri(5))
 
 
-@pytest.mark.parametrize(
-    ("left", "hint"),
-    [(2, "outputs reach 3 positions, wanted 2"), (0, "outputs reach 1 positions, wanted 2")],
-)
-def test_a_window_off_by_one(left: int, hint: str) -> None:
-    check_reach(mixed(sliding_window_mask(6, left=1)), X, OTHER, size=2)
-    with pytest.raises(AssertionError, match=hint):
-        check_reach(mixed(sliding_window_mask(6, left=left)), X, OTHER, size=2)
+def test_a_window_off_by_one() -> None:
+    cases: list[Any] = [
+        (2, "outputs reach 3 positions, wanted 2"),
+        (0, "outputs reach 1 positions, wanted 2"),
+    ]
+    for left, hint in cases:
+        check_reach(mixed(sliding_window_mask(6, left=1)), X, OTHER, size=2)
+        with pytest.raises(AssertionError, match=hint):
+            check_reach(mixed(sliding_window_mask(6, left=left)), X, OTHER, size=2)
 
 
 def test_other_reaches() -> None:
@@ -184,19 +182,17 @@ def test_other_reaches() -> None:
         check_reach(mixed(np.tri(6)), X, OTHER, size=5)
 
 
-@pytest.mark.parametrize(
-    ("function", "hint"),
-    [
+def test_masks_that_mean_something_else() -> None:
+    cases: list[Any] = [
         (masked(lambda mask: ~mask), "read upside down"),
         (masked(lambda mask: mask | True), "the mask changes nothing"),
         (masked(lambda mask: mask.T | np.tri(6, dtype=bool)), "which it must not"),
         (masked(lambda mask: mask & np.tri(6, dtype=bool)), "which it may read"),
         (lambda x, mask: mixed(~mask, residual=True)(x), "read upside down"),
-    ],
-)
-def test_masks_that_mean_something_else(function: Function, hint: str) -> None:
-    with pytest.raises(AssertionError, match=hint):
-        check_mask(function, X, OTHER)
+    ]
+    for function, hint in cases:
+        with pytest.raises(AssertionError, match=hint):
+            check_mask(function, X, OTHER)
 
 
 def test_a_mask_as_it_should_be() -> None:
@@ -229,20 +225,18 @@ def attended(allowed: Function) -> Function:
     return attend
 
 
-@pytest.mark.parametrize(
-    ("function", "hint"),
-    [
+def test_padding_that_matters() -> None:
+    cases: list[Any] = [
         (
             attended(lambda positions, lengths: positions >= 0 * lengths),
             "what stands in the padding",
         ),
         (attended(lambda positions, lengths: positions <= lengths), "what stands in the padding"),
         (lambda x, lengths: x / x.shape[1], "without its padding"),
-    ],
-)
-def test_padding_that_matters(function: Function, hint: str) -> None:
-    with pytest.raises(AssertionError, match=hint):
-        check_padding(function, X, LENGTHS, OTHER)
+    ]
+    for function, hint in cases:
+        with pytest.raises(AssertionError, match=hint):
+            check_padding(function, X, LENGTHS, OTHER)
 
 
 def test_padding_that_does_not() -> None:
@@ -293,17 +287,15 @@ def test_a_cache_changes_nothing() -> None:
         check_cached(causally, starts(), X[:, :3])
 
 
-@pytest.mark.parametrize(
-    ("start", "hint"),
-    [
+def test_a_cache_that_changes_something() -> None:
+    cases: list[Any] = [
         (starts(offset=False), r"output 1 is another.*\(offset\)"),
         (starts(emptied=False), "was not emptied"),
         (starts(extra=1.0), "not the same model"),
-    ],
-)
-def test_a_cache_that_changes_something(start: Function, hint: str) -> None:
-    with pytest.raises(AssertionError, match=hint):
-        check_cached(causally, start, X)
+    ]
+    for start, hint in cases:
+        with pytest.raises(AssertionError, match=hint):
+            check_cached(causally, start, X)
 
 
 # Positions
@@ -400,9 +392,9 @@ BLOCKS: dict[str, Function] = {
 }
 
 
-@pytest.mark.parametrize("order", BLOCKS)
-def test_the_order_of_norms(order: str) -> None:
-    assert norm_order(BLOCKS[order], X) == order
+def test_the_order_of_norms() -> None:
+    for order in BLOCKS:
+        assert norm_order(BLOCKS[order], X) == order
 
 
 def test_a_text_that_says_otherwise() -> None:
@@ -461,9 +453,8 @@ def counted(
     return score
 
 
-@pytest.mark.parametrize(
-    ("score", "hint"),
-    [
+def test_a_bleu_that_is_none() -> None:
+    cases: list[Any] = [
         (counted(penalty=lambda h, r: 1.0), "brevity penalty is missing"),
         (counted(penalty=lambda h, r: math.exp(min(0, h / r - 1))), "r the reference's length"),
         (counted(factor=1.0), "a fraction"),
@@ -475,11 +466,10 @@ def counted(
         (counted(clipped=False), "clip the counts"),
         (counted(mean=True), "mean over sentences"),
         (counted(factor=97.0), "wanted 36.79"),
-    ],
-)
-def test_a_bleu_that_is_none(score: Function, hint: str) -> None:
-    with pytest.raises(AssertionError, match=hint):
-        check_bleu(score)
+    ]
+    for score, hint in cases:
+        with pytest.raises(AssertionError, match=hint):
+            check_bleu(score)
 
 
 def test_bleu() -> None:

@@ -26,12 +26,7 @@ from companion.cost import (
     recurrent_flops,
     training_flops,
 )
-from companion.layers import (
-    AdditiveAttention,
-    FeedForward,
-    LuongAttention,
-    MultiHeadAttention,
-)
+from companion.layers import AdditiveAttention, FeedForward, LuongAttention, MultiHeadAttention
 from companion.linear import elu_feature_map, linear_attention
 
 ODD = (1, 3, 5, 7, 11, 13)

@@ -57,12 +57,10 @@ def said(script: str) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="says the peak alone")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "expected"),
-    [
-        (WEIGHTS, array_bytes(4099, 5003)),
-        (CACHE, kv_cache_bytes(2, 3, 80 * 257, 97)),
-    ],
+    [(WEIGHTS, array_bytes(4099, 5003)), (CACHE, kv_cache_bytes(2, 3, 80 * 257, 97))],
     ids=["weights", "cache"],
 )
 def test_the_resident_size_grows_as_predicted(script: str, expected: int) -> None:
@@ -73,6 +71,7 @@ def test_the_resident_size_grows_as_predicted(script: str, expected: int) -> Non
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="cannot forget an earlier peak"
 )
+@pytest.mark.slow
 def test_the_peak_is_that_of_what_lives_together() -> None:
     assert said(PEAK) == pytest.approx(2 * array_bytes(4099, 5003), rel=0.05)
 

@@ -10,12 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from companion.cost import (
-    Roofline,
-    measure_flops,
-    measure_roofline,
-    step_cost,
-)
+from companion.cost import Roofline, measure_flops, measure_roofline, step_cost
 from companion.models.transformer import LanguageModel
 from tests.transformers import config_of, each_variant
 

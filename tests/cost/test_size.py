@@ -77,67 +77,65 @@ def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> Non
     torch.testing.assert_close(weighed[0], fused)
 
 
-@pytest.mark.parametrize("gated", [False, True])
-@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "silu"])
-def test_what_feed_forward_keeps(activation: Any, gated: bool) -> None:
+def test_what_feed_forward_keeps() -> None:
+    activations: Any = "relu", "gelu", "gelu_tanh", "silu"
     sizes = (2, 7, 5, 11), (1, 1, 13, 3), (1, 13, 13, 3), (3, 4, 13, 5)
-    for dtype, (b, n, e, f) in product(DTYPES, sizes):
-        layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
-        x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
-        result = feed_forward_saved_bytes(
-            e, f, tokens=b * n, activation=activation, gated=gated, dtype=dtype
-        )
-        assert measure_saved_bytes(partial(layer, x), layer) == result
+    for gated, activation, dtype in product((False, True), activations, DTYPES):
+        for b, n, e, f in sizes:
+            layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
+            x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
+            result = feed_forward_saved_bytes(
+                e, f, tokens=b * n, activation=activation, gated=gated, dtype=dtype
+            )
+            assert measure_saved_bytes(partial(layer, x), layer) == result
 
 
 def by_definition(*arrays: Any, **options: Any) -> Any:
     return attention_with_weights(*arrays, **options)[0]
 
 
-METHODS: dict[Any, Any] = {
-    "fused": scaled_dot_product_attention,
-    "definition": by_definition,
-}
+METHODS: dict[Any, Any] = {"fused": scaled_dot_product_attention, "definition": by_definition}
 
 
-@pytest.mark.parametrize("dtype", DTYPES[:2])
-@pytest.mark.parametrize("method", METHODS)
-def test_what_attention_keeps(method: Any, dtype: torch.dtype) -> None:
-    for b, n, g, r, d in (
-        (2, 7, 3, 1, 5), (3, 11, 1, 3, 5), (1, 5, 3, 5, 7), (2, 13, 1, 1, 3), (1, 17, 2, 1, 5),
-        (1, 17, 2, 3, 5), (1, 16, 2, 3, 5), (9, 2, 2, 2, 4), (2, 70, 4, 1, 8),
-    ):  # fmt: skip
-        layer = MultiHeadAttention(
-            17, g * r, num_kv_heads=g, head_dim=d, attention_fn=METHODS[method]
-        ).to(dtype)
-        sizes: dict[str, Any] = {
-            "q_len": n, "num_kv_heads": g, "head_dim": d, "batch_size": b, "method": method,
-            "dtype": dtype,
-        }  # fmt: skip
-        x = torch.randn(b, n, 17, dtype=dtype, requires_grad=True)
-        for is_causal in (False, True):
-            kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
-            assert kept == multi_head_saved_bytes(17, g * r, is_causal=is_causal, **sizes)
-        memory = torch.randn(b, n + 4, 17, dtype=dtype, requires_grad=True)
-        kept = measure_saved_bytes(partial(layer, x, memory), layer)
-        assert kept == multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
+def test_what_attention_keeps() -> None:
+    for dtype in DTYPES[:2]:
+        for method in METHODS:
+            for b, n, g, r, d in (
+                (2, 7, 3, 1, 5), (3, 11, 1, 3, 5), (1, 5, 3, 5, 7), (2, 13, 1, 1, 3),
+                (1, 17, 2, 1, 5), (1, 17, 2, 3, 5), (1, 16, 2, 3, 5), (9, 2, 2, 2, 4),
+                (2, 70, 4, 1, 8),
+            ):  # fmt: skip
+                layer = MultiHeadAttention(
+                    17, g * r, num_kv_heads=g, head_dim=d, attention_fn=METHODS[method]
+                ).to(dtype)
+                sizes: dict[str, Any] = {
+                    "q_len": n, "num_kv_heads": g, "head_dim": d, "batch_size": b, "method": method,
+                    "dtype": dtype,
+                }  # fmt: skip
+                x = torch.randn(b, n, 17, dtype=dtype, requires_grad=True)
+                for is_causal in (False, True):
+                    kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
+                    assert kept == multi_head_saved_bytes(17, g * r, is_causal=is_causal, **sizes)
+                memory = torch.randn(b, n + 4, 17, dtype=dtype, requires_grad=True)
+                kept = measure_saved_bytes(partial(layer, x, memory), layer)
+                assert kept == multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_what_attention_keeps_for_one_query(method: Any) -> None:
-    for b, g, r in ((1, 2, 3), (20, 2, 3), (20, 3, 1), (20, 1, 1)):
-        layer = MultiHeadAttention(
-            17, g * r, num_kv_heads=g, head_dim=5, attention_fn=METHODS[method]
-        )
-        sizes: dict[str, Any] = {"num_kv_heads": g, "head_dim": 5, "batch_size": b}
-        x, memory = (torch.randn(b, n, 17, requires_grad=True) for n in (1, 7))
-        for is_causal in (False, True):
-            kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
-            assert kept == multi_head_saved_bytes(
-                17, g * r, q_len=1, method=method, is_causal=is_causal, **sizes
+def test_what_attention_keeps_for_one_query() -> None:
+    for method in METHODS:
+        for b, g, r in ((1, 2, 3), (20, 2, 3), (20, 3, 1), (20, 1, 1)):
+            layer = MultiHeadAttention(
+                17, g * r, num_kv_heads=g, head_dim=5, attention_fn=METHODS[method]
             )
-        result = multi_head_saved_bytes(17, g * r, q_len=1, k_len=7, method=method, **sizes)
-        assert measure_saved_bytes(partial(layer, x, memory), layer) == result
+            sizes: dict[str, Any] = {"num_kv_heads": g, "head_dim": 5, "batch_size": b}
+            x, memory = (torch.randn(b, n, 17, requires_grad=True) for n in (1, 7))
+            for is_causal in (False, True):
+                kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
+                assert kept == multi_head_saved_bytes(
+                    17, g * r, q_len=1, method=method, is_causal=is_causal, **sizes
+                )
+            result = multi_head_saved_bytes(17, g * r, q_len=1, k_len=7, method=method, **sizes)
+            assert measure_saved_bytes(partial(layer, x, memory), layer) == result
 
 
 def test_impossible_sizes_are_refused() -> None:

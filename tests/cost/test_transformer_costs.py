@@ -11,11 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from companion.cost import count_flops, count_parameters
-from companion.models.transformer import (
-    LanguageModel,
-    MaskedLanguageModel,
-    Transformer,
-)
+from companion.models.transformer import LanguageModel, MaskedLanguageModel, Transformer
 from tests.batches import make_batch
 from tests.transformers import VARIANTS, config_of, each_variant
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
@@ -36,43 +37,44 @@ def continued(table: Tensor, first: int, count: int) -> dict[tuple[int, ...], fl
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_all_proposals_together_give_the_target(seed: int) -> None:
-    """Two tokens are proposed; where fewer than three come out, the target goes on alone."""
-    draft, target, first = chain(seed), chain(seed + 50), seed % SIZE
-    written = dict.fromkeys(continued(target, first, 3), 0.0)
-    for proposed, chance in continued(draft, first, 2).items():
-        row, still = (first, *proposed), chance
-        for place in range(3):
-            begun, at = proposed[:place], row[place]
-            if place == 2:
-                outcomes = target[at]
-            else:
-                keeps = min(1.0, float(target[at, row[place + 1]] / draft[at, row[place + 1]]))
-                outcomes = (1 - keeps) * remainder(draft[at], target[at])
-            for token, weight in enumerate(outcomes.tolist()):
-                end = (*begun, token)
-                for rest, more in continued(target, token, 3 - len(end)).items():
-                    written[end + rest] += still * weight * more
-            if place < 2:
-                still *= keeps
-    assert written == pytest.approx(continued(target, first, 3), abs=1e-12)
+def test_all_proposals_together_give_the_target() -> None:
+    for seed in range(4):
+        """Two tokens are proposed; where fewer than three come out, the target goes on alone."""
+        draft, target, first = chain(seed), chain(seed + 50), seed % SIZE
+        written = dict.fromkeys(continued(target, first, 3), 0.0)
+        for proposed, chance in continued(draft, first, 2).items():
+            row, still = (first, *proposed), chance
+            for place in range(3):
+                begun, at = proposed[:place], row[place]
+                if place == 2:
+                    outcomes = target[at]
+                else:
+                    keeps = min(1.0, float(target[at, row[place + 1]] / draft[at, row[place + 1]]))
+                    outcomes = (1 - keeps) * remainder(draft[at], target[at])
+                for token, weight in enumerate(outcomes.tolist()):
+                    end = (*begun, token)
+                    for rest, more in continued(target, token, 3 - len(end)).items():
+                        written[end + rest] += still * weight * more
+                if place < 2:
+                    still *= keeps
+        assert written == pytest.approx(continued(target, first, 3), abs=1e-12)
 
 
-@pytest.mark.parametrize("ahead", [0, 1, 2, 5])
-def test_samples_have_the_distribution_of_the_target(ahead: int) -> None:
-    draft, target = chain(1), chain(2)
-    generator = Generator().manual_seed(10 + ahead)
-    found: Counter[tuple[int, ...]] = Counter()
-    for _ in range(3000):
-        one = speculate(
-            score(draft), score(target), torch.tensor([1]), eos_id=-1, max_len=3, ahead=ahead,
-            generator=generator,
-        )  # fmt: skip
-        found[tuple(one.tokens.tolist())] += 1
-    wanted = continued(target, 1, 3)
-    counts = [found[tokens] for tokens in wanted]
-    assert chisquare(counts, [3000 * p for p in wanted.values()]).pvalue > 0.01
+def test_samples_have_the_distribution_of_the_target() -> None:
+    cases: list[Any] = [0, 1, 2, 5]
+    for ahead in cases:
+        draft, target = chain(1), chain(2)
+        generator = Generator().manual_seed(10 + ahead)
+        found: Counter[tuple[int, ...]] = Counter()
+        for _ in range(3000):
+            one = speculate(
+                score(draft), score(target), torch.tensor([1]), eos_id=-1, max_len=3, ahead=ahead,
+                generator=generator,
+            )  # fmt: skip
+            found[tuple(one.tokens.tolist())] += 1
+        wanted = continued(target, 1, 3)
+        counts = [found[tokens] for tokens in wanted]
+        assert chisquare(counts, [3000 * p for p in wanted.values()]).pvalue > 0.01
 
 
 def test_replacing_by_the_target_itself_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:

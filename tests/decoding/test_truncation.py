@@ -118,21 +118,9 @@ def test_impossible_numbers_are_refused() -> None:
             ValueError,
             r"logits: got shape \(\), wanted \(..., vocabulary\)",
         ),
-        (
-            lambda x: keep_top_p(x, 0.0),
-            ValueError,
-            r"^p: got 0.0, wanted a number above 0 and",
-        ),
-        (
-            lambda x: keep_top_p(x, 1.1),
-            ValueError,
-            r"^p: got 1.1, wanted a number above 0 and",
-        ),
-        (
-            lambda x: keep_min_p(x, 0.0),
-            ValueError,
-            r"^share: got 0.0, wanted a number above 0 and",
-        ),
+        (lambda x: keep_top_p(x, 0.0), ValueError, r"^p: got 0.0, wanted a number above 0 and"),
+        (lambda x: keep_top_p(x, 1.1), ValueError, r"^p: got 1.1, wanted a number above 0 and"),
+        (lambda x: keep_min_p(x, 0.0), ValueError, r"^share: got 0.0, wanted a number above 0 and"),
         (lambda x: keep_top_p(x, cast(Any, "a")), TypeError, "^p: got 'a', wanted a finite number"),
     ]
     for call, error, message in cases:

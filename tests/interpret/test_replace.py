@@ -9,13 +9,7 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
-from companion.interpret import (
-    erased,
-    other_places,
-    permuted_weights,
-    top_places,
-    uniform_weights,
-)
+from companion.interpret import erased, other_places, permuted_weights, top_places, uniform_weights
 
 LENGTHS = torch.tensor([7, 1, 5, 2])
 MASK = torch.arange(7) < LENGTHS[:, None]
@@ -78,18 +72,8 @@ WRONG: list[tuple[Callable[..., Tensor], tuple[Any, ...], type[Exception], str]]
     (erased, (WEIGHTS, torch.zeros(3, dtype=torch.int64)), ValueError, r"wanted \(3, 4\)"),
     (erased, (WEIGHTS, 2), TypeError, "places: got int"),
     (top_places, ([0.5, 0.5],), TypeError, "weights: got list"),
-    (
-        other_places,
-        (WEIGHTS, MASK[:, :5]),
-        ValueError,
-        "mask: got k = 5 in shape .*, wanted 7",
-    ),
-    (
-        permuted_weights,
-        (WEIGHTS, LENGTHS),
-        TypeError,
-        "mask: got dtype torch.int64, wanted",
-    ),
+    (other_places, (WEIGHTS, MASK[:, :5]), ValueError, "mask: got k = 5 in shape .*, wanted 7"),
+    (permuted_weights, (WEIGHTS, LENGTHS), TypeError, "mask: got dtype torch.int64, wanted"),
     (uniform_weights, (LENGTHS,), TypeError, "mask: got dtype torch.int64, wanted"),
     (uniform_weights, (torch.tensor(True),), ValueError, r"mask: got shape \(\)"),
 ]

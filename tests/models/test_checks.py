@@ -51,17 +51,19 @@ def calls() -> dict[str, tuple[str, Call]]:
 CALLS = calls()
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_lengths_are_an_integer_a_sequence(name: str) -> None:
-    _, call = CALLS[name]
-    for shape in ((1,), (2,), (3, 1), (1, 3), ()):
-        with pytest.raises(ValueError, match=r"lengths: got .*, wanted (3 as in|\(b,\)|\(3,\))"):
-            call(IDS, torch.ones(shape, dtype=torch.int64))
-    wrong: Any
-    for wrong in (LENGTHS.float(), LENGTHS.bool(), [5, 2, 1]):
-        with pytest.raises(TypeError, match=r"lengths: got .*, wanted (a tensor|.*integer)"):
-            call(IDS, wrong)
-    assert_same(call(IDS, LENGTHS), call(IDS, LENGTHS.to(torch.int32)))
+def test_lengths_are_an_integer_a_sequence() -> None:
+    for name in CALLS:
+        _, call = CALLS[name]
+        for shape in ((1,), (2,), (3, 1), (1, 3), ()):
+            with pytest.raises(
+                ValueError, match=r"lengths: got .*, wanted (3 as in|\(b,\)|\(3,\))"
+            ):
+                call(IDS, torch.ones(shape, dtype=torch.int64))
+        wrong: Any
+        for wrong in (LENGTHS.float(), LENGTHS.bool(), [5, 2, 1]):
+            with pytest.raises(TypeError, match=r"lengths: got .*, wanted (a tensor|.*integer)"):
+                call(IDS, wrong)
+        assert_same(call(IDS, LENGTHS), call(IDS, LENGTHS.to(torch.int32)))
 
 
 def assert_same(one: Any, other: Any) -> None:
@@ -72,28 +74,28 @@ def assert_same(one: Any, other: Any) -> None:
             assert_same(first, second)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_ids_are_a_batch_of_integers(name: str) -> None:
-    ids, call = CALLS[name]
-    with pytest.raises(ValueError, match=rf"{ids}: got shape \(5,\), wanted \(b, "):
-        call(IDS[0], LENGTHS)
-    with pytest.raises(TypeError, match=rf"{ids}: got dtype torch.float32, wanted .*integers"):
-        call(IDS.float(), LENGTHS)
-    with pytest.raises(TypeError, match=rf"{ids}: got list, wanted a tensor"):
-        call(IDS.tolist(), LENGTHS)
+def test_ids_are_a_batch_of_integers() -> None:
+    for name in CALLS:
+        ids, call = CALLS[name]
+        with pytest.raises(ValueError, match=rf"{ids}: got shape \(5,\), wanted \(b, "):
+            call(IDS[0], LENGTHS)
+        with pytest.raises(TypeError, match=rf"{ids}: got dtype torch.float32, wanted .*integers"):
+            call(IDS.float(), LENGTHS)
+        with pytest.raises(TypeError, match=rf"{ids}: got list, wanted a tensor"):
+            call(IDS.tolist(), LENGTHS)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name.endswith("start")])
-def test_sizes_of_a_start_are_whole_and_there_is_a_token(name: str) -> None:
-    ids, call = CALLS[name][0], CALLS[name][1]
-    start: Any = call
-    for argument in ("max_len", "beam_size"):
-        with pytest.raises(TypeError, match=f"{argument}: got float, wanted a whole number"):
-            start(IDS, LENGTHS, **{argument: 3.5})
-        with pytest.raises(ValueError, match=f"{argument}: got 0, wanted at least 1"):
-            start(IDS, LENGTHS, **{argument: 0})
-    with pytest.raises(ValueError, match=rf"{ids}: got .*shape \(3, 0\), wanted"):
-        call(IDS[:, :0], LENGTHS)
+def test_sizes_of_a_start_are_whole_and_there_is_a_token() -> None:
+    for name in [name for name in CALLS if name.endswith("start")]:
+        ids, call = CALLS[name][0], CALLS[name][1]
+        start: Any = call
+        for argument in ("max_len", "beam_size"):
+            with pytest.raises(TypeError, match=f"{argument}: got float, wanted a whole number"):
+                start(IDS, LENGTHS, **{argument: 3.5})
+            with pytest.raises(ValueError, match=f"{argument}: got 0, wanted at least 1"):
+                start(IDS, LENGTHS, **{argument: 0})
+        with pytest.raises(ValueError, match=rf"{ids}: got .*shape \(3, 0\), wanted"):
+            call(IDS[:, :0], LENGTHS)
 
 
 def test_a_loss_over_no_token_is_refused() -> None:
@@ -140,50 +142,60 @@ def begun(name: str, cached: bool, **options: Any) -> tuple[Any, Any]:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(("name", "cached"), STARTS)
-def test_a_step_and_a_reordering_take_one_integer_a_sequence(name: str, cached: bool) -> None:
-    for argument in ("tokens", "indices"):
-        model, state = begun(name, cached)
+def test_a_step_and_a_reordering_take_one_integer_a_sequence() -> None:
+    for name, cached in STARTS:
+        for argument in ("tokens", "indices"):
+            model, state = begun(name, cached)
 
-        def call(
-            given: Any, argument: str = argument, model: Any = model, state: Any = state
-        ) -> Any:
-            return model.step(given, state) if argument == "tokens" else model.reorder(state, given)
+            def call(
+                given: Any, argument: str = argument, model: Any = model, state: Any = state
+            ) -> Any:
+                return (
+                    model.step(given, state)
+                    if argument == "tokens"
+                    else model.reorder(state, given)
+                )
 
-        for wrong in (torch.tensor([0]), torch.tensor([[0], [1], [2]]), torch.arange(4)):
-            with pytest.raises(ValueError, match=rf"{argument}: got .*, wanted (3 as|\(b,|\(3,)"):
-                call(wrong)
-        for no in (torch.ones(3), torch.ones(3, dtype=torch.bool), [0, 1, 2]):
-            with pytest.raises(TypeError, match=rf"{argument}: got .*, wanted (a tensor|.* integ)"):
-                call(no)
-        call(torch.arange(3))  # what is refused spends no state
+            for wrong in (torch.tensor([0]), torch.tensor([[0], [1], [2]]), torch.arange(4)):
+                with pytest.raises(
+                    ValueError, match=rf"{argument}: got .*, wanted (3 as|\(b,|\(3,)"
+                ):
+                    call(wrong)
+            for no in (torch.ones(3), torch.ones(3, dtype=torch.bool), [0, 1, 2]):
+                with pytest.raises(
+                    TypeError, match=rf"{argument}: got .*, wanted (a tensor|.* integ)"
+                ):
+                    call(no)
+            call(torch.arange(3))  # what is refused spends no state
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
-def test_more_steps_than_start_was_told_of_are_refused(name: str, cached: bool) -> None:
-    model, state = begun(name, cached, max_len=2)
-    for _ in range(2):
-        _, state, _ = model.step(torch.tensor([4, 5, 6]), state)
-        state = model.reorder(state, torch.arange(3))
-    with pytest.raises(ValueError, match=r": got .* after \d+, wanted at most \d+ in all"):
-        model.step(torch.tensor([4, 5, 6]), state)
+def test_more_steps_than_start_was_told_of_are_refused() -> None:
+    for cached in [True, False]:
+        for name in ["Transformer", "LanguageModel"]:
+            model, state = begun(name, cached, max_len=2)
+            for _ in range(2):
+                _, state, _ = model.step(torch.tensor([4, 5, 6]), state)
+                state = model.reorder(state, torch.arange(3))
+            with pytest.raises(ValueError, match=r": got .* after \d+, wanted at most \d+ in all"):
+                model.step(torch.tensor([4, 5, 6]), state)
 
 
-@pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
-def test_use_cache_is_true_or_false(name: str) -> None:
-    with pytest.raises(TypeError, match="use_cache: got 'no', wanted True or False"):
-        begun(name, "no")  # type: ignore[arg-type]
+def test_use_cache_is_true_or_false() -> None:
+    cases: list[Any] = ["Transformer", "LanguageModel"]
+    for name in cases:
+        with pytest.raises(TypeError, match="use_cache: got 'no', wanted True or False"):
+            begun(name, "no")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["Transformer", "LanguageModel"])
-def test_smoothing_is_a_share(name: str) -> None:
-    given = IDS if name == "LanguageModel" else BATCH
-    for smoothing in (-1, 1.5, math.nan, "a"):
-        error = TypeError if smoothing == "a" else ValueError
-        with pytest.raises(error, match=f"label_smoothing: got {smoothing!r}, wanted"):
-            WRITERS[name].loss(given, label_smoothing=smoothing)
+def test_smoothing_is_a_share() -> None:
+    cases: list[Any] = ["Transformer", "LanguageModel"]
+    for name in cases:
+        given = IDS if name == "LanguageModel" else BATCH
+        for smoothing in (-1, 1.5, math.nan, "a"):
+            error = TypeError if smoothing == "a" else ValueError
+            with pytest.raises(error, match=f"label_smoothing: got {smoothing!r}, wanted"):
+                WRITERS[name].loss(given, label_smoothing=smoothing)
 
 
 MASK = BATCH.target_mask
@@ -213,29 +225,35 @@ def test_parts_of_a_batch_that_do_not_fit_are_refused() -> None:
                 WRITERS[name].loss(BATCH._replace(**changes))
 
 
-@pytest.mark.parametrize("name", ["TextEncoder", "MaskedLanguageModel"])
-def test_segments_are_integers_of_the_tokens_shape(name: str) -> None:
-    call: Any = CALLS[name][1]
-    for shape in ((1, 5), (3, 1), (5,), (3, 4)):
-        with pytest.raises(ValueError, match=r"types: got .*shape .*, wanted (3 as|5 as|\(b, n)"):
-            call(IDS, LENGTHS, types=torch.zeros(shape, dtype=torch.int64))
-    for wrong in (torch.zeros(3, 5), torch.zeros(3, 5, dtype=torch.bool), [[0] * 5] * 3):
-        with pytest.raises(TypeError, match=r"types: got .*, wanted (a tensor|.*integers)"):
-            call(IDS, LENGTHS, types=wrong)
+def test_segments_are_integers_of_the_tokens_shape() -> None:
+    cases: list[Any] = ["TextEncoder", "MaskedLanguageModel"]
+    for name in cases:
+        call: Any = CALLS[name][1]
+        for shape in ((1, 5), (3, 1), (5,), (3, 4)):
+            with pytest.raises(
+                ValueError, match=r"types: got .*shape .*, wanted (3 as|5 as|\(b, n)"
+            ):
+                call(IDS, LENGTHS, types=torch.zeros(shape, dtype=torch.int64))
+        for wrong in (torch.zeros(3, 5), torch.zeros(3, 5, dtype=torch.bool), [[0] * 5] * 3):
+            with pytest.raises(TypeError, match=r"types: got .*, wanted (a tensor|.*integers)"):
+                call(IDS, LENGTHS, types=wrong)
 
 
-@pytest.mark.parametrize("stack", [Encoder, Decoder])
-def test_a_stack_reads_vectors_of_its_width_and_dtype(stack: Any) -> None:
-    config = TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3)
-    model = stack(config)
-    with pytest.raises(ValueError, match=r"x: got embed_dim = 5 in shape \(1, 4, 5\), wanted 6"):
-        model(torch.ones(1, 4, 5))
-    with pytest.raises(ValueError, match=r"x: got shape \(4, 6\), wanted \(b, n, embed_dim\)"):
-        model(torch.ones(4, 6))
-    with pytest.raises(TypeError, match=r"x: got dtype torch.float64, wanted torch.float32"):
-        model(torch.ones(1, 4, 6).double())
-    with pytest.raises(TypeError, match="x: got list"):
-        model([[[1.0] * 6]])
+def test_a_stack_reads_vectors_of_its_width_and_dtype() -> None:
+    cases: list[Any] = [Encoder, Decoder]
+    for stack in cases:
+        config = TransformerConfig(vocab_size=2, embed_dim=6, num_heads=3)
+        model = stack(config)
+        with pytest.raises(
+            ValueError, match=r"x: got embed_dim = 5 in shape \(1, 4, 5\), wanted 6"
+        ):
+            model(torch.ones(1, 4, 5))
+        with pytest.raises(ValueError, match=r"x: got shape \(4, 6\), wanted \(b, n, embed_dim\)"):
+            model(torch.ones(4, 6))
+        with pytest.raises(TypeError, match=r"x: got dtype torch.float64, wanted torch.float32"):
+            model(torch.ones(1, 4, 6).double())
+        with pytest.raises(TypeError, match="x: got list"):
+            model([[[1.0] * 6]])
 
 
 def test_a_memory_that_was_not_projected_is_refused() -> None:

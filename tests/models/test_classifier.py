@@ -82,17 +82,9 @@ def test_wrong_calls_are_refused() -> None:
     cases: list[Any] = [
         ({"tokens": TOKENS.double()}, TypeError, "tokens: got dtype torch.float64"),
         ({"tokens": TOKENS[0, 0]}, ValueError, r"tokens: got shape \(2,\)"),
-        (
-            {"lengths": LENGTHS[:2]},
-            ValueError,
-            r"lengths: got b = 2 in shape \(2,\), wanted 3",
-        ),
+        ({"lengths": LENGTHS[:2]}, ValueError, r"lengths: got b = 2 in shape \(2,\), wanted 3"),
         ({"lengths": [5, 1, 3]}, TypeError, "lengths: got list"),
-        (
-            {"question": QUESTION[:1]},
-            ValueError,
-            r"question: got b = 1 in shape \(1,\), wanted 3",
-        ),
+        ({"question": QUESTION[:1]}, ValueError, r"question: got b = 1 in shape \(1,\), wanted 3"),
     ]
     for given, error, message in cases:
         with pytest.raises(error, match=message):

@@ -12,11 +12,7 @@ from torch import Tensor
 from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
 from companion.data.vocabulary import Vocabulary
-from companion.models.pointer import (
-    PointerGenerator,
-    coverage_loss,
-    final_distribution,
-)
+from companion.models.pointer import PointerGenerator, coverage_loss, final_distribution
 from companion.models.seq2seq import Seq2SeqConfig
 from companion.translation import Translator
 

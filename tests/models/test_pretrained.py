@@ -13,11 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from companion.decoding import greedy
 from companion.models.pretrained import from_pretrained
-from companion.models.transformer import (
-    LanguageModel,
-    MaskedLanguageModel,
-    TextEncoder,
-)
+from companion.models.transformer import LanguageModel, MaskedLanguageModel, TextEncoder
 from companion.positions import Linear
 from tests.batches import padded
 
@@ -216,41 +212,32 @@ def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None
         from_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "lost", "shape"),
-    [
+def test_wrong_tensors_are_listed_by_their_names(tmp_path: Path) -> None:
+    cases: list[Any] = [
         ("bert", "BertForMaskedLM", "bert.encoder.layer.1.attention.self.key.bias", (31, 24)),
         ("gpt2", "GPT2LMHeadModel", "transformer.h.1.attn.c_attn.weight", (24, 31)),
         ("llama", "LlamaForCausalLM", "model.layers.0.self_attn.k_proj.weight", (31, 24)),
-    ],
-)
-def test_wrong_tensors_are_listed_by_their_names(
-    kind: str, name: str, lost: str, shape: tuple[int, int], tmp_path: Path
-) -> None:
-    theirs(kind, name).save_pretrained(tmp_path)
-    path = tmp_path / "model.safetensors"
-    tensors = load_file(path)
-    wide = next(key for key in tensors if tuple(tensors[key].shape) == shape)
-    tensors[wide] = torch.ones(7, 5)
-    tensors["adapter.weight"] = torch.ones(3)
-    del tensors[lost]
-    save_file(tensors, path)
-    with pytest.raises(ValueError, match="tensors: ") as caught:
-        from_pretrained(tmp_path)
-    message = str(caught.value)
-    assert f"lacks {lost};" in message
-    assert "has besides adapter.weight;" in message
-    assert message.endswith(f"has other shapes: {wide} (7, 5) instead of {shape}")
+    ]
+    for kind, name, lost, shape in cases:
+        theirs(kind, name).save_pretrained(tmp_path)
+        path = tmp_path / "model.safetensors"
+        tensors = load_file(path)
+        wide = next(key for key in tensors if tuple(tensors[key].shape) == shape)
+        tensors[wide] = torch.ones(7, 5)
+        tensors["adapter.weight"] = torch.ones(3)
+        del tensors[lost]
+        save_file(tensors, path)
+        with pytest.raises(ValueError, match="tensors: ") as caught:
+            from_pretrained(tmp_path)
+        message = str(caught.value)
+        assert f"lacks {lost};" in message
+        assert "has besides adapter.weight;" in message
+        assert message.endswith(f"has other shapes: {wide} (7, 5) instead of {shape}")
 
 
 REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("llama", "LlamaForCausalLM", {"model_type": "mamba"}, "model_type 'mamba', wanted one of"),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"model_type": None},
-        "model_type None, wanted one of .*bert",
-    ),
+    ("llama", "LlamaForCausalLM", {"model_type": None}, "model_type None, wanted one of .*bert"),
     ("llama", "LlamaForCausalLM", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
     (
         "llama",
@@ -354,24 +341,20 @@ def test_a_factor_on_attention_that_is_null_is_the_default(tmp_path: Path) -> No
         from_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "changes"),
-    [
+def test_switches_are_true_or_false(tmp_path: Path) -> None:
+    cases: list[Any] = [
         ("llama", "LlamaForCausalLM", {"tie_word_embeddings": "false"}),
         ("gpt2", "GPT2LMHeadModel", {"tie_word_embeddings": 1}),
         ("gpt2", "GPT2LMHeadModel", {"tie_word_embeddings": None}),
         ("bert", "BertForMaskedLM", {"is_decoder": 0}),
         ("llama", "LlamaForCausalLM", {"mlp_bias": "false"}),
         ("llama", "LlamaForCausalLM", {"rope_parameters": {**ROPE["yarn"], "truncate": "false"}}),
-    ],
-)
-def test_switches_are_true_or_false(
-    kind: str, name: str, changes: dict[str, Any], tmp_path: Path
-) -> None:
-    theirs(kind, name).save_pretrained(tmp_path)
-    rewritten(tmp_path, **changes)
-    with pytest.raises(TypeError, match=r": .*config.json has .*, wanted true or false"):
-        from_pretrained(tmp_path)
+    ]
+    for kind, name, changes in cases:
+        theirs(kind, name).save_pretrained(tmp_path)
+        rewritten(tmp_path, **changes)
+        with pytest.raises(TypeError, match=r": .*config.json has .*, wanted true or false"):
+            from_pretrained(tmp_path)
 
 
 def test_only_local_folders_are_read(tmp_path: Path) -> None:
@@ -383,35 +366,32 @@ def test_only_local_folders_are_read(tmp_path: Path) -> None:
         from_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_the_oldest_files_of_bert(tied: bool, tmp_path: Path) -> None:
-    model = theirs("bert", "BertForMaskedLM", tie_word_embeddings=tied)
-    model.save_pretrained(tmp_path)
-    old = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): tensor
-        for name, tensor in load_file(tmp_path / "model.safetensors").items()
-    }
-    save_file(old, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    torch.testing.assert_close(from_pretrained(tmp_path)(IDS), model(IDS).logits)
+def test_the_oldest_files_of_bert(tmp_path: Path) -> None:
+    for tied in [False, True]:
+        model = theirs("bert", "BertForMaskedLM", tie_word_embeddings=tied)
+        model.save_pretrained(tmp_path)
+        old = {
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+                "LayerNorm.bias", "LayerNorm.beta"
+            ): tensor
+            for name, tensor in load_file(tmp_path / "model.safetensors").items()
+        }
+        save_file(old, tmp_path / "model.safetensors", metadata={"format": "pt"})
+        torch.testing.assert_close(from_pretrained(tmp_path)(IDS), model(IDS).logits)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]
-)
-def test_a_head_that_is_stored_and_differs_is_not_tied(
-    kind: str, name: str, tmp_path: Path
-) -> None:
-    theirs(kind, name, tie_word_embeddings=True).save_pretrained(tmp_path)
-    tensors = load_file(tmp_path / "model.safetensors")
-    tensors["lm_head.weight"] = torch.randn(VOCAB, E)
-    save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    model = from_pretrained(tmp_path)
-    assert isinstance(model, LanguageModel)
-    assert model.config.tied == "none"
-    expected = getattr(transformers, name).from_pretrained(tmp_path)(IDS).logits
-    torch.testing.assert_close(model(IDS), expected)
+def test_a_head_that_is_stored_and_differs_is_not_tied(tmp_path: Path) -> None:
+    cases: list[Any] = [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]
+    for kind, name in cases:
+        theirs(kind, name, tie_word_embeddings=True).save_pretrained(tmp_path)
+        tensors = load_file(tmp_path / "model.safetensors")
+        tensors["lm_head.weight"] = torch.randn(VOCAB, E)
+        save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
+        model = from_pretrained(tmp_path)
+        assert isinstance(model, LanguageModel)
+        assert model.config.tied == "none"
+        expected = getattr(transformers, name).from_pretrained(tmp_path)(IDS).logits
+        torch.testing.assert_close(model(IDS), expected)
 
 
 def test_one_file_goes_before_the_shards_of_an_earlier_save(tmp_path: Path) -> None:
@@ -435,19 +415,18 @@ def test_special_tokens_are_left_to_the_decoders(eos: Any, tmp_path: Path) -> No
         greedy(ours.step, state, batch_size=2, bos_id=state.last, eos_id=eos, max_len=3)
 
 
-@pytest.mark.parametrize(("kind", "name"), [("gpt2", "GPT2Model"), ("llama", "LlamaModel")])
-def test_a_base_model_scores_words_only_with_its_embedding(
-    kind: str, name: str, tmp_path: Path
-) -> None:
-    base = theirs(kind, name, tie_word_embeddings=True)
-    base.save_pretrained(tmp_path)
-    ours: Any = from_pretrained(tmp_path)
-    with torch.no_grad():
-        vectors = base.get_input_embeddings().weight
-        assert_agrees(ours(IDS), base(IDS).last_hidden_state @ vectors.T)
-    theirs(kind, name, tie_word_embeddings=False).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match=r"lacks lm_head.weight, .*: this is a base model, or"):
-        from_pretrained(tmp_path)
+def test_a_base_model_scores_words_only_with_its_embedding(tmp_path: Path) -> None:
+    cases: list[Any] = [("gpt2", "GPT2Model"), ("llama", "LlamaModel")]
+    for kind, name in cases:
+        base = theirs(kind, name, tie_word_embeddings=True)
+        base.save_pretrained(tmp_path)
+        ours: Any = from_pretrained(tmp_path)
+        with torch.no_grad():
+            vectors = base.get_input_embeddings().weight
+            assert_agrees(ours(IDS), base(IDS).last_hidden_state @ vectors.T)
+        theirs(kind, name, tie_word_embeddings=False).save_pretrained(tmp_path)
+        with pytest.raises(ValueError, match=r"lacks lm_head.weight, .*: this is a base model, or"):
+            from_pretrained(tmp_path)
 
 
 def test_quantized_and_pickled_weights_are_refused(tmp_path: Path) -> None:

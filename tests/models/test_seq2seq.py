@@ -31,8 +31,7 @@ each_variant = pytest.mark.parametrize(
         {
             ("none", None, "lstm"),
             ("additive", None, "gru"),
-            ("general", "previous", "lstm"),
-            ("local", None, "gru"),
+            ("local", "previous", "gru"),
             ("fed", None, "lstm"),
         }.__contains__,
     ),

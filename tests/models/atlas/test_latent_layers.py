@@ -45,28 +45,28 @@ def text(seed: int = 0) -> Tensor:
     return torch.randn(2, TEXT, WIDTH, generator=torch.manual_seed(seed), dtype=torch.float64)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @torch.no_grad()
-def test_a_text_unfolded_at_once_is_a_text_absorbed_token_by_token(kind: str) -> None:
-    layer, x, state, steps = layer_of(KINDS[kind]), text(), None, []
-    whole, _ = layer(x)
-    for token in torch.split(x, 1, 1):
-        output, state = layer(token, state)
-        state = layer.trim(state)
-        steps.append(output)
-    torch.testing.assert_close(torch.cat(steps, 1), whole, rtol=1e-10, atol=1e-10)
+def test_a_text_unfolded_at_once_is_a_text_absorbed_token_by_token() -> None:
+    for kind in KINDS:
+        layer, x, state, steps = layer_of(KINDS[kind]), text(), None, []
+        whole, _ = layer(x)
+        for token in torch.split(x, 1, 1):
+            output, state = layer(token, state)
+            state = layer.trim(state)
+            steps.append(output)
+        torch.testing.assert_close(torch.cat(steps, 1), whole, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @torch.no_grad()
-def test_what_is_kept_of_a_token_is_its_latent_and_what_heads_share(kind: str) -> None:
-    spec = KINDS[kind]
-    layer = layer_of(spec)
-    state = layer.trim(layer(text())[1])
-    numbers = spec.latent_dim + spec.rotary_dim + (0 if spec.indexer is None else 6)
-    assert state_numbers((state,)) == 2 * TEXT * numbers
-    assert sum(part.numbers for part in spec.keeps()) == numbers
-    assert not any(part.numbers == 0 for part in spec.keeps())
+def test_what_is_kept_of_a_token_is_its_latent_and_what_heads_share() -> None:
+    for kind in KINDS:
+        spec = KINDS[kind]
+        layer = layer_of(spec)
+        state = layer.trim(layer(text())[1])
+        numbers = spec.latent_dim + spec.rotary_dim + (0 if spec.indexer is None else 6)
+        assert state_numbers((state,)) == 2 * TEXT * numbers
+        assert sum(part.numbers for part in spec.keeps()) == numbers
+        assert not any(part.numbers == 0 for part in spec.keeps())
 
 
 @torch.no_grad()
@@ -76,15 +76,15 @@ def test_more_heads_keep_no_more() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [1, 4, TEXT, TEXT + 5])
 @torch.no_grad()
-def test_an_indexer_lets_a_query_see_its_best_keys_and_no_later_one(count: int) -> None:
-    torch.manual_seed(0)
-    indexer, x = Indexer(WIDTH, WIDTH, replace(INDEXER, count=count)).double(), text()
-    choice = indexer(x, x, indexer.remember(x, 0))
-    wanted = torch.arange(1, TEXT + 1).clamp(max=count).expand(2, -1)
-    assert torch.equal(choice.sum(-1), wanted)
-    assert not choice.triu(1).any()
+def test_an_indexer_lets_a_query_see_its_best_keys_and_no_later_one() -> None:
+    for count in [1, 4, TEXT, TEXT + 5]:
+        torch.manual_seed(0)
+        indexer, x = Indexer(WIDTH, WIDTH, replace(INDEXER, count=count)).double(), text()
+        choice = indexer(x, x, indexer.remember(x, 0))
+        wanted = torch.arange(1, TEXT + 1).clamp(max=count).expand(2, -1)
+        assert torch.equal(choice.sum(-1), wanted)
+        assert not choice.triu(1).any()
 
 
 @torch.no_grad()
@@ -126,9 +126,10 @@ def test_a_layer_takes_over_the_choice_of_another() -> None:
     assert state_numbers(states) == 2 * TEXT * (11 + 17)
 
 
-@pytest.mark.parametrize("chooser", [1, 2])
-def test_a_choice_comes_from_an_earlier_layer_that_chooses(chooser: int) -> None:
-    spec = replace(PLAIN, indexer=INDEXER)
-    layers = (LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0))
-    with pytest.raises(ValueError, match=f"layer 2 has chosen_by={chooser}, wanted an earlier"):
-        ModelSpec(9, WIDTH, (*layers, LayerSpec(spec, None, chosen_by=chooser)))
+def test_a_choice_comes_from_an_earlier_layer_that_chooses() -> None:
+    cases: list[Any] = [1, 2]
+    for chooser in cases:
+        spec = replace(PLAIN, indexer=INDEXER)
+        layers = (LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0))
+        with pytest.raises(ValueError, match=f"layer 2 has chosen_by={chooser}, wanted an earlier"):
+            ModelSpec(9, WIDTH, (*layers, LayerSpec(spec, None, chosen_by=chooser)))

@@ -11,10 +11,7 @@ from experiments.atlas.check import build, check
 from experiments.atlas.rows import ROWS, Row
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "dense layers among experts": (
-        "qwen3_next",
-        {"mlp_only_layers": [1], "norm_topk_prob": False},
-    ),
+    "dense layers among experts": ("qwen3_next", {"mlp_only_layers": [1], "norm_topk_prob": False}),
     "no positions": (
         "olmo_hybrid",
         {

@@ -17,12 +17,13 @@ from tests.transformers import config_of, each_variant, randomised
 IDS = torch.tensor([[4, 5, 6, 5], [7, 8, 0, 0]])
 
 
-@pytest.mark.parametrize("scaled", [True, False])
-def test_the_paper_adds_sines_to_scaled_words(scaled: bool) -> None:
-    embedding = randomised(Embedding(config_of("paper", embedding_scale=scaled)))
-    words = embedding.words.weight[IDS] * (math.sqrt(12) if scaled else 1)
-    expected = words + torch.from_numpy(sinusoidal_encoding(4, 12))
-    torch.testing.assert_close(embedding(IDS), expected)
+def test_the_paper_adds_sines_to_scaled_words() -> None:
+    cases: list[Any] = [True, False]
+    for scaled in cases:
+        embedding = randomised(Embedding(config_of("paper", embedding_scale=scaled)))
+        words = embedding.words.weight[IDS] * (math.sqrt(12) if scaled else 1)
+        expected = words + torch.from_numpy(sinusoidal_encoding(4, 12))
+        torch.testing.assert_close(embedding(IDS), expected)
 
 
 def test_bert_adds_positions_and_segments_and_normalises() -> None:
@@ -35,11 +36,12 @@ def test_bert_adds_positions_and_segments_and_normalises() -> None:
     assert torch.equal(embedding(IDS), embedding(IDS, types=torch.zeros_like(IDS)))
 
 
-@pytest.mark.parametrize("variant", ["llama", "paper"])
-def test_without_positions_equal_words_are_equal(variant: str) -> None:
-    changes: dict[str, Any] = {} if variant == "llama" else {"positions": "none"}
-    vectors = Embedding(config_of(variant, **changes)).eval()(IDS)
-    assert torch.equal(vectors[0, 1], vectors[0, 3])
+def test_without_positions_equal_words_are_equal() -> None:
+    cases: list[Any] = ["llama", "paper"]
+    for variant in cases:
+        changes: dict[str, Any] = {} if variant == "llama" else {"positions": "none"}
+        vectors = Embedding(config_of(variant, **changes)).eval()(IDS)
+        assert torch.equal(vectors[0, 1], vectors[0, 3])
 
 
 @each_variant
@@ -67,15 +69,16 @@ def test_scaled_words_begin_with_variance_one() -> None:
     assert 0.97 < words.var() < 1.03
 
 
-@pytest.mark.parametrize("tied", ["none", "output", "all"])
-def test_words_are_scored_by_their_own_or_the_embeddings_vectors(tied: str) -> None:
-    config, hidden = config_of("paper", tied=tied), torch.randn(2, 3, 12).double()
-    words = randomised(Embedding(config)).words
-    output = randomised(Output(config, bias=True), std=0.7)
-    vectors = words if output.vectors is None else output.vectors
-    assert (output.vectors is None) == (tied != "none")
-    expected = hidden @ vectors.weight.T + output.bias
-    torch.testing.assert_close(output(hidden, words), expected)
+def test_words_are_scored_by_their_own_or_the_embeddings_vectors() -> None:
+    cases: list[Any] = ["none", "output", "all"]
+    for tied in cases:
+        config, hidden = config_of("paper", tied=tied), torch.randn(2, 3, 12).double()
+        words = randomised(Embedding(config)).words
+        output = randomised(Output(config, bias=True), std=0.7)
+        vectors = words if output.vectors is None else output.vectors
+        assert (output.vectors is None) == (tied != "none")
+        expected = hidden @ vectors.weight.T + output.bias
+        torch.testing.assert_close(output(hidden, words), expected)
 
 
 def test_wrong_tokens_are_refused() -> None:

@@ -135,11 +135,7 @@ def test_with_and_without_caches_the_same_is_written(variant: str, beam_size: in
 
     def write(use_cache: bool) -> Any:
         state = model.start(
-            batch.source,
-            batch.source_lengths,
-            max_len=11,
-            beam_size=beam_size,
-            use_cache=use_cache,
+            batch.source, batch.source_lengths, max_len=11, beam_size=beam_size, use_cache=use_cache
         )
         ids: dict[str, Any] = {"batch_size": 3, "bos_id": 1, "eos_id": 2, "max_len": 11}
         if beam_size == 1:

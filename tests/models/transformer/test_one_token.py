@@ -174,10 +174,7 @@ def test_caches_of_another_dtype_are_refused_and_of_another_length_declined() ->
     model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
     x = model.embedding(TOKENS[:, :1])
     single = copy.deepcopy(model).float().decoder.make_caches(2, 9)
-    with (
-        torch.no_grad(),
-        pytest.raises(TypeError, match="caches: got dtype"),
-    ):
+    with torch.no_grad(), pytest.raises(TypeError, match="caches: got dtype"):
         model.decoder(x, caches=single)
     found = []
     for mode in (torch.no_grad(), torch.enable_grad()):

@@ -25,10 +25,7 @@ def setting() -> tuple[Captioner, CaptionBatch]:
     torch.nn.init.normal_(model.places)
     images = torch.rand(1, 3, 8, 8).double()
     batch = CaptionBatch(
-        images,
-        torch.tensor([[1, 4]]),
-        torch.tensor([[4, 2]]),
-        torch.ones(1, 2, dtype=torch.bool),
+        images, torch.tensor([[1, 4]]), torch.tensor([[4, 2]]), torch.ones(1, 2, dtype=torch.bool)
     )
     return model, batch
 

@@ -157,7 +157,7 @@ _TOKEN_INPUT = {
     "token_inputs.norm": "model.per_layer_projection_norm",
 }
 _PLAIN = {
-    "layers.*.feed_forward_norm": "model.layers.*.pre_feedforward_layernorm",
+    "layers.*.feed_forward_norm": "model.layers.*.pre_feedforward_layernorm"
 }
 
 FAMILIES = {

@@ -281,9 +281,7 @@ FAMILIES = {
         mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED},
     ),
     "olmo_hybrid": Family(
-        _olmo_hybrid,
-        {**LLAMA, **POST_NORMS},
-        mixers={GatedDeltaSpec: _OLMO},
+        _olmo_hybrid, {**LLAMA, **POST_NORMS}, mixers={GatedDeltaSpec: _OLMO}
     ),
     "minimax": Family(
         _minimax,

@@ -212,14 +212,10 @@ BAMBA: Names = {
 
 FAMILIES = {
     "nemotron_h": Family(
-        _nemotron_h,
-        _NEMOTRON,
-        mixers={Mamba2Spec: mamba_names("mixer")},
+        _nemotron_h, _NEMOTRON, mixers={Mamba2Spec: mamba_names("mixer")}
     ),
     "granitemoehybrid": Family(
-        _granitemoehybrid,
-        _GRANITE,
-        mixers={Mamba2Spec: mamba_names("mamba")},
+        _granitemoehybrid, _GRANITE, mixers={Mamba2Spec: mamba_names("mamba")}
     ),
     "bamba": Family(_bamba, BAMBA, mixers={Mamba2Spec: mamba_names("mamba")}),
 }
