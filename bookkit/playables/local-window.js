@@ -1,108 +1,64 @@
-/* Weights of one target word through a window around a position that the reader sets. */
+/* The weights of one target word through a window around a position that the reader sets. */
+import { bar, chart, choice, CONTROLS, h, label, line, num, panel, range, reset, scale, slider, softmax, sum } from "./kit.js";
 
-function softmaxOver(scores, seen) {
-  const highest = Math.max(...scores.filter((_, at) => seen[at]));
-  const powers = scores.map((score, at) => (seen[at] ? Math.exp(score - highest) : 0));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => (total ? power / total : 0));
+const EDGES = ["hard edge", "Gaussian"];
+const [COLUMN, BAR, TOP, BASE, HIGH] = [100, 44, 14, 184, 262]; // of the plot, in its units
+const x = (place) => COLUMN * (place + 0.5);
+const y = scale([0, 1], [BASE, TOP]);
+
+export const lines = [3, 5];
+
+/* The position is kept in tenths, the half width as a place in `halves`. */
+export const start = ({ row, tenths, half, soft }) => ({ row, tenths, half, soft });
+
+export const controls = ({ source, target, halves }, at) => panel(at, "Move the window",
+  choice("row", "about to write", target),
+  slider("tenths", "position p", { max: 10 * (source.length - 1), show: (tenths) => (tenths / 10).toFixed(1) }),
+  slider("half", "half width D", { max: halves.length - 1, show: halves }),
+  choice("soft", "window", EDGES),
+  reset());
+
+const bell = (distance, half) => Math.exp(-(distance ** 2) / (2 * (half / 2) ** 2));
+
+export function model({ scores, links, halves }, { row, tenths, half: place, soft }) {
+  const [position, half, wanted] = [tenths / 10, halves[place], links[row]];
+  const distances = scores[row].map((_, at) => at - position);
+  const inside = softmax(scores[row], distances.map((distance) => Math.abs(distance) <= half));
+  const weights = inside.map((weight, at) => (soft ? weight * bell(distances[at], half) : weight));
+  const slope = soft ? (weights[wanted] * distances[wanted]) / (half / 2) ** 2 : 0;
+  return { position, half, wanted, weights, whole: softmax(scores[row]), total: sum(weights), slope };
 }
 
-function start(root) {
-  const given = dataOf(root);
-  const { column, bar, top, base } = given.plot;
-  const one = (part) => root.querySelector(`.am-local-window-${part}`);
-  const all = (part) => [...root.querySelectorAll(`.am-local-window-${part}`)];
-  const controls = controlsOf(root, "Move the window");
-  const width = given.source.length;
-  const scores = given.target.map((_, row) => [...unpack(given.scores).values.slice(row * width, (row + 1) * width)]);
-  let [row, soft] = [given.row, given.soft];
-
-  const position = () => aim.value() / given.steps;
-  const half = () => given.halves[reach.value()];
-  const bell = (distance) => Math.exp(-(distance ** 2) / (2 * (half() / 2) ** 2));
-  const x = (place) => column * (place + 0.5);
-  const y = (weight) => base - (base - top) * weight;
-  const signed = (number) => (Number(number.toFixed(2)) === 0 ? "0.00" : number.toFixed(2).replace("-", "\u2212"));
-
-  function view() {
-    const distances = scores[row].map((_, place) => place - position());
-    const inside = softmaxOver(scores[row], distances.map((distance) => Math.abs(distance) <= half()));
-    const weights = inside.map((weight, place) => (soft ? weight * bell(distances[place]) : weight));
-    const wanted = given.links[row];
-    const whole = softmaxOver(scores[row], distances.map(() => true));
-    const slope = soft ? (weights[wanted] * distances[wanted]) / (half() / 2) ** 2 : 0;
-    return { weights, whole, wanted, slope, sum: weights.reduce((sum, weight) => sum + weight, 0) };
-  }
-
-  function setBar(element, weight) {
-    element.setAttribute("y", y(weight));
-    element.setAttribute("height", base - y(weight));
-  }
-
-  function drawWindow() {
-    const sight = one("sight");
-    sight.setAttribute("x", x(position() - half()));
-    sight.setAttribute("width", 2 * half() * column);
-    for (const end of ["x1", "x2"]) one("aim").setAttribute(end, x(position()));
-    const steps = Array.from({ length: 41 }, (_, step) => half() * (step / 20 - 1));
-    const points = steps.map((far) => `${x(position() + far).toFixed(1)} ${y(soft ? bell(far) : 1).toFixed(1)}`);
-    one("bell").setAttribute("d", `M${points.join("L")}`);
-  }
-
-  function draw() {
-    const { weights, whole, wanted, slope, sum } = view();
-    const word = given.source[wanted];
-    drawWindow();
-    all("bar").forEach((element, place) => setBar(element, weights[place]));
-    all("whole").forEach((element, place) => setBar(element, whole[place]));
-    all("weight").forEach((element, place) => showNumber(element, weights[place]));
-    all("word").forEach((element, place) => element.classList.toggle("am-local-window-wanted", place === wanted));
-    [weights[wanted], whole[wanted], sum, slope].forEach((value, at) => showNumber(all("reading")[at], value));
-    const said = [`weight of ${word}`, `weight of ${word} without a window`, "all weights together", `slope of the weight of ${word} along p`];
-    root.querySelectorAll(".am-local-window-readings th").forEach((head, at) => {
-      head.textContent = said[at];
-    });
-    state(`${chosen()}.`);
-  }
-
-  function chosen() {
-    return `Writing ${given.target[row]} with p = ${position().toFixed(1)} and D = ${half()}, ${given.edges[soft]}`;
-  }
-
-  function speak() {
-    const { weights, whole, wanted, slope, sum } = view();
-    const word = given.source[wanted];
-    const finding =
-      `${chosen()}: ${word} has weight ${weights[wanted].toFixed(2)}, without a window ` +
-      `${whole[wanted].toFixed(2)}. All weights add up to ${sum.toFixed(2)}. Moving p by a whole word ` +
-      `would change the weight of ${word} by ${signed(slope)}, if it went on as it begins.`;
-    say(finding);
-    root.querySelector("svg").setAttribute("aria-label", finding);
-  }
-
-  function change(newRow, newSoft) {
-    [row, soft] = [newRow, newSoft];
-    words.press(row);
-    edges.press(soft);
-    draw();
-    speak();
-  }
-
-  const words = choice("about to write", given.target, (place) => change(place, soft));
-  const last = { min: 0, max: given.steps * (width - 1), step: 1, value: given.step };
-  const aim = slider("position p", { ...last, show: (step) => (step / given.steps).toFixed(1) }, draw, speak);
-  const halves = { min: 0, max: given.halves.length - 1, step: 1, value: given.half };
-  const reach = slider("half width D", { ...halves, show: (at) => String(given.halves[at]) }, draw, speak);
-  const edges = choice("window", given.edges, (place) => change(row, place));
-  const reset = button("Reset", () => {
-    aim.put(given.step);
-    reach.put(given.half);
-    change(given.row, given.soft);
-  });
-  controls.append(words.element, aim.element, reach.element, edges.element, reset);
-  const say = announcer(root);
-  const state = stateOf(root);
-  change(row, soft);
+export function view({ position, half, wanted, weights, whole, total, slope }, { soft }, { source }) {
+  const column = (word, place) => [
+    bar(x(place) - BAR / 2, BAR, BASE, BASE - y(weights[place])),
+    bar(x(place) - BAR / 2, BAR, BASE, BASE - y(whole[place]), "am-outline am-window-whole"),
+    label(x(place), BASE + 21, place, "am-middle am-pale"),
+    label(x(place), BASE + 46, word, ["am-middle am-window-word", place === wanted && "am-bold am-window-wanted"]),
+    label(x(place), BASE + 71, num(weights[place]), "am-middle am-bold am-window-weight"),
+  ];
+  const factor = range(41).map((step) => half * (step / 20 - 1))
+    .map((far) => `${x(position + far).toFixed(1)} ${y(soft ? bell(far, half) : 1).toFixed(1)}`);
+  const readings = [
+    [`weight of ${source[wanted]}`, weights[wanted]], [`weight of ${source[wanted]} without a window`, whole[wanted]],
+    ["all weights together", total], [`slope of the weight of ${source[wanted]} along p`, slope],
+  ];
+  return [
+    chart(COLUMN * source.length, HIGH, { class: "am-window-chart" },
+      bar(x(position - half), 2 * half * COLUMN, BASE, BASE - TOP, "am-window-sight"),
+      line(0, BASE, COLUMN * source.length, BASE, "am-window-axis"),
+      source.map(column),
+      h("path", { class: "am-window-bell", d: `M${factor.join("L")}` }),
+      line(x(position), TOP, x(position), BASE, "am-window-aim")),
+    h("table", { class: "am-table am-window-readings" },
+      h("tbody", {}, readings.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, num(value)))))),
+    CONTROLS,
+  ];
 }
 
-upgrade("local-window", start);
+export function said({ position, half, wanted, weights, whole, total, slope }, { row, soft }, { source, target }) {
+  const word = source[wanted];
+  return `Writing ${target[row]} with p = ${position.toFixed(1)} and D = ${half}, ${EDGES[soft]}: ${word} has weight ` +
+    `${num(weights[wanted])}, without a window ${num(whole[wanted])}. All weights add up to ${num(total)}. Moving p by a whole ` +
+    `word would change the weight of ${word} by ${num(slope)}, if it went on as it begins.`;
+}

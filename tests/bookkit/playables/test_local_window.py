@@ -1,0 +1,98 @@
+"""A window in Node: weights are those of the layer, and their slope is what torch derives."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bookkit.figures import local_window
+from companion.layers import LuongAttention
+from tests.bookkit.playables.node import ask
+
+SOURCE = ["she", "works", "in", "the", "<new>", "house"]
+TARGET = ["la", "casa", "nueva"]
+SCORES = np.random.default_rng(3).normal(size=(3, 6)) * 2
+LINKS = [3, 5, 4]
+GIVEN: dict[str, Any] = {
+    "source": SOURCE, "target": TARGET, "scores": SCORES, "links": LINKS,
+    "row": 2, "position": 3.7, "half_width": 2,
+}  # fmt: skip
+MADE = local_window(**GIVEN)
+
+
+def by_the_layer(scores: Any, position: torch.Tensor, half_width: int) -> torch.Tensor:
+    """Return the weights of a layer that predicts the position.
+
+    The query's first entry is 1 and meets zeros in the memory, so that it only sets the position;
+    its second entry is 1 and meets the scores.
+    """
+    k = len(scores)
+    layer = LuongAttention(2, 2, score="dot", window=half_width, predictive=True).double()
+    assert layer.place_weight is not None
+    assert layer.place_vector is not None
+    logit = torch.log(position / (k - position))
+    del layer.place_weight, layer.place_vector
+    layer.place_weight = torch.tensor([[1.0, 0.0], [0.0, 0.0]], dtype=torch.float64)  # type: ignore[assignment]
+    layer.place_vector = torch.stack((logit / math.tanh(1), torch.zeros_like(logit)))  # type: ignore[assignment]
+    memory = torch.stack((torch.zeros(k), torch.tensor(scores)), -1).double()[None]
+    query = torch.ones(1, 1, 2, dtype=torch.float64)
+    return layer(query, layer.project(memory), memory, need_weights=True)[1][0, 0]
+
+
+def test_weights_and_slope_are_those_of_the_layer() -> None:
+    chosen: list[dict[str, Any]] = [
+        {"row": row, "tenths": tenths, "half": half}
+        for row, tenths, half in product((0, 2), (3, 29, 46), (0, 2, 4))
+    ]
+    for state, shown in zip(chosen, ask(MADE, *chosen), strict=True):
+        at = torch.tensor(state["tenths"] / 10, dtype=torch.float64, requires_grad=True)
+        weights = by_the_layer(SCORES[state["row"]], at, state["half"] + 1)
+        (slope,) = torch.autograd.grad(weights[LINKS[state["row"]]], at)
+        seen = weights.detach().numpy()
+        np.testing.assert_allclose(shown["weights"], seen, atol=1e-6)
+        assert shown["total"] == pytest.approx(seen.sum(), abs=1e-6)
+        assert shown["slope"] == pytest.approx(float(slope), abs=1e-6)
+
+
+def test_a_hard_edge_has_the_softmax_of_its_words_and_no_slope() -> None:
+    (shown,) = ask(MADE, {"tenths": 40, "half": 0, "soft": 0})
+    powers = np.exp(SCORES[2])
+    np.testing.assert_allclose(shown["weights"], [0, 0, 0, *powers[3:] / powers[3:].sum()])
+    np.testing.assert_allclose(shown["whole"], powers / powers.sum(), atol=1e-6)
+    assert [shown["total"], shown["slope"]] == pytest.approx([1, 0])
+
+
+def test_what_is_said() -> None:
+    made = local_window(["new", "house"], ["casa", "nueva"], [[0, 2], [1, 0]], [1, 0], half_width=1)
+    assert ask(made, {"tenths": 10}, {"row": 1, "tenths": 4, "soft": 0}, want="said") == [
+        "Writing casa with p = 1.0 and D = 1, Gaussian: house has weight 0.88, without a window "
+        "0.88. All weights add up to 0.90. Moving p by a whole word would change the weight of "
+        "house by 0.00, if it went on as it begins.",
+        "Writing nueva with p = 0.4 and D = 1, hard edge: new has weight 0.73, without a window "
+        "0.73. All weights add up to 1.00. Moving p by a whole word would change the weight of "
+        "new by 0.00, if it went on as it begins.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scores": SCORES[0]}, r"scores: got shape \(6,\)"),
+        ({"scores": np.full((3, 6), np.inf)}, "wanted finite numbers"),
+        ({"source": SOURCE[:5]}, "source: got 5 labels"),
+        ({"links": [1, 2]}, "wanted 3 places from 0 to 5"),
+        ({"links": [1, 2, 6]}, "wanted 3 places from 0 to 5"),
+        ({"row": 3}, "row: got 3"),
+        ({"position": 5.1}, "position: got 5.1, wanted tenths from 0 to 5"),
+        ({"position": 1.25}, "position: got 1.25, wanted tenths"),
+        ({"half_width": 0}, "half_width: got 0"),
+    ],
+)
+def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        local_window(**GIVEN | changes)
