@@ -1,131 +1,88 @@
 /* What a word is drawn from, after temperature, top-k, top-p and min-p, in this order. */
+import { bar, chart, choice, CONTROLS, h, label, line, num, panel, range, reset, slider, softmax, sum } from "./kit.js";
 
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const ROWS = 12; // words that have a bar of their own; Python says so, too
+const [WIDE, ROW, TOP] = [440, 26, 6];
+const [WORD, BAR, UNIT] = [104, 114, 250]; // where words end, where bars begin, a probability of 1
+const READINGS = ["words left", "wrong words, of 100 drawn", "effective number of words"];
 
-function softmaxOf(logits) {
-  const highest = Math.max(...logits);
-  const powers = logits.map((logit) => Math.exp(logit - highest));
-  const total = sum(powers);
-  return powers.map((power) => power / total);
-}
+export const lines = [3, 5];
 
-function keepTopK(logits, k) {
-  if (k === null) return logits;
-  const order = logits.map((_, at) => at).sort((a, b) => logits[b] - logits[a]);
-  const kept = new Set(order.slice(0, k));
-  return logits.map((logit, at) => (kept.has(at) ? logit : -Infinity));
-}
+/* Each slider stands at a place in its list; the last place of a cut is "off". */
+export const start = ({ temperatures, topKs, topPs, minPs }) => ({
+  beginning: 0, heat: temperatures.indexOf(1), k: topKs.length - 1, p: topPs.length - 1, least: minPs.length - 1,
+});
 
-/* The word that reaches p stays: what counts is the sum before it. */
-function keepTopP(logits, p) {
-  if (p === null) return logits;
-  const chances = softmaxOf(logits);
-  const order = logits.map((_, at) => at).sort((a, b) => chances[b] - chances[a]);
-  const kept = new Set();
-  let before = 0;
-  for (const at of order) {
-    if (before < p) kept.add(at);
-    before += chances[at];
-  }
-  return logits.map((logit, at) => (kept.has(at) ? logit : -Infinity));
-}
+export const controls = ({ beginnings, temperatures, topKs, topPs, minPs }, at) => panel(at, "Choose how the next word is drawn",
+  choice("beginning", "after", beginnings),
+  [["heat", "temperature", temperatures], ["k", "top-k", topKs], ["p", "top-p", topPs], ["least", "min-p", minPs]]
+    .map(([key, name, values]) => slider(key, name, { max: values.length - 1, show: (place) => values[place] ?? "off" })),
+  reset());
 
-function keepMinP(logits, share) {
-  if (share === null) return logits;
-  const least = Math.max(...logits) + Math.log(share);
-  return logits.map((logit) => (logit >= least ? logit : -Infinity));
-}
+/* The places of numbers, the largest first. */
+const ranked = (numbers) => range(numbers.length).sort((one, other) => numbers[other] - numbers[one]);
+const within = (places, count) => range(count).map((at) => places.has(at));
 
-function start(root) {
-  const given = dataOf(root);
-  const all = (part) => [...root.querySelectorAll(`.am-next-word-${part}`)];
-  const controls = controlsOf(root, "Choose how the next word is drawn");
-  const packed = unpack(given.logits).values;
-  const size = given.words.length;
-  const logits = given.beginnings.map((_, row) => [...packed.slice(row * size, (row + 1) * size)]);
-  let beginning = 0;
-
-  const temperature = () => given.temperatures[heat.value()];
-  const cuts = () => [given.topKs[k.value()], given.topPs[p.value()], given.minPs[least.value()]];
-
-  function view() {
-    const [topK, topP, minP] = cuts();
-    const heated = logits[beginning].map((logit) => logit / temperature());
-    const chances = softmaxOf(keepMinP(keepTopP(keepTopK(heated, topK), topP), minP));
-    const positive = chances.filter((chance) => chance > 0);
-    const wrong = 100 * sum(chances.filter((_, at) => !given.possible[beginning][at]));
-    const variety = Math.exp(-sum(positive.map((chance) => chance * Math.log(chance))));
-    const order = chances.map((_, at) => at).sort((a, b) => logits[beginning][b] - logits[beginning][a]);
-    return { chances, own: softmaxOf(logits[beginning]), order, readings: [positive.length, wrong, variety] };
-  }
-
-  function draw() {
-    const { chances, own, order, readings } = view();
-    const rest = order.slice(given.rows);
-    const [bars, outlines, numbers, names] = ["bar", "own", "chance", "word"].map(all);
-    all("row").forEach((row, at) => {
-      const last = at === given.rows;
-      const place = order[at];
-      const chance = last ? sum(rest.map((other) => chances[other])) : chances[place];
-      const usual = last ? sum(rest.map((other) => own[other])) : own[place];
-      const wrong = !last && !given.possible[beginning][place];
-      bars[at].setAttribute("width", given.unit * chance);
-      outlines[at].setAttribute("width", given.unit * usual);
-      showNumber(numbers[at], chance, 3);
-      if (!last) names[at].textContent = given.words[place] + (wrong ? " \u2717" : "");
-      row.classList.toggle("am-next-word-wrong", wrong);
-      row.classList.toggle("am-next-word-cut", chance === 0);
+/* What the three cuts leave, each of what the cut before it left. The word that reaches p stays: what
+   counts is the sum before it. */
+function drawnFrom(logits, k, p, share) {
+  let allowed = within(new Set(ranked(logits).slice(0, k ?? undefined)), logits.length);
+  if (p !== null) {
+    const chances = softmax(logits, allowed);
+    let before = 0;
+    const kept = ranked(chances).filter((at) => {
+      const stays = before < p;
+      before += chances[at];
+      return stays;
     });
-    all("reading").forEach((cell, at) => showNumber(cell, readings[at], at ? 1 : 0));
-    state(`${chosen()}.`);
+    allowed = within(new Set(kept.filter((at) => allowed[at])), logits.length);
   }
-
-  function chosen() {
-    const [topK, topP, minP] = cuts();
-    const said = [topK && `top-k ${topK}`, topP && `top-p ${topP}`, minP && `min-p ${minP}`].filter(Boolean);
-    return `After ${given.beginnings[beginning]}, temperature ${temperature()}, ${said.join(", ") || "nothing cut"}`;
-  }
-
-  function speak() {
-    const { chances, order, readings } = view();
-    const words = readings[0] === 1 ? "1 word" : `${readings[0]} words`;
-    const finding =
-      `${chosen()}: ${words} left, ${readings[1].toFixed(1)} wrong words of 100 drawn, as varied as a fair ` +
-      `draw from ${readings[2].toFixed(1)} words. Most probable: ${given.words[order[0]]}, ${chances[order[0]].toFixed(3)}.`;
-    say(finding);
-    root.querySelector("svg").setAttribute("aria-label", finding);
-  }
-
-  function change(place) {
-    beginning = place;
-    begun.press(place);
-    draw();
-    speak();
-  }
-
-  function control(name, steps, value) {
-    const range = { min: 0, max: steps.length - 1, step: 1, value, show: (at) => String(steps[at] ?? "off") };
-    const made = slider(name, range, draw, speak);
-    controls.append(made.element);
-    return made;
-  }
-
-  const begun = choice("after", given.beginnings, change);
-  controls.append(begun.element);
-  const usual = given.temperatures.indexOf(1);
-  const heat = control("temperature", given.temperatures, usual);
-  const k = control("top-k", given.topKs, given.topKs.length - 1);
-  const p = control("top-p", given.topPs, given.topPs.length - 1);
-  const least = control("min-p", given.minPs, given.minPs.length - 1);
-  const reset = button("Reset", () => {
-    heat.put(usual);
-    for (const cut of [k, p, least]) cut.put(cut.input.max);
-    change(0);
-  });
-  controls.append(reset);
-  const say = announcer(root);
-  const state = stateOf(root);
-  change(0);
+  const floor = share === null ? -Infinity : Math.max(...logits) + Math.log(share);
+  return softmax(logits, allowed.map((yes, at) => yes && logits[at] >= floor));
 }
 
-upgrade("next-word", start);
+export function model({ logits, possible, temperatures, topKs, topPs, minPs }, { beginning, heat, k, p, least }) {
+  const given = logits[beginning];
+  const chances = drawnFrom(given.map((logit) => logit / temperatures[heat]), topKs[k], topPs[p], minPs[least]);
+  const positive = chances.filter((chance) => chance > 0);
+  return {
+    chances, own: softmax(given), order: ranked(given), left: positive.length,
+    wrong: 100 * sum(chances.filter((_, at) => !possible[beginning][at])),
+    variety: Math.exp(-sum(positive.map((chance) => chance * Math.log(chance)))),
+  };
+}
+
+export function view({ chances, own, order, left, wrong, variety }, { beginning }, { words, possible }) {
+  const rest = order.slice(ROWS);
+  const high = TOP + ROW * (ROWS + 1) + 4;
+  const row = (name, chance, usual, place, kind) => {
+    const y = TOP + ROW * place;
+    return h("g", { class: [kind, chance === 0 && "am-next-cut"] },
+      label(WORD, y + 18, name, "am-end am-next-name"),
+      h("rect", { class: "am-bar", x: BAR, y: y + 4, width: UNIT * chance, height: 18 }),
+      h("rect", { class: "am-outline am-next-own", x: BAR, y: y + 2, width: UNIT * usual, height: 22 }),
+      label(WIDE - 2, y + 18, num(chance, 3), "am-end"));
+  };
+  const one = (word, place) => {
+    const cross = !possible[beginning][word];
+    return row(words[word] + (cross ? " \u2717" : ""), chances[word], own[word], place, cross && "am-next-wrong");
+  };
+  const all = (numbers) => sum(rest.map((word) => numbers[word]));
+  return [
+    chart(WIDE, high, { class: "am-next-chart" },
+      line(BAR, TOP, BAR, high, "am-next-axis"),
+      order.slice(0, ROWS).map(one),
+      row(`${rest.length} others`, all(chances), all(own), ROWS, "am-next-others")),
+    h("table", { class: "am-table am-next-readings" }, h("tbody", {}, [num(left, 0), num(wrong, 1), num(variety, 1)].map((value, at) =>
+      h("tr", {}, h("th", { scope: "row" }, READINGS[at]), h("td", {}, value))))),
+    CONTROLS,
+  ];
+}
+
+export function said({ chances, order, left, wrong, variety }, { beginning, heat, k, p, least }, { words, beginnings, temperatures, topKs, topPs, minPs }) {
+  const cuts = [["top-k", topKs[k]], ["top-p", topPs[p]], ["min-p", minPs[least]]].filter(([, value]) => value !== null);
+  const cut = cuts.map(([name, value]) => `${name} ${value}`).join(", ") || "nothing cut";
+  return `After ${beginnings[beginning]}, temperature ${temperatures[heat]}, ${cut}: ${left === 1 ? "1 word" : `${left} words`} left, ` +
+    `${num(wrong, 1)} wrong words of 100 drawn, as varied as a fair draw from ${num(variety, 1)} words. ` +
+    `Most probable: ${words[order[0]]}, ${num(chances[order[0]], 3)}.`;
+}

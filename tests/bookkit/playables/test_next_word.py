@@ -1,0 +1,95 @@
+"""The next word in Node: what it is drawn from is what the package would draw from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import entropy
+
+from bookkit.figures import next_word
+from bookkit.playables.next_word import MIN_PS, TEMPERATURES, TOP_KS, TOP_PS
+from companion.decoding import keep_min_p, keep_top_k, keep_top_p
+from tests.bookkit.playables.node import ask
+
+WORDS = ["<new>", *(f"word{n}" for n in range(59))]
+LOGITS = np.random.default_rng(8).normal(size=(2, 60)) * np.array([[3.0], [1.0]])
+POSSIBLE = np.random.default_rng(9).random((2, 60)) > 0.4
+GIVEN: dict[str, Any] = {
+    "words": WORDS, "beginnings": ["she works", "in the"], "logits": LOGITS, "possible": POSSIBLE,
+}  # fmt: skip
+MADE = next_word(**GIVEN)
+
+
+def drawn_from(beginning: int = 0, heat: int = 3, k: int = -1, p: int = -1, least: int = -1) -> Any:
+    """Return the probabilities, by the package."""
+    logits = torch.tensor(LOGITS[beginning]) / TEMPERATURES[heat]
+    if (top_k := TOP_KS[k]) is not None:
+        logits = keep_top_k(logits, top_k)
+    if (top_p := TOP_PS[p]) is not None:
+        logits = keep_top_p(logits, top_p)
+    if (min_p := MIN_PS[least]) is not None:
+        logits = keep_min_p(logits, min_p)
+    return logits.softmax(-1).numpy()
+
+
+def test_the_probabilities_are_those_of_the_package() -> None:
+    sliders = {"heat": TEMPERATURES, "k": TOP_KS, "p": TOP_PS, "least": MIN_PS}
+    chosen: list[dict[str, Any]] = [
+        *({key: place} for key, steps in sliders.items() for place in range(len(steps))),
+        {"beginning": 1},
+        {"beginning": 1, "heat": 6, "k": 4},
+        {"beginning": 1, "heat": 6, "k": 4, "p": 10, "least": 5},
+        {"beginning": 1, "heat": 6, "k": 6, "p": 12, "least": 0},
+    ]
+    for state, shown in zip(chosen, ask(MADE, *chosen), strict=True):
+        chances, row = drawn_from(**state), state.get("beginning", 0)
+        np.testing.assert_allclose(shown["chances"], chances, atol=1e-6)
+        np.testing.assert_allclose(shown["own"], drawn_from(row), atol=1e-6)
+        assert shown["order"] == np.argsort(-LOGITS[row]).tolist()
+        wanted = [
+            (chances > 0).sum(),
+            100 * chances[~POSSIBLE[row]].sum(),
+            np.exp(entropy(chances)),
+        ]
+        found = [shown["left"], shown["wrong"], shown["variety"]]
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_what_is_said() -> None:
+    words = [f"w{n}" for n in range(13)]
+    made = next_word(words, ["so"], np.arange(13.0)[None], np.ones((1, 13)))
+    assert ask(made, {}, {"heat": 6, "k": 0, "p": 10, "least": 5}, want="said") == [
+        "After so, temperature 1, nothing cut: 13 words left, 0.0 wrong words of 100 drawn, as "
+        "varied as a fair draw from 2.8 words. Most probable: w12, 0.632.",
+        "After so, temperature 2, top-k 1, top-p 0.9, min-p 0.02: 1 word left, 0.0 wrong words of "
+        "100 drawn, as varied as a fair draw from 1.0 words. Most probable: w12, 1.000.",
+    ]
+
+
+def test_crosses_are_for_single_words_that_cannot_come_next() -> None:
+    drawn = ask(MADE, want="still")[0]
+    best = np.argsort(-LOGITS[0])[:12]
+    assert drawn.count("✗") == drawn.count("am-next-wrong") == (~POSSIBLE[0, best]).sum()
+    assert "48 others" in drawn
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"logits": LOGITS[0]}, r"logits: got shape \(60,\)"),
+        ({"logits": np.full((2, 60), -np.inf)}, "wanted finite numbers"),
+        ({"words": WORDS[:5]}, "words: got 5 labels"),
+        ({"beginnings": ["she"]}, "beginnings: got 1 label"),
+        ({"possible": POSSIBLE[:1]}, r"possible: got shape \(1, 60\), wanted \(2, 60\)"),
+        (
+            {"words": WORDS[:9], "logits": LOGITS[:, :9], "possible": POSSIBLE[:, :9]},
+            "words: got 9, wanted more than 12",
+        ),
+    ],
+)
+def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        next_word(**GIVEN | changes)
