@@ -41,7 +41,7 @@ def by_the_layer(scores: Any, position: torch.Tensor, half_width: int) -> torch.
     layer.place_vector = torch.stack((logit / math.tanh(1), torch.zeros_like(logit)))  # type: ignore[assignment]
     memory = torch.stack((torch.zeros(k), torch.tensor(scores)), -1).double()[None]
     query = torch.ones(1, 1, 2, dtype=torch.float64)
-    weights: Tensor = layer(query, layer.project(memory), memory, need_weights=True).weights
+    weights: torch.Tensor = layer(query, layer.project(memory), memory, need_weights=True).weights
     return weights[0, 0]
 
 
