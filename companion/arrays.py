@@ -113,9 +113,8 @@ def is_torch(array: object) -> bool:
     >>> is_torch([1.0])
     False
     """
-    torch = sys.modules.get(
-        "torch"
-    )  # not by array-api-compat, whose cache torch.compile warns of
+    # Not by array-api-compat, whose cache torch.compile warns of.
+    torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
 

@@ -64,9 +64,8 @@ from companion.arrays import (
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
-Sizes = dict[
-    str, tuple[int, str]
-]  # of a letter: its size, and which argument said so
+# Of a letter: its size, and which argument said so.
+Sizes = dict[str, tuple[int, str]]
 
 REMEMBERED = 4096  # kinds of calls, for each function
 _COMPARE = {
@@ -130,9 +129,8 @@ def contract(*, matching: str = "", **terms: str) -> Callable[[F], F]:
                 torch is not None and torch.compiler.is_compiling()
             ):
                 return function(*args, **kwargs)
-            checks = _contracts[
-                function
-            ]  # not in the closure, which torch's compiler unpacks
+            # Not in the closure, which torch's compiler unpacks.
+            checks = _contracts[function]
             if checks.each:
                 return function(**checks.streamed(args, kwargs))
             checks(args, kwargs)
@@ -289,9 +287,8 @@ class _Checks:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse a wrong call."""
         about: list[Any] = []
-        for x in (
-            (*args, *kwargs.values()) if kwargs else args
-        ):  # a small call pays for this loop
+        # A small call pays for this loop.
+        for x in (*args, *kwargs.values()) if kwargs else args:
             kind = type(x)
             if _array_types.get(kind):
                 about.append((kind, x.shape, x.dtype, x.device))
@@ -373,15 +370,13 @@ class _Checks:
             names, given, (*args, *kwargs.values()), strict=False
         ):
             kind = about[0]
-            if (
-                kind in _array_types and len(about) > 1
-            ):  # else of a type met at this very moment
+            # Else of a type met at this very moment.
+            if kind in _array_types and len(about) > 1:
                 _, shape, dtype, device = about
                 parts += kind, dtype, device
                 parts += [order.setdefault(size, len(order)) for size in shape]
-                if (
-                    self.flags and len(shape) > 2
-                ):  # whether one size divides another
+                # Whether one size divides another.
+                if self.flags and len(shape) > 2:
                     parts.append(shape[-3])
             elif _is_number(kind) and name in self.kinds:
                 self.kinds[name].check(name, x)
@@ -819,9 +814,8 @@ def _check_dtype(name: str, array: Any, kind: str, weight: Any) -> None:
 
 
 def _in_autocast(tensor: Any) -> bool:
-    kind = getattr(
-        tensor.device, "type", "meta"
-    )  # other libraries know no autocast
+    # Other libraries know no autocast.
+    kind = getattr(tensor.device, "type", "meta")
     return kind != "meta" and bool(
         sys.modules["torch"].is_autocast_enabled(kind)
     )

@@ -153,10 +153,8 @@ def _unfold(
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
         xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
     )
-    latent, key_rotary = (
-        latent[..., None, :, :],
-        key_rotary[..., None, :, :],
-    )  # for all heads
+    # For all heads.
+    latent, key_rotary = (latent[..., None, :, :], key_rotary[..., None, :, :])
     key = _beside(xp, latent @ key_weight, key_rotary)
     return _beside(xp, query, query_rotary), key, latent @ value_weight
 
@@ -211,9 +209,8 @@ def absorbed_latent_attention(
         xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
     )
     folded = _beside(xp, query @ key_weight.mT, query_rotary)
-    cached = _beside(xp, latent, key_rotary)[
-        ..., None, :, :
-    ]  # the one head, for all queries
+    # The one head, for all queries.
+    cached = _beside(xp, latent, key_rotary)[..., None, :, :]
     value = cached[..., : latent.shape[-1]]
     blend = scaled_dot_product_attention(
         folded, cached, value, attn_mask,

@@ -179,9 +179,8 @@ def recurrent_linear_attention(
         xp, query, key, value, decay, beta, state
     )
     length, write = key.shape[-2], key if beta is None else beta * key
-    outputs = [
-        query[..., :0, :] @ state
-    ]  # an empty sequence has an empty output
+    # An empty sequence has an empty output.
+    outputs = [query[..., :0, :] @ state]
     query, key, value, write, decay = (
         _rows(xp, x) for x in (query, key, value, write, decay)
     )
@@ -312,9 +311,8 @@ def _decayed_weights(
         The weights (..., c, c), 0 above the diagonal; the queries decayed since the chunk began
         and the keys decayed until it ends, (..., c, d); what the chunk keeps, (..., 1, d).
     """
-    if (
-        decay.shape[-1] != query.shape[-1]
-    ):  # one factor a step: decay is the same in all channels
+    # One factor a step: decay is the same in all channels.
+    if decay.shape[-1] != query.shape[-1]:
         one = xp.ones_like(decay)
         between, since, until, kept = _decayed_weights(xp, one, one, decay)
         return between * (query @ key.mT), since * query, until * key, kept

@@ -30,10 +30,8 @@ from companion.heads import offset_beside_heads, repeat_kv
 from companion.masks import masked
 from companion.scores import scaled_dot_score
 
-BLOCKS = (
-    256,
-    128,
-)  # queries and keys a tile: with eight heads, a megabyte of scores in float32
+# Queries and keys a tile: with eight heads, a megabyte of scores in float32.
+BLOCKS = (256, 128)
 
 
 @contract(scores_blocks="each: ... q _")
@@ -62,9 +60,8 @@ def online_softmax(scores_blocks: Iterable[ArrayT]) -> tuple[ArrayT, ArrayT]:
         if maximum is None:
             maximum, total = highest, xp.zeros_like(highest)
         risen = xp.maximum(maximum, highest)
-        shrink = xp.exp(
-            maximum - finite(xp, risen)
-        )  # the sum so far is less the old maximum
+        # The sum so far is less the old maximum.
+        shrink = xp.exp(maximum - finite(xp, risen))
         powers = xp.exp(scores - finite(xp, risen))
         total = total * shrink + xp.sum(powers, axis=-1, keepdims=True)
         maximum = risen

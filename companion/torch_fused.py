@@ -63,9 +63,8 @@ def scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, scale, enable_gqa
         )
     alone = enable_gqa and not is_causal and dropout_p == 0
-    if (
-        alone and query.shape[0] == key.shape[0] == value.shape[0]
-    ):  # `len` would fix a traced size
+    # `len` would fix a traced size.
+    if alone and query.shape[0] == key.shape[0] == value.shape[0]:
         return _side_by_side(query, key, value, scale)
     return _attend(
         query, key, value, None, dropout_p, is_causal, scale, enable_gqa
@@ -331,9 +330,8 @@ class _BlockwiseAttention(torch.autograd.Function):
             output, lse = _attend_with_lse(
                 *arrays, 0.0, is_causal, attn_mask=bias, scale=scale
             )
-            if (
-                alive is not None
-            ):  # what torch gives for a row without keys depends on its version
+            # What torch gives for a row without keys depends on its version.
+            if alive is not None:
                 output, lse = (
                     output.where(alive[..., None], 0.0),
                     lse.where(alive, -math.inf),
@@ -363,9 +361,8 @@ class _BlockwiseAttention(torch.autograd.Function):
                 (output, -grad_lse[..., None].to(output.dtype)), -1
             )
             grad_output = F.pad(grad_output, (0, 1), value=1.0)
-        lse = lse.where(
-            lse > -math.inf, math.inf
-        )  # no weights in a row without keys
+        # No weights in a row without keys.
+        lse = lse.where(lse > -math.inf, math.inf)
         wide = torch.promote_types(query.dtype, torch.float32)
         grads = [torch.zeros_like(x, dtype=wide) for x in (query, key, value)]
         for rows, keys, is_causal, bias, _ in _blocks(
@@ -425,9 +422,8 @@ def _blocks(
         seen = band.seen(range(rows.start, rows.stop), k_len) or range(1)
         keys = slice(seen.start, seen.stop)
         form = rows.stop - start, seen.start - start, len(seen)
-        if (
-            form != known or mask is not None
-        ):  # far from the ends all windows look alike
+        # Far from the ends all windows look alike.
+        if form != known or mask is not None:
             tile = Tile(rows, keys, partial=True)
             allowed = _narrowed(
                 part_of_mask(mask, tile), band.mask(rows, keys, like=query)

@@ -225,10 +225,8 @@ class Translator:
             source_len = int(batch.source_lengths[row])
             weights = decoded.weights
             vocab = self.target_vocab
-            unwritten = (
-                vocab.pad_id,
-                vocab.bos_id,
-            )  # a model may say them, no translation does
+            # A model may say them, no translation does.
+            unwritten = (vocab.pad_id, vocab.bos_id)
             words = [
                 position
                 for position, token in enumerate(ids)

@@ -2,6 +2,7 @@
 import { argmax, choice, grid, h, panel, tick, unseen } from "./kit.js";
 
 export const start = () => ({ moved: 0, marked: false });
+export const lines = [2, 3];
 
 export const controls = (data, at) => panel(at, "Move the map, and mark the right words",
   choice("moved", "The map", ["as it is", "one row up"]), tick("marked", "Mark the right words"));

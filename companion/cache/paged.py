@@ -147,8 +147,7 @@ class PagedCache(EqualLengths):
 
     def _gathered(self) -> tuple[Tensor, Tensor]:
         """Return the tokens in their order, wherever their blocks lie."""
-        blocks = self.pool.memory[
-            :, self.table
-        ]  # (2, blocks of the table, g, s, d)
+        # (2, blocks of the table, g, s, d).
+        blocks = self.pool.memory[:, self.table]
         rows = blocks.transpose(1, 2).flatten(2, 3)[:, None, :, : self.length]
         return rows[0], rows[1]

@@ -81,9 +81,8 @@ def measured_scale(
         for query_key_value in rows
     )
     weights = plain_numbers(attention(*given))[0, :, 0]
-    return (
-        float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root
-    )  # products: root and 0
+    # Products: root and 0.
+    return float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root
 
 
 @contract()

@@ -39,9 +39,8 @@ def check_heads(attention: Function, *, like: Array) -> None:
         constant_like(like, draw.normal(size=(2, 3, 4, WIDTH)))
         for _ in range(2)
     )
-    seen = influence(
-        lambda x: attention(x, x, x), x, other
-    )  # axis 1 has the heads
+    # Axis 1 has the heads.
+    seen = influence(lambda x: attention(x, x, x), x, other)
     fail_if(
         seen.shape != (3, 3),
         f"3 heads gave {len(seen)}, wanted (b, h, n, d) as came",
@@ -95,9 +94,8 @@ def check_grouped(attention: Function, *, like: Array) -> None:
         np.zeros((KEY_HEADS, 2, WIDTH)),
     )
     _compare("value", _read(attention, query, same_key, number, like))
-    stands_out = np.eye(2)[:, :, None] * np.full(
-        (1, 1, WIDTH), 10.0
-    )  # head j: key j
+    # Head j: key j.
+    stands_out = np.eye(2)[:, :, None] * np.full((1, 1, WIDTH), 10.0)
     position = np.arange(2.0)[None, :, None] * np.ones((KEY_HEADS, 1, WIDTH))
     _compare("key", _read(attention, query, stands_out, position, like))
 

@@ -106,9 +106,8 @@ class _Kit:
         self, terminalreporter: pytest.TerminalReporter
     ) -> None:
         """Say in a line each what was found, and what was not offered."""
-        from companion.conformance.kit import (
-            KIT,
-        )  # the workers of a run in parallel had it, too
+        # The workers of a run in parallel had it, too.
+        from companion.conformance.kit import KIT
 
         asked = {f"{NAME}::{check.name}": check for check in KIT}
         terminalreporter.section(f"attention: {self.given}")

@@ -188,9 +188,8 @@ def check_dtype(attention: Function, *, like: Array) -> None:
         output.dtype != like.dtype,
         f"gave {output.dtype} for {like.dtype}: cast the result to the dtype that came",
     )
-    wanted = plain_numbers(given[2]).mean(
-        axis=-2
-    )  # of the values as this dtype holds them
+    # Of the values as this dtype holds them.
+    wanted = plain_numbers(given[2]).mean(axis=-2)
     error = float(np.abs(plain_numbers(output)[0, 0] - wanted[0, 0]).max())
     rounding, bits = float(xp.finfo(like.dtype).eps), xp.finfo(like.dtype).bits
     fail_if(

@@ -131,10 +131,8 @@ heads across tokens, or positions or a causal mask are on
     """
     check_positions(3, x)
     before, xp = steady_outputs(function, x), namespace(x)
-    order = [
-        *range(1, x.shape[1]),
-        0,
-    ]  # all positions move, and no pair keeps its distance
+    # All positions move, and no pair keeps its distance.
+    order = [*range(1, x.shape[1]), 0]
     moved = outputs_of(
         function, xp.stack([x[:, position] for position in order], axis=1)
     )

@@ -61,10 +61,8 @@ def _row_sums(attention: Function, product: float, like: Array) -> Numbers:
 
 
 def _compare(sums: Numbers, score: float, scale: float) -> None:
-    lse, unshifted = (
-        score + np.log(KEYS),
-        np.log(KEYS),
-    )  # as if the largest score were 0
+    # As if the largest score were 0.
+    lse, unshifted = (score + np.log(KEYS), np.log(KEYS))
 
     def share(sinks: Numbers, lse: float = lse) -> Numbers:
         return np.asarray(1 / (1 + np.exp(sinks - lse)))  # sigmoid(lse - sink)

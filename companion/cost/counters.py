@@ -84,9 +84,8 @@ class LiveBytes(TorchDispatchMode):
         kwargs: Any = None,
     ) -> Any:
         """Run an operation, and count what it made."""
-        lifted = (
-            func is torch.ops.aten.lift_fresh.default
-        )  # what torch.tensor has just made
+        # What torch.tensor has just made.
+        lifted = func is torch.ops.aten.lift_fresh.default
         given = () if lifted else _tensors((args, kwargs))
         known = {_storage(tensor)._cdata for tensor in given}
         made = func(*args, **(kwargs or {}))
@@ -133,16 +132,14 @@ def measure_saved_bytes(
     ] = []  # a reference dies when the graph lets go of its tensor
 
     def pack(tensor: Tensor) -> Tensor:
-        saved = (
-            tensor.data
-        )  # a tensor with its history would hold the graph itself
+        # A tensor with its history would hold the graph itself.
+        saved = tensor.data
         packed.append(weakref.ref(saved))
         return saved
 
     with saved_tensors_hooks(pack, lambda saved: saved):
-        result = (
-            call()
-        )  # held: what nobody can call backward on any more is not kept
+        # Held: what nobody can call backward on any more is not kept.
+        result = call()
     saved = (
         tensor for reference in packed if (tensor := reference()) is not None
     )

@@ -95,9 +95,8 @@ def t_quantile(freedom: int, confidence: float) -> float:
     >>> round(t_quantile(4, 0.95), 3)
     2.776
     """
-    from scipy.stats import (
-        t,
-    )  # takes half a second to load, and few callers of this room ask
+    # Takes half a second to load, and few callers of this room ask.
+    from scipy.stats import t
 
     return float(t.ppf((1 + confidence) / 2, freedom))
 

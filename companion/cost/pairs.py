@@ -117,10 +117,8 @@ def tiled_flops(
     TiledFlops(forward=1200, backward=3000)
     """
     d, v = head_dim, head_dim if value_dim is None else value_dim
-    widths = (
-        d + v,
-        3 * d + 2 * v,
-    )  # of score and blend; of the score again and four gradients
+    # Of score and blend; of the score again and four gradients.
+    widths = (d + v, 3 * d + 2 * v)
     return TiledFlops(
         *(batch_size * num_heads * matmul_flops(pairs, w, 1) for w in widths)
     )

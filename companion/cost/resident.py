@@ -50,9 +50,8 @@ def peak_resident_bytes(call: Callable[[], object]) -> int:
     """
     process = Path("/proc/self")
     before = resident_bytes()
-    (process / "clear_refs").write_text(
-        "5", encoding="ascii"
-    )  # the peak begins anew
+    # The peak begins anew.
+    (process / "clear_refs").write_text("5", encoding="ascii")
     result = call()
     peak = re.search(
         r"^VmHWM:\s*(\d+) kB$",
@@ -81,6 +80,5 @@ def _most_so_far() -> int:
             f"resident size: got {sys.platform}, wanted /proc or resource"
         ) from error
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return (
-        most if sys.platform == "darwin" else most * 1024
-    )  # kilobytes but on macOS
+    # Kilobytes but on macOS.
+    return most if sys.platform == "darwin" else most * 1024

@@ -174,9 +174,8 @@ def multi_head_saved_bytes(
     rows = num_heads * q_len
     numbers = embed_dim * (q_len + (0 if k_len is None else k_len))
     numbers += 2 * rows * d + 2 * groups * keys * d + rows
-    if (
-        method == "fused" and own < num_heads and q_len > 1 and not is_causal
-    ):  # stacked
+    # Stacked.
+    if method == "fused" and own < num_heads and q_len > 1 and not is_causal:
         numbers += rows * d  # the output a second time
     truths = 0
     if method == "definition":

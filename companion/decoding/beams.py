@@ -163,9 +163,8 @@ def beam(
             log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
         )
         totals, flat = _candidates(scores, log_probs, beam_size - ended.count)
-        if (
-            beam_size == 1
-        ):  # chosen as `greedy` does: what a softmax rounds to equal stays unequal
+        # Chosen as `greedy` does: what a softmax rounds to equal stays unequal.
+        if beam_size == 1:
             flat = logits.argmax(-1, keepdim=True).to(device)
         beams, tokens = flat // log_probs.shape[-1], flat % log_probs.shape[-1]
         if weights is not None:

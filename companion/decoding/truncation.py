@@ -45,9 +45,8 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     probabilities = ordered.softmax(
         -1, dtype=torch.promote_types(logits.dtype, torch.float32)
     )
-    before = (
-        probabilities.cumsum(-1) - probabilities
-    )  # of the tokens that are more probable
+    # Of the tokens that are more probable.
+    before = probabilities.cumsum(-1) - probabilities
     kept = ordered.where(before < p, -math.inf)
     return kept.scatter(-1, tokens, kept)
 

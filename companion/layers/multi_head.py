@@ -362,9 +362,8 @@ class MultiHeadAttention(nn.Module):
         )
         if norm is None:
             return heads
-        normed: Tensor = norm(
-            heads.to(norm.weight.dtype)
-        )  # autocast leaves the gains as they are
+        # Autocast leaves the gains as they are.
+        normed: Tensor = norm(heads.to(norm.weight.dtype))
         return normed.to(heads.dtype)
 
     def _rotate(self, heads: Tensor, positions: Tensor | None) -> Tensor:

@@ -267,9 +267,8 @@ def _bert(options: _Options, tensors: Tensors) -> Layout:
     modules["norm"] = f"{head}.transform.LayerNorm"
     modules["output.vectors"] = f"{head}.decoder"
     modules["output"] = head
-    if (
-        f"{head}.decoder.bias" in tensors
-    ):  # where both biases are stored, this one is added
+    # Where both biases are stored, this one is added.
+    if f"{head}.decoder.bias" in tensors:
         modules["output"] = f"{head}.decoder"
         ignored.append(f"{head}.bias")
     return Layout(MaskedLanguageModel, config, modules, tuple(ignored))
@@ -302,10 +301,8 @@ def _gpt2(options: _Options, tensors: Tensors) -> Layout:
         attention_dropout_p=options.get("attn_pdrop", 0.1),
     )
     modules = {own: body + theirs for own, theirs in _GPT2.items()}
-    masks = (
-        "*.attn.bias",
-        "*.attn.masked_bias",
-    )  # the causal mask of older files
+    # The causal mask of older files.
+    masks = ("*.attn.bias", "*.attn.masked_bias")
     return Layout(
         LanguageModel,
         config,

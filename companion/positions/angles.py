@@ -45,9 +45,8 @@ def positions_from(offset: Any, length: int, xp: Any, device: Any) -> Any:
     """
     steps = xp.arange(length, device=device)
     if isinstance(offset, Integral):
-        return steps + int(
-            offset
-        )  # a NumPy number would not do for every library
+        # A NumPy number would not do for every library.
+        return steps + int(offset)
     return steps + cast(offset, steps.dtype)[..., None]
 
 

@@ -44,9 +44,8 @@ def relative_buckets(
         raise ValueError(
             f"num_buckets: got {num_buckets}, wanted at least {2 * sides}"
         )
-    least = (
-        num_buckets // sides // 2 + 1
-    )  # beyond the buckets that hold one distance each
+    # Beyond the buckets that hold one distance each.
+    least = num_buckets // sides // 2 + 1
     if max_distance < least:
         raise ValueError(
             f"max_distance: got {max_distance}, wanted at least {least}"

@@ -127,10 +127,8 @@ class Yarn:
         )
         if self.truncate:
             low, high = math.floor(low), math.ceil(high)
-        low, high = (
-            max(low, 0),
-            min(high, width - 1),
-        )  # not width / 2 - 1: as the authors do
+        # Not width / 2 - 1: as the authors do.
+        low, high = (max(low, 0), min(high, width - 1))
         return low, max(high, low + 0.001)
 
 

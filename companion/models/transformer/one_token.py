@@ -132,9 +132,8 @@ class _Step:
     def __init__(self, block: Block) -> None:
         self.attention = attention = block.self_attention
         feed_forward = block.feed_forward
-        assert (
-            feed_forward.gate_proj is not None
-        )  # whoever builds a step has looked
+        # Whoever builds a step has looked.
+        assert feed_forward.gate_proj is not None
         self.query, self.key = (
             attention.query_proj.weight,
             attention.key_proj.weight,
@@ -167,9 +166,8 @@ class _Step:
             heads = _rotated(heads, *angles)
         values = F.linear(normed, self.value).view(b, g, 1, d)
         keys, values = cache.update(heads.narrow(1, h, g), values)
-        queries = heads.narrow(1, 0, h).view(
-            b, g, h // g, d
-        )  # those of a group in a row
+        # Those of a group in a row.
+        queries = heads.narrow(1, 0, h).view(b, g, h // g, d)
         attended = F.scaled_dot_product_attention(queries, keys, values)
         x = torch.addmm(x, attended.reshape(b, h * d), self.output.mT)
         normed = self.before_feed_forward(x)

@@ -57,9 +57,8 @@ class Stored(Mapping[str, Tensor]):
         return tensor
 
     def __contains__(self, name: object) -> bool:
-        return (
-            name in self._source
-        )  # the inherited method would read the tensor
+        # The inherited method would read the tensor.
+        return name in self._source
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._source)

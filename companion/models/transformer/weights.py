@@ -64,9 +64,8 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
     True
     """
     name, folder = type(model).__name__, Path(folder)
-    if type(model) is not _MODELS.get(
-        name
-    ):  # `load` would not know a subclass
+    # `load` would not know a subclass.
+    if type(model) is not _MODELS.get(name):
         raise TypeError(
             f"model: got {name}, wanted one of {', '.join(_MODELS)}"
         )

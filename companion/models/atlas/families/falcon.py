@@ -126,5 +126,5 @@ def _falcon_names(options: Options) -> Names:
 FAMILIES = {
     "falcon_h1": Family(
         _falcon_h1, {**BAMBA, **mamba_names("mamba")}, by_fields=_falcon_names
-    ),
+    )
 }

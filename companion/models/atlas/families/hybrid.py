@@ -54,9 +54,8 @@ def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
 
 
 def _qwen_mixers(options: Options) -> list[MixerSpec]:
-    options.require(
-        attention_bias=False
-    )  # half of it would belong to the gate
+    # Half of it would belong to the gate.
+    options.require(attention_bias=False)
     norm, eps = (
         norm_of(options, gain="one_plus_weight"),
         options["rms_norm_eps"],

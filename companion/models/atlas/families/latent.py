@@ -164,9 +164,8 @@ def _mistral4(options: Options) -> ModelSpec:
         rope["llama_4_scaling_beta"],
         rope["original_max_position_embeddings"],
     )
-    width = (
-        options["qk_nope_head_dim"] + options["qk_rope_head_dim"]
-    )  # of which a part is rotated
+    # Of which a part is rotated.
+    width = options["qk_nope_head_dim"] + options["qk_rope_head_dim"]
     rotary = rotary_of(
         options, width, interleaved=options.flag("rope_interleave", True)
     )

@@ -38,9 +38,8 @@ _OWN = "layers.*.mixer"
 def mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
     """Return Mamba-2 as most files describe it; `choices` say what is different."""
     least, most = options.get("time_step_limit") or (0.0, None)
-    if isinstance(most, float) and math.isfinite(
-        most
-    ):  # files write infinity as an object
+    # Files write infinity as an object.
+    if isinstance(most, float) and math.isfinite(most):
         raise ValueError(
             f"time_step_limit: {options.path} has {most}, wanted no upper limit"
         )

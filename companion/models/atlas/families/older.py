@@ -43,9 +43,8 @@ _DEEPSEEK_V4 = {
     ".hc_attn_": ".attn_hc.",
     ".hc_ffn_": ".ffn_hc.",
 }
-_PLAIN_QUERIES = {
-    "self_attn.q_proj.": "self_attn.q_b_proj."
-}  # they unfold from no latent
+# They unfold from no latent.
+_PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}
 _LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
 _FORGET = {
     f".self_attn.{name}": f".self_attn.forget_gate.{name}"

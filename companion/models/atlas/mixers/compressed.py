@@ -148,9 +148,8 @@ class Pool(nn.Module):
         given = 2 * width if spec.overlap else width
         self.proj = nn.Linear(embed_dim, given, bias=False)
         self.gate_proj = nn.Linear(embed_dim, given, bias=False)
-        self.bias = nn.Parameter(
-            torch.zeros(size * given)
-        )  # a vector: no matrix product
+        # A vector: no matrix product.
+        self.bias = nn.Parameter(torch.zeros(size * given))
         self.norm = Norm(width, spec.norm)
 
     def forward(self, x: Tensor, state: Pooled | None) -> Pooled:
