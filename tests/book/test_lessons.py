@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
-import pytest
 import yaml
 
 from bookkit.figures.contents import PARTS, Part, stops
 from experiments.tools.fold import FOLDS, OUTPUTS
-from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
+from tests.book.test_notebooks import ROOT, Page, pages, text
 
 FEWEST_EXERCISES = 3
 EXERCISE = re.compile(r"^[`:]{3,}\{exercise\}", re.MULTILINE)
@@ -163,43 +161,3 @@ def test_a_stop_is_called_as_its_page_is() -> None:
             if path.suffix == ".ipynb":
                 source = text(json.loads(source)["cells"][0]["source"])
             assert re.findall(r"(?m)^# (.+)", source)[0] == stop.title
-
-
-# A page of which nothing is wrong, and pages that break a rule
-
-
-def sound_lesson() -> Page:
-    def prose(source: str) -> Page:
-        return {"cell_type": "markdown", "metadata": {}, "source": source}
-
-    def code(source: str, **data: str) -> Page:
-        outputs = [{"output_type": "execute_result", "data": data}]
-        return {"cell_type": "code", "metadata": {}, "source": source, "outputs": outputs}
-
-    return {
-        "cells": [
-            prose("# Title\n\n**Before this lesson**, read [the one before](before.ipynb)."),
-            code("live()", **{"text/html": '<figure data-am-live="softmax"></figure>'}),
-            code('measured("study/claim")', **{"text/html": "<div></div>"}),
-            prose("[How we measured this](page_evidence.ipynb#the-runs) is on a page of its own."),
-            prose("## Exercises\n\n" + "```{exercise}\nDo it.\n```\n\n" * FEWEST_EXERCISES),
-        ]
-    }
-
-
-BREAKS: list[tuple[Rule, Callable[[Page], None]]] = [
-    (can_be_touched, put([], "cells", 1, "outputs")),
-    (can_be_touched, put(["remove-output"], "cells", 1, "metadata", "tags")),
-    (has_exercises, put("## Exercises\n\n```{exercise}\nDo it.\n```", "cells", 4, "source")),
-    (says_what_to_have_read, replaced(0, "**Before this lesson**, read", "Of")),
-    (says_what_to_have_read, replaced(0, "[the one before](before.ipynb)", "it")),
-    (links_its_evidence, replaced(3, "page_evidence", "other")),
-]
-
-
-@pytest.mark.parametrize(("rule", "change"), BREAKS)
-def test_a_page_that_breaks_a_rule_breaks_it_alone(rule: Rule, change: Any) -> None:
-    page = sound_lesson()
-    assert not any(problem for one in RULES for problem in one(page, "page_evidence"))
-    change(page)
-    assert [one for one in RULES if any(one(page, "page_evidence"))] == [rule]

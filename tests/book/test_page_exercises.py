@@ -11,7 +11,7 @@ import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ from types import ModuleType
 import pytest
 
 from bookkit.exercises import exercise
-from tests.book.test_notebooks import ROOT, Page, pages, put, replaced, text
+from tests.book.test_notebooks import ROOT, Page, pages, text
 
 WITHOUT_EXERCISES = {
     "book/start/start.ipynb",
@@ -223,70 +223,3 @@ def test_labels_are_the_books_own() -> None:
     labels = Counter(one.label for name in WITH_EXERCISES for one in exercises(read(name)))
     assert len(labels) >= len(WITH_EXERCISES)
     assert [label for label, times in labels.items() if times > 1] == []
-
-
-# Everything that is asked for can be missing
-
-
-def sound_page() -> Page:
-    """Return a page with one exercise, of which nothing is wrong."""
-
-    def prose(source: str) -> Page:
-        return {"cell_type": "markdown", "source": source}
-
-    def code(source: str, printed: str) -> Page:
-        outputs = [{"output_type": "stream", "text": [f"{printed}\n"]}] if printed else []
-        return {"cell_type": "code", "source": source, "outputs": outputs}
-
-    ask = "Write `double(x)`. `exercises.check_double(double)`"
-    return {
-        "cells": [
-            prose(
-                f"## Exercises\n\n{PROMISE}\n\n```{{exercise}}\n:label: ex-page-double\n{ask}\n```"
-            ),
-            code(
-                "try:\n    check_double(x)\nexcept AssertionError as why:\n    print(why)",
-                "that is the number itself",
-            ),
-            prose("```{solution-start} ex-page-double\n:class: dropdown\n```"),
-            code("def double(x):\n    return 2 * x\n\n\nexercises.check_double(double)", "Right."),
-            prose("It is twice.\n\n```{solution-end}\n```\n\n## Where to read on\n\n- A book."),
-        ]
-    }
-
-
-def renamed(page: Page) -> None:
-    for cell in (0, 2):
-        replaced(cell, "ex-page-double", "double")(page)
-
-
-BREAKS: list[tuple[str, Callable[[Page], None]]] = [
-    ("closes with", replaced(4, "## Where to read on", "## The end")),
-    ("what a check does", replaced(0, PROMISE, "Good luck.")),
-    ("not ex-PAGE-NAME", renamed),
-    ("another's, or not folded", replaced(2, "ex-page-double", "ex-page-other")),
-    ("another's, or not folded", replaced(2, ":class: dropdown\n", "")),
-    ("no label", replaced(0, ":label: ex-page-double\n", "")),
-    ("where solution-start is due", replaced(2, "solution-start", "exercise")),
-    ("solution-end is missing", replaced(4, "```{solution-end}\n```\n", "")),
-    ("where exercise is due", replaced(4, "## Where", "```{solution-end}\n```\n\n## Where")),
-    ("wanted one check", replaced(3, "exercises.check_double(double)", "double(2)")),
-    ("wanted one check", replaced(3, "exercises.check", "if double:\n    check")),
-    ("wanted one check", replaced(3, "exercises.check", "check_double(double)\nexercises.check")),
-    ("how to call", replaced(0, "check_double(double)", "check_double")),
-    ("another exercise is called", replaced(1, "check_double", "check_triple")),
-    ("wanted once each", replaced(3, "check_double", "check_triple")),
-    ("one answer passes", put("Right.\n", "cells", 1, "outputs", 0, "text")),
-    ("one answer passes", put([], "cells", 3, "outputs")),
-]  # fmt: skip
-
-
-def test_a_sound_page_passes() -> None:
-    assert list(problems(sound_page(), {"check_double"})) == []
-
-
-@pytest.mark.parametrize(("says", "change"), BREAKS)
-def test_what_is_wrong_is_found(says: str, change: Callable[[Page], None]) -> None:
-    page = sound_page()
-    change(page)
-    assert any(says in problem for problem in problems(page, {"check_double"}))
