@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 from bookkit.exercises import exercise
 from tests.book.test_notebooks import ROOT, Page, pages, text
 
@@ -198,7 +196,8 @@ def evidence() -> set[str]:
     }
 
 
-WITH_EXERCISES = [name for name in pages() if name not in WITHOUT_EXERCISES | evidence()]
+def with_exercises() -> list[str]:
+    return [name for name in pages() if name not in WITHOUT_EXERCISES | evidence()]
 
 
 def module_of(page: Page) -> ModuleType:
@@ -213,13 +212,18 @@ def module_of(page: Page) -> ModuleType:
     return importlib.import_module(f"bookkit.exercises.{name}")
 
 
-@pytest.mark.parametrize("name", WITH_EXERCISES)
-def test_exercises_of_a_page(name: str) -> None:
-    page = read(name)
-    assert list(problems(page, checks(module_of(page)))) == []
+def test_exercises_of_all_pages() -> None:
+    faults = [
+        (name, problem)
+        for name in with_exercises()
+        for page in [read(name)]
+        for problem in problems(page, checks(module_of(page)))
+    ]
+    assert faults == []
 
 
 def test_labels_are_the_books_own() -> None:
-    labels = Counter(one.label for name in WITH_EXERCISES for one in exercises(read(name)))
-    assert len(labels) >= len(WITH_EXERCISES)
+    names = with_exercises()
+    labels = Counter(one.label for name in names for one in exercises(read(name)))
+    assert len(labels) >= len(names)
     assert [label for label, times in labels.items() if times > 1] == []
