@@ -27,7 +27,8 @@ from companion.cost.timing import Call
 
 TITLE = "Attention forward"
 SETTINGS = ATTENTION
-GOALS = {False: Goal(0.90, aim=1.0), True: Goal(0.88, aim=1.05)}
+BESIDE_TORCH = Goal(0.9, aim=1.0)
+"""`tiled_attention` runs torch's operator, and may add a tenth to it."""
 GROWTH = Goal(2.05, side="at most")
 FLEX_LENGTH = 4096
 """Compiling takes most of a minute for each length: one must do."""
@@ -36,7 +37,7 @@ FLEX_LENGTH = 4096
 def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time tiled attention beside the fused one, the textbook and FlexAttention."""
     results: list[Result] = []
-    for result in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
+    for result in hold_all(full_and_causal(prepare, BESIDE_TORCH, lengths(quick)), protocol):
         results.append(result)
         yield result
     for name in NAMES.values():

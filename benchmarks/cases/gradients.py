@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from benchmarks.cases.forward import BESIDE_TORCH
 from benchmarks.cases.tensors import (
     ATTENTION,
     NAMES,
@@ -21,19 +22,17 @@ from benchmarks.cases.tensors import (
     truth_of_last_head,
 )
 from benchmarks.contest import Entrant, Field, Result, growth, hold_all, lacking
-from benchmarks.records import Goal
 from benchmarks.timing import Protocol
 
 TITLE = "Attention forward and backward"
 SETTINGS = ATTENTION
 TEXTBOOK_UP_TO, SLOW = 4096, "left out: a call takes twenty seconds and more"
-GOALS = {False: Goal(0.93, aim=1.0), True: Goal(0.90, aim=1.0)}
 
 
 def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time tiled attention with its gradients beside the fused one and the textbook."""
     results: list[Result] = []
-    for result in hold_all(full_and_causal(prepare, GOALS, lengths(quick)), protocol):
+    for result in hold_all(full_and_causal(prepare, BESIDE_TORCH, lengths(quick)), protocol):
         results.append(result)
         yield result
     for name in NAMES.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,15 +29,15 @@ def lengths(quick: bool, longest: int = LENGTHS[-1], shortest: int = 0) -> tuple
 
 
 def full_and_causal(
-    prepare: Callable[[int, bool], Field], goals: Mapping[bool, Goal], sizes: Sequence[int]
+    prepare: Callable[[int, bool], Field], goal: Goal, sizes: Sequence[int]
 ) -> Iterator[Contest]:
-    """Make the contests of every length, full and then causal; goals are beside SDPA."""
+    """Make the contests of every length, full and then causal; the goal is beside SDPA."""
     for is_causal, name in NAMES.items():
         for n in sizes:
             yield Contest(
                 f"{name}, n = {n}",
                 partial(prepare, n, is_causal),
-                {"SDPA": goals[is_causal]},
+                {"SDPA": goal},
                 length=n,
             )
 

@@ -27,8 +27,8 @@ from companion.tiled import window_attention
 TITLE = "Sliding window"
 WINDOW, QUICK_WINDOW = 256, 16
 SETTINGS = ATTENTION | {"left": WINDOW, "right": 0}
-GOAL_LENGTH = 8192
-GOALS = {"local-attention": Goal(5.0), "SDPA, dense mask": Goal(20.0)}
+GOAL_LENGTH = 4096
+GOALS = {"local-attention": Goal(4.0), "SDPA, dense mask": Goal(10.0)}
 GROWTH = Goal(1.05, side="at most")
 
 
