@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from string import Formatter
 
 from bookkit.atlas.rows import load_atlas
-from bookkit.atlas.unusual import UNUSUAL, unusual
+from bookkit.atlas.unusual import sentences, unusual
 
 MOST_SENTENCES, FEWEST_WORDS, MOST_WORDS = 3, 8, 75
 # Names of models, of versions and of parts may have digits; amounts come from the specification.
@@ -25,6 +25,6 @@ def warnings() -> Iterator[str]:
             yield f"atlas: {row.model_type}: not in whole sentences: {said}"
         if not FEWEST_WORDS <= len(said.split()) <= MOST_WORDS:
             yield f"atlas: {row.model_type}: {len(said.split())} words"
-        plain = "".join(part for part, *_ in Formatter().parse(UNUSUAL[row.model_type]))
+        plain = "".join(part for part, *_ in Formatter().parse(sentences()[row.model_type]))
         if re.search(r"\d", NAMES.sub("", plain)):
             yield f"atlas: {row.model_type}: an amount is typed: {plain}"

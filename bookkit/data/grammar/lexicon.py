@@ -8,7 +8,7 @@ the order of `PERSONS`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["person", "animal", "food", "thing", "plant", "place"]
 Tense = Literal["present", "past", "future", "progressive"]
@@ -114,6 +114,10 @@ def suits(word: Adjective | Verb | Preposition, noun: Noun) -> bool:
     return bool({noun.kind, noun.name} & set(word.nouns.split()))
 
 
+def _forms(forms: str) -> Any:
+    return tuple(forms.split())
+
+
 NOUNS = (
     Noun(("boy", "boys"), ("niño", "niños"), False, "person", owned=False),
     Noun(("girl", "girls"), ("niña", "niñas"), True, "person", owned=False),
@@ -145,180 +149,64 @@ _ADULTS = "man woman king queen brother sister"
 _SIZED = "boy girl brother sister animal food thing plant place"
 
 ADJECTIVES = (
-    Adjective(
-        "red",
-        ("rojo", "roja", "rojos", "rojas"),
-        "colour",
-        "thing flower house apple",
-        gradable=False,
-    ),
-    Adjective(
-        "black",
-        ("negro", "negra", "negros", "negras"),
-        "colour",
-        "animal thing",
-        gradable=False,
-    ),
-    Adjective(
-        "blue",
-        ("azul", "azul", "azules", "azules"),
-        "colour",
-        "thing flower house",
-        gradable=False,
-    ),
-    Adjective(
-        "old", ("viejo", "vieja", "viejos", "viejas"), "age", f"{_ADULTS} animal thing tree place"
-    ),
-    Adjective("new", ("nuevo", "nueva", "nuevos", "nuevas"), "age", "thing place"),
-    Adjective("young", ("joven", "joven", "jóvenes", "jóvenes"), "age", f"{_ADULTS} animal"),
-    Adjective("small", ("pequeño", "pequeña", "pequeños", "pequeñas"), "size", _SIZED),
-    Adjective("big", ("grande", "grande", "grandes", "grandes"), "size", _SIZED),
-    Adjective("strong", ("fuerte", "fuerte", "fuertes", "fuertes"), "strength", "person animal"),
-    Adjective("happy", ("feliz", "feliz", "felices", "felices"), "mood", "person animal"),
-    Adjective(
-        "good",
-        ("bueno", "buena", "buenos", "buenas"),
-        "worth",
-        "person animal book car place",
-        before=("buen", "buena", "buenos", "buenas"),
-    ),
-    Adjective(
-        "great",
-        ("grande", "grande", "grandes", "grandes"),
-        "size",
-        "man woman king queen horse book tree place",
-        before=("gran", "gran", "grandes", "grandes"),
-        predicative=False,
-    ),
-)
+    Adjective("red", _forms("rojo roja rojos rojas"), "colour", "thing flower house apple",
+        gradable=False),
+    Adjective("black", _forms("negro negra negros negras"), "colour", "animal thing",
+        gradable=False),
+    Adjective("blue", _forms("azul azul azules azules"), "colour", "thing flower house",
+        gradable=False),
+    Adjective("old", _forms("viejo vieja viejos viejas"), "age",
+        f"{_ADULTS} animal thing tree place"),
+    Adjective("new", _forms("nuevo nueva nuevos nuevas"), "age", "thing place"),
+    Adjective("young", _forms("joven joven jóvenes jóvenes"), "age", f"{_ADULTS} animal"),
+    Adjective("small", _forms("pequeño pequeña pequeños pequeñas"), "size", _SIZED),
+    Adjective("big", _forms("grande grande grandes grandes"), "size", _SIZED),
+    Adjective("strong", _forms("fuerte fuerte fuertes fuertes"), "strength", "person animal"),
+    Adjective("happy", _forms("feliz feliz felices felices"), "mood", "person animal"),
+    Adjective("good", _forms("bueno buena buenos buenas"), "worth", "person animal book car place",
+        before=_forms("buen buena buenos buenas")),
+    Adjective("great", _forms("grande grande grandes grandes"), "size",
+        "man woman king queen horse book tree place", before=_forms("gran gran grandes grandes"),
+        predicative=False),
+)  # fmt: skip
+
+
+def _verb(
+    english: str, present: str, past: str, future: str, gerund: str | None = None, **rest: Any
+) -> Verb:
+    base, third, before, *going = english.split()
+    tenses = {"present": present, "past": past, "future": future}
+    spanish: Any = {tense: _forms(forms) for tense, forms in tenses.items()}
+    return Verb((base, third, before, going[0] if going else None), spanish, gerund, **rest)
+
 
 VERBS = (
-    Verb(
-        ("see", "sees", "saw", None),
-        {
-            "present": ("veo", "ve", "ven"),
-            "past": ("vi", "vio", "vieron"),
-            "future": ("veré", "verá", "verán"),
-        },
-        nouns=_ANY,
-        event=True,
-    ),
-    Verb(
-        ("look", "looks", "looked", "looking"),
-        {
-            "present": ("miro", "mira", "miran"),
-            "past": ("miré", "miró", "miraron"),
-            "future": ("miraré", "mirará", "mirarán"),
-        },
-        "mirando",
-        particle="at",
-        nouns=_ANY,
-    ),
-    Verb(
-        ("look", "looks", "looked", "looking"),
-        {
-            "present": ("busco", "busca", "buscan"),
-            "past": ("busqué", "buscó", "buscaron"),
-            "future": ("buscaré", "buscará", "buscarán"),
-        },
-        "buscando",
-        particle="for",
-        nouns=_ANY,
-    ),
-    Verb(
-        ("wait", "waits", "waited", "waiting"),
-        {
-            "present": ("espero", "espera", "esperan"),
-            "past": ("esperé", "esperó", "esperaron"),
-            "future": ("esperaré", "esperará", "esperarán"),
-        },
-        "esperando",
-        particle="for",
-        nouns="person animal",
-    ),
-    Verb(
-        ("listen", "listens", "listened", "listening"),
-        {
-            "present": ("escucho", "escucha", "escuchan"),
-            "past": ("escuché", "escuchó", "escucharon"),
-            "future": ("escucharé", "escuchará", "escucharán"),
-        },
-        "escuchando",
-        particle="to",
-        nouns="person animal",
-    ),
-    Verb(
-        ("find", "finds", "found", None),
-        {
-            "present": ("encuentro", "encuentra", "encuentran"),
-            "past": ("encontré", "encontró", "encontraron"),
-            "future": ("encontraré", "encontrará", "encontrarán"),
-        },
-        nouns=_ANY,
-        event=True,
-    ),
-    Verb(
-        ("eat", "eats", "ate", "eating"),
-        {
-            "present": ("como", "come", "comen"),
-            "past": ("comí", "comió", "comieron"),
-            "future": ("comeré", "comerá", "comerán"),
-        },
-        "comiendo",
-        nouns="food",
-        event=True,
-    ),
-    Verb(
-        ("buy", "buys", "bought", "buying"),
-        {
-            "present": ("compro", "compra", "compran"),
-            "past": ("compré", "compró", "compraron"),
-            "future": ("compraré", "comprará", "comprarán"),
-        },
-        "comprando",
-        nouns="food thing plant house",
-        animals=False,
-        event=True,
-    ),
-    Verb(
-        ("sleep", "sleeps", "slept", "sleeping"),
-        {
-            "present": ("duermo", "duerme", "duermen"),
-            "past": ("dormí", "durmió", "durmieron"),
-            "future": ("dormiré", "dormirá", "dormirán"),
-        },
-        "durmiendo",
-    ),
-    Verb(
-        ("work", "works", "worked", "working"),
-        {
-            "present": ("trabajo", "trabaja", "trabajan"),
-            "past": ("trabajé", "trabajó", "trabajaron"),
-            "future": ("trabajaré", "trabajará", "trabajarán"),
-        },
-        "trabajando",
-        animals=False,
-    ),
-    Verb(
-        ("sing", "sings", "sang", "singing"),
-        {
-            "present": ("canto", "canta", "cantan"),
-            "past": ("canté", "cantó", "cantaron"),
-            "future": ("cantaré", "cantará", "cantarán"),
-        },
-        "cantando",
-        animals=False,
-    ),
-    Verb(
-        ("run", "runs", "ran", "running"),
-        {
-            "present": ("corro", "corre", "corren"),
-            "past": ("corrí", "corrió", "corrieron"),
-            "future": ("correré", "correrá", "correrán"),
-        },
-        "corriendo",
-    ),
-)
+    _verb("see sees saw", "veo ve ven", "vi vio vieron", "veré verá verán", nouns=_ANY, event=True),
+    _verb("look looks looked looking", "miro mira miran", "miré miró miraron",
+        "miraré mirará mirarán", "mirando", particle="at", nouns=_ANY),
+    _verb("look looks looked looking", "busco busca buscan", "busqué buscó buscaron",
+        "buscaré buscará buscarán", "buscando", particle="for", nouns=_ANY),
+    _verb("wait waits waited waiting", "espero espera esperan", "esperé esperó esperaron",
+        "esperaré esperará esperarán", "esperando", particle="for", nouns="person animal"),
+    _verb("listen listens listened listening", "escucho escucha escuchan",
+        "escuché escuchó escucharon", "escucharé escuchará escucharán", "escuchando",
+        particle="to", nouns="person animal"),
+    _verb("find finds found", "encuentro encuentra encuentran", "encontré encontró encontraron",
+        "encontraré encontrará encontrarán", nouns=_ANY, event=True),
+    _verb("eat eats ate eating", "como come comen", "comí comió comieron", "comeré comerá comerán",
+        "comiendo", nouns="food", event=True),
+    _verb("buy buys bought buying", "compro compra compran", "compré compró compraron",
+        "compraré comprará comprarán", "comprando", nouns="food thing plant house", animals=False,
+        event=True),
+    _verb("sleep sleeps slept sleeping", "duermo duerme duermen", "dormí durmió durmieron",
+        "dormiré dormirá dormirán", "durmiendo"),
+    _verb("work works worked working", "trabajo trabaja trabajan", "trabajé trabajó trabajaron",
+        "trabajaré trabajará trabajarán", "trabajando", animals=False),
+    _verb("sing sings sang singing", "canto canta cantan", "canté cantó cantaron",
+        "cantaré cantará cantarán", "cantando", animals=False),
+    _verb("run runs ran running", "corro corre corren", "corrí corrió corrieron",
+        "correré correrá correrán", "corriendo"),
+)  # fmt: skip
 
 BE: Persons = ("am", "is", "are")
 SER: Persons = ("soy", "es", "son")
