@@ -18,9 +18,9 @@ def warnings() -> Iterator[str]:
     """Yield what is odd about what is said of an architecture."""
     for row in load_atlas().rows:
         said = unusual(row)
-        sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", said)
-        if len(sentences) > MOST_SENTENCES:
-            yield f"atlas: {row.model_type}: {len(sentences)} sentences, at most {MOST_SENTENCES}"
+        parts = re.split(r"(?<=[.?!]) (?=[A-Z])", said)
+        if len(parts) > MOST_SENTENCES:
+            yield f"atlas: {row.model_type}: {len(parts)} sentences, at most {MOST_SENTENCES}"
         if not all(one[0].isupper() and one.endswith(".") for one in sentences):
             yield f"atlas: {row.model_type}: not in whole sentences: {said}"
         if not FEWEST_WORDS <= len(said.split()) <= MOST_WORDS:
