@@ -21,7 +21,7 @@ def warnings() -> Iterator[str]:
         parts = re.split(r"(?<=[.?!]) (?=[A-Z])", said)
         if len(parts) > MOST_SENTENCES:
             yield f"atlas: {row.model_type}: {len(parts)} sentences, at most {MOST_SENTENCES}"
-        if not all(one[0].isupper() and one.endswith(".") for one in sentences):
+        if not all(one[0].isupper() and one.endswith(".") for one in parts):
             yield f"atlas: {row.model_type}: not in whole sentences: {said}"
         if not FEWEST_WORDS <= len(said.split()) <= MOST_WORDS:
             yield f"atlas: {row.model_type}: {len(said.split())} words"
