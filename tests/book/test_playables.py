@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import mimetypes
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -44,7 +45,7 @@ SITE = "http://book.test/"
 NAMES = sorted(
     path.stem
     for path in FOLDER.glob("*.js")
-    if "export const controls" in path.read_text(encoding="utf-8")
+    if re.search("export (?:const|function) controls", path.read_text(encoding="utf-8"))
 )
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 WITHOUT_CONTROLS = ".am-play .am-play-controls { visibility: hidden !important; }"

@@ -42,3 +42,19 @@ def test_a_number_is_typed_stepped_and_slid(browser: Browser) -> None:
             page.get_by_role("button", name="One step downhill").click()
         assert losses == sorted(losses, reverse=True)
         assert losses[0] == 0.0419
+
+
+def test_a_stroke_paints_several_cells_by_mouse_and_by_finger(browser: Browser) -> None:
+    with opened(browser, document("paint-mask"), "phone", "light") as page:
+        cells = page.locator(".am-play [data-cell]")
+        cells.nth(1).hover()  # of the causal mask, whose first row sees one word
+        page.mouse.down()
+        for place in (2, 3):
+            cells.nth(place).hover()
+        page.mouse.up()
+        assert "she may look at 4 of 6" in page.locator(".am-play-said").inner_text()
+        cells.nth(3).tap()
+        assert "she may look at 3 of 6" in page.locator(".am-play-said").inner_text()
+        cells.nth(3).press("ArrowLeft")
+        page.keyboard.press("Space")
+        assert "she may look at 2 of 6" in page.locator(".am-play-said").inner_text()
