@@ -1,87 +1,62 @@
 /* Rotary positions: two sliders turn a query and a key, pair by pair. */
+import { chart, clamp, dot, h, label, line, num, panel, range, reset, scale, slider, sum, tick } from "./kit.js";
 
-/* Turn (a, b) by an angle. */
-function turn([a, b], angle) {
-  const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
-  return [a * cosine - b * sine, b * cosine + a * sine];
+const [WIDE, HIGH, RADIUS, HALF] = [480, 180, 52, 68]; // of the curve, and of a dial and half its side
+
+export const start = ({ positions: [i, j] }) => ({ i, j, gap: j - i, both: false });
+
+export function controls({ longest }, at) {
+  /* Together both keep their distance: where one would leave the text, both wait. */
+  const then = (one, other, sign) => (now) => {
+    if (!now.both) return { gap: now.j - now.i };
+    const there = clamp(now[one] + sign * now.gap, 0, longest);
+    return { [one]: there - sign * now.gap, [other]: there };
+  };
+  return panel(at, "Move the query and the key",
+    slider("i", "Query at position i", { max: longest, then: then("i", "j", 1) }),
+    slider("j", "Key at position j", { max: longest, then: then("j", "i", -1) }),
+    tick("both", "Move both together"), reset());
 }
 
-function start(root) {
-  const data = dataOf(root);
-  const [query, key, frequencies] = [data.query, data.key, data.frequencies].map((one) => [...unpack(one).values]);
-  const part = (name) => root.querySelector(`.am-rotary-${name}`);
-  const scale = Number(part("dials").dataset.amScale);
-  const dials = [...root.querySelectorAll(".am-rotary-dial")];
-  const points = root.querySelector("polyline").getAttribute("points").split(" ");
+const turned = ([a, b], angle) => [a * Math.cos(angle) - b * Math.sin(angle), b * Math.cos(angle) + a * Math.sin(angle)];
+
+export function model({ query, key, frequencies, longest }, { i, j }) {
   const half = frequencies.length;
-  let gap = data.positions[1] - data.positions[0];
-
-  function drawHand(dial, kind, [x, y]) {
-    const hand = dial.querySelector(`.am-rotary-${kind}`);
-    const [line, end] = [hand.querySelector("line"), hand.querySelector("circle")];
-    const [across, down] = [scale * x, -scale * y];
-    line.setAttribute("x2", across);
-    line.setAttribute("y2", down);
-    end.setAttribute("cx", across);
-    end.setAttribute("cy", down);
-    hand.setAttribute("data-am-value", `${x} ${y}`);
-  }
-
-  function draw() {
-    const [i, j] = sliders.map((one) => one.value());
-    let score = 0;
-    dials.forEach((dial, pair) => {
-      const asks = turn([query[pair], query[pair + half]], i * frequencies[pair]);
-      const given = turn([key[pair], key[pair + half]], j * frequencies[pair]);
-      const share = (asks[0] * given[0] + asks[1] * given[1]) / Math.sqrt(2 * half);
-      score += share;
-      drawHand(dial, "query", asks);
-      drawHand(dial, "key", given);
-      showNumber(dial.querySelector(".am-rotary-part"), share);
-    });
-    showNumber(part("i"), i, 0);
-    showNumber(part("j"), j, 0);
-    showNumber(part("distance"), j - i, 0);
-    showNumber(part("sum"), score);
-    const [x, y] = points[data.longest + j - i].split(",");
-    part("here").setAttribute("cx", x);
-    part("here").setAttribute("cy", y);
-  }
-
-  function tell() {
-    say(`Distance ${part("distance").textContent}, score ${part("sum").textContent}.`);
-  }
-
-  /* Move one slider; the other one follows at the same distance, if both are to move together. */
-  function moved(first) {
-    if (both.input.checked) {
-      const sign = first === 0 ? 1 : -1;
-      const wanted = sliders[first].value();
-      const other = Math.min(Math.max(wanted + sign * gap, 0), data.longest);
-      sliders[first].put(other - sign * gap);
-      sliders[1 - first].put(other);
-    } else {
-      gap = sliders[1].value() - sliders[0].value();
-    }
-    draw();
-  }
-
-  const controls = controlsOf(root, "Move the query and the key");
-  const sliders = ["Query at position i", "Key at position j"].map((name, which) => {
-    const range = { min: 0, max: data.longest, step: 1, value: data.positions[which] };
-    return slider(name, range, () => moved(which), tell);
+  const pairs = frequencies.map((f, at) => ({ f, asks: [query[at], query[at + half]], given: [key[at], key[at + half]] }));
+  const part = (asks, given) => dot(asks, given) / Math.sqrt(2 * half);
+  const hands = pairs.map(({ f, asks, given }) => {
+    const ends = { query: turned(asks, i * f), key: turned(given, j * f) };
+    return { ...ends, adds: part(ends.query, ends.key) };
   });
-  const both = tick("Move both together", false, tell);
-  const reset = button("Reset", () => {
-    both.input.checked = false;
-    sliders.forEach((one, which) => one.put(data.positions[which]));
-    moved(0);
-    tell();
-  });
-  controls.append(...sliders.map(({ element }) => element), both.element, reset);
-  const say = announcer(root);
-  draw();
-  tell();
+  const curve = range(2 * longest + 1, -longest).map((gap) => sum(pairs.map(({ f, asks, given }) => part(asks, turned(given, gap * f)))));
+  return { hands, curve, score: sum(hands.map(({ adds }) => adds)), distance: j - i };
 }
 
-upgrade("rotary-angles", start);
+function dial({ query, key, adds }, pair, f, length) {
+  const hand = (kind, [x, y], radius) => h("g", { class: `am-rotary-${kind}` },
+    line(0, 0, length * x, -length * y), h("circle", { cx: length * x, cy: -length * y, r: radius }));
+  return h("div", { class: "am-rotary-dial" },
+    h("svg", { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img", "aria-label": `Dial of pair ${pair}: query and key as hands` },
+      h("circle", { class: "am-rotary-ring", r: RADIUS }), hand("key", key, 8.5), hand("query", query, 5)), // both show where they lie on each other
+    h("div", {}, `pair ${pair}, f = ${Number(f.toPrecision(3))}`, h("br"), "adds ", h("b", {}, num(adds))));
+}
+
+export function view({ hands, curve, score, distance }, at, { query, key, frequencies, longest }) {
+  const half = frequencies.length;
+  const most = Math.max(...[query, key].flatMap((one) => frequencies.map((_, pair) => Math.hypot(one[pair], one[pair + half]))));
+  const x = scale([-longest, longest], [12, WIDE - 12]);
+  const y = scale([Math.min(0, ...curve), Math.max(0, ...curve)], [140, 34]);
+  const ticks = [[-longest, ""], [0, "am-middle"], [longest, "am-end"]];
+  return [
+    h("div", { class: "am-rotary-dials" }, hands.map((one, pair) => dial(one, pair, frequencies[pair], RADIUS / most))),
+    chart(WIDE, HIGH, {},
+      line(x(-longest), y(0), x(longest), y(0), "am-level"), line(x(0), 34, x(0), 140, "am-level"),
+      h("polyline", { class: "am-rotary-curve", points: curve.map((one, place) => `${x(place - longest).toFixed(1)},${y(one).toFixed(1)}`).join(" ") }),
+      h("circle", { class: "am-rotary-here", cx: x(distance), cy: y(score), r: 7 }),
+      label(12, 16, `score ${num(score)} at distance ${num(distance, 0)}`, "am-bold"),
+      ticks.map(([one, kind]) => label(x(one), 166, num(one, 0), kind)), label(360, 166, "distance j − i →", "am-middle am-pale")),
+  ];
+}
+
+export const said = ({ score, distance }, { i, j }) =>
+  `Query at position ${i}, key at position ${j}: score ${num(score)} at distance ${num(distance, 0)}.`;

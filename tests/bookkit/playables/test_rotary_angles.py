@@ -1,0 +1,60 @@
+"""Rotary angles in Node: hands, score and curve are those of `rotate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bookkit.figures import rotary_angles
+from companion import rotary_frequencies, rotate, scaled_dot_score
+from tests.bookkit.playables.node import ask
+
+QUERY, KEY = np.random.default_rng(5).normal(size=(2, 6))
+FREQUENCIES = rotary_frequencies(6, base=100.0)
+MADE = rotary_angles(QUERY, KEY, frequencies=FREQUENCIES, positions=(9, 2), longest=11)
+
+
+def turned(vector: Any, place: int) -> Any:
+    return rotate(vector[None], np.array([place]), frequencies=FREQUENCIES)
+
+
+def test_hands_score_and_curve_are_those_of_the_package() -> None:
+    places = [(9, 2), (0, 11), (4, 4)]
+    states = [{"i": i, "j": j} for i, j in places]
+    for (i, j), shown in zip(places, ask(MADE, *states), strict=True):
+        query, key = turned(QUERY, i), turned(KEY, j)
+        score = float(scaled_dot_score(query, key)[0, 0])
+        for name, vector in (("query", query), ("key", key)):
+            ends = [hand[name] for hand in shown["hands"]]
+            np.testing.assert_allclose(ends, vector.reshape(2, 3).T, atol=1e-6)
+        assert shown["score"] == pytest.approx(score, abs=1e-6)
+        assert sum(hand["adds"] for hand in shown["hands"]) == pytest.approx(score, abs=1e-6)
+        assert shown["curve"][11 + j - i] == pytest.approx(score, abs=1e-6)
+
+
+def test_what_is_said() -> None:
+    score = float(scaled_dot_score(turned(QUERY, 9), turned(KEY, 2))[0, 0])
+    said = f"{score:.2f}".replace("-", "−")
+    assert ask(MADE, want="said") == [
+        f"Query at position 9, key at position 2: score {said} at distance −7."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "options", "message"),
+    [
+        (np.ones(3), np.ones(3), {}, "query: got width 3, wanted an even one, at most 16"),
+        (np.ones(18), np.ones(18), {}, "query: got width 18, wanted an even one"),
+        (np.ones(4), np.ones(2), {}, r"key: got shape \(2,\), wanted \(4,\)"),
+        (np.zeros(2), np.zeros(2), {}, "query: got zeros, as key is"),
+        (np.ones(2), [1, np.nan], {}, "key: got .*, wanted finite numbers"),
+        (np.ones(4), np.ones(4), {"frequencies": [1.0]}, r"frequencies: got shape \(1,\)"),
+        (np.ones(2), np.ones(2), {"positions": (0, 33)}, r"positions: got \(0, 33\), wanted two"),
+        (np.ones(2), np.ones(2), {"longest": 0}, "longest: got 0, wanted at least 1"),
+    ],
+)
+def test_wrong_calls(query: Any, key: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rotary_angles(query, key, **options)
