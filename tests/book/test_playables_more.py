@@ -58,3 +58,19 @@ def test_a_stroke_paints_several_cells_by_mouse_and_by_finger(browser: Browser) 
         cells.nth(3).press("ArrowLeft")
         page.keyboard.press("Space")
         assert "she may look at 2 of 6" in page.locator(".am-play-said").inner_text()
+
+
+def test_a_word_is_dragged_to_another_column(browser: Browser) -> None:
+    with opened(browser, document("word-order"), "desk", "light") as page:
+        heads = page.locator("thead button")
+        words = heads.all_inner_texts()
+        heads.first.hover()
+        page.mouse.down()
+        heads.nth(2).hover()
+        page.mouse.up()
+        moved = [*words[1:3], words[0], *words[3:]]
+        assert heads.all_inner_texts() == moved
+        assert heads.nth(2).get_attribute("aria-pressed") == "true"
+        assert f"Order: {' '.join(moved)}." in page.locator(".am-play-said").inner_text()
+        heads.nth(1).press("Enter")
+        assert f"From {moved[1]}:" in page.locator(".am-play-said").inner_text()
