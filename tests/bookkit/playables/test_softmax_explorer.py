@@ -1,0 +1,73 @@
+"""The softmax to touch in Node, against `masked_softmax` and its Jacobian."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bookkit.figures import softmax_explorer
+from bookkit.playables.softmax import TEMPERATURES, WIDTHS
+from companion import masked_softmax
+from tests.bookkit.playables.node import ask
+
+NAMES = ["The", "cat", "sat", "on", "a", "mat"]
+SCORES = [-0.2, 1.4, 0.2, -1.0, -1.4, 1.0]
+
+
+def test_numbers_are_those_of_the_package() -> None:
+    settings = list(product((1, 64, 512), (0.1, 1.0, 8.0), (False, True)))
+    states = [
+        {"width": WIDTHS.index(d), "temperature": TEMPERATURES.index(heat), "divided": divided}
+        for d, heat, divided in settings
+    ]
+    shown = ask(softmax_explorer(NAMES, SCORES), *states)
+    for (d, heat, divided), one in zip(settings, shown, strict=True):
+        scale = (1 if divided else math.sqrt(d)) / heat
+        for found, scores in ((one["filled"], scale * np.array(SCORES)), (one["dotted"], SCORES)):
+            given = torch.tensor(scores, dtype=torch.float64)
+            jacobian: Any = torch.func.jacrev(lambda x: masked_softmax(x[None])[0])(given)
+            weights = masked_softmax(given[None])[0]
+            wanted = {
+                "scores": given, "weights": weights, "derivatives": jacobian.diagonal(),
+                "variance": given.var(correction=0), "entropy": torch.special.entr(weights).sum(),
+                "steepest": jacobian.abs().max(), "trace": jacobian.trace(),
+            }  # fmt: skip
+            for name, value in wanted.items():
+                np.testing.assert_allclose(found[name], value, rtol=1e-6, atol=1e-6)
+
+
+def test_what_is_said() -> None:
+    cold = {"temperature": 0, "width": len(WIDTHS) - 1}
+    assert ask(softmax_explorer(NAMES, SCORES), {}, cold, want="said") == [
+        "Width 64, scores not divided by its square root, temperature 1: most weight on cat, "
+        "0.961. Entropy 0.166, largest derivative 0.038.",
+        "Width 512, scores not divided by its square root, temperature 0.1: most weight on cat, "
+        "1.000. Entropy < 0.000001, largest derivative < 0.000001.",
+    ]
+
+
+def test_temperatures_are_nearly_even_steps_of_a_logarithm_and_meet_the_roots() -> None:
+    steps = np.diff(np.log10(TEMPERATURES))
+    assert (len(TEMPERATURES), TEMPERATURES[0], TEMPERATURES[-1]) == (41, 0.1, 10.0)
+    np.testing.assert_allclose(steps, 0.05, atol=0.01)
+    assert {2.0, 4.0, 8.0} <= set(TEMPERATURES)
+
+
+@pytest.mark.parametrize(
+    ("names", "scores", "options", "message"),
+    [
+        (["a"], [1.0], {}, r"scores: got \[1.0\], wanted two or more finite numbers"),
+        (["a", "b"], [1.0, math.inf], {}, r"scores: got \[1.0, inf\], wanted two or more finite"),
+        (["a"], [1.0, 2.0], {}, "names: got 1 labels, wanted 2, one a score"),
+        (["a", "b"], [1.0, 2.0], {"width": 3}, "width: got 3, wanted one of 1, 2, 4"),
+        (["a", "b"], [1.0, 2.0], {"temperature": 0}, "temperature: got 0, wanted one of 0.1, "),
+    ],
+)
+def test_wrong_calls(names: list[str], scores: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        softmax_explorer(names, scores, **options)
