@@ -1,96 +1,55 @@
 /* Width and scale: the weights of one query, and the gradient that reaches many of them. */
+import { bar, chart, clamp, h, label, levels, line, num, panel, range, reset, scale, slider, softmax, table, tick } from "./kit.js";
 
-function softmaxOf(scores) {
-  const highest = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - highest));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => power / total);
-}
+const [WIDE, HIGH, LEFT, RIGHT, AXIS, LANES] = [480, 284, 30, 466, 258, 9];
+const DECADES = [-4, 1]; // of the axis; what is shorter or longer stands at its ends
 
-function medianOf(numbers) {
-  const sorted = [...numbers].sort((one, other) => one - other);
+export const lines = [2, 3];
+
+export const start = ({ width, divided }) => ({ width, divided });
+
+export const controls = ({ widths }, at) => panel(at, "Change width and scale",
+  slider("width", "width d", { max: widths.length - 1, show: widths }), tick("divided", "divide by the square root of d"), reset());
+
+function median(numbers) {
+  const sorted = numbers.toSorted((one, other) => one - other);
   const half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-function start(root) {
-  const given = dataOf(root);
-  const { left, right, top, base, low, high } = given.plot;
-  const one = (part) => root.querySelector(`.am-width-scale-${part}`);
-  const all = (part) => [...root.querySelectorAll(`.am-width-scale-${part}`)];
-  const controls = controlsOf(root, "Change width and scale", true);
-  const scores = unpack(given.scores);
-  const lengths = unpack(given.lengths);
-  const [, keys] = scores.shape;
-  const [, widths, queries] = lengths.shape;
-
-  const width = () => given.widths[wide.value()];
-  const reach = (divided) => {
-    const first = (divided * widths + wide.value()) * queries;
-    return [...lengths.values.slice(first, first + queries)];
-  };
-  const x = (length) => {
-    const place = Math.min(Math.max(Math.log10(length), low), high);
-    return left + ((place - low) / (high - low)) * (right - left);
-  };
-
-  function view() {
-    const scale = divide.input.checked ? 1 / Math.sqrt(width()) : 1;
-    const row = [...scores.values.slice(wide.value() * keys, (wide.value() + 1) * keys)];
-    const weights = softmaxOf(row.map((score) => score * scale));
-    const now = reach(Number(divide.input.checked));
-    const scaled = medianOf(reach(1));
-    const fewer = now.filter((length) => length < scaled).length;
-    return { weights, now, readings: [Math.max(...weights), medianOf(now), scaled, fewer] };
-  }
-
-  function moveLine(name, length) {
-    for (const end of ["x1", "x2"]) one(name).setAttribute(end, x(length));
-  }
-
-  function draw() {
-    const { weights, now, readings } = view();
-    all("bar").forEach((bar, key) => {
-      bar.setAttribute("y", base - (base - top) * weights[key]);
-      bar.setAttribute("height", (base - top) * weights[key]);
-      bar.setAttribute("data-am-value", String(weights[key]));
-    });
-    all("dot").forEach((dot, query) => {
-      dot.setAttribute("cx", x(now[query]));
-      dot.setAttribute("data-am-value", String(now[query]));
-    });
-    moveLine("typical", readings[1]);
-    moveLine("scaled", readings[2]);
-    all("reading").forEach((cell, place) => showNumber(cell, readings[place], place < 3 ? 3 : 0));
-    state(`Width d = ${width()}, scores ${divide.input.checked ? "" : "not "}divided by \u221ad.`);
-  }
-
-  function speak() {
-    const [largest, typical, scaled] = view().readings.map((number) => number.toFixed(3));
-    const finding =
-      `Width ${width()}, ${divide.input.checked ? "" : "not "}divided: largest weight of the marked ` +
-      `query ${largest}, gradient at the typical query ${typical}, with scores divided by \u221ad ${scaled}.`;
-    say(finding);
-    root.querySelector("svg").setAttribute("aria-label", finding);
-  }
-
-  function change() {
-    draw();
-    speak();
-  }
-
-  const steps = { min: 0, max: given.widths.length - 1, step: 1, value: given.width };
-  const wide = slider("width d", { ...steps, show: (place) => String(given.widths[place]) }, draw, speak);
-  const divide = tick("divide by the square root of d", given.divided, change);
-  const reset = button("Reset", () => {
-    divide.input.checked = given.divided;
-    wide.put(given.width);
-    change();
-  });
-  controls.append(wide.element, divide.element, reset);
-  const say = announcer(root);
-  const state = stateOf(root);
-  change();
+export function model({ widths, scores, lengths }, { width, divided }) {
+  const factor = divided ? 1 / Math.sqrt(widths[width]) : 1;
+  const weights = softmax(scores[width].map((score) => score * factor));
+  const [now, scaled] = [lengths[Number(divided)][width], median(lengths[1][width])];
+  return { weights, lengths: now, largest: Math.max(...weights), typical: median(now), scaled, fewer: now.filter((one) => one < scaled).length };
 }
 
-upgrade("width-scale", start);
+export function view({ weights, lengths, largest, typical, scaled, fewer }, at, { marked }) {
+  const y = scale([0, 1], [124, 30]);
+  const logged = scale(DECADES, [LEFT, RIGHT]);
+  const x = (length) => logged(clamp(Math.log10(length), ...DECADES));
+  const step = (RIGHT - LEFT) / weights.length;
+  return [
+    chart(WIDE, HIGH, {},
+      label(LEFT, 18, `weights of one query over ${weights.length} keys`, "am-bold"),
+      levels([[1, "1"], [0, "0"]], y, LEFT, RIGHT),
+      weights.map((weight, key) => bar(LEFT + step * (key + 0.12), 0.76 * step, y(0), y(0) - y(weight))),
+      label(LEFT, 160, `gradient that reaches each of ${lengths.length} queries`, "am-bold"),
+      line(LEFT, AXIS, RIGHT, AXIS, "am-level"),
+      range(DECADES[1] - DECADES[0] + 1, DECADES[0]).map((power) => [
+        label(logged(power), AXIS + 20, String(10 ** power), "am-axis am-middle"), line(logged(power), AXIS, logged(power), AXIS + 5, "am-level"),
+      ]),
+      line(x(scaled), 170, x(scaled), AXIS, "am-width-scaled"), line(x(typical), 170, x(typical), AXIS, "am-width-typical"),
+      lengths.map((length, one) => h("circle", {
+        class: ["am-width-dot", one === marked && "am-width-marked"], cx: x(length), cy: 182 + 8 * ((7 * one) % LANES), r: one === marked ? 6 : 4.5,
+      }))),
+    table(["in numbers", ""], [
+      ["largest weight of the marked query", num(largest, 3)], ["gradient at the typical query (median)", num(typical, 3)],
+      ["the same with scores divided by √d", num(scaled, 3)], ["queries that get less than that", fewer],
+    ].map(([name, number]) => [name, h("b", {}, number)])),
+  ];
+}
+
+export const said = ({ largest, typical, scaled }, { width, divided }, { widths }) =>
+  `Width ${widths[width]}, scores ${divided ? "" : "not "}divided by √d: largest weight of the marked query ${num(largest, 3)}, gradient at the ` +
+  `typical query ${num(typical, 3)}, with scores divided by √d ${num(scaled, 3)}.`;

@@ -1,18 +1,20 @@
-"""Width and scale without a script: weights and gradients are the package's."""
+"""Width and scale in Node: weights and gradients are the package's."""
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from bs4 import BeautifulSoup, Tag
 from numpy.typing import NDArray
 
-from bookkit.figures import LiveOutput, width_explorer
+from bookkit.figures import width_explorer
+from bookkit.playables.playable import Playable
 from companion import masked_softmax, scaled_dot_product_attention, scaled_dot_score
+from tests.bookkit.playables.node import ask
 
 Numbers = NDArray[np.float64]
 
@@ -59,56 +61,25 @@ def made() -> tuple[Numbers, Numbers]:
     return np.array(scores), np.array(lengths)
 
 
-def output(**options: Any) -> LiveOutput:
+def made_output(**options: Any) -> Playable:
     scores, lengths = made()
     given: dict[str, Any] = {"widths": WIDTHS, "scores": scores, "lengths": lengths}
-    given |= {"marked": MARKED, "width": 16}
-    given |= options
-    return width_explorer(given.pop("widths"), given.pop("scores"), given.pop("lengths"), **given)
+    return width_explorer(**given | {"marked": MARKED, "width": 16} | options)
 
 
-def figure(**options: Any) -> Tag:
-    page = BeautifulSoup(output(**options)._repr_html_(), "html.parser")
-    assert page.figure is not None
-    return page.figure
-
-
-def values(part: str, **options: Any) -> list[float]:
-    found = figure(**options).select(f".am-width-scale-{part}")
-    return [float(str(one["data-am-value"])) for one in found]
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("divided", [False, True])
-def test_numbers_are_those_of_the_package(width: int, divided: bool) -> None:
-    how = {"width": width, "divided": divided}
-    lengths = reached(width, divided=divided)
-    np.testing.assert_allclose(values("bar", **how), weights(width, divided=divided), atol=1e-8)
-    np.testing.assert_allclose(values("dot", **how), lengths, rtol=1e-7)
-    scaled = np.median(reached(width, divided=True))
-    wanted = [weights(width, divided=divided).max(), np.median(lengths), scaled]
-    np.testing.assert_allclose(values("reading", **how)[:3], wanted, rtol=1e-7)
-    assert values("reading", **how)[3] == (lengths < scaled).sum()
-
-
-def test_one_dot_is_marked_and_words_say_what_is_drawn() -> None:
-    marked = [
-        number
-        for number, dot in enumerate(figure().select("circle"))
-        if "am-width-scale-marked" in dot["class"]
-    ]
-    assert marked == [MARKED]
-    largest, typical = weights(16, divided=False).max(), np.median(reached(16, divided=False))
-    assert f"{largest:.3f}, gradient at the typical query {typical:.3f}" in repr(output())
-    assert "Width d = 16, scores not divided by √d." in output()._repr_html_()
-    assert output()._repr_html_() == output()._repr_html_()
-
-
-def test_a_gradient_too_small_for_the_axis_stands_at_its_end() -> None:
-    lengths = np.array([[[1e-9, 20.0]] * 2, [[0.1, 0.0]] * 2])
-    drawn = figure(widths=(4, 9), scores=np.ones((2, 3)), lengths=lengths, marked=0, width=4)
-    places = [float(str(dot["cx"])) for dot in drawn.select("circle")]
-    assert places == [30.0, 466.0]
+def test_numbers_are_those_of_the_package() -> None:
+    settings = list(product(WIDTHS, (False, True)))
+    states = [{"width": WIDTHS.index(width), "divided": divided} for width, divided in settings]
+    shown = ask(made_output(), *states)
+    for (width, divided), one in zip(settings, shown, strict=True):
+        lengths, scaled = reached(width, divided=divided), np.median(reached(width, divided=True))
+        own = weights(width, divided=divided)
+        wanted = {
+            "weights": own, "lengths": lengths, "largest": own.max(), "scaled": scaled,
+            "typical": np.median(lengths), "fewer": (lengths < scaled).sum(),
+        }  # fmt: skip
+        for name, value in wanted.items():
+            np.testing.assert_allclose(one[name], value, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -125,4 +96,4 @@ def test_a_gradient_too_small_for_the_axis_stands_at_its_end() -> None:
 )
 def test_wrong_calls(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        output(**options)
+        made_output(**options)
