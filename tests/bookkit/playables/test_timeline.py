@@ -1,0 +1,124 @@
+"""The timeline: its data, its sources, its dots in Node, the list."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from bs4 import BeautifulSoup
+
+from bookkit.figures import (
+    TimelineStep,
+    attention_timeline,
+    timeline_list,
+    timeline_steps,
+)
+from bookkit.playables.timeline import KINDS
+from tests.bookkit.playables.node import ask
+
+BOOK = Path(__file__).parents[3] / "book"
+STEPS = timeline_steps()
+PLACE = re.compile(
+    r"(and )?(sections?|equations?|algorithm|appendix) "
+    r"[A-Z\d.]+((,| and| to) [\d.]+)*( for [\w ]+|, on [\w ]+)?(, |$)"
+)
+
+
+def entry(key: str) -> dict[str, str]:
+    """Return the fields of an entry of the bibliography."""
+    text = (BOOK / "references.bib").read_text(encoding="utf8")
+    found = re.search(rf"^@\w+\{{{key},\n(.*?)\n\}}", text, re.MULTILINE | re.DOTALL)
+    assert found, f"{key} is not in the bibliography"
+    return dict(re.findall(r"^  (\w+) = \{(.*)\},$", found[1], re.MULTILINE))
+
+
+def test_the_line_goes_from_2013_to_2026_in_order() -> None:
+    dates = [step.date for step in STEPS]
+    assert dates == sorted(dates)
+    assert all(re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", date) for date in dates)
+    assert (STEPS[0].year, STEPS[-1].year) == (2013, 2026)
+    assert {step.year for step in STEPS} == set(range(2013, 2027))
+    for field in ("key", "name", "url"):
+        assert len({getattr(step, field) for step in STEPS}) == len(STEPS), field
+
+
+def test_every_step_has_its_source_in_the_bibliography() -> None:
+    for step in STEPS:
+        has_its_source(step)
+
+
+def has_its_source(step: TimelineStep) -> None:
+    fields = entry(step.key)
+    assert fields["url"] == step.url
+    surnames = [
+        re.sub(r"\{\\.(\w)\}", r"\1", name.split(",")[0].strip("{}"))
+        for name in fields["author"].split(" and ")
+    ]
+    wanted = {
+        1: surnames[0],
+        2: " and ".join(surnames[:2]),
+    }.get(len(surnames), f"{surnames[0]} et al.")
+    assert step.by == wanted
+    if match := re.search(r"abs/(\d\d)(\d\d)\.", step.url):
+        published = f"20{match[1]}-{match[2]}"
+        # A number that is given in the last night of a month, or a report before its preprint.
+        assert step.date == published or step.key in {"peng2023", "deepseek2026"}
+
+
+def test_every_step_changed_something_and_says_where() -> None:
+    for step in STEPS:
+        assert step.kinds == tuple(kind for kind in KINDS if kind in step.kinds) != ()
+        assert PLACE.sub("", step.where) == "", step.key
+
+
+def test_every_step_has_a_dot_in_its_year_on_each_of_its_lines() -> None:
+    (shown,) = ask(attention_timeline())
+    years = {one["year"]: (one["from"], one["to"]) for one in shown["years"]}
+    for kind, dots in zip(KINDS, shown["lanes"], strict=True):
+        places = [place for place, step in enumerate(STEPS) if kind in step.kinds]
+        assert [dot["place"] for dot in dots] == places
+        for dot in dots:
+            low, high = years[STEPS[dot["place"]].year]
+            assert low <= dot["x"] <= high
+        ends = [(dot["x"], dot["height"]) for dot in dots]
+        assert all(np.hypot(a - c, b - d) >= 8.4 for (a, b), (c, d) in combinations(ends, 2))
+
+
+def test_what_is_said_of_a_thread() -> None:
+    said = ask(attention_timeline(), {}, {"thread": 2}, want="said")
+    found = [step for step in STEPS if "position" in step.kinds]
+    assert said == [
+        f"All {len(STEPS)} steps from 2013 to 2026 are shown.",
+        f"Position, how the place of a word counts: {len(found)} of {len(STEPS)} steps, from "
+        f"{found[0].month} ({found[0].name}) to {found[-1].month} ({found[-1].name}).",
+    ]
+
+
+def test_the_list_tells_every_step_with_its_source() -> None:
+    shown = timeline_list()
+    assert len(repr(shown).splitlines()) == len(STEPS)
+    parts = BeautifulSoup(shown._repr_html_(), "html.parser").select("dl > div")
+    assert len(parts) == len(STEPS)
+    for step, part in zip(STEPS, parts, strict=True):
+        link, term = part.a, part.dt
+        assert link is not None
+        assert term is not None
+        assert (link["href"], link.get_text()) == (step.url, step.by)
+        assert term.get_text() == f"{step.month}: {step.name}"
+        words = part.get_text()
+        assert step.kept in words
+        assert step.changed in words
+        assert step.where in words
+        assert f"Changed ({', '.join(step.kinds)}): " in words
+
+
+def test_the_lesson_or_its_evidence_cites_every_step() -> None:
+    names = ("timeline", "timeline_evidence")
+    texts = [(BOOK / "history" / f"{name}.ipynb").read_text(encoding="utf8") for name in names]
+    cells = [cell for text in texts for cell in json.loads(text)["cells"]]
+    text = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    cited = set(re.findall(r"\{cite:[tp]\}`(\w+)`", text))
+    assert {step.key for step in STEPS} - cited == set()
