@@ -1,156 +1,92 @@
 /* What a model keeps of a text and computes for its next token: chosen, or read from a config.json. */
+import { readConfig } from "./config-reader.js";
+import { CONTROLS, SAID, button, choice, h, panel, select, slider, sum, table } from "./kit.js";
 
-function start(root) {
-  const given = dataOf(root);
-  const one = (part) => root.querySelector(`.am-calculator-${part}`);
-  const controls = controlsOf(root, "Choose a model, the length of the texts, their number and the precision", true);
-  const names = Object.keys(given.precisions);
-  const part = ([what, numbers, tokens, read, limit, itemsize, readLimit, beyond]) =>
-    ({ what, numbers, tokens, read, limit, itemsize, readLimit, beyond });
-  for (const { layers } of given.models) {
-    for (const layer of layers) {
-      layer.keeps = layer.keeps.map(part);
-      layer.reads = layer.reads ? layer.reads.map(part) : layer.keeps;
-    }
+const FIELDS = ["what", "numbers", "tokens", "read", "limit", "itemsize", "readLimit", "beyond"];
+
+export const lines = [2, 3];
+
+export const start = ({ shown, length, batch, precision }) => ({ model: shown, pasted: null, length, batch: Math.log2(batch), precision, text: "", fault: "" });
+
+/* Python writes Infinity into such files, which is no JSON. */
+function read({ text }) {
+  try {
+    return { pasted: readConfig(JSON.parse(text.replace(/-?\b(Infinity|NaN)\b/g, "null"))), model: -1, fault: "" };
+  } catch (error) {
+    return { fault: error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message };
   }
-  let model = given.models[given.shown];
-  let itemsize = given.precisions.bfloat16;
-
-  const entries = (part, whole) => {
-    const length = part.beyond === null ? whole : whole % part.beyond;
-    const all = part.tokens === null ? 1 : Math.floor(length / part.tokens);
-    return part.limit === null ? all : Math.min(all, part.limit);
-  };
-  const bytes = (part) => texts() * entries(part, tokens()) * part.numbers * (part.itemsize || itemsize);
-  const operations = (part) => {
-    const all = part.tokens === null ? 1 : entries(part, tokens()) + (part.tokens === 1 ? 1 : 0);
-    return part.read * (part.readLimit === null ? all : Math.min(all, part.readLimit));
-  };
-  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-  const over = (layers, value) => sum(layers.map((layer) => layer.count * value(layer)));
-
-  const tokens = () => given.lengths[length.value()];
-  const texts = () => 2 ** batch.value();
-  const kept = () => over(model.layers, (layer) => sum(layer.keeps.map(bytes)));
-  const weights = () => model.outer + over(model.layers, (layer) => layer.weights);
-  const reading = () => over(model.layers, (layer) => sum(layer.reads.map(operations)));
-
-  const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-
-  function inWords(size) {
-    if (size < 1000) return `${size} bytes`;
-    let unit = -1;
-    do {
-      size /= 1000;
-      unit += 1;
-    } while (size >= 999.5 && unit < 3);
-    const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    return `${size.toFixed(digits)} ${["kB", "MB", "GB", "TB"][unit]}`;
-  }
-
-  function why(part) {
-    const numbers = `${whole(part.numbers)} numbers`;
-    const often =
-      part.tokens === null ? ", however long the text is" : part.tokens === 1 ? " a token" : ` for ${part.tokens} tokens`;
-    const behind = part.beyond === null ? "" : ` behind the last ${part.beyond} that are complete`;
-    const most = part.limit === null ? "" : `, at most ${whole(part.limit)} times`;
-    return numbers + often + behind + most + (part.itemsize ? `, ${part.itemsize} bytes each` : "");
-  }
-
-  function finding() {
-    const many = texts() === 1 ? "one text" : `${texts()} texts`;
-    return `Of ${many} of ${whole(tokens())} tokens, ${model.title} keeps ${inWords(kept())}.`;
-  }
-
-  function exact(cell, value) {
-    cell.setAttribute("data-am-value", String(value));
-    return cell;
-  }
-
-  function draw() {
-    const rows = model.layers.flatMap((layer) =>
-      layer.keeps.map((part) =>
-        make(
-          "tr",
-          {},
-          make("td", {}, String(layer.count)),
-          make("td", {}, part.what),
-          make("td", {}, why(part)),
-          exact(make("td", {}, inWords(bytes(part))), bytes(part)),
-          exact(make("td", {}, inWords(layer.count * bytes(part))), layer.count * bytes(part)),
-        ),
-      ),
-    );
-    one("table").tBodies[0].replaceChildren(...rows);
-    exact(one("finding"), kept()).textContent = finding();
-    const all = 2 * weights() + reading();
-    const share = Math.round((100 * reading()) / all);
-    exact(one("token"), all).textContent =
-      `The next token of each text passes through ${inCounts(weights())} weights and takes ` +
-      `${inCounts(all)} operations, ${share} in 100 of them to read what was kept.`;
-    one("token").setAttribute("data-am-weights", String(weights()));
-    state(finding());
-  }
-
-  function inCounts(number) {
-    for (const [size, name] of [[1e12, "trillion"], [1e9, "billion"], [1e6, "million"]]) {
-      if (number >= size) return `${(number / size).toPrecision(3)} ${name}`;
-    }
-    return whole(number);
-  }
-
-  const speak = () => say(finding());
-
-  function choose(at) {
-    model = given.models[at];
-    draw();
-    speak();
-  }
-
-  function read() {
-    one("fault").textContent = "";
-    try {
-      // Python writes Infinity into such files, which is no JSON.
-      model = readConfig(JSON.parse(text.value.replace(/-?\b(Infinity|NaN)\b/g, "null")));
-    } catch (error) {
-      one("fault").textContent =
-        error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message;
-      return;
-    }
-    draw();
-    speak();
-  }
-
-  const list = select("model", given.models.map((each) => each.title), choose);
-  const length = slider(
-    "tokens", { min: 0, max: given.lengths.length - 1, step: 1, value: given.length, show: (at) => whole(given.lengths[at]) },
-    draw, speak,
-  );
-  const batch = slider(
-    "texts", { min: 0, max: 8, step: 1, value: Math.log2(given.batch), show: (power) => String(2 ** power) }, draw, speak,
-  );
-  const precision = choice("numbers in", names, (at) => {
-    itemsize = given.precisions[names[at]];
-    precision.press(at);
-    draw();
-    speak();
-  });
-  controls.append(list.element, length.element, batch.element, precision.element);
-
-  const text = make("textarea", { rows: 5, spellcheck: "false", autocomplete: "off" });
-  const paste = make(
-    "details", { class: "am-calculator-paste" },
-    make("summary", {}, "Or paste a model's config.json"),
-    make("label", {}, make("span", {}, "config.json"), text),
-    button("Read it", read),
-    make("p", { class: "am-calculator-fault", role: "alert" }),
-  );
-  root.querySelector(".am-live-drawing").after(paste);
-  const say = announcer(root);
-  const state = stateOf(root);
-  list.choose(given.shown);
-  precision.press(names.indexOf("bfloat16"));
-  draw();
 }
 
-upgrade("calculator", start);
+export const controls = ({ models, lengths, precisions }, at) => panel(at, "Choose a model, the length of the texts, their number and the precision",
+  select("model", "model", models.map(({ title }) => title), { then: { pasted: null }, grows: true }),
+  slider("length", "tokens", { max: lengths.length - 1, show: (place) => whole(lengths[place]) }),
+  slider("batch", "texts", { max: 8, show: (power) => 2 ** power }),
+  choice("precision", "numbers in", precisions.map(([name]) => name)),
+  h("details", { class: "am-calculator-paste" }, h("summary", {}, "Or paste a model's config.json"),
+    h("label", {}, h("span", {}, "config.json"), h("textarea", {
+      rows: 5, spellcheck: "false", autocomplete: "off", value: at.text, oninput: (now, event) => ({ text: event.target.value }),
+    })),
+    button("Read it", read, { "data-grows": true })(),
+    h("p", { class: "am-calculator-fault", role: "alert" }, at.fault)));
+
+const chosen = ({ models }, { model, pasted }) => pasted ?? models[model];
+
+/* Layers of the data have rows in place of parts, and no `reads` where that is what they keep. */
+function layersOf(model) {
+  const part = (row) => (Array.isArray(row) ? Object.fromEntries(FIELDS.map((name, at) => [name, row[at]])) : row);
+  return model.layers.map((layer) => ({ ...layer, keeps: layer.keeps.map(part), reads: (layer.reads ?? layer.keeps).map(part) }));
+}
+
+export function model(data, at) {
+  const [tokens, texts, [, itemsize]] = [data.lengths[at.length], 2 ** at.batch, data.precisions[at.precision]];
+  const entries = ({ beyond, tokens: each, limit }) => {
+    const length = beyond === null ? tokens : tokens % beyond;
+    return Math.min(each === null ? 1 : Math.floor(length / each), limit ?? Infinity);
+  };
+  const bytes = (part) => texts * entries(part) * part.numbers * (part.itemsize || itemsize);
+  const operations = (part) => part.read * Math.min(
+    part.tokens === null ? 1 : entries(part) + (part.tokens === 1 ? 1 : 0), part.readLimit ?? Infinity);
+  const [layers, { outer }] = [layersOf(chosen(data, at)), chosen(data, at)];
+  const over = (value) => sum(layers.map((layer) => layer.count * value(layer)));
+  const weights = outer + over((layer) => layer.weights);
+  const reading = over(({ reads }) => sum(reads.map(operations)));
+  return {
+    rows: layers.flatMap(({ count, keeps }) => keeps.map((part) => ({ count, part, one: bytes(part), all: count * bytes(part) }))),
+    kept: over(({ keeps }) => sum(keeps.map(bytes))), weights, reading, operations: 2 * weights + reading,
+  };
+}
+
+const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/* Say a number of bytes with three digits. */
+function inBytes(size) {
+  if (size < 1000) return `${size} bytes`;
+  const unit = size < 999.5e3 ? 1 : size < 999.5e6 ? 2 : size < 999.5e9 ? 3 : 4;
+  const said = size / 1000 ** unit;
+  return `${said.toFixed(said >= 99.95 ? 0 : said >= 9.995 ? 1 : 2)} ${["kB", "MB", "GB", "TB"][unit - 1]}`;
+}
+
+function inCounts(number) {
+  const found = [[1e12, "trillion"], [1e9, "billion"], [1e6, "million"]].find(([size]) => number >= size);
+  return found ? `${(number / found[0]).toPrecision(3)} ${found[1]}` : whole(number);
+}
+
+/* Say how the bytes of a part come about. */
+function why({ numbers, tokens, beyond, limit, itemsize }) {
+  const often = tokens === null ? ", however long the text is" : tokens === 1 ? " a token" : ` for ${tokens} tokens`;
+  return `${whole(numbers)} numbers${often}` + (beyond === null ? "" : ` behind the last ${beyond} that are complete`) +
+    (limit === null ? "" : `, at most ${whole(limit)} times`) + (itemsize ? `, ${itemsize} bytes each` : "");
+}
+
+export const view = ({ rows, weights, reading, operations }) => [
+  CONTROLS, SAID,
+  h("div", { class: "am-scroll" }, table(["layers", "keep", "as", "one layer", "all of them"],
+    rows.map(({ count, part, one, all }) => [count, part.what, why(part), inBytes(one), inBytes(all)]), { kind: "am-calculator-table" })),
+  h("p", { class: "am-calculator-token" }, `The next token of each text passes through ${inCounts(weights)} weights and takes ` +
+    `${inCounts(operations)} operations, ${Math.round((100 * reading) / operations)} in 100 of them to read what was kept.`),
+];
+
+export function said({ kept }, at, data) {
+  const texts = 2 ** at.batch;
+  return `Of ${texts === 1 ? "one text" : `${texts} texts`} of ${whole(data.lengths[at.length])} tokens, ${chosen(data, at).title} keeps ${inBytes(kept)}.`;
+}

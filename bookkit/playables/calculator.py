@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bookkit.playables.output import LiveOutput
+from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def calculator(
     length: int = 32_768,
     batch_size: int = 1,
     caption: str = "",
-) -> LiveOutput:
+) -> Playable:
     """Show what a model keeps of texts, and let a reader choose the model or paste its config.json.
 
     Args:
@@ -102,93 +101,18 @@ def calculator(
         raise ValueError(f"shown: got {shown!r}, wanted one of {[model.name for model in models]}")
     if length not in LENGTHS:
         raise ValueError(f"length: got {length}, wanted one of {LENGTHS}")
-    finding = _finding(first, length, batch_size)
-    return LiveOutput(
+    return playable(
         "calculator",
-        drawing=_table(first, length, batch_size, finding),
-        data={
-            "models": [_plain(model) for model in models],
-            "shown": models.index(first),
-            "lengths": LENGTHS,
-            "length": LENGTHS.index(length),
-            "batch": batch_size,
-            "precisions": PRECISIONS,
-        },
-        label="What a model keeps of a text",
-        alt=finding,
+        "What a model keeps of a text",
         caption=caption,
-        state=finding,
-        parts=("config-reader",),
+        models=[_plain(model) for model in models],
+        shown=models.index(first),
+        lengths=LENGTHS,
+        length=LENGTHS.index(length),
+        batch=batch_size,
+        precisions=list(PRECISIONS.items()),
+        precision=list(PRECISIONS).index("bfloat16"),
     )
-
-
-def kept_bytes(model: ModelCost, length: int, batch_size: int, itemsize: int) -> int:
-    """Return the bytes that all layers of a model keep."""
-    return sum(
-        count * part.bytes(length, batch_size, itemsize)
-        for count, layer in model.layers
-        for part in layer.keeps
-    )
-
-
-def in_words(size: float) -> str:
-    """Say a number of bytes with three digits.
-
-    >>> in_words(512), in_words(3_000_000), in_words(1_234_000_000)
-    ('512 bytes', '3.00 MB', '1.23 GB')
-    """
-    if size < 1000:
-        return f"{size:.0f} bytes"
-    for unit in ("kB", "MB", "GB", "TB"):
-        size /= 1000
-        if size < 999.5 or unit == "TB":
-            break
-    digits = 0 if size >= 99.95 else 1 if size >= 9.995 else 2
-    return f"{size:.{digits}f} {unit}"
-
-
-def _finding(model: ModelCost, length: int, batch_size: int) -> str:
-    total = kept_bytes(model, length, batch_size, 2)
-    texts = "one text" if batch_size == 1 else f"{batch_size} texts"
-    return f"Of {texts} of {length:,} tokens, {model.title} keeps {in_words(total)}."
-
-
-def _table(model: ModelCost, length: int, batch_size: int, finding: str) -> str:
-    rows = []
-    for count, layer in model.layers:
-        for part in layer.keeps:
-            one = part.bytes(length, batch_size, 2)
-            rows.append(
-                f"<tr><td>{count}</td><td>{escape(part.what)}</td><td>{escape(_why(part))}</td>"
-                f'<td data-am-value="{one}">{in_words(one)}</td>'
-                f'<td data-am-value="{count * one}">{in_words(count * one)}</td></tr>'
-            )
-    head = "".join(
-        f'<th scope="col">{name}</th>'
-        for name in ("layers", "keep", "as", "one layer", "all of them")
-    )
-    return (
-        f'<p class="am-calculator-finding">{escape(finding)}</p>'
-        f'<div class="am-calculator-wide"><table class="am-calculator-table"><thead><tr>{head}</tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
-        '<p class="am-calculator-token"></p>'
-    )
-
-
-def _why(part: Kept) -> str:
-    """Say how the bytes of a part come about."""
-    numbers = f"{part.numbers:,} numbers"
-    if part.tokens is None:
-        how = f"{numbers}, however long the text is"
-    elif part.tokens == 1:
-        how = f"{numbers} a token"
-    else:
-        how = f"{numbers} for {part.tokens} tokens"
-    if part.beyond is not None:
-        how += f" behind the last {part.beyond} that are complete"
-    if part.limit is not None:
-        how += f", at most {part.limit:,} times"
-    return how if part.itemsize is None else f"{how}, {part.itemsize} bytes each"
 
 
 def _plain(model: ModelCost) -> dict[str, Any]:

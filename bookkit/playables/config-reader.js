@@ -506,7 +506,7 @@ const READERS = {
 };
 
 /* Read the fields of a config.json: {title, outer, layers}, equal layers counted together. */
-function readConfig(file) {
+export function readConfig(file) {
   const reader = READERS[file.model_type];
   if (!reader) {
     const known = Object.keys(READERS).sort().join(", ");

@@ -1,0 +1,76 @@
+"""The calculator in Node: every model and every config.json as the package counts them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from book_site.play import run
+
+from bookkit.figures import calculator, cost_of
+from bookkit.playables.calculator import LENGTHS
+from bookkit.playables.playable import FOLDER
+from companion.cost import token_cost
+from companion.models.atlas import ModelSpec, read_config
+from experiments.atlas.check import default_config, toy_config
+from experiments.atlas.record import stored_spec
+from experiments.atlas.rows import ROWS
+from tests.bookkit.playables.node import ask
+
+SPECS = {row.name: stored_spec(row)[0] for row in ROWS}
+MADE = calculator(
+    [cost_of(name, name.title(), spec) for name, spec in SPECS.items()], shown="qwen3"
+)
+SETTINGS = [(0, 0, 1), (8, 3, 0), (len(LENGTHS) - 1, 8, 2)]  # length, texts, precision
+
+
+def states(**chosen: Any) -> list[dict[str, Any]]:
+    return [{"length": a, "batch": b, "precision": c} | chosen for a, b, c in SETTINGS]
+
+
+def counted(spec: ModelSpec) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
+    for length, texts, precision in SETTINGS:
+        sizes = {"batch_size": 2**texts, "itemsize": (4, 2, 1)[precision]}
+        cost = token_cost(spec, LENGTHS[length], **sizes)
+        found.append((cost.bytes, cost.operations, cost.weights))
+    return found
+
+
+def numbers(shown: list[Any]) -> list[tuple[int, ...]]:
+    return [(one["kept"], one["operations"], one["weights"]) for one in shown]
+
+
+def test_every_model_is_counted_as_the_package_counts_it() -> None:
+    asked = [state for at in range(len(SPECS)) for state in states(model=at)]
+    assert numbers(ask(MADE, *asked)) == [one for spec in SPECS.values() for one in counted(spec)]
+
+
+@pytest.mark.slow
+def test_every_pasted_file_is_counted_as_the_package_counts_it() -> None:
+    whole = [row for row in ROWS if not stored_spec(row)[1]]  # whose class has sizes by default
+    files = [default_config(row).to_dict() for row in whole]
+    files += [toy_config(row).to_dict() for row in ROWS]
+    plain = [json.loads(json.dumps(file), parse_constant=lambda _: None) for file in files]
+    read = run(FOLDER / "node.mjs", [("config-reader", "readConfig", file) for file in plain])
+    asked = [state for one in read for state in states(model=-1, pasted=one)]
+    wanted = [one for file in files for one in counted(read_config(file))]
+    assert numbers(ask(MADE, *asked)) == wanted
+
+
+def test_what_is_said() -> None:
+    assert ask(MADE, {}, {"batch": 3, "length": 0}, want="said") == [
+        "Of one text of 32,768 tokens, Qwen3 keeps 17.2 GB.",
+        "Of 8 texts of 128 tokens, Qwen3 keeps 537 MB.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"shown": "gpt5"}, "shown: got 'gpt5'"), ({"length": 100}, "length: got 100, wanted one of")],
+)
+def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"shown": "qwen3"} | changes
+    with pytest.raises(ValueError, match=message):
+        calculator([cost_of("qwen3", "Qwen3", SPECS["qwen3"])], **given)
