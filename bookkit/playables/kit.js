@@ -451,5 +451,9 @@ export function grid({ rows, columns, corner = "", cell, more = [], kind, slante
         columns.map((_, column) => ink(row, column)), more.map(({ of }) => h("td", { class: "am-more" }, of(row))))))));
 }
 
+/* The address of a page: its file in a notebook, and what was built of it in the book. */
+export const toPage = (file) =>
+  (typeof document === "undefined" || document.documentElement.hasAttribute("data-content_root") ? file.replace(/\.(ipynb|md)(?=#|$)/, ".html") : file);
+
 /* Words that are read, not seen. */
 export const unseen = (words) => h("span", { class: "am-unseen" }, words);

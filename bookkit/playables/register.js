@@ -1,47 +1,36 @@
-/* The register of claims: lets the reader choose which rows are shown. */
+/* The register of claims: a table whose rows the reader chooses. */
+import { CONTROLS, SAID, h, panel, reset, select, table, toPage } from "./kit.js";
 
-function start(root) {
-  const { filters } = dataOf(root);
-  const rows = [...root.querySelectorAll("tbody tr")];
-  const sentences = rows.map((row) => row.cells[0].textContent.toLowerCase());
-  const chosen = filters.map(() => -1);
+export const lines = [1, 2];
 
-  function fits(row, place, words) {
-    const wanted = filters.every(({ name, values }, at) => {
-      return chosen[at] < 0 || row.getAttribute(`data-am-${name}`) === values[chosen[at]];
-    });
-    return wanted && words.every((word) => sentences[place].includes(word));
-  }
+export const start = ({ columns }) => ({ words: "", ...Object.fromEntries(columns.map(({ name }) => [name, 0])) });
 
-  function draw() {
-    const words = field.value.toLowerCase().split(" ").filter((word) => word);
-    rows.forEach((row, place) => {
-      row.hidden = !fits(row, place, words);
-    });
-    const shown = rows.filter((row) => !row.hidden).length;
-    say(`${shown} of ${rows.length} claims are shown.`);
-  }
+export const controls = ({ columns }, at) => panel(at, "Choose which claims are shown",
+  columns.map(({ name, title, values }) => select(name, title, ["all", ...values], { grows: true })),
+  h("label", { class: "am-register-words" }, h("span", {}, "Words"), h("input", {
+    type: "search", spellcheck: "false", value: at.words, oninput: (now, event) => ({ words: event.target.value }),
+  })),
+  reset("Show all"));
 
-  const controls = controlsOf(root, "Choose which claims are shown", true);
-  const lists = filters.map(({ title, words }, at) =>
-    select(title, ["all", ...words], (place) => {
-      chosen[at] = place - 1;
-      draw();
-    })
-  );
-  const field = make("input", { type: "search", spellcheck: "false" });
-  field.addEventListener("input", draw);
-  const sought = make("label", { class: "am-register-words" }, make("span", {}, "Words"), field);
-  const reset = button("Show all", () => {
-    chosen.fill(-1);
-    lists.forEach((list) => list.choose(0));
-    field.value = "";
-    draw();
+/* The places of the rows that fit. */
+export function model({ columns, rows }, at) {
+  const words = at.words.toLowerCase().split(" ").filter(Boolean);
+  return rows.flatMap(({ claim, values }, place) => {
+    const chosen = columns.every(({ name }, column) => at[name] === 0 || values[column] === at[name] - 1);
+    return chosen && words.every((word) => claim.toLowerCase().includes(word)) ? [place] : [];
   });
-  controls.append(...lists.map((list) => list.element), sought, reset);
-  const say = announcer(root);
-  controls.after(root.querySelector(".am-live-say"));
-  draw();
 }
 
-upgrade("register", start);
+export const view = (shown, at, { columns, rows }) => [CONTROLS, SAID,
+  h("div", { class: "am-register-room" }, table(["Claim", "Measured", ...columns.map(({ title }) => title)], shown.map((place) => {
+    const { claim, number, more, address, values } = rows[place];
+    const cells = columns.map(({ name, values: names }, column) => ({
+      words: name === "page" ? h("a", { href: toPage(address) }, names[values[column]]) : names[values[column]], class: `am-register-${name}`,
+    }));
+    return [{ words: claim, class: "am-register-claim" }, { words: [h("b", {}, number), ` ${more}`], class: "am-register-number" }, ...cells];
+  }), { kind: "am-register-table" }))];
+
+export function said(shown, at, { columns, rows }) {
+  const counts = columns[0].values.map((name, verdict) => [shown.filter((place) => rows[place].values[0] === verdict).length, name.slice(2)]);
+  return `${shown.length} of ${rows.length} claims are shown: ${counts.filter(([count]) => count > 0).map((one) => one.join(" ")).join(", ") || "none"}.`;
+}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import NamedTuple
 
 from bookkit.figures.contents import page_titles
-from bookkit.playables.output import LiveOutput
+from bookkit.playables.playable import Playable, playable
 from bookkit.records import format_interval, format_number, with_unit
 from bookkit.records.register import Entry
 
@@ -42,7 +40,7 @@ def claims_register(
     titles: Mapping[str, str] | None = None,
     label: str = "The register of claims",
     caption: str = "",
-) -> LiveOutput:
+) -> Playable:
     """Show claims as a table with the number, verdict, history and page of each.
 
     Without scripts the whole table is there. With them the reader chooses rows by verdict, page
@@ -60,7 +58,7 @@ def claims_register(
 
     >>> from bookkit.records.register import register
     >>> claims_register(register({"bottleneck": "history/bottleneck.ipynb"}))
-    The register of claims. 6 claims on 1 page: 5 hold, 0 do not hold, 1 undecided.
+    The register of claims: a drawing to play with.
     """
     rows = list(entries)
     names = page_titles() if titles is None else titles
@@ -68,18 +66,29 @@ def claims_register(
     # A column that tells no two rows apart is left out.
     told = [column for column in _HISTORY if len({_value(row, column) for row in rows}) > 1]
     columns = [_VERDICT, *told, _PAGE]
-    head = "".join(f'<th scope="col">{column.title}</th>' for column in columns)
-    body = "".join(_row(row, columns, names, here) for row in rows)
-    return LiveOutput(
+    values = [_values(column, rows) for column in columns]
+    return playable(
         "register",
-        drawing=(
-            '<table class="am-register-table"><thead><tr><th scope="col">Claim</th>'
-            f'<th scope="col">Measured</th>{head}</tr></thead><tbody>{body}</tbody></table>'
-        ),
-        data={"filters": [_filter(column, rows, names) for column in columns]},
-        label=label,
-        alt=_in_words(rows),
+        label,
         caption=caption,
+        columns=[
+            {
+                "name": column.name,
+                "title": column.title,
+                "values": [_words(value, column, names) for value in those],
+            }
+            for column, those in zip(columns, values, strict=True)
+        ],
+        rows=[
+            _row(row, here)
+            | {
+                "values": [
+                    those.index(_value(row, column))
+                    for column, those in zip(columns, values, strict=True)
+                ]
+            }
+            for row in rows
+        ],
     )
 
 
@@ -113,43 +122,18 @@ def _words(value: str, column: _Column, names: Mapping[str, str]) -> str:
     return names[value] if column is _PAGE else value
 
 
-def _filter(
-    column: _Column, rows: Sequence[Entry], names: Mapping[str, str]
-) -> dict[str, str | list[str]]:
+def _values(column: _Column, rows: Sequence[Entry]) -> list[str]:
+    """Return what the rows can be chosen by; pages stay in the order of the book."""
     values = list(dict.fromkeys(_value(row, column) for row in rows))
-    if column is not _PAGE:  # pages stay in the order of the book
-        values.sort()
-    words = [_words(value, column, names) for value in values]
-    return {"name": column.name, "title": column.title, "values": values, "words": words}
+    return values if column is _PAGE else sorted(values)
 
 
-def _row(row: Entry, columns: Sequence[_Column], names: Mapping[str, str], here: str) -> str:
-    marks = "".join(f' data-am-{c.name}="{escape(_value(row, c))}"' for c in columns)
-    cells = "".join(_cell(row, column, names, here) for column in columns)
+def _row(row: Entry, here: str) -> dict[str, str]:
     digits = row.claim.digits
-    number = with_unit(format_number(row.claim.mean, digits), row.claim.unit)
     interval = format_interval(row.claim.interval, digits)
-    return (
-        f'<tr{marks}><td class="am-register-claim">{escape(row.claim.claim)}</td>'
-        f'<td class="am-register-number"><b>{escape(number)}</b> {escape(interval)},'
-        f" claimed {escape(row.claim.claimed)}</td>{cells}</tr>"
-    )
-
-
-def _cell(row: Entry, column: _Column, names: Mapping[str, str], here: str) -> str:
-    words = escape(_words(_value(row, column), column, names))
-    if column is _PAGE:
-        address = escape(posixpath.relpath(row.page, posixpath.dirname(here)))
-        words = f'<a href="{address}">{words}</a>'
-    return f'<td class="am-register-{column.name}">{words}</td>'
-
-
-def _in_words(rows: Sequence[Entry]) -> str:
-    numbers = Counter(row.verdict for row in rows)
-    hold, fail = numbers.pop("holds", 0), numbers.pop("fails", 0)
-    others = "".join(f", {number} {verdict}" for verdict, number in numbers.items())
-    pages = len({row.page for row in rows})
-    return (
-        f"{len(rows)} claims on {pages} page{'s' if pages > 1 else ''}: {hold} hold, "
-        f"{fail} do not hold{others}."
-    )
+    return {
+        "claim": row.claim.claim,
+        "number": with_unit(format_number(row.claim.mean, digits), row.claim.unit),
+        "more": f"{interval}, claimed {row.claim.claimed}",
+        "address": posixpath.relpath(row.page, posixpath.dirname(here)),
+    }

@@ -159,7 +159,7 @@ def test_each_volume_has_the_solutions_of_its_pages(tmp_path: Path) -> None:
 
 def test_a_table_to_look_things_up_in_stands_in_the_evidence(tmp_path: Path) -> None:
     table = (
-        '<section id="all"><h2>All</h2><figure class="am-register">172 claims</figure></section>'
+        '<section id="all"><h2>All</h2><figure data-play="register">172 claims</figure></section>'
     )
     read = printed(tmp_path, READ, ALL, one=table)
     assert "172 claims" not in str(read)
@@ -314,7 +314,7 @@ def test_every_page_is_in_a_volume(both: list[Volume]) -> None:
 
 
 # The two long tables of the book are printed in the volume of the evidence alone.
-FIGURES = "figure:not(.am-register):not(:has(.am-atlas-table))"
+FIGURES = 'figure:not([data-play="register"], [data-play="atlas"])'
 
 
 @pytest.mark.slow
@@ -330,7 +330,8 @@ def test_the_whole_book_is_in_it(site: Site, whole: tuple[Volume, str]) -> None:
             wanted = [
                 tag
                 for tag in source.select(selector)
-                if not tag.find_parent(class_=["solution", "am-register"])
+                if not tag.find_parent(class_="solution")
+                and not tag.find_parent(attrs={"data-play": "register"})
             ]
             assert len(copy.select(selector)) == len(wanted), (one.name, selector)
             seen[selector] += len(wanted)

@@ -14,7 +14,7 @@ from book_print.volumes import Volume
 _ON_SCREEN = "script, template, iframe, button, .headerlink, .toctree-wrapper, .sd-stretched-link"
 _FOLDED = "details.hide, details.m-how, .am-run"  # code, what stands behind a finding, the last run
 # Tables of many sheets, in which nobody reads on.
-_LOOKED_UP = "figure.am-register, figure.am-atlas[data-am-live]"
+_LOOKED_UP = 'figure:is([data-play="register"], [data-play="atlas"])'
 _SHORT = 24  # lines of code that stay together
 
 
