@@ -64,7 +64,12 @@ def depth(
 
     A layer is the longer the more it lets a token reach.
     """
-    drawing.strip(x, y, width, height, "".join(_letter(layer) for layer in spec.layers))
+    drawing.strip(x, y, width, height, letters_of(spec))
+
+
+def letters_of(spec: ModelSpec) -> str:
+    """Return a letter for every layer, of `STRIPES`: what it reaches."""
+    return "".join(map(_letter, spec.layers))
 
 
 def _letter(layer: LayerSpec) -> str:

@@ -1,160 +1,58 @@
-/* The atlas: lets the reader choose and order architectures, and opens each into its drawing. */
+/* The atlas: architectures that the reader chooses and orders, each of which opens into its drawing. */
+import { drawing, layerLine } from "./atlas-shapes.js";
+import { CONTROLS, SAID, button, h, hint, panel, range, select } from "./kit.js";
 
-const SHAPES = {
-  r: ["rect", "x", "y", "width", "height", "rx"],
-  c: ["circle", "cx", "cy", "r"],
-  l: ["line", "x1", "y1", "x2", "y2"],
-  p: ["path", "d"],
-  d: ["path", "d", "stroke-width", "stroke-dasharray"],
-  t: ["text", "x", "y"],
-};
-const STRIPES = {
-  f: ["full", 1],
-  i: ["indexed", 1],
-  l: ["latent", 0.8],
-  w: ["window", 0.55],
-  s: ["state", 0.3],
-  c: ["short", 0.15],
-  n: ["none", 0.05],
-};
+const COLUMNS = ["Architecture", "Layers", "Heads", "Positions", "Beside plain attention", "Keeps"];
 const ORDERS = ["year", "name", "bytes kept, most first", "bytes kept, least first"];
 
-/* The paths of a strip, a bar for every layer; any other shape as it is. */
-function expanded([letter, look, ...rest]) {
-  if (letter !== "s") return [[letter, look, ...rest]];
-  const [x, y, width, height, layers] = rest;
-  const step = height / layers.length;
-  const thick = Math.max(1, step - Math.min(2, step / 3));
-  return [...new Set(layers)].map((kind) => {
-    const [reach, part] = STRIPES[kind];
-    const bars = [...layers].map((layer, place) => {
-      return layer === kind ? `M${x} ${y + height - (place + 0.5) * step}h${width * part}` : "";
-    });
-    return ["d", `${look} ${reach}`, bars.join(""), thick, "none"];
-  });
+export const lines = [1, 2];
+
+export const start = () => ({ mark: 0, year: 0, order: 0, words: "", open: [] });
+
+/* On paper nothing opens, and no sign says so. */
+export const still = start;
+
+const yearsOf = (rows) => [...new Set(rows.map(({ year }) => year))];
+
+export const controls = ({ marks, plain, rows }, at) => panel(at, "Choose and order architectures",
+  select("mark", "Has", ["anything", `${plain} beside attention`, ...marks], { grows: true }),
+  select("year", "Year", ["all", ...yearsOf(rows)], { grows: true }), select("order", "Order by", ORDERS, { grows: true }),
+  h("label", { class: "am-atlas-words" }, h("span", {}, "Words"), h("input", {
+    type: "search", spellcheck: "false", value: at.words, oninput: (now, event) => ({ words: event.target.value }),
+  })),
+  button("Show all", ({ open, order }, event, play) => ({ ...play.first, open, order }), { "data-grows": true }), hint("Press a name to open it."));
+
+const textOf = ({ name, year, pattern, heads, positions, marks, keeps }) => [name, year, pattern, heads, positions, ...marks, keeps].join(" ").toLowerCase();
+
+/* The places of the rows that fit, in their order. */
+export function model({ marks, rows }, { mark, year, order, words }) {
+  const sought = words.toLowerCase().split(" ").filter(Boolean);
+  const fits = (row) => (mark === 0 || (mark === 1 ? row.marks.length === 0 : row.marks.includes(marks[mark - 2]))) &&
+    (year === 0 || row.year === yearsOf(rows)[year - 1]) && sought.every((word) => textOf(row).includes(word));
+  const before = [
+    (a, b) => a - b, (a, b) => (rows[a].name.toLowerCase() < rows[b].name.toLowerCase() ? -1 : 1),
+    (a, b) => rows[b].bytes - rows[a].bytes || a - b, (a, b) => rows[a].bytes - rows[b].bytes || a - b,
+  ][order];
+  return range(rows.length).filter((place) => fits(rows[place])).sort(before);
 }
 
-/* Draw what bookkit/atlas/shapes.py has packed. */
-function drawn({ size, shapes, alt }) {
-  const svg = make("svg:svg", {
-    viewBox: `0 0 ${size[0]} ${size[1]}`,
-    role: "img",
-    "aria-label": alt,
-    class: "am-atlas-drawing",
-  });
-  for (const [letter, look, ...rest] of shapes.flatMap(expanded)) {
-    const [tag, ...names] = SHAPES[letter];
-    const classes = look.split(" ").map((word) => "am-atlas-" + word).join(" ");
-    const part = make(`svg:${tag}`, { class: classes });
-    names.forEach((name, place) => part.setAttribute(name, rest[place]));
-    if (letter === "t") part.append(rest[2]);
-    svg.append(part);
-  }
-  return svg;
+const opened = (row, { library, code }) => h("tr", { class: "am-atlas-more" }, h("td", { colspan: COLUMNS.length }, h("div", { class: "am-atlas-open" },
+  drawing(row), h("div", { class: "am-atlas-told" },
+    row.unusual && h("p", {}, row.unusual), row.facts.map((sentence) => h("p", {}, sentence)), h("p", {}, row.parity.join(" ")),
+    h("p", {}, "Reference: ", h("a", { href: library + row.path }, row.path.split("/").pop()), row.of ? `, as in ${row.of}` : "",
+      `. In config.json: ${row.type}. `, h("a", { href: code }, "The code of its mixers"), ".")))));
+
+export function view(shown, { open }, data) {
+  const toggled = (type) => ({ open: now }) => ({ open: now.includes(type) ? now.filter((other) => other !== type) : [...now, type] });
+  const cell = (name, ...words) => h("td", { class: `am-atlas-${name}` }, words);
+  const line = (row) => h("tr", {},
+    h("th", { scope: "row", class: "am-atlas-name" },
+      h("button", { type: "button", class: "am-atlas-opener", "aria-expanded": open.includes(row.type), onclick: toggled(row.type) }, row.name), " ", h("small", {}, row.year)),
+    cell("layers", layerLine(row.layers, `${row.layers.length} layers: ${row.pattern}`), h("span", {}, row.pattern)),
+    cell("heads", row.heads), cell("positions", row.positions), cell("marks", row.marks.join(", ") || data.plain), cell("keeps", row.keeps));
+  return [CONTROLS, SAID, h("div", { class: "am-atlas-room" }, h("table", { class: "am-table am-atlas-table" },
+    h("thead", {}, h("tr", {}, COLUMNS.map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, shown.map((place) => data.rows[place]).map((row) => [line(row), open.includes(row.type) && opened(row, data)]))))];
 }
 
-function start(root) {
-  const { marks, plain, library, code, rows } = dataOf(root);
-  const body = root.querySelector("tbody");
-  const lines = [...body.rows];
-  const words = lines.map((line) => line.textContent.toLowerCase());
-  const years = [...new Set(rows.map((row) => row.year))];
-  const columns = lines[0].cells.length;
-  const opened = new Map();
-  let [year, mark, order] = [0, 0, 0];
-
-  /* A row that opens, below the one with its name. */
-  function more(place) {
-    const { unusual, facts, parity, path, of, type } = rows[place];
-    const file = make("a", { href: library + path }, path.split("/").pop());
-    const told = make("div", { class: "am-atlas-told" });
-    if (unusual) told.append(make("p", { class: "am-atlas-unusual" }, unusual));
-    told.append(...facts.map((sentence) => make("p", {}, sentence)));
-    told.append(make("p", {}, parity.join(" ")));
-    told.append(
-      make("p", {}, "Reference: ", file, of ? `, as in ${of}` : "", `. In config.json: ${type}. `,
-        make("a", { href: code }, "The code of its mixers"), ".")
-    );
-    const cell = make("td", { colspan: columns }, make("div", { class: "am-atlas-open" }, drawn(rows[place]), told));
-    return make("tr", { class: "am-atlas-more" }, cell);
-  }
-
-  const buttons = lines.map((line, place) => {
-    const name = line.querySelector(".am-atlas-name span");
-    const made = make("button", { type: "button", "aria-expanded": "false" }, name.textContent);
-    name.replaceWith(made);
-    made.addEventListener("click", () => toggle(place));
-    return made;
-  });
-
-  function toggle(place) {
-    const open = opened.get(place);
-    buttons[place].setAttribute("aria-expanded", String(!open));
-    if (open) {
-      open.remove();
-      opened.delete(place);
-      return;
-    }
-    const made = more(place);
-    opened.set(place, made);
-    lines[place].after(made);
-  }
-
-  function fits(place, sought) {
-    const has = rows[place].marks;
-    const wanted = mark === 0 || (mark === 1 ? has.length === 0 : has.includes(marks[mark - 2]));
-    const then = year === 0 || rows[place].year === years[year - 1];
-    return wanted && then && sought.every((word) => words[place].includes(word));
-  }
-
-  function before(a, b) {
-    if (order === 0) return a - b;
-    if (order === 1) return words[a] < words[b] ? -1 : 1;
-    return (order === 2 ? -1 : 1) * (rows[a].bytes - rows[b].bytes) || a - b;
-  }
-
-  function draw() {
-    const sought = field.value.toLowerCase().split(" ").filter((word) => word);
-    const places = lines.map((_, place) => place).sort(before);
-    for (const place of places) {
-      body.append(lines[place]);
-      lines[place].hidden = !fits(place, sought);
-      const open = opened.get(place);
-      if (!open) continue;
-      body.append(open);
-      open.hidden = lines[place].hidden;
-    }
-    const shown = lines.filter((line) => !line.hidden).length;
-    say(`${shown} of ${lines.length} architectures are shown. Press a name to open it.`);
-  }
-
-  const controls = controlsOf(root, "Choose and order architectures", true);
-  const has = select("Has", ["anything", plain + " beside attention", ...marks], (place) => {
-    mark = place;
-    draw();
-  });
-  const when = select("Year", ["all", ...years], (place) => {
-    year = place;
-    draw();
-  });
-  const by = select("Order by", ORDERS, (place) => {
-    order = place;
-    draw();
-  });
-  const field = make("input", { type: "search", spellcheck: "false" });
-  field.addEventListener("input", draw);
-  const sought = make("label", { class: "am-atlas-words" }, make("span", {}, "Words"), field);
-  const reset = button("Show all", () => {
-    [year, mark] = [0, 0];
-    when.choose(0);
-    has.choose(0);
-    field.value = "";
-    draw();
-  });
-  controls.append(has.element, when.element, by.element, sought, reset);
-  const say = announcer(root);
-  controls.after(root.querySelector(".am-live-say"));
-  draw();
-}
-
-upgrade("atlas", start);
+export const said = (shown, at, { rows }) => `${shown.length} of ${rows.length} architectures are shown.`;

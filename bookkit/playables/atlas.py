@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import groupby
 from typing import Any
 
-from bookkit.atlas.block import draw_block, layer_line, legend
+from bookkit.atlas.block import draw_block, legend, letters_of
 from bookkit.atlas.census import PLAIN, WORDS
 from bookkit.atlas.kinds import Reach
 from bookkit.atlas.rows import Atlas, AtlasRow, Parity, load_atlas
 from bookkit.atlas.shapes import STRIPES
 from bookkit.atlas.unusual import unusual
 from bookkit.atlas.words import ITEMSIZE, LENGTH, Facts, describe, in_bytes
-from bookkit.playables.output import LiveOutput, style_of
-
-_COLUMNS = ("Architecture", "Layers", "Heads", "Positions", "Beside plain attention", "Keeps")
+from bookkit.playables.playable import Playable, playable, style_in_place
 
 
-def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> LiveOutput:
+def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
     """Show the architectures by year; the reader picks what some of them have.
 
     Without scripts it shows all names, and `census` has the numbers.
@@ -28,28 +25,26 @@ def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> LiveOutput
         atlas: the record; by default the package's.
         caption: the words below it.
 
-    >>> print(str(atlas_census()).partition(".")[0])
-    The architectures of the atlas by year
+    >>> atlas_census()
+    The architectures of the atlas by year: a drawing to play with.
     """
     atlas = load_atlas() if atlas is None else atlas
     rows = [(row, describe(row.spec)) for row in atlas.rows]
-    names = "".join(
-        f'<li class="am-census-year"><span class="am-census-number">{year}</span>'
-        f'<ul class="am-census-names">{"".join(_chip(row, facts) for row, facts in members)}</ul>'
-        "</li>"
-        for year, members in groupby(rows, key=lambda one: one[0].year)
-    )
-    first, last = atlas.rows[0].year, atlas.rows[-1].year
-    return LiveOutput(
+    return playable(
         "census",
-        drawing=f'<ol class="am-census-years">{names}</ol>',
-        data={
-            "marks": [{"name": word, "words": WORDS[word]} for word in (PLAIN, *_present(rows))],
-        },
-        label="The architectures of the atlas by year",
-        alt=f"{len(rows)} architectures whose files are stamped {first} to {last}.",
+        "The architectures of the atlas by year",
         caption=caption,
-        state="All architectures are shown.",
+        marks=[(word, WORDS[word]) for word in (PLAIN, *_present(rows))],
+        rows=[
+            {
+                "name": row.name,
+                "year": row.year,
+                "marks": facts.marks or (PLAIN,),
+                "pattern": facts.pattern,
+                "layers": letters_of(row.spec),
+            }
+            for row, facts in rows
+        ],
     )
 
 
@@ -59,20 +54,12 @@ def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[str]:
     return [mark for mark in WORDS if mark in there]
 
 
-def _chip(row: AtlasRow, facts: Facts) -> str:
-    marks = ",".join(facts.marks) or PLAIN
-    return (
-        f'<li class="am-census-name" data-am-marks="{escape(marks)}">{escape(row.name)}'
-        f"{layer_line(row.spec, facts.pattern)}</li>"
-    )
-
-
 def atlas_table(
     atlas: Atlas | None = None,
     *,
     code: str = "#the-code-of-the-mixers",
     caption: str = "",
-) -> LiveOutput:
+) -> Playable:
     """Show every architecture as a row to filter and to sort, which opens into its drawing.
 
     Without scripts the table is whole, and rows do not open.
@@ -82,29 +69,20 @@ def atlas_table(
         code: where the page shows the code of the mixers.
         caption: the words below it.
 
-    >>> print(str(atlas_table()).partition(".")[0])
-    The atlas as a table
+    >>> atlas_table()
+    The atlas as a table: a drawing to play with.
     """
     atlas = load_atlas() if atlas is None else atlas
     rows = [(row, describe(row.spec)) for row in atlas.rows]
-    head = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
-    body = "".join(_row(row, facts) for row, facts in rows)
-    return LiveOutput(
+    return playable(
         "atlas",
-        drawing=(
-            f'<table class="am-atlas-table"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table>"
-        ),
-        data={
-            "marks": _present(rows),
-            "plain": PLAIN,
-            "library": atlas.address(rows[0][0]).partition("transformers/models")[0],
-            "code": code,
-            "rows": [_opened(row, facts) for row, facts in rows],
-        },
-        label="The atlas as a table",
-        alt=f"{len(rows)} architectures, each with its layers, heads, positions and cache.",
+        "The atlas as a table",
         caption=caption,
+        marks=_present(rows),
+        plain=PLAIN,
+        library=atlas.address(rows[0][0]).partition("transformers/models")[0],
+        code=code,
+        rows=[_row(row, facts) for row, facts in rows],
     )
 
 
@@ -128,7 +106,7 @@ class AtlasWords:
             for word in self.words
         )
         return (
-            f'<div class="am-live am-atlas"><style>{style_of("atlas")}</style>'
+            f'<div class="am-play">{style_in_place("atlas")}'
             f'<dl class="am-atlas-terms">{lines}</dl></div>'
         )
 
@@ -187,10 +165,7 @@ class AtlasDrawing:
         svg = draw_block(self.row.spec).svg(legend(self.row.spec))
         svg = svg.replace("<svg ", '<svg class="am-atlas-drawing" ', 1)
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
-        return (
-            f'<figure class="am-live am-atlas"><style>{style_of("atlas")}</style>{svg}{caption}'
-            "</figure>"
-        )
+        return f'<figure class="am-play">{style_in_place("atlas")}{svg}{caption}</figure>'
 
 
 def atlas_drawing(model_type: str, *, caption: str = "") -> AtlasDrawing:
@@ -209,32 +184,20 @@ def atlas_drawing(model_type: str, *, caption: str = "") -> AtlasDrawing:
     return AtlasDrawing(load_atlas().row(model_type), caption)
 
 
-def _row(row: AtlasRow, facts: Facts) -> str:
-    marks = ", ".join(facts.marks) or PLAIN
-    line = layer_line(row.spec, f"{facts.layers} layers: {facts.pattern}")
-    cells = (
-        ("layers", f"{line}<span>{escape(facts.pattern)}</span>"),
-        ("heads", escape(facts.heads)),
-        ("positions", escape(facts.positions)),
-        ("marks", escape(marks)),
-        ("keeps", "(toy size)" if row.toy_size else escape(in_bytes(facts.bytes))),
-    )
-    body = "".join(f'<td class="am-atlas-{name}">{words}</td>' for name, words in cells)
-    return (
-        f'<tr><th scope="row" class="am-atlas-name"><span>{escape(row.name)}</span>'
-        f" <small>{row.year}</small></th>{body}</tr>"
-    )
-
-
-def _opened(row: AtlasRow, facts: Facts) -> dict[str, Any]:
-    """Return what a row opens into."""
-    drawing = draw_block(row.spec).plain()
+def _row(row: AtlasRow, facts: Facts) -> dict[str, Any]:
+    """Return what a row says, and what it opens into."""
     return {
         "type": row.model_type,
+        "name": row.name,
         "year": row.year,
-        "marks": list(facts.marks),
+        "layers": letters_of(row.spec),
+        "pattern": facts.pattern,
+        "heads": facts.heads,
+        "positions": facts.positions,
+        "marks": facts.marks,
+        "keeps": "(toy size)" if row.toy_size else in_bytes(facts.bytes),
         "bytes": 0 if row.toy_size else facts.bytes,
-        **drawing,
+        **draw_block(row.spec).plain(),
         "alt": legend(row.spec),
         "unusual": unusual(row),
         "facts": [_TOY] * row.toy_size + list(_told(facts)),

@@ -1,41 +1,32 @@
 /* The census: architectures by year, and which of them have what the reader picks. */
+import { layerLine } from "./atlas-shapes.js";
+import { CONTROLS, SAID, capital, choice, h, panel } from "./kit.js";
 
-function start(root) {
-  const { marks } = dataOf(root);
-  const years = [...root.querySelectorAll(".am-census-year")];
-  const names = [...root.querySelectorAll(".am-census-name")];
-  const has = (name, mark) => name.getAttribute("data-am-marks").split(",").includes(mark);
+export const lines = [4, 7];
 
-  function told(mark) {
-    if (mark === null) return `All ${names.length} architectures. Press a word to see which of them have it.`;
-    const counts = years.map((year) => {
-      const among = [...year.querySelectorAll(".am-census-name")];
-      const found = among.filter((name) => has(name, mark.name)).length;
-      return `${year.querySelector(".am-census-number").textContent}: ${found} of ${among.length}`;
-    });
-    const all = names.filter((name) => has(name, mark.name)).length;
-    const title = mark.name[0].toUpperCase() + mark.name.slice(1);
-    return `${title}: ${all} of ${names.length}. ${mark.words} ${counts.join(", ")}.`;
-  }
+export const start = () => ({ mark: 0 });
 
-  function show(place) {
-    const mark = place === 0 ? null : marks[place - 1];
-    filter.press(place);
-    for (const name of names) {
-      name.classList.toggle("am-census-on", mark !== null && has(name, mark.name));
-      name.classList.toggle("am-census-off", mark !== null && !has(name, mark.name));
-    }
-    say(told(mark));
-    state(mark === null ? "All architectures are shown." : told(mark));
-  }
+export const controls = ({ marks }, at) => panel(at, "Choose what an architecture has", choice("mark", "Has:", ["anything", ...marks.map(([name]) => name)]));
 
-  const controls = controlsOf(root, "Choose what an architecture has", true);
-  const filter = choice("Has:", ["anything", ...marks.map((mark) => mark.name)], show);
-  controls.append(filter.element);
-  const say = announcer(root);
-  controls.after(root.querySelector(".am-live-say"));
-  const state = stateOf(root);
-  show(0);
+const has = (row, name) => row.marks.includes(name);
+
+/* For every year, how many there are, and how many of them have it. */
+export function model({ marks, rows }, { mark }) {
+  const years = [...new Set(rows.map(({ year }) => year))];
+  return years.map((year) => {
+    const among = rows.filter((row) => row.year === year);
+    return { year, all: among.length, having: mark === 0 ? 0 : among.filter((row) => has(row, marks[mark - 1][0])).length };
+  });
 }
 
-upgrade("census", start);
+export const view = (years, { mark }, { marks, rows }) => [CONTROLS, SAID, h("ol", { class: "am-census-years" }, years.map(({ year }) =>
+  h("li", { class: "am-census-year" }, h("span", { class: "am-census-number" }, year),
+    h("ul", { class: "am-census-names" }, rows.filter((row) => row.year === year).map((row) =>
+      h("li", { class: ["am-census-name", mark > 0 && (has(row, marks[mark - 1][0]) ? "am-on" : "am-off")] }, row.name, layerLine(row.layers, row.pattern)))))))];
+
+export function said(years, { mark }, { marks, rows }) {
+  if (mark === 0) return `All ${rows.length} architectures, whose files are stamped ${years[0].year} to ${years.at(-1).year}.`;
+  const [name, words] = marks[mark - 1];
+  const counts = years.map(({ year, all, having }) => `${year}: ${having} of ${all}`);
+  return `${capital(name)}: ${rows.filter((row) => has(row, name)).length} of ${rows.length}. ${words} ${counts.join(", ")}.`;
+}

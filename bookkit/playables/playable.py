@@ -83,8 +83,8 @@ class Playable:
         )
         if os.environ.get(STORED):
             return figure
-        style, script = style_of(self.name), f"{script_of(KIT)}\n{script_of(self.name)}"
-        return f"<style>{style}</style>{figure}<script>{script}</script>"
+        script = f"{script_of(KIT)}\n{script_of(self.name)}"
+        return f"{style_in_place(self.name)}{figure}<script>{script}</script>"
 
 
 def playable(name: str, label: str, *, caption: str = "", **data: Any) -> Playable:
@@ -151,3 +151,8 @@ def style_of(*names: str) -> str:
     texts = [_COMMENT.sub("", one.read_text(encoding="utf-8")) for one in files if one.is_file()]
     lines = (line.strip() for line in "\n".join(texts).splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def style_in_place(name: str) -> str:
+    """Return the style that an output brings along; nothing for one that is kept."""
+    return "" if os.environ.get(STORED) else f"<style>{style_of(name)}</style>"

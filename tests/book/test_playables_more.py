@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.book.playable import LEAST_LETTER, axe_finds_nothing, letters_are_large
 from tests.book.test_playables import document, opened
 
 if TYPE_CHECKING:
@@ -97,3 +98,23 @@ def test_a_config_is_pasted_and_one_that_cannot_be_read_says_why(browser: Browse
         page.get_by_role("button", name="Read it").click()
         assert page.get_by_role("alert").inner_text() == ""
         assert "llama keeps 8.39 MB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
+
+
+@pytest.mark.parametrize("screen", ["desk", "phone"])
+def test_an_architecture_opens_into_its_drawing_and_closes(browser: Browser, screen: str) -> None:
+    with opened(browser, document("atlas"), screen, "light") as page:
+        button = page.get_by_role("button", name="GptOss", exact=True)
+        button.click()
+        more = page.locator(".am-atlas-more")
+        assert "64 query heads of 64" in str(more.locator("svg").text_content())
+        assert "1 part in" in more.inner_text()
+        assert str(more.locator("a").first.get_attribute("href")).endswith("modeling_gpt_oss.py")
+        letters_are_large(more.locator("svg text"), LEAST_LETTER)
+        axe_finds_nothing(page)
+        page.get_by_label("Words").fill("YaRN window")
+        assert more.is_visible()
+        page.get_by_label("Words").fill("Mamba2")
+        assert more.count() == 0
+        page.get_by_role("button", name="Show all").click()
+        button.click()
+        assert more.count() == 0

@@ -9,13 +9,13 @@ import base64
 import html
 import json
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bs4 import BeautifulSoup, Tag
 
 from bookkit.atlas.shapes import elements
+from bookkit.playables.playable import style_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,9 +27,8 @@ _TITLE = "Attention in today's models"
 _SHEET = (1189, 841)  # millimetres of A0, on its side
 _PIXELS = 96 / 25.4
 _STYLE = Path(__file__).with_name("poster.css")
-_DRAWN = ("playables", "atlas.css")  # the style of the same drawings on the page
 _COLUMNS = range(6, 20)
-_FIGURE = 'figure[data-am-live="atlas"]'
+_FIGURE = 'figure[data-play="atlas"]'
 
 
 def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
@@ -69,19 +68,17 @@ def cards_of(page: BeautifulSoup) -> Iterator[str]:
     data = figure.find("script", type="application/json") if figure is not None else None
     if figure is None or data is None:
         return
-    rows = json.loads(data.get_text())["rows"]
-    for line, row in zip(figure.select("tbody tr"), rows, strict=True):
-        name, year, pattern, keeps = (
-            html.escape(_words(line.select_one(f".am-atlas-{part}")))
-            for part in ("name span", "name small", "layers span", "keeps")
+    for row in json.loads(data.get_text())["rows"]:
+        name, pattern, keeps, unusual = (
+            html.escape(row[part]) for part in ("name", "pattern", "keeps", "unusual")
         )
         width, height = row["size"]
         yield (
-            f"<section><h2>{name} <small>{year}</small></h2>"
+            f"<section><h2>{name} <small>{row['year']}</small></h2>"
             f"<p><b>{pattern}</b>. Keeps {keeps}.</p>"
             f'<svg class="am-atlas-drawing" viewBox="0 0 {width} {height}" role="img"'
             f' aria-label="{html.escape(row["alt"])}">{elements(row["shapes"], "am-atlas-")}</svg>'
-            f"<p>{html.escape(row['unusual'])}</p></section>"
+            f"<p>{unusual}</p></section>"
         )
 
 
@@ -109,12 +106,11 @@ def document(cards: list[str], columns: int, about: str, letters: str = "") -> s
         about: a line below the title.
         letters: style that brings the fonts.
     """
-    drawn = files("bookkit").joinpath(*_DRAWN).read_text(encoding="utf-8")
-    style = letters + drawn + _STYLE.read_text(encoding="utf-8")
+    style = letters + style_of("atlas") + _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{_TITLE}</title><style>{style}main{{--columns:{columns}}}</style></head>"
-        f'<body><main class="am-live am-atlas"><header><h1>{_TITLE}</h1>'
+        f'<body><main class="am-play"><header><h1>{_TITLE}</h1>'
         f'<p>{html.escape(about)}</p></header><div class="cards">'
         f"{''.join(cards)}</div></main></body></html>"
     )
