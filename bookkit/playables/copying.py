@@ -7,15 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bookkit.playables._numbers import precise
-from bookkit.playables.output import LiveOutput
+from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ LENGTH = 14
 SHORTEST, LONGEST = 4, 7
 BASE = 100.0
 """Of the rotary positions."""
-HEADS = ("first head", "second head")
 
 
 class CopierView(NamedTuple):
@@ -135,7 +132,7 @@ def repeated(block: str, length: int) -> str:
 @contract(length=">= 4 and <= 7", position=">= 0 and < 14")
 def heads_that_copy(
     block: str, *, length: int = 7, position: int = 9, caption: str = ""
-) -> LiveOutput:
+) -> Playable:
     """Show where two trained heads look in a repeated text, and what they predict.
 
     The reader picks a letter, changes it, changes the length of the block, and switches heads off.
@@ -150,80 +147,16 @@ def heads_that_copy(
         ValueError: the block is none.
 
     >>> heads_that_copy("kitchen")
-    Two heads that copy. Picked: letter 10, t. The first head gives 0.46 to the letter before. The \
-second head looks most at c, letter 4. Predicted next: c. Of the 6 letters that the repetition \
-decides, 6 are predicted.
+    Two heads that copy: a drawing to play with.
     """
     if len(set(block)) != LONGEST or len(block) != LONGEST or not set(block) <= set(LETTERS):
         raise ValueError(f"block: got {block!r}, wanted {LONGEST} different letters from a to z")
-    text = repeated(block, length)
-    view = copier_view(text)
-    said = _sentence(text, view, length, position)
-    return LiveOutput(
-        "copying-heads",
-        drawing=_table(text, view, length, position),
-        data={
-            "block": [LETTERS.index(letter) for letter in block],
-            "length": length, "position": position, "size": LENGTH,
-            "shortest": SHORTEST, "longest": LONGEST, "letters": LETTERS, "base": BASE,
-            "weights": stored()["weights"],
+    return playable(
+        "copying-heads", "Two heads that copy", caption=caption,
+        block=[LETTERS.index(letter) for letter in block], length=length, position=position,
+        size=LENGTH, shortest=SHORTEST, longest=LONGEST, letters=LETTERS, base=BASE,
+        weights={
+            name: weight.get("values") or {**weight, "bits": "int8"}
+            for name, weight in stored()["weights"].items()
         },
-        label="Two heads that copy",
-        alt=said,
-        caption=caption,
-        state=said,
     )  # fmt: skip
-
-
-def _sentence(text: str, view: CopierView, length: int, position: int) -> str:
-    first, second = (weights[position] for weights in view.weights)
-    guesses = _guesses(view)
-    known = range(length, len(text) - 1)
-    hits = sum(guesses[i] == text[i + 1] for i in known)
-    before = f"{first[position - 1]:.2f}" if position else "nothing"
-    return (
-        f"Picked: letter {position + 1}, {text[position]}. The first head gives {before} to the"
-        f" letter before. The second head looks most at {text[int(second.argmax())]}, letter"
-        f" {int(second.argmax()) + 1}. Predicted next: {guesses[position]}. Of the {len(known)}"
-        f" letters that the repetition decides, {hits} are predicted."
-    )
-
-
-def _guesses(view: CopierView) -> list[str]:
-    return [LETTERS[i] for i in view.probabilities.argmax(-1).tolist()]
-
-
-def _table(text: str, view: CopierView, length: int, position: int) -> str:
-    rows = [
-        _row("The text", "letter", [escape(letter) for letter in text]),
-        *(
-            _row(f"Where the {name} looks", "look", [_ink(weight) for weight in line[position]])
-            for name, line in zip(HEADS, view.weights, strict=True)
-        ),
-        _row("What comes next, predicted at each letter", "guess", _marked(text, view, length)),
-    ]
-    return f'<table class="am-copying-table"><tbody>{"".join(rows)}</tbody></table>'
-
-
-def _row(name: str, kind: str, cells: Sequence[str]) -> str:
-    inner = "".join(f'<td class="am-copying-{kind}">{cell}</td>' for cell in cells)
-    head = f'<th scope="rowgroup" colspan="{len(cells)}">{name}</th>'
-    return f'<tr class="am-copying-name">{head}</tr><tr>{inner}</tr>'
-
-
-def _ink(weight: float) -> str:
-    return (
-        f'<span class="am-copying-ink am-ink-{round(10 * weight)}"><span class="am-live-unseen"'
-        f' data-am-value="{precise(weight)}">{weight:.2f}</span></span>'
-    )
-
-
-def _marked(text: str, view: CopierView, length: int) -> list[str]:
-    cells = []
-    for i, (guess, chances) in enumerate(zip(_guesses(view), view.probabilities, strict=True)):
-        mark = ""
-        if length <= i < len(text) - 1:
-            mark = " am-copying-right" if guess == text[i + 1] else " am-copying-wrong"
-        value = precise(float(chances.max()))
-        cells.append(f'<span class="am-copying-said{mark}" data-am-value="{value}">{guess}</span>')
-    return cells

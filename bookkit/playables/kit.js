@@ -34,7 +34,10 @@ export function softmax(scores, allowed = scores.map(() => true)) {
   return powers.map((power) => (total > 0 ? power / total : 0));
 }
 
-/* Turn every array that Python has packed, {shape, bits, base64}, into lists of lists. */
+/* Turn every array that Python has packed, {shape, bits, base64}, into lists of lists; whole numbers of
+   eight bits have a scale a row. */
+const BITS = { float64: Float64Array, float32: Float32Array, int8: Int8Array };
+
 export function unpack(data) {
   if (Array.isArray(data)) return data.map(unpack);
   if (data === null || typeof data !== "object") return data;
@@ -42,13 +45,14 @@ export function unpack(data) {
     return Object.fromEntries(Object.entries(data).map(([name, part]) => [name, unpack(part)]));
   }
   const bytes = Uint8Array.from(atob(data.base64), (letter) => letter.charCodeAt(0));
-  const values = new (data.bits === "float64" ? Float64Array : Float32Array)(bytes.buffer);
+  const values = new BITS[data.bits](bytes.buffer);
   const cut = (from, [length, ...inner]) => {
     if (length === undefined) return values[from];
     const size = inner.reduce((product, one) => product * one, 1);
     return range(length).map((at) => cut(from + at * size, inner));
   };
-  return cut(0, data.shape);
+  const scale = unpack(data.scale);
+  return scale ? cut(0, data.shape).map((row, at) => row.map((level) => level * scale[at])) : cut(0, data.shape);
 }
 
 /* ---- Nodes ---- */

@@ -1,15 +1,17 @@
-"""The small model that copies: its stored weights, what is drawn of it, and what is refused."""
+"""The small model that copies: its stored weights, its module in Node, and what is refused."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from bookkit.figures import copier_view, heads_that_copy
 from bookkit.playables.copying import LETTERS, repeated, restored, stored
 from experiments.tools import page_copier
+from tests.bookkit.playables.node import ask
 
 
 def test_a_stored_weight_lies_within_half_a_step() -> None:
@@ -47,12 +49,30 @@ def test_a_head_that_is_off_looks_nowhere_and_no_head_looks_ahead() -> None:
     assert not np.triu(view.weights[0], 1).any()
 
 
-def test_what_is_drawn_are_the_numbers_of_the_model() -> None:
-    page = BeautifulSoup(heads_that_copy("kitchen")._repr_html_(), "html.parser")
-    found = [float(str(one["data-am-value"])) for one in page.select(".am-copying-ink > span")]
-    view = copier_view("kitchenkitchen")
-    np.testing.assert_allclose(np.reshape(found, (2, 14)), view.weights[:, 9], atol=1e-9)
-    assert len(page.select(".am-copying-right")) == 6
+def test_the_module_computes_what_the_package_computes() -> None:
+    made = heads_that_copy("kitchen")
+    texts = ["kitchenkitchen", repeated("kitchen", 4), "kiuckitckitcki"]
+    on = [(True, True), (False, True), (True, False), (False, False)]
+    settings = list(product(texts, on))
+    states = [
+        {"text": [LETTERS.index(letter) for letter in text], "first": one, "second": two}
+        for text, (one, two) in settings
+    ]
+    for (text, works), shown in zip(settings, ask(made, *states), strict=True):
+        view = copier_view(text, works)
+        np.testing.assert_allclose(shown["seen"], view.weights, atol=1e-6)
+        np.testing.assert_allclose(shown["chances"], view.probabilities, atol=1e-6)
+
+
+def test_what_is_said() -> None:
+    off = {"first": False, "picked": 0}
+    assert ask(heads_that_copy("kitchen"), {}, off, want="said") == [
+        "Picked: letter 10, t. The first head gives 0.46 to the letter before. The second head "
+        "looks most at c, letter 4. Predicted next: c. Of the 6 letters that the repetition "
+        "decides, 6 are predicted.",
+        "Picked: letter 1, k. The first head is off. The second head looks most at k, letter 1. "
+        "Predicted next: k. Of the 6 letters that the repetition decides, 1 are predicted.",
+    ]
 
 
 @pytest.mark.parametrize("block", ["kitche", "kitcken", "kitchEn"])
