@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bookkit.playables._numbers import precise
-from bookkit.playables.output import LiveOutput, pack
+from bookkit.playables.playable import Playable, playable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,7 +38,7 @@ BEGINNINGS = (
 
 def finish_story(
     beginnings: Sequence[str] = BEGINNINGS, *, written: int = 0, caption: str = ""
-) -> LiveOutput:
+) -> Playable:
     """Show the beginning of a story, and the chances of the next word by a small model.
 
     The model, a `LanguageModel` of two blocks in eight bits a weight, is part of the output. The
@@ -56,7 +54,7 @@ def finish_story(
         ValueError: there is no beginning, an empty one, or a word that the model does not know.
 
     >>> finish_story(["a king sings"])
-    A story to finish. a king sings: the model expects in (1.00).
+    A story to finish: a drawing to play with.
     """
     if isinstance(beginnings, str):
         raise TypeError(f"beginnings: got the string {beginnings!r}, wanted a sequence of them")
@@ -67,63 +65,18 @@ def finish_story(
             raise ValueError(f"beginnings: got {beginning!r}, wanted words that the model knows")
     if not beginnings:
         raise ValueError("beginnings: got none, wanted at least one")
-    given = beginnings[0].split()
-    added: list[str] = []
-    for _ in range(written):
-        added.append(_likeliest([*given, *added])[0][0])
-    likeliest = _likeliest([*given, *added])
-    words = " ".join([*given, *added])
-    found = f"{words}: the model expects {likeliest[0][0]} ({likeliest[0][1]:.2f})."
-    return LiveOutput(
+    return playable(
         "story-finisher",
-        drawing=_story(given, added) + _list(likeliest),
-        data={
-            "words": known,
-            "beginnings": list(beginnings),
-            "written": written,
-            "shown": SHOWN,
-            "longest": MOST_WORDS,
-            **_as_data(),
-        },
-        label="A story to finish",
-        alt=found,
+        "A story to finish",
         caption=caption,
-        state="The next words that the model expects, with their chances.",
-        parts=("story-model",),
+        words=known,
+        beginnings=list(beginnings),
+        written=written,
+        shown=SHOWN,
+        longest=MOST_WORDS,
+        end=END_SIGN,
+        **_model(),
     )
-
-
-def _story(given: Sequence[str], added: Sequence[str]) -> str:
-    return (
-        f'<p class="am-finisher-story"><span class="am-finisher-given">{escape(" ".join(given))}'
-        f'</span> <span class="am-finisher-added">{escape(" ".join(added))}</span></p>'
-    )
-
-
-def _list(likeliest: Sequence[tuple[str, float]]) -> str:
-    rows = "".join(_row(word, chance) for word, chance in likeliest[:SHOWN])
-    return f'<ol class="am-finisher-next">{rows}</ol>'
-
-
-def _row(word: str, chance: float) -> str:
-    return (
-        f'<li><span class="am-finisher-word">{escape(word)}</span>'
-        '<svg class="am-finisher-bar" viewBox="0 0 100 10" preserveAspectRatio="none"'
-        f' aria-hidden="true"><rect width="{100 * chance:.1f}" height="10"/></svg>'
-        f'<span class="am-finisher-chance" data-am-value="{precise(chance)}">{chance:.2f}</span>'
-        "</li>"
-    )
-
-
-# The model
-
-
-@cache
-def _model() -> Any:
-    """Return the model, in float64, so that no processor rounds otherwise."""
-    from bookkit.playables.weights import load_language_model
-
-    return load_language_model(MODEL)[0].double()
 
 
 @cache
@@ -133,30 +86,13 @@ def _vocabulary() -> list[str]:
     return list(load_language_model(MODEL)[1].tokens)
 
 
-def _likeliest(words: Sequence[str]) -> list[tuple[str, float]]:
-    """Return all next words with their chances, the likeliest first."""
-    import torch
-
-    known = _vocabulary()
-    ids = [known.index("<bos>"), *(known.index(word) for word in words)]
-    with torch.no_grad():
-        chances = _model()(torch.tensor([ids]))[0, -1].softmax(-1).tolist()
-    ranked = sorted(range(len(known)), key=lambda number: -chances[number])
-    return [(_shown(known[number]), chances[number]) for number in ranked]
-
-
-def _shown(word: str) -> str:
-    return END_SIGN if word == "<eos>" else word
-
-
-def _as_data() -> dict[str, Any]:
+def _model() -> dict[str, Any]:
     """Return the stored weights, and what a script has to know of the model's shape."""
     from bookkit.playables.weights import SCALE, read_about, read_stored
 
     stored, config = read_stored(MODEL), read_about(MODEL)["config"]
     names = [name for name in stored if not name.endswith(SCALE)]
     return {
-        "end": END_SIGN,
         "shape": {
             "layers": config["num_layers"],
             "heads": config["num_heads"],
@@ -168,8 +104,9 @@ def _as_data() -> dict[str, Any]:
     }
 
 
-def _packed(weight: Tensor, scale: Tensor | None) -> dict[str, Any]:
+def _packed(weight: Tensor, scale: Tensor | None) -> Any:
     if scale is None:
-        return pack(weight.numpy())
+        return weight.numpy()
     levels = base64.b64encode(weight.numpy().tobytes()).decode("ascii")
-    return {"shape": list(weight.shape), "base64": levels, "scale": pack(scale.numpy())}
+    shape = list(weight.shape)
+    return {"shape": shape, "bits": "int8", "base64": levels, "scale": scale.numpy()}

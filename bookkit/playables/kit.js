@@ -174,9 +174,10 @@ export function still(it, data) {
   return toHTML(draw(it, whole, it.still?.(whole) ?? it.start(whole)).node);
 }
 
-/* Let a figure live. `play` goes to all handlers: set(changes) changes the state and draws;
-   set(changes, true) leaves the line of text as it is, while something moves; `first` is the state to
-   go back to; whatever else a handler wants to keep may be put on it. */
+/* Let a figure live. `play` goes to all handlers: set(changes) changes the state and draws, where
+   changes may be a function of the state; set(changes, true) leaves the line of text as it is, while
+   something moves; `first` is the state to go back to; whatever else a handler wants to keep may be
+   put on it. */
 function mount(root, it) {
   const data = unpack(JSON.parse(root.querySelector("script").textContent));
   const play = { root, data, first: it.start(data), set };
@@ -188,7 +189,7 @@ function mount(root, it) {
   };
 
   function set(changes = {}, moving = false) {
-    at = { ...at, ...changes };
+    at = { ...at, ...(typeof changes === "function" ? changes(at) : changes) };
     if (busy) {
       again = true;
       return;

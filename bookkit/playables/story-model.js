@@ -1,44 +1,16 @@
 /* A small language model of Llama's kind, in plain JavaScript.
 
    It computes what companion/models/transformer/language_model.py computes, one word at a time. A
-   matrix is {shape: [rows, columns], values}, with one row after another in values, as torch's
-   linear layers store it. Nothing in this file touches the page. */
+   matrix is a list of rows, as torch's linear layers store it. */
+import { dot, range, softmax, sum } from "./kit.js";
 
-/* Restore the weights: whole numbers of eight bits times the scale of their row, or plain numbers. */
-function restore(stored) {
-  if (!stored.scale) return unpack(stored);
-  const levels = Int8Array.from(atob(stored.base64), (letter) => letter.charCodeAt(0));
-  const values = Float32Array.from(levels);
-  const columns = stored.shape[1];
-  unpack(stored.scale).values.forEach((factor, row) => {
-    for (let at = row * columns; at < (row + 1) * columns; at += 1) values[at] *= factor;
-  });
-  return { shape: stored.shape, values };
-}
-
-/* W x, a vector of one number for every row of W. */
-function linear({ shape: [rows, columns], values }, x) {
-  return Array.from({ length: rows }, (_, row) => {
-    let sum = 0;
-    for (let column = 0; column < columns; column += 1) sum += values[row * columns + column] * x[column];
-    return sum;
-  });
-}
-
-const dot = (one, other) => one.reduce((sum, part, at) => sum + part * other[at], 0);
+const linear = (matrix, x) => matrix.map((row) => dot(row, x));
 const silu = (x) => x / (1 + Math.exp(-x));
 
-function softmax(scores) {
-  const highest = Math.max(...scores);
-  const terms = scores.map((score) => Math.exp(score - highest));
-  const total = terms.reduce((sum, term) => sum + term, 0);
-  return terms.map((term) => term / total);
-}
-
 /* RMSNorm: divide by the root of the mean square, then multiply by the learned weights. */
-function rmsNorm({ values }, x, eps) {
+function rmsNorm(gains, x, eps) {
   const size = Math.sqrt(dot(x, x) / x.length + eps);
-  return x.map((part, at) => (part / size) * values[at]);
+  return x.map((part, at) => (part / size) * gains[at]);
 }
 
 /* Rotary positions: turn the pairs (i, i + half) of a head by angles that grow with its place. */
@@ -54,7 +26,7 @@ function rotate(head, place, base) {
 
 function inHeads(x, count) {
   const width = x.length / count;
-  return Array.from({ length: count }, (_, at) => x.slice(at * width, (at + 1) * width));
+  return range(count).map((at) => x.slice(at * width, (at + 1) * width));
 }
 
 /* What a new word reads through one block's attention: the words so far, its own among them. */
@@ -67,7 +39,7 @@ function attention(weights, name, x, { heads, groups, base }, cache) {
     const group = Math.floor((number * groups) / heads);
     const query = rotate(head, place, base);
     const row = softmax(cache.keys.map((keys) => dot(query, keys[group]) / Math.sqrt(query.length)));
-    return query.map((_, at) => row.reduce((sum, weight, before) => sum + weight * cache.values[before][group][at], 0));
+    return query.map((_, at) => sum(row.map((weight, before) => weight * cache.values[before][group][at])));
   });
   return linear(weights[`${name}.output_proj.weight`], joined);
 }
@@ -84,8 +56,7 @@ function feedForward(weights, name, x) {
 function readWord({ weights, shape }, id, caches) {
   const add = (x, more) => x.map((part, at) => part + more[at]);
   const table = weights["embedding.words.weight"];
-  const width = table.shape[1];
-  let x = [...table.values.subarray(id * width, (id + 1) * width)];
+  let x = table[id];
   caches.forEach((cache, number) => {
     const block = `decoder.blocks.${number}`;
     const normed = (part) => rmsNorm(weights[`${block}.${part}_residual.norm.weight`], x, shape.eps);
@@ -95,12 +66,8 @@ function readWord({ weights, shape }, id, caches) {
   return softmax(linear(table, rmsNorm(weights["decoder.norm.weight"], x, shape.eps)));
 }
 
-function readModel({ weights, shape }) {
-  return { shape, weights: Object.fromEntries(Object.entries(weights).map(([name, one]) => [name, restore(one)])) };
-}
-
 /* Read a text from its beginning, which has an id of its own; return the chances of the next word. */
-function chancesAfter(model, ids) {
-  const caches = Array.from({ length: model.shape.layers }, () => ({ keys: [], values: [] }));
+export function chancesAfter(model, ids) {
+  const caches = range(model.shape.layers).map(() => ({ keys: [], values: [] }));
   return ids.map((id) => readWord(model, id, caches)).pop();
 }

@@ -118,3 +118,25 @@ def test_an_architecture_opens_into_its_drawing_and_closes(browser: Browser, scr
         page.get_by_role("button", name="Show all").click()
         button.click()
         assert more.count() == 0
+
+
+def test_a_story_is_finished_word_by_word_until_somebody_else_writes(browser: Browser) -> None:
+    motion = {"reduced_motion": "no-preference"}
+    with opened(browser, document("story-finisher"), "desk", "light", **motion) as page:
+        page.clock.install()
+        added = page.locator(".am-finisher-story b")
+        page.get_by_role("button", name="start again").click()
+        page.get_by_role("button", name="finish the story").click()
+        assert len(added.inner_text().split()) == 1
+        page.clock.run_for(260)
+        assert len(added.inner_text().split()) == 2
+        page.get_by_role("button", name="start again").click()
+        page.clock.run_for(2000)
+        assert added.inner_text() == ""
+    with opened(browser, document("story-finisher"), "phone", "light") as page:
+        page.get_by_role("button", name="finish the story").tap()
+        assert page.locator(".am-finisher-story b").inner_text().endswith("(end)")
+        assert page.locator(".am-play-said").inner_text() == "The story has ended."
+        page.get_by_role("button", name="one word back").tap()
+        page.locator(".am-finisher-word").nth(1).press("Enter")
+        assert page.locator(".am-finisher-story b").inner_text() != ""

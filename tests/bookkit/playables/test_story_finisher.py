@@ -1,18 +1,19 @@
-"""The story to finish in Python: what it shows without a script, its weights, what it refuses."""
+"""The story to finish: its chances in Node are the package's, its weights, what it refuses."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from bookkit.data.stories import next_words, stories, surprisals
 from bookkit.figures import finish_story
-from bookkit.playables.finishing import BEGINNINGS, MODEL, SHOWN
+from bookkit.playables.finishing import BEGINNINGS, MODEL
 from bookkit.playables.weights import (
     SCALE,
     load_language_model,
@@ -20,31 +21,45 @@ from bookkit.playables.weights import (
     save_language_model,
 )
 from companion.data.texts import text_ids
+from tests.bookkit.playables.node import ask
 
 UNROUNDED = Path(__file__).with_name("story-model-16-bit.safetensors")
 
 
-def test_the_likeliest_words_stand_in_order_with_their_chances() -> None:
-    page = BeautifulSoup(finish_story()._repr_html_(), "html.parser")
-    chances = [
-        float(str(one["data-am-value"])) for one in page.select(".am-finisher-chance")
-    ]  # fmt: skip
-    assert len(chances) == SHOWN
-    assert chances == sorted(chances, reverse=True)
-    assert sum(chances) < 1
-    words = [one.text for one in page.select(".am-finisher-word")]
-    assert words[0] == "new"
-    assert page.select(".am-finisher-given")[0].text == BEGINNINGS[0]
+def ids_of(words: Sequence[str]) -> list[int]:
+    return load_language_model(MODEL)[1].encode(words)
 
 
-def test_words_may_be_written_at_first() -> None:
-    page = BeautifulSoup(finish_story(written=2)._repr_html_(), "html.parser")
-    assert page.select(".am-finisher-added")[0].text == "new house"
+def by_the_package(words: Sequence[str]) -> Any:
+    model, vocab = load_language_model(MODEL)
+    with torch.no_grad():
+        logits = model.double()(torch.tensor([[vocab.bos_id, *ids_of(words)]]))
+    return logits[0, -1].softmax(-1).numpy()
 
 
-def test_the_running_sentence_is_finished_as_it_should_be() -> None:
-    story = "a young queen works in the city . she finds a new house . she works in the"
-    assert "the model expects new" in repr(finish_story([story]))
+def test_the_module_computes_the_chances_of_the_package() -> None:
+    first = BEGINNINGS.index("a")
+    texts = [story[1:cut] for story, cut in zip(stories(60, seed=5), range(1, 60), strict=False)
+             if story[0] == "a"]  # fmt: skip
+    made = finish_story()
+    states = [{"place": first, "written": ids_of(text)} for text in texts]
+    states += [{"place": place} for place in range(len(BEGINNINGS))]
+    wanted = [by_the_package(["a", *text]) for text in texts]
+    wanted += [by_the_package(beginning.split()) for beginning in BEGINNINGS]
+    for shown, chances in zip(ask(made, *states), wanted, strict=True):
+        np.testing.assert_allclose(shown["chances"], chances, atol=1e-6)
+        assert shown["order"][0] == chances.argmax()
+
+
+def test_what_is_said() -> None:
+    vocab = load_language_model(MODEL)[1]
+    done = {"written": [*ids_of(["garden", "."]), vocab.eos_id]}
+    (chance,) = ask(finish_story(), {})[0]["chances"][ids_of(["new"])[0] :][:1]
+    assert ask(finish_story(), {}, done, want="said") == [
+        f"After “the” the model expects “new” most, with a chance of {chance:.2f}.",
+        "The story has ended.",
+    ]
+    assert "After “house”" in ask(finish_story(written=2), want="said")[0]
 
 
 def test_every_beginning_is_that_of_a_story() -> None:
