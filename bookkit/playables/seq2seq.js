@@ -4,6 +4,8 @@
    array of numbers. A matrix is {shape: [rows, columns], values}, with one row after another in
    values. Nothing in this file touches the page, so it can be read, and tested, by itself. */
 
+import { argmax, range, softmax, sum } from "./kit.js";
+
 /* The first ids of a vocabulary are not words: padding, begin, end and unknown. */
 const [PAD, BEGIN, END, UNKNOWN] = [0, 1, 2, 3];
 const SPECIAL = ["<pad>", "<bos>", "<eos>", "<unk>"];
@@ -11,7 +13,7 @@ const SPECIAL = ["<pad>", "<bos>", "<eos>", "<unk>"];
 /* Read a file in the format of safetensors, as bookkit/playables/weights.py writes it: the
    length of a header, the header as JSON, and then all the numbers. A matrix of eight bits is
    multiplied by the scales of its rows. */
-function readTranslator(buffer) {
+export function readTranslator(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   const numbersOf = ({ dtype, data_offsets: [first, end] }) => {
@@ -33,24 +35,25 @@ function readTranslator(buffer) {
   }
   const { config, source, target, gloss } = JSON.parse(header.__metadata__.translator);
   const ids = new Map(source.map((word, place) => [word, SPECIAL.length + place]));
-  return { weights, config, ids, target: [...SPECIAL, ...target], gloss };
+  const meanings = Object.fromEntries((gloss ?? []).map((meaning, place) => [target[place], meaning]));
+  return { weights, config, ids, target: [...SPECIAL, ...target], gloss: meanings };
 }
 
 /* W x + b, with one row of W for every number that comes out, as torch's linear layers store it. */
 function linear({ shape: [rows, columns], values }, x, bias = null) {
-  return Array.from({ length: rows }, (_, row) => {
-    let sum = bias ? bias.values[row] : 0;
-    for (let column = 0; column < columns; column += 1) sum += values[row * columns + column] * x[column];
-    return sum;
+  return range(rows).map((row) => {
+    let total = bias ? bias.values[row] : 0;
+    for (let column = 0; column < columns; column += 1) total += values[row * columns + column] * x[column];
+    return total;
   });
 }
 
 /* x W, with one row of W for every number that goes in, as the formulas of attention write it. */
 function times(x, { shape: [rows, columns], values }) {
-  return Array.from({ length: columns }, (_, column) => {
-    let sum = 0;
-    for (let row = 0; row < rows; row += 1) sum += x[row] * values[row * columns + column];
-    return sum;
+  return range(columns).map((column) => {
+    let total = 0;
+    for (let row = 0; row < rows; row += 1) total += x[row] * values[row * columns + column];
+    return total;
   });
 }
 
@@ -59,13 +62,6 @@ function rowOf({ shape: [, columns], values }, row) {
 }
 
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
-
-function softmax(scores) {
-  const highest = Math.max(...scores);
-  const terms = scores.map((score) => Math.exp(score - highest));
-  const total = terms.reduce((sum, term) => sum + term, 0);
-  return terms.map((term) => term / total);
-}
 
 /* One step of a gated recurrent unit: the state after it has read one more vector. */
 function recur(weights, name, input, state) {
@@ -107,9 +103,9 @@ function encode({ weights, config }, ids) {
 function look(weights, query, { memory, keys }, change) {
   const asked = times(query, weights["attention.query_weight"]);
   const vector = weights["attention.vector"].values;
-  const scores = keys.map((key) => key.reduce((sum, part, at) => sum + vector[at] * Math.tanh(asked[at] + part), 0));
+  const scores = keys.map((key) => sum(key.map((part, at) => vector[at] * Math.tanh(asked[at] + part))));
   const row = change(softmax(scores));
-  const context = query.map((_, at) => memory.reduce((sum, word, place) => sum + row[place] * word[at], 0));
+  const context = query.map((_, at) => sum(memory.map((word, place) => row[place] * word[at])));
   return { row, context };
 }
 
@@ -119,7 +115,7 @@ function look(weights, query, { memory, keys }, change) {
    number of steps after which a sentence is cut. Returns {written, rows}: the Spanish words, and
    for each of them a weight on every English word (or null, for a translator without attention).
    A word that the translator does not know is read as <unk>. */
-function translate(translator, words, { change = (row) => row, longest = 100 } = {}) {
+export function translate(translator, words, { change = (row) => row, longest = 100 } = {}) {
   const { weights, config, ids, target } = translator;
   const encoded = encode(translator, words.map((word) => ids.get(word) ?? UNKNOWN));
   const [written, rows] = [[], []];
@@ -135,7 +131,7 @@ function translate(translator, words, { change = (row) => row, longest = 100 } =
     state = recur(weights, "decoder.*_l0", input, state);
     const joined = linear(weights["combine.weight"], [...context, ...state]).map(Math.tanh);
     const logits = linear(weights["output.weight"], joined, weights["output.bias"]);
-    last = logits.indexOf(Math.max(...logits));
+    last = argmax(logits);
     if (last === END) break;
     if (last !== PAD && last !== BEGIN) {
       written.push(target[last]);
@@ -146,15 +142,15 @@ function translate(translator, words, { change = (row) => row, longest = 100 } =
 }
 
 /* Take a share of the largest weight away; what is left is scaled so that it sums to 1 again. */
-function cutLargest(row, share) {
-  const largest = row.indexOf(Math.max(...row));
+export function cutLargest(row, share) {
+  const largest = argmax(row);
   const cut = row.map((weight, place) => (place === largest ? weight * (1 - share) : weight));
-  const total = cut.reduce((sum, weight) => sum + weight, 0);
+  const total = sum(cut);
   return cut.map((weight) => (total > 0 ? weight / total : 0));
 }
 
 /* Let the two largest weights change places, for a share of the way. */
-function swapLargest(row, share) {
+export function swapLargest(row, share) {
   const [first, second] = row.map((_, place) => place).sort((one, other) => row[other] - row[one]);
   if (second === undefined) return row;
   const move = share * (row[first] - row[second]);

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from bookkit.data.grammar.reading import read
 from bookkit.data.grammar.render import render
-from bookkit.figures.ribbons import describe_weights, joined_words
-from bookkit.playables.output import LiveOutput
+from bookkit.playables.playable import Playable, playable
 
 FOLDER = Path(__file__).with_name("static") / "translator"
 """Where the files lie that a page fetches; the site has them in `_static/translator`."""
@@ -33,13 +31,10 @@ BANDS = ((2, 5), (6, 10), (11, 14), (15, 20))
 RUNNING = ("she", "works", "in", "the", "new", "house")
 """The running sentence of the book."""
 
-_DIGITS = 4
-_HEIGHT = 244
-
 
 def live_translator(
     sentence: Sequence[str] = RUNNING, *, embedded: bool = False, caption: str | None = None
-) -> LiveOutput:
+) -> Playable:
     """Show a translator that the reader's browser runs, with ribbons to where it looks.
 
     Without scripts it shows one sentence, and a slider writes its translation word by word. A
@@ -62,26 +57,17 @@ def live_translator(
     """
     words = _known(sentence)
     written, weights = _translated(words)
-    gloss = _gloss(written)
-    looks = describe_weights(words, written, weights)
-    shown = f"{' '.join(words)} → {' '.join(written)}."
-    return LiveOutput(
+    return playable(
         "translator",
-        drawing=_drawing(words, written, weights, looks) + _line(written, gloss),
-        data={
-            "words": words,
-            "written": written,
-            "rows": [[round(weight, _DIGITS) for weight in row] for row in weights.tolist()],
-            "right": _right(words),
-            "gloss": gloss,
-            "bands": BANDS,
-            "files": {name: _file(name, embedded) for name in FILES},
-        },
-        label="A translator in the page",
-        alt=f"{shown} {looks}",
+        "A translator in the page",
         caption=_CAPTION if caption is None else caption,
-        state=shown,
-        parts=("seq2seq", "sentence"),
+        words=words,
+        written=written,
+        rows=weights,
+        right=_right(words),
+        gloss=_gloss(written),
+        bands=BANDS,
+        files={name: _file(name, embedded) for name in FILES},
     )
 
 
@@ -142,26 +128,3 @@ def _file(name: str, embedded: bool) -> dict[str, Any]:
         return {"base64": base64.b64encode(content).decode("ascii"), "bytes": len(content)}
     digest = hashlib.sha256(content).hexdigest()[:10]
     return {"address": f"translator/{FILES[name]}?v={digest}", "bytes": len(content)}
-
-
-def _drawing(
-    words: Sequence[str], written: Sequence[str], weights: NDArray[np.float64], looks: str
-) -> str:
-    width, parts = joined_words(words, written, weights)
-    return (
-        '<div class="am-translator-scroll"><svg class="am-translator-ribbons"'
-        f' viewBox="0 0 {width} {_HEIGHT}" role="img" aria-label="{escape(looks)}">'
-        f"{''.join(parts)}</svg></div>"
-    )
-
-
-def _line(written: Sequence[str], gloss: Mapping[str, str]) -> str:
-    """Write the translation with the meaning of every word, for readers without Spanish."""
-    words = " ".join(
-        f'<ruby lang="es">{escape(word)}<rt lang="en">{escape(gloss[word])}</rt></ruby>'
-        for word in written
-    )
-    return (
-        '<p class="am-translator-line"><span class="am-translator-name">With attention</span>'
-        f" {words}</p>"
-    )

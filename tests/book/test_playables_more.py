@@ -11,7 +11,7 @@ from tests.book.playable import LEAST_LETTER, axe_finds_nothing, letters_are_lar
 from tests.book.test_playables import document, opened
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -140,3 +140,58 @@ def test_a_story_is_finished_word_by_word_until_somebody_else_writes(browser: Br
         page.get_by_role("button", name="one word back").tap()
         page.locator(".am-finisher-word").nth(1).press("Enter")
         assert page.locator(".am-finisher-story b").inner_text() != ""
+
+
+def translates(page: Page, words: str) -> str:
+    page.get_by_label("English sentence").fill(words)
+    page.get_by_role("button", name="Translate", exact=True).click()
+    return page.locator(".am-play-said").inner_text()
+
+
+@pytest.mark.parametrize("screen", ["desk", "phone"])
+def test_the_translator_is_fetched_and_translates_what_is_typed(
+    browser: Browser, screen: str
+) -> None:
+    with opened(browser, document("translator"), screen, "light") as page:
+        said = page.locator(".am-play-said")
+        page.get_by_role("button", name="Load the translator").press("Enter")
+        typed = page.get_by_label("English sentence")
+        page.locator("input[type=text]:focus").wait_for()
+        assert "“zebra”" in translates(page, "the zebra sleeps")
+        assert typed.get_attribute("aria-invalid") == "true"
+        assert "Type an English sentence" in translates(page, " ")
+        assert "41 words" in translates(page, "the " * 41)
+        assert "With attention: el hombre ve la casa." in translates(page, "the man sees the house")
+        page.get_by_role("button", name="cut the largest").click()
+        assert "el hombre ve la casa" not in said.inner_text()
+        page.get_by_role("slider", name="How far").press("Home")
+        assert "el hombre ve la casa" in said.inner_text()
+        typed.fill("the hou")
+        typed.press("ArrowDown")
+        page.locator("[data-cell]:focus").press("Enter")
+        assert typed.input_value() in ("the house ", "the houses ")
+        page.get_by_role("checkbox", name="Compare with the translator without").check()
+        page.locator(".am-translator-line").nth(1).wait_for()
+        page.get_by_role("button", name="Random sentence").click()
+        assert " which is " in said.inner_text()
+        assert page.locator("figure ruby:visible").count() > 1
+        axe_finds_nothing(page)
+        page.get_by_role("button", name="Translate all 300 sentences with both").click()
+        page.get_by_text("Right with attention and without:").wait_for()
+        counts = page.locator(".am-translator-counts td").all_inner_texts()
+        right = [int(one.partition(" of ")[0]) for one in counts]
+        assert right[0] - right[4] < right[1] - right[5], "without, length hurts more"
+
+
+def test_a_translation_is_written_word_by_word(browser: Browser) -> None:
+    motion = {"reduced_motion": "no-preference"}
+    with opened(browser, document("translator"), "desk", "light", **motion) as page:
+        page.get_by_role("button", name="Load the translator").click()
+        page.get_by_label("English sentence").wait_for()
+        page.clock.install(time=0)
+        page.clock.pause_at(60)  # or it would go on while a busy machine looks
+        translates(page, "the man sees the house")
+        for count in range(1, 6):
+            assert page.locator("ruby:not(.am-none)").count() == count
+            page.clock.run_for(400)
+        assert "el hombre ve la casa" in page.locator(".am-play-said").inner_text()
