@@ -39,7 +39,6 @@ from bookkit.playables.heads import head_viewer
 from bookkit.playables.narrow import narrow_softmax
 from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
-from bookkit.playables.output import LiveOutput
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
 from bookkit.playables.shifted import shifted_map
@@ -60,7 +59,7 @@ from bookkit.playables.window import local_window
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
-    "LineEnd", "LiveOutput", "MaskPuzzle", "Playable", "TimelineList", "TimelineStep",
+    "LineEnd", "MaskPuzzle", "Playable", "TimelineList", "TimelineStep",
     "WrittenText",
     "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
     "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",

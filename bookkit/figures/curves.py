@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from bookkit.figures import colours
-from bookkit.figures._inputs import as_intervals, as_labels, as_vector
 from bookkit.figures.labels import LineEnd
+from bookkit.inputs import as_intervals, as_labels, as_vector
 from bookkit.records import decimals_for, format_estimate
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from html import escape
 
-from bookkit.figures._inputs import as_labels
+from bookkit.inputs import as_labels
 
 _COLUMNS = 70  # of the text, indented by two
 # Inside :where() nothing outweighs the style of the page; where it has none, these speak.

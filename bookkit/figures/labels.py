@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 
-from bookkit.figures._inputs import as_vector
 from bookkit.figures.colours import letter_color
+from bookkit.inputs import as_vector
 
 _NEAR_EDGE = 30  # points
 

@@ -12,8 +12,8 @@ from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap
 from numpy.typing import NDArray
 
-from bookkit.figures._inputs import as_labels, as_matrix
 from bookkit.figures.colours import HAIR, depth_map, signed_map
+from bookkit.inputs import as_labels, as_matrix
 
 _VECTOR_CELLS = 900  # a larger map is a picture: drawn cell by cell its file would be large
 

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from bookkit.figures._inputs import as_labels, as_matrix, as_numbers
 from bookkit.figures.colours import GOLD, HAIR, PAPER
 from bookkit.figures.style import FIGURE_WIDTH
+from bookkit.inputs import as_labels, as_matrix, as_numbers
 from companion.contracts import contract
 
 FULL = 6.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from bookkit.figures.contents import PARTS, Part, Stop
+from bookkit.contents import PARTS, Part, Stop
 
 # Inside :where() nothing outweighs the page's own style; without one, these colours speak.
 _STYLE = """

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from bookkit.figures._inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix
 
 _SIZE = 20  # of the letters, in the drawing's own units: 10 px where a phone shows it 355 px wide
 _WIDTH = 680

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from bookkit.figures._inputs import as_labels, as_vector
+from bookkit.inputs import as_labels, as_vector
 
 # The line below tells copied words from others without colour; both colours show on black as well.
 _COPIED = (

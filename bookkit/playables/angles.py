@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.figures._inputs import as_vector
+from bookkit.inputs import as_vector
 from bookkit.playables.playable import Playable, playable
 from companion.positions import rotary_frequencies
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.figures._inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix
 from bookkit.playables.playable import Playable, playable
 
 RULES = ("causal", "window", "window and first word", "both ways", "offset forgotten")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bookkit.figures._inputs import as_labels
+from bookkit.inputs import as_labels
 from bookkit.playables.playable import Playable, playable
 
 STEPS = 60

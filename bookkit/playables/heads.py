@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.figures._inputs import Numbers, as_labels, as_numbers
+from bookkit.inputs import Numbers, as_labels, as_numbers
 from bookkit.playables.playable import Playable, playable
 
 FAINT = 0.02

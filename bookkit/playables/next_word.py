@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.figures._inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix
 from bookkit.playables.playable import Playable, playable
 
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)

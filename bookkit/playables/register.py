@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from bookkit.figures.contents import page_titles
+from bookkit.contents import page_titles
 from bookkit.playables.playable import Playable, playable
 from bookkit.records import format_interval, format_number, with_unit
 from bookkit.records.register import Entry

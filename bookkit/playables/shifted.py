@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bookkit.figures._inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix
 from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.figures._inputs import as_labels, as_vector
+from bookkit.inputs import as_labels, as_vector
 from bookkit.playables.playable import Playable, playable
 
 # The series R20 of ISO 3 from 0.1 to 10: nearly even steps of a logarithm that meet 2, 4 and 8, the

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.figures._inputs import as_labels, as_vector
+from bookkit.inputs import as_labels, as_vector
 from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
 

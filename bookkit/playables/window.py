@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bookkit.figures._inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix
 from bookkit.playables.playable import Playable, playable
 
 STEPS = 10

@@ -176,9 +176,8 @@ def has_alt_text(page: Page) -> Iterator[str]:
             yield f"cell {cell.get('id')}: a picture without mystnb.image.alt in its metadata"
         for data in (output.get("data", {}) for output in cell["outputs"]):
             html = text(data.get("text/html", ""))
-            live = "data-am-live=" in html or "data-play=" in html
-            if live and len(text(data.get("text/plain", "")).split()) < 3:
-                yield f"cell {cell.get('id')}: a live output that says nothing as text"
+            if "data-play=" in html and len(text(data.get("text/plain", "")).split()) < 3:
+                yield f"cell {cell.get('id')}: a playable that says nothing as text"
     for directive, name, options in FIGURE_DIRECTIVE.findall(markdown(page)):
         if not re.search(r"^:alt:\s*\S", options, re.MULTILINE):
             yield f"{{{directive}}} {name} without :alt:"

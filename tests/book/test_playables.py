@@ -90,7 +90,8 @@ def document(name: str, *, scripts: bool = True) -> str:
 @contextmanager
 def opened(browser: Browser, html: str, screen: str, theme: str, **options: Any) -> Iterator[Page]:
     given: dict[str, Any] = {"viewport": SCREENS[screen], "color_scheme": theme} | options
-    given = {"has_touch": screen == "phone", "reduced_motion": "reduce"} | given
+    given.setdefault("reduced_motion", "reduce")
+    given["has_touch"] = screen == "phone"
     context = browser.new_context(service_workers="block", bypass_csp=True, **given)
     context.set_default_timeout(PATIENCE)
     faults: list[str] = []

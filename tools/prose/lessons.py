@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bookkit.figures.contents import stops
+from bookkit.contents import stops
 from tools.prose.pages import Page, before_exercises, pages, said
 
 FEWEST_WORDS, MOST_WORDS = 1200, 2000

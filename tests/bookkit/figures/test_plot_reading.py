@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from bookkit.figures.contents import PARTS, Part, Stop, stops
+from bookkit.contents import PARTS, Part, Stop, stops
 from bookkit.figures.reading import reading_map
 
 SMALL = (
