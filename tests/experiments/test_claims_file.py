@@ -78,11 +78,7 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
         ("says: It", "sais: It", "helps: got 'sais', wanted one of says, number"),
         ("says: It helps.", "says: 5", "helps, says: got 5, wanted str"),
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
-        (
-            "above: 0.5",
-            "below: 1\n    above: 0",
-            "helps, above, below: got 0, 1, wanted one",
-        ),
+        ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
         ("ratio(", "rati(", "helps, number: got rati, wanted one of ratio, distance, lost"),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),

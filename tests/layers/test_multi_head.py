@@ -290,12 +290,9 @@ def test_torchs_module_agrees(kind: str | None, dims: dict[str, int], bias: bool
         "float": {"attn_mask": draw(Q, K)},
         "padding": {"key_padding_mask": ~padding},
     }[kind]
-    ours = {
-        None: None,
-        "mask": allowed,
-        "float": draw(Q, K),
-        "padding": padding[:, None, None],
-    }[kind]
+    ours = {None: None, "mask": allowed, "float": draw(Q, K), "padding": padding[:, None, None]}[
+        kind
+    ]
     expected, weights = module(query, key, value, average_attn_weights=False, **theirs)
     actual = layer(query, key, value, attn_mask=ours, need_weights=True)
     torch.testing.assert_close(actual, (expected, weights), rtol=1e-12, atol=1e-12)
@@ -814,11 +811,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "cache: got one beside a key, wanted None: a cache is for self-attention, "
         "a memory is projected once by `project_memory`",
     ),
-    "cache type": (
-        lambda: plain(x, cache={}),
-        TypeError,
-        "cache: got dict, wanted a KVCache",
-    ),
+    "cache type": (lambda: plain(x, cache={}), TypeError, "cache: got dict, wanted a KVCache"),
     "cache rank": (
         lambda: plain(x[0], cache=fresh(plain, None, K)),
         ValueError,

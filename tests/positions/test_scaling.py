@@ -223,31 +223,15 @@ def test_frequencies_live_where_like_does(torch: ModuleType) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "factor": (
-        lambda: Linear(0.5),
-        ValueError,
-        "factor: got 0.5, wanted at least 1",
-    ),
-    "nan": (
-        lambda: Llama3(math.nan),
-        ValueError,
-        "factor: got nan, wanted a finite number",
-    ),
-    "dynamic": (
-        lambda: Dynamic(0.0, 8, 8),
-        ValueError,
-        "factor: got 0.0, wanted at least 1",
-    ),
+    "factor": (lambda: Linear(0.5), ValueError, "factor: got 0.5, wanted at least 1"),
+    "nan": (lambda: Llama3(math.nan), ValueError, "factor: got nan, wanted a finite number"),
+    "dynamic": (lambda: Dynamic(0.0, 8, 8), ValueError, "factor: got 0.0, wanted at least 1"),
     "original": (
         lambda: Dynamic(1.0, 0, 8),
         ValueError,
         "original_length: got 0, wanted at least 1",
     ),
-    "length": (
-        lambda: Dynamic(1.0, 8, -1),
-        ValueError,
-        "length: got -1, wanted at least 0",
-    ),
+    "length": (lambda: Dynamic(1.0, 8, -1), ValueError, "length: got -1, wanted at least 0"),
     "lengths": (
         lambda: Dynamic(1.0, 8, 8.0),  # type: ignore[arg-type]
         TypeError,

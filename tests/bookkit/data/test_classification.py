@@ -6,12 +6,7 @@ import pytest
 import torch
 from torch import Generator
 
-from bookkit.data.classification import (
-    ClassificationTask,
-    LookupTask,
-    MajorityTask,
-    MarkerTask,
-)
+from bookkit.data.classification import ClassificationTask, LookupTask, MajorityTask, MarkerTask
 
 TASKS: list[ClassificationTask] = [MarkerTask(), MajorityTask(), LookupTask()]
 NAMES = ["marker", "majority", "lookup"]

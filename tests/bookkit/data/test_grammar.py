@@ -583,11 +583,7 @@ def test_excluded_sentences_do_not_come() -> None:
         ({"max_length": 1}, ValueError, "max_length: got 1"),
         ({"min_length": 56, "max_length": 60}, ValueError, "min_length: got 56"),
         ({"combinations": "unseen"}, ValueError, "combinations: got 'unseen'"),
-        (
-            {"max_length": 3, "combinations": "held_out"},
-            ValueError,
-            "wanted at most 0: so many",
-        ),
+        ({"max_length": 3, "combinations": "held_out"}, ValueError, "wanted at most 0: so many"),
     ],
 )
 def test_impossible_wishes_are_refused(

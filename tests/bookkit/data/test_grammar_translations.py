@@ -130,11 +130,7 @@ GOLDEN: list[tuple[str, str, Sentence]] = [
         "ellos no lo están esperando",
         one("they", "wait for", "progressive", "him", no=True),
     ),
-    (
-        "i find the dog",
-        "encuentro al perro",
-        one("i", "find", "present", "the dog"),
-    ),
+    ("i find the dog", "encuentro al perro", one("i", "find", "present", "the dog")),
     (
         "the men found a cow",
         "los hombres encontraron a una vaca",
@@ -146,11 +142,7 @@ GOLDEN: list[tuple[str, str, Sentence]] = [
         one("a old man", "buy", "past", "a apple"),
     ),
     ("i ate a very big egg", "comí un huevo muy grande", one("i", "eat", "past", "a very big egg")),
-    (
-        "the good king sleeps",
-        "el buen rey duerme",
-        one("the good king", "sleep"),
-    ),
+    ("the good king sleeps", "el buen rey duerme", one("the good king", "sleep")),
     ("the good kings sleep", "los buenos reyes duermen", one("the good kings", "sleep")),
     ("a good queen runs", "una buena reina corre", one("a good queen", "run")),
     (
@@ -163,9 +155,7 @@ GOLDEN: list[tuple[str, str, Sentence]] = [
     (
         "these cakes are not small",
         "estos pasteles no son pequeños",
-        [
-            (None, clause("these cakes", "be small", no=True)),
-        ],
+        [(None, clause("these cakes", "be small", no=True))],
     ),
     ("i am not happy", "no soy feliz", one("i", "be happy", no=True)),
     ("he is good", "él es bueno", one("he", "be good")),

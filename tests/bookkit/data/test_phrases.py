@@ -17,11 +17,7 @@ def phrases() -> dict[str, str]:
 
 
 def test_the_phrases_of_the_founding_notebook_are_there() -> None:
-    expected = {
-        "hello": "hola",
-        "how are you": "cómo estás",
-        "good morning": "buenos días",
-    }
+    expected = {"hello": "hola", "how are you": "cómo estás", "good morning": "buenos días"}
     assert expected.items() <= phrases().items()
 
 

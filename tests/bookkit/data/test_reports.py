@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from bookkit.data.reports import (
-    FACTS,
-    made_up_names,
-    match_reports,
-    mistaken_facts,
-    tells_winner,
-)
+from bookkit.data.reports import FACTS, made_up_names, match_reports, mistaken_facts, tells_winner
 
 NAMES = made_up_names(40, seed=5)
 

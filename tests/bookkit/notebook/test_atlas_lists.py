@@ -9,12 +9,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from bookkit.atlas.rows import Atlas, load_atlas
-from bookkit.notebook.atlas import (
-    census_table,
-    disagreements,
-    missing_list,
-    parity_table,
-)
+from bookkit.notebook.atlas import census_table, disagreements, missing_list, parity_table
 from bookkit.notebook.mixers import DEFINITIONS, mixer_code
 from companion.models.atlas.model import MIXERS
 

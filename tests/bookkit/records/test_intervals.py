@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bookkit.records import Bounds
-from bookkit.records.intervals import (
-    _clopper_pearson,
-    interval,
-    item_error,
-    p_value,
-    prediction,
-)
+from bookkit.records.intervals import _clopper_pearson, interval, item_error, p_value, prediction
 from experiments.engine.answers import Answered
 from experiments.engine.answers import error as answers_error
 
@@ -287,9 +281,7 @@ def test_a_new_run_falls_inside_the_prediction(
     check(spans, [new for *_, new in studies], (0, 100))
 
 
-def test_an_interval_over_seeds_alone_misses_the_error_of_the_items(
-    hardness: list[Shares],
-) -> None:
+def test_an_interval_over_seeds_alone_misses_the_error_of_the_items(hardness: list[Shares]) -> None:
     studies: Any = simulated(hardness[0], 90, 5, 2, luck=1)
     spans = np.array([interval(runs) for runs in studies.tolist()])
     assert np.mean((spans[:, 0] <= 90) & (spans[:, 1] >= 90)) < 0.93

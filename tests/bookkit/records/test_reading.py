@@ -186,11 +186,7 @@ def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any])
         (["measures", "dot/bleu", "kind"], "guess", "kind: got guess, wanted share or difference"),
         (["measures", "dot/bleu", "kind"], "share", r"items: got \[\], wanted one number of"),
         (["measures", "dot/bleu", "kind"], "exact", "got also interval, prediction"),
-        (
-            ["measures", "dot/bleu", "items"],
-            7,
-            r"items: got \[7\], wanted one number of",
-        ),
+        (["measures", "dot/bleu", "items"], 7, r"items: got \[7\], wanted one number of"),
         (["measures", "dot/bleu", "bounds"], [0], "bounds: .* wanted two numbers"),
         (["measures", "dot/bleu", "bounds"], [0, 100], "interval: .* an interval within"),
         (["code", "of"], "guess", "code, of: got guess, wanted code or record"),

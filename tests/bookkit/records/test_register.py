@@ -11,14 +11,7 @@ import pytest
 from scipy import stats
 
 from bookkit.records import Claim, load_result, recorded_studies
-from bookkit.records.register import (
-    PAGES,
-    Entry,
-    hypotheses,
-    p_value,
-    register,
-    tally,
-)
+from bookkit.records.register import PAGES, Entry, hypotheses, p_value, register, tally
 
 ROOT = Path(__file__).parents[3]
 
