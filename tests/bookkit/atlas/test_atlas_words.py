@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from bookkit.atlas.census import PLAIN, census
 from bookkit.atlas.kinds import kind_of, pattern
 from bookkit.atlas.rows import load_atlas
@@ -26,9 +24,8 @@ def model(*mixers: AttentionSpec | GatedDeltaSpec | LatentSpec | None) -> ModelS
     return ModelSpec(11, 16, tuple(LayerSpec(mixer, None) for mixer in mixers))
 
 
-@pytest.mark.parametrize(
-    ("mixers", "words"),
-    [
+def test_a_pattern_is_told_as_short_as_it_can_be() -> None:
+    rows: list[tuple[tuple[AttentionSpec | GatedDeltaSpec | None, ...], str]] = [
         ((FULL,) * 4, "4 full"),
         ((NEAR, FULL) * 3, "1 window of 7 : 1 full, 3 times"),
         (
@@ -42,12 +39,9 @@ def model(*mixers: AttentionSpec | GatedDeltaSpec | LatentSpec | None) -> ModelS
         ((NEAR, STILL), "1 window of 7, then 1 full without positions"),
         ((FULL, None), "1 full, then 1 without attention"),
         ((replace(FULL, chunk=5), FULL), "1 chunk of 5, then 1 full"),
-    ],
-)  # fmt: skip
-def test_a_pattern_is_told_as_short_as_it_can_be(
-    mixers: tuple[AttentionSpec | GatedDeltaSpec | None, ...], words: str
-) -> None:
-    assert pattern(model(*mixers)) == words
+    ]
+    for mixers, words in rows:
+        assert pattern(model(*mixers)) == words
 
 
 def test_an_order_without_a_pattern_is_counted() -> None:
@@ -55,20 +49,18 @@ def test_an_order_without_a_pattern_is_counted() -> None:
     assert pattern(model(*order)) == "7 windows of 7, 6 full, mixed"
 
 
-@pytest.mark.parametrize(
-    ("mixer", "mark"),
-    [
+def test_what_is_beside_plain_attention_is_marked() -> None:
+    rows: list[tuple[AttentionSpec, str]] = [
         (NEAR, "window"),
         (replace(FULL, chunk=5), "window"),
         (replace(FULL, sinks=True), "sink"),
         (replace(FULL, gate="head"), "gate"),
         (replace(FULL, qk_norm=NormSpec()), "query-key norm"),
         (STILL, "no positions"),
-    ],
-)
-def test_what_is_beside_plain_attention_is_marked(mixer: AttentionSpec, mark: str) -> None:
-    assert marks(model(FULL, mixer)) == {mark}
-    assert marks(model(FULL)) == set()
+    ]
+    for mixer, mark in rows:
+        assert marks(model(FULL, mixer)) == {mark}
+        assert marks(model(FULL)) == set()
 
 
 def test_the_gate_of_a_recurrent_layer_is_not_counted() -> None:

@@ -1,7 +1,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from bookkit import figures as plot
@@ -19,11 +18,11 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("color", [*plot.SERIES, plot.SLATE])
-def test_lines_stand_out_and_letters_can_be_read(color: str) -> None:
-    assert contrast(color, plot.PAPER) >= 3
-    assert contrast(plot.letter_color(color), plot.PAPER) >= 4.5
-    assert contrast(plot.letter_color(color), plot.WASH) >= 4.5
+def test_lines_stand_out_and_letters_can_be_read() -> None:
+    for color in (*plot.SERIES, plot.SLATE):
+        assert contrast(color, plot.PAPER) >= 3
+        assert contrast(plot.letter_color(color), plot.PAPER) >= 4.5
+        assert contrast(plot.letter_color(color), plot.WASH) >= 4.5
 
 
 def test_depth_falls_from_paper_to_ink_in_even_steps() -> None:

@@ -57,11 +57,11 @@ def test_every_outline_has_a_halo_below_it(ax: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("link", [(2, 0), (0, 3), (-1, 0)])
-def test_a_link_outside_the_map_is_refused(ax: Any, link: tuple[int, int]) -> None:
-    plot.attention_map(ax, WEIGHTS)
-    with pytest.raises(ValueError, match=r"possible: got link .* inside \(2, 3\)"):
-        plot.gold_links(ax, possible=[link])
+def test_a_link_outside_the_map_is_refused(ax: Any) -> None:
+    for link in ((2, 0), (0, 3), (-1, 0)):
+        plot.attention_map(ax, WEIGHTS)
+        with pytest.raises(ValueError, match=r"possible: got link .* inside \(2, 3\)"):
+            plot.gold_links(ax, possible=[link])
 
 
 def test_the_key_explains_what_was_asked_for(ax: Any) -> None:

@@ -53,17 +53,15 @@ def test_rows_run_down_and_columns_to_the_right(ax: Any) -> None:
         assert place[word][:, 1].max() < 0  # above: the rows count downwards
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [
+def test_lists_arrays_and_tensors_draw_alike(ax: Any) -> None:
+    rows: list[Any] = [
         WEIGHTS.tolist(),
         WEIGHTS.astype(np.float16),
         torch.tensor(WEIGHTS, dtype=torch.bfloat16, requires_grad=True),
-    ],
-)
-def test_lists_arrays_and_tensors_draw_alike(ax: Any, weights: Any) -> None:
-    mesh: Any = plot.attention_map(ax, weights)
-    np.testing.assert_allclose(mesh.get_array(), WEIGHTS)
+    ]
+    for weights in rows:
+        mesh: Any = plot.attention_map(ax, weights)
+        np.testing.assert_allclose(mesh.get_array(), WEIGHTS)
 
 
 def test_cells_outside_the_mask_stay_blank_without_lattice(ax: Any) -> None:
@@ -122,9 +120,8 @@ def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
             assert float(text.get_fontsize()) >= 9.4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_arguments_are_named(ax: Any) -> None:
+    rows: list[tuple[dict[str, Any], str]] = [
         (
             {"weights": np.zeros((2, 3, 3))},
             r"weights: got shape \(2, 3, 3\), wanted \(q, k\); pick",
@@ -134,11 +131,10 @@ def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
         ({"columns": ["a", "b"]}, "columns: got 2 labels, wanted 3, one a key"),
         ({"vmax": 0}, "vmax: got 0, wanted a number above 0"),
         ({"mask": np.ones((3, 2))}, r"mask: got shape \(3, 2\), wanted \(2, 3\), one a cell"),
-    ],
-)
-def test_wrong_arguments_are_named(ax: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
+    ]
+    for arguments, message in rows:
+        with pytest.raises(ValueError, match=message):
+            plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
 
 
 def test_words_are_not_weights(ax: Any) -> None:

@@ -90,9 +90,8 @@ def test_the_verdict_stands_beside_the_claim_and_not_beside_the_finding(
         assert verdict not in part(box, name)
 
 
-@pytest.mark.parametrize(
-    ("key", "headline"),
-    [
+def test_the_headline_is_what_was_found(results: Path) -> None:
+    rows: list[tuple[str, str]] = [
         ("gain", "A < B & C."),
         ("loss", "The runs contradict this claim."),
         ("tie", "The runs do not decide this question."),
@@ -100,14 +99,13 @@ def test_the_verdict_stands_beside_the_claim_and_not_beside_the_finding(
         ("said_loss", "It gets 36 sentences fewer right."),
         ("said_drop", "It gets 36 sentences fewer right."),
         ("said_tie", "We cannot tell which is better."),
-    ],
-)
-def test_the_headline_is_what_was_found(results: Path, key: str, headline: str) -> None:
-    box = measured(f"sample/{key}", directory=results)
-    assert repr(box).splitlines()[:2] == ["Measured", headline]
-    assert part(box, "m-finding") == headline
-    escaped = headline.replace("&", r"\&")
-    assert rf"\textbf{{Measured}} --- \textbf{{{escaped}}}\\" in box._repr_latex_()
+    ]
+    for key, headline in rows:
+        box = measured(f"sample/{key}", directory=results)
+        assert repr(box).splitlines()[:2] == ["Measured", headline]
+        assert part(box, "m-finding") == headline
+        escaped = headline.replace("&", r"\&")
+        assert rf"\textbf{{Measured}} --- \textbf{{{escaped}}}\\" in box._repr_latex_()
 
 
 def test_a_claim_that_does_not_hold_is_never_the_headline(results: Path) -> None:
