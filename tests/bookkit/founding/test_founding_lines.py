@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import tokenize
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
