@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
 
 from companion.arrays import (
     broadcast_shape,
@@ -55,22 +54,18 @@ def test_no_gradient_flows_through_a_constant(torch: ModuleType) -> None:
     assert constant(array) is array
 
 
-@pytest.mark.parametrize(
-    ("dtypes", "expected"),
-    [
+def test_half_precision_accumulates_in_float32(torch: ModuleType) -> None:
+    rows: list[tuple[list[str], str]] = [
         (["float16"], "float32"),
         (["bfloat16"], "float32"),
         (["float16", "float32"], "float32"),
         (["float32"], "float32"),
         (["float32", "float64"], "float64"),
-    ],
-)
-def test_half_precision_accumulates_in_float32(
-    torch: ModuleType, dtypes: list[str], expected: str
-) -> None:
-    arrays = [torch.ones(2, dtype=getattr(torch, dtype)) for dtype in dtypes]
-    wide = widen(torch, *arrays)
-    assert {array.dtype for array in wide} == {getattr(torch, expected)}
+    ]
+    for dtypes, expected in rows:
+        arrays = [torch.ones(2, dtype=getattr(torch, dtype)) for dtype in dtypes]
+        wide = widen(torch, *arrays)
+        assert {array.dtype for array in wide} == {getattr(torch, expected)}
 
 
 def test_dtypes_promote_as_the_library_says(xp: Any) -> None:
@@ -91,20 +86,18 @@ def test_rows_have_a_maximum_also_without_scores(xp: Any) -> None:
     assert bool(xp.all(nothing == -math.inf))
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
+def test_broadcasting_is_numpys() -> None:
+    rows: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
         ((), (3,)),
         ((2, 1, 5), (3, 1)),
         ((5,), (2, 3, 5)),
         ((0,), (1,)),
         ((2,), (3,)),
         ((2, 3), (3, 2)),
-    ],
-)
-def test_broadcasting_is_numpys(first: tuple[int, ...], second: tuple[int, ...]) -> None:
-    try:
-        expected = np.broadcast_shapes(first, second)
-    except ValueError:
-        expected = None
-    assert broadcast_shape(first, second) == expected
+    ]
+    for first, second in rows:
+        try:
+            expected = np.broadcast_shapes(first, second)
+        except ValueError:
+            expected = None
+        assert broadcast_shape(first, second) == expected

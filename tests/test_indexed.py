@@ -50,10 +50,10 @@ def test_scores_are_the_weighted_sum(xp: Any) -> None:
                 assert_matches(found, expected)
 
 
-def test_a_number_that_is_none_is_not_hidden(xp: Any) -> None:
+def test_a_number_that_is_none_is_not_hidden() -> None:
     query, key = draw(H, 2, D), draw(7, D)
     key[3, 0] = math.nan
-    scores = as_numpy(indexer_scores(xp.asarray(query), xp.asarray(key)))
+    scores = indexer_scores(query, key)
     assert np.isnan(scores[:, 3]).all()
     assert not np.isnan(np.delete(scores, 3, -1)).any()
 
@@ -94,26 +94,26 @@ def test_of_equal_scores_the_earlier_key_comes_first(xp: Any) -> None:
             assert (chosen.sum(-1) == count).all()
 
 
-def test_keys_that_follow_change_no_earlier_choice(xp: Any) -> None:
+def test_keys_that_follow_change_no_earlier_choice() -> None:
     """Ties at zero are where they could: with a causal mask a longer text chooses the same."""
     scores = np.round(draw(11, 11)).clip(0.0)
-    whole = as_numpy(top_keys(xp.asarray(scores), 3, causal_mask(11, like=xp.asarray(scores))))
+    whole = top_keys(scores, 3, causal_mask(11))
     for length in range(1, 11):
-        part = xp.asarray(scores[:length, :length])
-        chosen = as_numpy(top_keys(part, 3, causal_mask(length, like=part)))
+        part = scores[:length, :length]
+        chosen = top_keys(part, 3, causal_mask(length))
         assert np.array_equal(chosen, whole[:length, :length])
 
 
-def test_as_many_keys_as_there_are_is_full_attention(xp: Any) -> None:
+def test_as_many_keys_as_there_are_is_full_attention() -> None:
     for count in [13, 20]:
-        query, key, value = (xp.asarray(draw(B, H, 13, D, seed=seed)) for seed in range(3))
+        query, key, value = (draw(B, H, 13, D, seed=seed) for seed in range(3))
         scores = indexer_scores(query, key[:, 0, :, :])
         causal = causal_mask(13, like=query)
         chosen = top_keys(scores, count, causal)
-        assert np.array_equal(as_numpy(chosen), np.broadcast_to(as_numpy(causal), (B, 13, 13)))
+        assert np.array_equal(chosen, np.broadcast_to(causal, (B, 13, 13)))
         indexed = scaled_dot_product_attention(query, key, value, chosen[:, None, :, :])
         full = scaled_dot_product_attention(query, key, value, is_causal=True)
-        assert_matches(indexed, as_numpy(full))
+        assert_matches(indexed, full)
 
 
 def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:
@@ -148,10 +148,10 @@ def test_divergence_is_that_of_two_distributions(xp: Any) -> None:
             assert (found >= -1e-12).all()
 
 
-def test_divergence_is_zero_for_a_perfect_indexer_alone(xp: Any) -> None:
+def test_divergence_is_zero_for_a_perfect_indexer_alone() -> None:
     weights = np.exp(draw(B, 1, 7, 11))
     weights = weights / weights.sum(-1, keepdims=True)
-    arrays = xp.asarray(weights), xp.asarray(np.log(weights[:, 0]) + draw(B, 7, 1))
+    arrays = weights, np.log(weights[:, 0]) + draw(B, 7, 1)
     assert_matches(indexer_divergence(*arrays), np.zeros((B, 7)))
     assert (as_numpy(indexer_divergence(arrays[0], -arrays[1])) > 0.01).all()
 

@@ -193,23 +193,25 @@ def test_positions_turn_queries_and_keys() -> None:
     torch.testing.assert_close(shifted, layer(x), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("interleaved", [False, True])
-def test_rotary_takes_what_turns_heads(interleaved: bool) -> None:
-    frequencies = rotary_frequencies(2, base=100.0)
-    by_hand = make()
-    layer = make(rotary=functools.partial(rotate, frequencies=frequencies, interleaved=interleaved))
-    x = draw(B, Q, E)
-    query, key, value = (
-        projection(x).unflatten(-1, (H, D)).transpose(1, 2)
-        for projection in (by_hand.query_proj, by_hand.key_proj, by_hand.value_proj)
-    )
-    query, key = (
-        rotate(part, torch.arange(Q), frequencies=frequencies, interleaved=interleaved)
-        for part in (query, key)
-    )
-    weights = (query @ key.mT / math.sqrt(D)).softmax(-1)
-    expected = by_hand.output_proj((weights @ value).transpose(1, 2).flatten(2))
-    torch.testing.assert_close(layer(x), expected)
+def test_rotary_takes_what_turns_heads() -> None:
+    for interleaved in (False, True):
+        frequencies = rotary_frequencies(2, base=100.0)
+        by_hand = make()
+        layer = make(
+            rotary=functools.partial(rotate, frequencies=frequencies, interleaved=interleaved)
+        )
+        x = draw(B, Q, E)
+        query, key, value = (
+            projection(x).unflatten(-1, (H, D)).transpose(1, 2)
+            for projection in (by_hand.query_proj, by_hand.key_proj, by_hand.value_proj)
+        )
+        query, key = (
+            rotate(part, torch.arange(Q), frequencies=frequencies, interleaved=interleaved)
+            for part in (query, key)
+        )
+        weights = (query @ key.mT / math.sqrt(D)).softmax(-1)
+        expected = by_hand.output_proj((weights @ value).transpose(1, 2).flatten(2))
+        torch.testing.assert_close(layer(x), expected)
 
 
 @pytest.mark.slow
@@ -350,22 +352,22 @@ def test_without_places_a_permuted_sequence_gives_a_permuted_output() -> None:
         assert not torch.allclose(layer(x[:, order]), layer(x)[:, order])
 
 
-@pytest.mark.parametrize("kind", ["norm, then rotary", "all"])
-def test_the_sequence_as_its_own_memory_is_self_attention(kind: str) -> None:
-    layer, x = make(**LAYERS[kind]), draw(B, Q, E)
-    for memory in (x, layer.project_memory(x), layer.project_memory(x, x)):
-        torch.testing.assert_close(layer(x, memory, is_causal=True), layer(x, is_causal=True))
+def test_the_sequence_as_its_own_memory_is_self_attention() -> None:
+    for kind in ("norm, then rotary", "all"):
+        layer, x = make(**LAYERS[kind]), draw(B, Q, E)
+        for memory in (x, layer.project_memory(x), layer.project_memory(x, x)):
+            torch.testing.assert_close(layer(x, memory, is_causal=True), layer(x, is_causal=True))
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
-def test_leading_axes_are_free(lead: tuple[int, ...]) -> None:
-    layer = make(**LAYERS["all"])
-    x, memory = draw(*lead, Q, E), draw(*lead, K, E)
-    output, weights = layer(x, memory, is_causal=True, need_weights=True)
-    assert (output.shape, weights.shape) == ((*lead, Q, E), (*lead, H, Q, K))
-    for place in np.ndindex(*lead):
-        expected = layer(x[place][None], memory[place][None], is_causal=True)[0]
-        torch.testing.assert_close(output[place], expected)
+def test_leading_axes_are_free() -> None:
+    for lead in ((), (3,), (2, 3)):
+        layer = make(**LAYERS["all"])
+        x, memory = draw(*lead, Q, E), draw(*lead, K, E)
+        output, weights = layer(x, memory, is_causal=True, need_weights=True)
+        assert (output.shape, weights.shape) == ((*lead, Q, E), (*lead, H, Q, K))
+        for place in np.ndindex(*lead):
+            expected = layer(x[place][None], memory[place][None], is_causal=True)[0]
+            torch.testing.assert_close(output[place], expected)
 
 
 def test_a_memory_broadcasts() -> None:
@@ -469,37 +471,37 @@ def test_cached_steps_are_one_pass_at_every_split(
             torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("is_causal", [True, False])
 @pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
 def test_padded_prompts_go_on_as_they_would_alone(
-    kind: str, window: int | None, max_len: int | None, is_causal: bool
+    kind: str, window: int | None, max_len: int | None
 ) -> None:
-    layer, x = make(**LAYERS[kind]), draw(B, K, E)
-    prompts, more = [4, 2], 3
-    alone = []
-    for b, length in enumerate(prompts):
-        cache = KVCache(1, layer.num_kv_heads, max_len, D, window=window, dtype=float64)
-        places = [0, *range(length, length + more + 1)]
-        steps = [
-            layer(x[b : b + 1, i:j], is_causal=is_causal, cache=cache)
-            for i, j in itertools.pairwise(places)
-        ]
-        alone.append(torch.cat(steps, 1)[0])
-
-    cache = fresh(layer, window, max_len)
-    padded = x[:, :4].clone()
-    padded[1, 2:] = 1e3
-    lengths = torch.tensor(prompts)
-    with torch.no_grad():
-        output = layer(padded, is_causal=is_causal, cache=cache, lengths=lengths)
-    for b, length in enumerate(prompts):
-        torch.testing.assert_close(output[b, :length], alone[b][:length])
-    for step in range(more):
-        tokens = torch.stack([x[b, length + step] for b, length in enumerate(prompts)])
-        with torch.no_grad():
-            output = layer(tokens[:, None], is_causal=is_causal, cache=cache)
+    for is_causal in (True, False):
+        layer, x = make(**LAYERS[kind]), draw(B, K, E)
+        prompts, more = [4, 2], 3
+        alone = []
         for b, length in enumerate(prompts):
-            torch.testing.assert_close(output[b, 0], alone[b][length + step])
+            cache = KVCache(1, layer.num_kv_heads, max_len, D, window=window, dtype=float64)
+            places = [0, *range(length, length + more + 1)]
+            steps = [
+                layer(x[b : b + 1, i:j], is_causal=is_causal, cache=cache)
+                for i, j in itertools.pairwise(places)
+            ]
+            alone.append(torch.cat(steps, 1)[0])
+
+        cache = fresh(layer, window, max_len)
+        padded = x[:, :4].clone()
+        padded[1, 2:] = 1e3
+        lengths = torch.tensor(prompts)
+        with torch.no_grad():
+            output = layer(padded, is_causal=is_causal, cache=cache, lengths=lengths)
+        for b, length in enumerate(prompts):
+            torch.testing.assert_close(output[b, :length], alone[b][:length])
+        for step in range(more):
+            tokens = torch.stack([x[b, length + step] for b, length in enumerate(prompts)])
+            with torch.no_grad():
+                output = layer(tokens[:, None], is_causal=is_causal, cache=cache)
+            for b, length in enumerate(prompts):
+                torch.testing.assert_close(output[b, 0], alone[b][length + step])
 
 
 @pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
@@ -551,26 +553,24 @@ def test_a_prefix_may_look_both_ways_and_what_follows_back() -> None:
     torch.testing.assert_close(torch.cat(steps, 1), whole)
 
 
-@pytest.mark.parametrize("lengths", [None, [3, 1]])
 @pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
-def test_beams_are_chosen_among(
-    kind: str, window: int | None, max_len: int | None, lengths: list[int] | None
-) -> None:
-    layer, x = make(**LAYERS[kind]), draw(B, K, E)
-    prompt = x[:, :3]
-    kept = lengths or [3, 3]
-    for chosen in ([1, 0], [0, 0], [1, 1]):
-        cache = fresh(layer, window, max_len)
-        given = None if lengths is None else torch.tensor(lengths)
-        with torch.no_grad():
-            layer(prompt, is_causal=True, cache=cache, lengths=given)
-            cache.reorder(torch.tensor(chosen))
-            for step in (3, 4):
-                output = layer(x[:, step : step + 1], is_causal=True, cache=cache)
-                for b, source in enumerate(chosen):
-                    history = torch.cat([prompt[source, : kept[source]], x[b, 3 : step + 1]])
-                    expected = layer(history[None], is_causal=True)[0, -1]
-                    torch.testing.assert_close(output[b, 0], expected)
+def test_beams_are_chosen_among(kind: str, window: int | None, max_len: int | None) -> None:
+    for lengths in (None, [3, 1]):
+        layer, x = make(**LAYERS[kind]), draw(B, K, E)
+        prompt = x[:, :3]
+        kept = lengths or [3, 3]
+        for chosen in ([1, 0], [0, 0], [1, 1]):
+            cache = fresh(layer, window, max_len)
+            given = None if lengths is None else torch.tensor(lengths)
+            with torch.no_grad():
+                layer(prompt, is_causal=True, cache=cache, lengths=given)
+                cache.reorder(torch.tensor(chosen))
+                for step in (3, 4):
+                    output = layer(x[:, step : step + 1], is_causal=True, cache=cache)
+                    for b, source in enumerate(chosen):
+                        history = torch.cat([prompt[source, : kept[source]], x[b, 3 : step + 1]])
+                        expected = layer(history[None], is_causal=True)[0, -1]
+                        torch.testing.assert_close(output[b, 0], expected)
 
 
 @pytest.mark.parametrize("window", [None, 4])
@@ -695,17 +695,17 @@ def test_autocast(kind: str) -> None:
     torch.testing.assert_close(torch.cat(steps, 1).float(), expected, rtol=0.05, atol=0.02)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_low_precision_is_at_most_twice_as_wrong_as_torchs_module(dtype: torch.dtype) -> None:
-    theirs, ours = twins(bias=True)
-    query, memory = draw(B, 63, 12), draw(B, 61, 12)
-    low_query, low_memory = query.to(dtype), memory.to(dtype)
-    theirs, ours = theirs.to(dtype), ours.to(dtype)
-    plain, _ = theirs(low_query, low_memory, low_memory)
-    output = ours(low_query, low_memory)
-    assert output.dtype == dtype
-    exact = ours.double()(low_query.double(), low_memory.double())
-    assert (output - exact).abs().max() <= 2 * (plain - exact).abs().max()
+def test_low_precision_is_at_most_twice_as_wrong_as_torchs_module() -> None:
+    for dtype in (torch.float16, torch.bfloat16):
+        theirs, ours = twins(bias=True)
+        query, memory = draw(B, 63, 12), draw(B, 61, 12)
+        low_query, low_memory = query.to(dtype), memory.to(dtype)
+        theirs, ours = theirs.to(dtype), ours.to(dtype)
+        plain, _ = theirs(low_query, low_memory, low_memory)
+        output = ours(low_query, low_memory)
+        assert output.dtype == dtype
+        exact = ours.double()(low_query.double(), low_memory.double())
+        assert (output - exact).abs().max() <= 2 * (plain - exact).abs().max()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -747,115 +747,110 @@ def cached(layer: MultiHeadAttention, *, window: int | None = None, **options: A
     return layer(x, cache=fresh(layer, window, K), **options)
 
 
-WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "heads": (
+WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (
         lambda: MultiHeadAttention(10, 3),
         ValueError,
         "num_heads: got 3, wanted a divisor of embed_dim, 10, or a head_dim",
     ),
-    "groups": (
+    (
         lambda: make(num_kv_heads=4),
         ValueError,
         "num_kv_heads: got 4, wanted a divisor of num_heads, 6",
     ),
-    "window": (lambda: make(window=0), ValueError, "window: got 0, wanted at least 1"),
-    "window pair": (
+    (lambda: make(window=0), ValueError, "window: got 0, wanted at least 1"),
+    (
         lambda: make(window=(1, -1)),
         ValueError,
         "window: got (1, -1), wanted at least 1, or a pair from 0 on",
     ),
-    "odd rotary": (
+    (
         lambda: make(rotary=True, head_dim=5),
         ValueError,
         "head_dim: got 5, wanted an even number for rotary=True",
     ),
-    "value width": (
+    (
         lambda: mixed(x, draw(B, K, KEY_DIM)),
         ValueError,
         "value: got None, wanted values of value_dim, 13, where key has 11",
     ),
-    "no memory": (
+    (
         lambda: mixed(x),
         ValueError,
         "key: got None, wanted a memory: key_dim is 11 and value_dim 13, "
         "where query has embed_dim, 10",
     ),
-    "value alone": (
-        lambda: plain(x, None, x),
-        ValueError,
-        "value: got one without a key, wanted None",
-    ),
-    "value twice": (
+    (lambda: plain(x, None, x), ValueError, "value: got one without a key, wanted None"),
+    (
         lambda: plain(x, projected, memory),
         ValueError,
         "value: got one beside a projected memory, wanted None",
     ),
-    "projected heads": (
+    (
         lambda: plain(x, ProjectedMemory(projected.key[:, :3], projected.value[:, :3])),
         ValueError,
         "key: got shape (2, 3, 7, 4), wanted (..., g, k, d) (6, 7, 4)",
     ),
-    "projected width": (
+    (
         lambda: plain(x, ProjectedMemory(projected.key, projected.value[..., :3])),
         ValueError,
         "value: got shape (2, 6, 7, 3), wanted (..., g, k, d) (6, 7, 4)",
     ),
-    "short mask": (
+    (
         lambda: plain(x, attn_mask=keep(Q, 4)),
         ValueError,
         "attn_mask: got shape (5, 4), wanted (..., 5): a mask covers every key, cached ones too",
     ),
-    "cache beside key": (
+    (
         lambda: plain(x, memory, cache=fresh(plain, None, K)),
         ValueError,
         "cache: got one beside a key, wanted None: a cache is for self-attention, "
         "a memory is projected once by `project_memory`",
     ),
-    "cache type": (lambda: plain(x, cache={}), TypeError, "cache: got dict, wanted a KVCache"),
-    "cache rank": (
+    (lambda: plain(x, cache={}), TypeError, "cache: got dict, wanted a KVCache"),
+    (
         lambda: plain(x[0], cache=fresh(plain, None, K)),
         ValueError,
         "query: got shape (5, 10), wanted (b, q, embed_dim) with a cache",
     ),
-    "cache heads": (
+    (
         lambda: make(num_kv_heads=G)(x, cache=fresh(plain, None, K)),
         ValueError,
         "cache: got (2, 6, 4, 4) for (b, g, d, v), wanted (2, 3, 4, 4), the layer's",
     ),
-    "cache dtype": (
+    (
         lambda: plain(x, cache=KVCache(B, H, K, D)),
         TypeError,
         "cache: got dtype torch.float32, wanted torch.float64, query's",
     ),
-    "small ring": (
+    (
         lambda: cached(near, window=2),
         ValueError,
         "cache: got window 2, wanted None or at least 3, as the layer has",
     ),
-    "ring": (
+    (
         lambda: cached(plain, window=5),
         ValueError,
         "cache: got window 5, wanted None, as the layer has",
     ),
-    "keys to come": (
+    (
         lambda: cached(make(window=(2, 1))),
         ValueError,
         "is_causal: got False with a cache, wanted True: the window of the layer wants "
         "1 keys that are still to come",
     ),
-    "lengths": (
+    (
         lambda: plain(x, lengths=torch.ones(B, dtype=torch.int64)),
         ValueError,
         "lengths: got some without a cache, wanted None and a padding mask",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_calls_say_what_is_wrong(case: str) -> None:
-    call, error, message = WRONG[case]
-    with pytest.raises(error, match="^" + re.escape(message)):
-        call()
+def test_wrong_calls_say_what_is_wrong() -> None:
+    for call, error, message in WRONG:
+        with pytest.raises(error, match="^" + re.escape(message)):
+            call()
 
 
 def test_a_refused_call_leaves_the_cache_alone() -> None:
