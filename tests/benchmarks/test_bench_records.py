@@ -40,9 +40,8 @@ def sample(**changes: object) -> Record:
     return replace(record, **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("value", "goal", "verdict"),
-    [
+def test_verdicts() -> None:
+    rows: list[tuple[float | None, Goal | None, str]] = [
         (0.89, Goal(0.9, aim=1.0), "no"),
         (0.90, Goal(0.9, aim=1.0), "yes"),
         (1.00, Goal(0.9, aim=1.0), "aim"),
@@ -52,10 +51,9 @@ def sample(**changes: object) -> Record:
         (0.8, Goal(0.9, aim=0.85, side="at most"), "aim"),
         (None, Goal(0.9), "-"),
         (0.1, None, "-"),
-    ],
-)
-def test_verdicts(value: float | None, goal: Goal | None, verdict: str) -> None:
-    assert Row(setting="", ours="tiled", value=value, goal=goal).verdict == verdict
+    ]
+    for value, goal, verdict in rows:
+        assert Row(setting="", ours="tiled", value=value, goal=goal).verdict == verdict
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:

@@ -109,22 +109,22 @@ def by_loops(model: PointerGenerator, given: Batch, row: int) -> tuple[Any, Any]
     return distributions, penalties
 
 
-@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
-@pytest.mark.parametrize("attention", ["general", "additive"])
-def test_the_final_distribution_is_that_of_plain_loops(attention: Any, coverage: bool) -> None:
-    model, given = made(attention, coverage=coverage), batch()
-    found = model(given).exp()
-    total = 0.0
-    for row in range(2):
-        distributions, penalties = by_loops(model, given, row)
-        expected = torch.tensor(distributions, dtype=torch.float64)
-        torch.testing.assert_close(found[row, :, : expected.shape[1]], expected)
-        for place in range(int(given.target_mask[row].sum())):
-            word = int(given.target_out[row, place])
-            total -= math.log(distributions[place][word])
-            total += penalties[place] if coverage else 0.0
-    count = int(given.target_mask.sum())
-    torch.testing.assert_close(model.loss(given).item(), total / count)
+def test_the_final_distribution_is_that_of_plain_loops() -> None:
+    for attention in ("general", "additive"):
+        for coverage in (False, True):
+            model, given = made(attention, coverage=coverage), batch()
+            found = model(given).exp()
+            total = 0.0
+            for row in range(2):
+                distributions, penalties = by_loops(model, given, row)
+                expected = torch.tensor(distributions, dtype=torch.float64)
+                torch.testing.assert_close(found[row, :, : expected.shape[1]], expected)
+                for place in range(int(given.target_mask[row].sum())):
+                    word = int(given.target_out[row, place])
+                    total -= math.log(distributions[place][word])
+                    total += penalties[place] if coverage else 0.0
+            count = int(given.target_mask.sum())
+            torch.testing.assert_close(model.loss(given).item(), total / count)
 
 
 @pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])

@@ -115,28 +115,28 @@ def test_bert_without_its_head(tmp_path: Path) -> None:
     assert isinstance(from_pretrained(tmp_path), TextEncoder)
 
 
-@pytest.mark.parametrize(("tied", "head"), [(True, True), (False, True), (True, False)])
-def test_gpt2(tied: bool, head: bool, tmp_path: Path) -> None:
-    whole = theirs("gpt2", "GPT2LMHeadModel", tie_word_embeddings=tied)
-    (whole if head else whole.transformer).save_pretrained(tmp_path)
-    ours = from_pretrained(tmp_path)
-    assert isinstance(ours, LanguageModel)
-    with torch.no_grad():
-        assert_agrees(ours(IDS), whole(IDS).logits)
+def test_gpt2(tmp_path: Path) -> None:
+    for tied, head in [(True, True), (False, True), (True, False)]:
+        whole = theirs("gpt2", "GPT2LMHeadModel", tie_word_embeddings=tied)
+        (whole if head else whole.transformer).save_pretrained(tmp_path)
+        ours = from_pretrained(tmp_path)
+        assert isinstance(ours, LanguageModel)
+        with torch.no_grad():
+            assert_agrees(ours(IDS), whole(IDS).logits)
 
 
-@pytest.mark.parametrize("rope", ROPE)
-def test_llama(rope: str, tmp_path: Path) -> None:
-    tied = rope == "linear"
-    options = {"rope_parameters": ROPE[rope], "tie_word_embeddings": tied}
-    model = theirs("llama", "LlamaForCausalLM", **options)
-    model.save_pretrained(tmp_path)
-    ours = from_pretrained(tmp_path)
-    assert isinstance(ours, LanguageModel)
-    long = torch.arange(40)[None] % VOCAB  # beyond the original length
-    with torch.no_grad():
-        assert_agrees(ours(IDS), model(IDS).logits)
-        assert_agrees(ours(long), model(long).logits)
+def test_llama(tmp_path: Path) -> None:
+    for rope in ROPE:
+        tied = rope == "linear"
+        options = {"rope_parameters": ROPE[rope], "tie_word_embeddings": tied}
+        model = theirs("llama", "LlamaForCausalLM", **options)
+        model.save_pretrained(tmp_path)
+        ours = from_pretrained(tmp_path)
+        assert isinstance(ours, LanguageModel)
+        long = torch.arange(40)[None] % VOCAB  # beyond the original length
+        with torch.no_grad():
+            assert_agrees(ours(IDS), model(IDS).logits)
+            assert_agrees(ours(long), model(long).logits)
 
 
 def test_llama_with_biases_and_heads_of_their_own_width(tmp_path: Path) -> None:

@@ -178,17 +178,17 @@ def test_the_additive_model_equals_bahdanaus_equations() -> None:
     torch.testing.assert_close(own[0], weights)
 
 
-@pytest.mark.parametrize("order", ["previous", "present"])
-@pytest.mark.parametrize("feeding", [False, True])
-def test_order_and_feeding_are_set_apart(order: str, feeding: bool) -> None:
-    model: Any = make_model("additive", order, input_feeding=feeding)
-    given: dict[str, Any] = {"order": order, "feeding": feeding}
-    expected, weights = by_hand(model, SOURCES[0], [1, *TARGETS[0]], **given)
-    logits, own = model(make_batch([0]), need_weights=True)
-    torch.testing.assert_close(logits[0], expected)
-    torch.testing.assert_close(own[0], weights)
-    width = CONFIG.embed_dim + (CONFIG.hidden_dim if feeding else 0)
-    assert model.decoder.input_size == width
+def test_order_and_feeding_are_set_apart() -> None:
+    for feeding in (False, True):
+        for order in ("previous", "present"):
+            model: Any = make_model("additive", order, input_feeding=feeding)
+            given: dict[str, Any] = {"order": order, "feeding": feeding}
+            expected, weights = by_hand(model, SOURCES[0], [1, *TARGETS[0]], **given)
+            logits, own = model(make_batch([0]), need_weights=True)
+            torch.testing.assert_close(logits[0], expected)
+            torch.testing.assert_close(own[0], weights)
+            width = CONFIG.embed_dim + (CONFIG.hidden_dim if feeding else 0)
+            assert model.decoder.input_size == width
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot"])

@@ -48,31 +48,31 @@ def expected_bias(model: Any, head: int, query: int, key: int, two_sided: bool) 
     return number
 
 
-@pytest.mark.parametrize("two_sided", [True, False])
-@pytest.mark.parametrize("variant", BIASED)
-def test_the_bias_is_added_to_scaled_scores(variant: str, two_sided: bool) -> None:
-    stack = Encoder if two_sided else Decoder
-    model = randomised(stack(config_of(variant, num_layers=1, attention_bias=False)))
-    x, block = draw(1, N, E), model.blocks[0]
-    asked: dict[str, Any] = {"need_weights": True} if two_sided else {"weights_of": (0,)}
-    weights = model(x, **asked)[1][0]
-    read = block.self_residual.norm(x)[0].detach()
-    queries, keys = (
-        (read @ projection.weight.detach().T).reshape(N, H, 2)
-        for projection in (block.self_attention.query_proj, block.self_attention.key_proj)
-    )
-    for head in range(H):
-        for query in range(N):
-            seen = range(N if two_sided else query + 1)
-            terms = [
-                math.exp(
-                    float(queries[query, head] @ keys[key, head]) / math.sqrt(2)
-                    + expected_bias(model, head, query, key, two_sided)
-                )
-                for key in seen
-            ]
-            expected = torch.tensor(terms, dtype=torch.float64) / sum(terms)
-            torch.testing.assert_close(weights[0, head, query, : len(terms)], expected)
+def test_the_bias_is_added_to_scaled_scores() -> None:
+    for variant in BIASED:
+        for two_sided in (True, False):
+            stack = Encoder if two_sided else Decoder
+            model = randomised(stack(config_of(variant, num_layers=1, attention_bias=False)))
+            x, block = draw(1, N, E), model.blocks[0]
+            asked: dict[str, Any] = {"need_weights": True} if two_sided else {"weights_of": (0,)}
+            weights = model(x, **asked)[1][0]
+            read = block.self_residual.norm(x)[0].detach()
+            queries, keys = (
+                (read @ projection.weight.detach().T).reshape(N, H, 2)
+                for projection in (block.self_attention.query_proj, block.self_attention.key_proj)
+            )
+            for head in range(H):
+                for query in range(N):
+                    seen = range(N if two_sided else query + 1)
+                    terms = [
+                        math.exp(
+                            float(queries[query, head] @ keys[key, head]) / math.sqrt(2)
+                            + expected_bias(model, head, query, key, two_sided)
+                        )
+                        for key in seen
+                    ]
+                    expected = torch.tensor(terms, dtype=torch.float64) / sum(terms)
+                    torch.testing.assert_close(weights[0, head, query, : len(terms)], expected)
 
 
 @pytest.mark.parametrize("variant", BIASED)
@@ -151,16 +151,16 @@ def test_what_is_added_costs_no_products(variant: str) -> None:
     )
 
 
-@pytest.mark.parametrize("variant", BIASED)
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_near(variant: str, dtype: torch.dtype) -> None:
-    model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
-    expected = model(IDS)
-    half: Any = LanguageModel(config_of(variant)).eval()
-    half.load_state_dict(model.state_dict())
-    actual = half.to(dtype)(IDS)
-    assert actual.dtype == dtype
-    assert (actual.float() - expected).abs().max() < 0.05 * expected.detach().abs().max()
+def test_half_precision_is_near() -> None:
+    for dtype in (torch.bfloat16, torch.float16):
+        for variant in BIASED:
+            model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
+            expected = model(IDS)
+            half: Any = LanguageModel(config_of(variant)).eval()
+            half.load_state_dict(model.state_dict())
+            actual = half.to(dtype)(IDS)
+            assert actual.dtype == dtype
+            assert (actual.float() - expected).abs().max() < 0.05 * expected.detach().abs().max()
 
 
 @pytest.mark.parametrize("variant", BIASED)

@@ -91,19 +91,19 @@ def test_the_two_orders_are_their_formulas() -> None:
         assert torch.equal(made.after(x, output), after)
 
 
-@pytest.mark.parametrize("variant", ["paper", "llama", "gpt2"])
-def test_weights_change_nothing_and_have_a_row_a_query(variant: str) -> None:
-    block = randomised(Block(config_of(variant), cross=True))
-    x, memory = draw(B, N, E), block.project_memory(draw(B, K, E))
-    plain, own, cross = block(x, memory, is_causal=True)
-    assert own is None
-    assert cross is None
-    output, own, cross = block(x, memory, is_causal=True, need_weights=True)
-    torch.testing.assert_close(output, plain)
-    assert own.shape == (B, 6, N, N)
-    assert cross.shape == (B, 6, N, K)
-    assert own.triu(1).abs().max() == 0
-    torch.testing.assert_close(cross.sum(-1), torch.ones(B, 6, N).double())
+def test_weights_change_nothing_and_have_a_row_a_query() -> None:
+    for variant in ("paper", "llama", "gpt2"):
+        block = randomised(Block(config_of(variant), cross=True))
+        x, memory = draw(B, N, E), block.project_memory(draw(B, K, E))
+        plain, own, cross = block(x, memory, is_causal=True)
+        assert own is None
+        assert cross is None
+        output, own, cross = block(x, memory, is_causal=True, need_weights=True)
+        torch.testing.assert_close(output, plain)
+        assert own.shape == (B, 6, N, N)
+        assert cross.shape == (B, 6, N, K)
+        assert own.triu(1).abs().max() == 0
+        torch.testing.assert_close(cross.sum(-1), torch.ones(B, 6, N).double())
 
 
 def test_a_memory_is_wanted_exactly_where_there_is_cross_attention() -> None:
@@ -146,13 +146,13 @@ def test_projections_begin_with_the_variance_of_glorot_and_no_bias() -> None:
             assert parameter.abs().max() == 0
 
 
-@pytest.mark.parametrize("scaling", [None, Linear(3.0), Yarn(4.0, original_length=8)])
-def test_rotary_takes_base_and_scaling(scaling: Any) -> None:
-    x, places = draw(B, 3, N, 8), torch.arange(N) + 30
-    frequencies = rotary_frequencies(8, base=50.0, scaling=scaling)
-    factor = 1.0 if scaling is None else scaling.attention_factor
-    expected = factor * rotate(x, places, frequencies=frequencies)
-    torch.testing.assert_close(Rotary(50.0, scaling)(x, places), expected)
-    assert torch.equal(
-        Rotary(50.0, scaling)(x.half(), places).float().isnan().any(), torch.tensor(False)
-    )
+def test_rotary_takes_base_and_scaling() -> None:
+    for scaling in (None, Linear(3.0), Yarn(4.0, original_length=8)):
+        x, places = draw(B, 3, N, 8), torch.arange(N) + 30
+        frequencies = rotary_frequencies(8, base=50.0, scaling=scaling)
+        factor = 1.0 if scaling is None else scaling.attention_factor
+        expected = factor * rotate(x, places, frequencies=frequencies)
+        torch.testing.assert_close(Rotary(50.0, scaling)(x, places), expected)
+        assert torch.equal(
+            Rotary(50.0, scaling)(x.half(), places).float().isnan().any(), torch.tensor(False)
+        )
