@@ -27,16 +27,10 @@ READING = Reading("full, n = 8", "tiled", 8, "s", [0.1, 0.2, 0.4], 0.2, 0.15, 0.
 
 def sample(**changes: object) -> Record:
     record = Record(
-        case="forward",
-        title="Attention forward",
-        command="python -m benchmarks forward",
-        date="2026-01-02",
-        quick=False,
-        machine=stamp(1),
-        settings={"heads": 8},
-        rows=ROWS,
+        case="forward", title="Attention forward", command="python -m benchmarks forward",
+        date="2026-01-02", quick=False, machine=stamp(1), settings={"heads": 8}, rows=ROWS,
         readings=(READING,),
-    )
+    )  # fmt: skip
     return replace(record, **changes)  # type: ignore[arg-type]
 
 

@@ -22,16 +22,9 @@ def search(
     chain: Chain, sentences: list[int], *, k: int, penalty: float, max_len: int = 6
 ) -> Decoded:
     return beam(
-        chain.step,
-        chain.start(sentences, k),
-        reorder=chain.reorder,
-        batch_size=len(sentences),
-        bos_id=BOS,
-        eos_id=EOS,
-        max_len=max_len,
-        beam_size=k,
-        length_penalty=penalty,
-    )
+        chain.step, chain.start(sentences, k), reorder=chain.reorder, batch_size=len(sentences),
+        bos_id=BOS, eos_id=EOS, max_len=max_len, beam_size=k, length_penalty=penalty,
+    )  # fmt: skip
 
 
 def score(chain: Chain, sentence: int, tokens: list[int], penalty: float) -> float:
@@ -192,15 +185,9 @@ def test_a_step_without_weights_gives_none() -> None:
         return logits, after, None
 
     found = beam(
-        blind,
-        chain.start([0], 2),
-        reorder=chain.reorder,
-        batch_size=1,
-        bos_id=torch.tensor([BOS, BOS]),
-        eos_id=EOS,
-        max_len=5,
-        beam_size=2,
-    )
+        blind, chain.start([0], 2), reorder=chain.reorder, batch_size=1,
+        bos_id=torch.tensor([BOS, BOS]), eos_id=EOS, max_len=5, beam_size=2,
+    )  # fmt: skip
     assert found.weights is None
 
 
@@ -226,13 +213,9 @@ def test_impossible_requests_are_refused() -> None:
     for changes, error, message in cases:
         chain = Chain(0)
         options: dict[str, Any] = {
-            "batch_size": 1,
-            "bos_id": BOS,
-            "eos_id": EOS,
-            "max_len": 3,
-            "beam_size": 2,
+            "batch_size": 1, "bos_id": BOS, "eos_id": EOS, "max_len": 3, "beam_size": 2,
             "reorder": chain.reorder,
-        }
+        }  # fmt: skip
         with pytest.raises(error, match=message):
             beam(chain.step, chain.start([0], 2), **{**options, **changes})
 

@@ -49,12 +49,8 @@ def line(q: float, key: Vector, value: Vector, h: float) -> float:
 
 
 ORACLES: dict[str, Callable[[float, Vector, Vector, float], float]] = {
-    "soft": soft,
-    "k_nearest": k_nearest,
-    "box": box,
-    "k_soft": k_soft,
-    "line": line,
-}
+    "soft": soft, "k_nearest": k_nearest, "box": box, "k_soft": k_soft, "line": line,
+}  # fmt: skip
 CHOICES = {"width": np.array([0.03, 0.1, 0.7]), "neighbours": np.array([1.0, 3.0, 10.0])}
 
 

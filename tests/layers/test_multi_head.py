@@ -149,15 +149,10 @@ LAYERS: dict[str, dict[str, Any]] = {
     "softcap": {"softcap": 1.5},
     "sinks": {"sinks": True},
     "all": {
-        "bias": True,
-        "num_kv_heads": G,
-        "qk_norm": True,
-        "rotary": True,
-        "window": 4,
-        "softcap": 1.5,
-        "sinks": True,
+        "bias": True, "num_kv_heads": G, "qk_norm": True, "rotary": True, "window": 4,
+        "softcap": 1.5, "sinks": True,
     },
-}
+}  # fmt: skip
 CALLS: dict[str, dict[str, Any]] = {
     "full": {},
     "causal": {"is_causal": True},

@@ -21,17 +21,12 @@ def test_both_give_the_same_logits() -> None:
         {"positions": "rotary"},
         {"positions": "rotary", "num_kv_heads": 1, "head_dim": 6, "attention_bias": True},
         {
-            "positions": "rotary",
-            "norm": "rms",
-            "activation": "silu",
-            "gated": True,
-            "feed_forward_bias": False,
-            "embedding_scale": False,
-            "tied": "none",
+            "positions": "rotary", "norm": "rms", "activation": "silu", "gated": True,
+            "feed_forward_bias": False, "embedding_scale": False, "tied": "none",
         },
         {"positions": "rotary", "rotary_scaling": Yarn(4.0, 8), "rotary_base": 500.0},
         {"positions": "rotary", "embedding_norm": True, "final_norm": False, "hidden_dim": 31},
-    ]
+    ]  # fmt: skip
     for options in rows:
         torch.manual_seed(0)
         model = LanguageModel(TransformerConfig(**PLAIN, **options)).double().eval()

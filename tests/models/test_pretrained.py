@@ -24,12 +24,8 @@ VOCAB, E = 29, 24
 IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
 SIZES: dict[str, dict[str, Any]] = {
     "bert": {
-        "vocab_size": VOCAB,
-        "hidden_size": E,
-        "num_attention_heads": 3,
-        "num_hidden_layers": 2,
-        "intermediate_size": 31,
-        "max_position_embeddings": 23,
+        "vocab_size": VOCAB, "hidden_size": E, "num_attention_heads": 3, "num_hidden_layers": 2,
+        "intermediate_size": 31, "max_position_embeddings": 23,
     },
     "gpt2": {
         "vocab_size": VOCAB,
@@ -50,17 +46,13 @@ SIZES: dict[str, dict[str, Any]] = {
         "intermediate_size": 31,
         "max_position_embeddings": 64,
     },
-}
+}  # fmt: skip
 ROPE: dict[str, dict[str, Any]] = {
     "base": {"rope_type": "default", "rope_theta": 97.0},
     "linear": {"rope_type": "linear", "rope_theta": 97.0, "factor": 3.0},
     "llama3": {
-        "rope_type": "llama3",
-        "rope_theta": 97.0,
-        "factor": 8.0,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 16,
+        "rope_type": "llama3", "rope_theta": 97.0, "factor": 8.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 16,
     },
     "yarn": {
         "rope_type": "yarn",
@@ -68,7 +60,7 @@ ROPE: dict[str, dict[str, Any]] = {
         "factor": 4.0,
         "original_max_position_embeddings": 16,
     },
-}
+}  # fmt: skip
 
 
 def theirs(kind: str, model: str, **changes: Any) -> Any:
@@ -173,12 +165,9 @@ def test_both_write_the_same_text(kind: str, name: str, tmp_path: Path) -> None:
     ours_wrote = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
     for row, prompt in enumerate(prompts):
         written = model.generate(
-            torch.tensor([prompt]),
-            max_new_tokens=9,
-            do_sample=False,
-            pad_token_id=0,
+            torch.tensor([prompt]), max_new_tokens=9, do_sample=False, pad_token_id=0,
             eos_token_id=2,
-        )
+        )  # fmt: skip
         ids = written[0, len(prompt) :].tolist()
         assert ours_wrote.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
 

@@ -113,13 +113,9 @@ def test_keys_are_projected_once_a_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     batch = make_batch([0, 1, 2])
     model(batch)
     greedy(
-        model.step,
-        model.start(batch.source, batch.source_lengths),
-        batch_size=3,
-        bos_id=1,
-        eos_id=2,
-        max_len=9,
-    )
+        model.step, model.start(batch.source, batch.source_lengths), batch_size=3, bos_id=1,
+        eos_id=2, max_len=9,
+    )  # fmt: skip
     assert len(calls) == 2
 
 

@@ -543,12 +543,9 @@ def test_a_seed_decides_all_in_every_process() -> None:
     sums = set()
     for hash_seed in ("1", "2"):
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env=os.environ | {"PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+            [sys.executable, "-c", PROGRAM], env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
         sums.add(int(done.stdout))
     assert len(sums) == 1
 

@@ -162,10 +162,7 @@ GOLDEN: list[tuple[str, str, Sentence]] = [
         "my brothers saw the window of the blue car yesterday",
         "mis hermanos vieron la ventana del coche azul ayer",
         one(
-            "my brothers",
-            "see",
-            "past",
-            phrase("the window", owner=phrase("the blue car")),
+            "my brothers", "see", "past", phrase("the window", owner=phrase("the blue car")),
             adverb=True,
         ),
     ),
@@ -248,7 +245,7 @@ GOLDEN: list[tuple[str, str, Sentence]] = [
             ("when", clause("the horse", "see", "past", "him")),
         ],
     ),
-]
+]  # fmt: skip
 
 
 def test_translations() -> None:

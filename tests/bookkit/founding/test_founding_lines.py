@@ -43,12 +43,9 @@ def test_the_call_of_fit_is_the_one_that_the_notebook_left_out() -> None:
 
 def test_no_repair_passes_for_a_line_of_the_notebook() -> None:
     repairs: list[Callable[..., Any]] = [
-        RepairedAttention.score,
-        RepairedAttention.weigh,
-        RepairedAttention.weigh_letters,
-        RepairedAttention.blend,
-        reads_what_came_before,
-    ]
+        RepairedAttention.score, RepairedAttention.weigh, RepairedAttention.weigh_letters,
+        RepairedAttention.blend, reads_what_came_before,
+    ]  # fmt: skip
     for repaired in repairs:
         assert words(statements(repaired)) not in words(notebook_cell())
 

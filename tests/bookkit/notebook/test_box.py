@@ -45,18 +45,11 @@ def results(tmp_path: Path) -> Path:
     claims |= {f"said_{name}": entry | {"finding": SAID} for name, entry in claims.items()}
     claims["said_drop"]["finding"] = SAID | {"number": "{size} fewer in 100"}
     record.write_result(
-        "sample",
-        title="A sample",
-        command="python -m experiments sample",
-        seeds=[1, 2, 3, 4, 5],
-        threads=2,
-        code={"commit": "0123456789abcdef", "of": "record", "files": {}},
-        config={},
+        "sample", title="A sample", command="python -m experiments sample", seeds=[1, 2, 3, 4, 5],
+        threads=2, code={"commit": "0123456789abcdef", "of": "record", "files": {}}, config={},
         measures={"dot/exact_match": record.measure(better, number("%"))},
-        claims=with_history(claims),
-        data=DATA,
-        directory=tmp_path,
-    )
+        claims=with_history(claims), data=DATA, directory=tmp_path,
+    )  # fmt: skip
     return tmp_path
 
 

@@ -12,15 +12,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def claim(low: float, high: float, side: Side = "above", threshold: float = 0.0) -> Claim:
     return Claim(
-        claim="",
-        side=side,
-        threshold=threshold,
-        unit="points",
-        runs=(low, high),
-        mean=(low + high) / 2,
-        interval=(low, high),
-        prediction=(low, high),
-    )
+        claim="", side=side, threshold=threshold, unit="points", runs=(low, high),
+        mean=(low + high) / 2, interval=(low, high), prediction=(low, high),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("side", ["above", "below"])

@@ -21,15 +21,9 @@ def measure(**changes: object) -> Measure:
 
 def claim(interval: tuple[float, float], side: Side, threshold: float = 0.0) -> Claim:
     return Claim(
-        claim="It helps.",
-        side=side,
-        threshold=threshold,
-        unit="points",
-        runs=(1.0, 2.0),
-        mean=sum(interval) / 2,
-        interval=interval,
-        prediction=interval,
-    )
+        claim="It helps.", side=side, threshold=threshold, unit="points", runs=(1.0, 2.0),
+        mean=sum(interval) / 2, interval=interval, prediction=interval,
+    )  # fmt: skip
 
 
 def test_verdict() -> None:

@@ -204,20 +204,10 @@ def libraries_model(name: str, config: str, **options: Any) -> Any:
 def test_t5_agrees() -> None:
     """Encoder and decoder, whose scores T5 does not scale: our queries are sqrt(d) larger."""
     theirs = libraries_model(
-        "T5Model",
-        "T5Config",
-        vocab_size=19,
-        d_model=E,
-        d_kv=2,
-        num_heads=H,
-        d_ff=17,
-        num_layers=3,
-        num_decoder_layers=2,
-        relative_attention_num_buckets=8,
-        relative_attention_max_distance=11,
-        dropout_rate=0.0,
-        pad_token_id=0,
-    )
+        "T5Model", "T5Config", vocab_size=19, d_model=E, d_kv=2, num_heads=H, d_ff=17,
+        num_layers=3, num_decoder_layers=2, relative_attention_num_buckets=8,
+        relative_attention_max_distance=11, dropout_rate=0.0, pad_token_id=0,
+    )  # fmt: skip
     config = config_of(
         "t5", relative_buckets=8, relative_max_distance=11, encoder_layers=3, norm_eps=1e-6
     )
@@ -277,16 +267,9 @@ def test_bloom_agrees() -> None:
         "BloomModel", "BloomConfig", vocab_size=19, hidden_size=E, n_layer=2, n_head=H
     )
     config = TransformerConfig(
-        vocab_size=19,
-        embed_dim=E,
-        num_heads=H,
-        positions="alibi",
-        embedding_norm=True,
-        activation="gelu_tanh",
-        attention_bias=True,
-        embedding_scale=False,
-        dropout_p=0.0,
-    )
+        vocab_size=19, embed_dim=E, num_heads=H, positions="alibi", embedding_norm=True,
+        activation="gelu_tanh", attention_bias=True, embedding_scale=False, dropout_p=0.0,
+    )  # fmt: skip
     embedding, decoder = Embedding(config).double(), Decoder(config).double()
     embedding.load_state_dict(
         {

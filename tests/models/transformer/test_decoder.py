@@ -40,12 +40,9 @@ def test_torchs_transformer_agrees(order: str) -> None:
     mask, future = padding_mask(LENGTHS, K), torch.ones(Q, Q, dtype=torch.bool).triu(1)
     padding = ~mask[:, 0]  # True there means leave out
     expected = theirs(
-        source,
-        target,
-        tgt_mask=future,
-        src_key_padding_mask=padding,
+        source, target, tgt_mask=future, src_key_padding_mask=padding,
         memory_key_padding_mask=padding,
-    )
+    )  # fmt: skip
     memory = encoder(source, mask=mask[:, None]).hidden
     memories = decoder.project_memory(memory)
     actual: Any = decoder(target, memories, memory_mask=mask[:, None]).hidden
