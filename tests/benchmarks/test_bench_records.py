@@ -14,6 +14,8 @@ from benchmarks.cases import NAMES
 from benchmarks.machine import fingerprint, instructions, stamp
 from benchmarks.records import RESULTS, Goal, Reading, Record, Row, read, write
 
+pytestmark = pytest.mark.slow
+
 ROWS = (
     Row(setting="full, n = 8", ours="tiled", peer="SDPA", value=0.9512, low=0.93, high=0.97,
         goal=Goal(0.9, aim=1.0)),

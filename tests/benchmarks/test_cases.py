@@ -12,6 +12,8 @@ from benchmarks.cases import NAMES
 from benchmarks.machine import has_bfloat16, installed
 from benchmarks.run import run_case
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("torch")
 
 PEERS = {

@@ -11,6 +11,8 @@ from torch import Tensor
 from companion.data.pairs import Pair
 from experiments.explanation import study as explanation
 
+pytestmark = pytest.mark.slow
+
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
 OWN = torch.tensor(
     [[0.6, 0.1, 0.1, 0.1, 0.1], [0.2, 0.7, 0.1, 0.0, 0.0], [0.1, 0.1, 0.2, 0.6, 0.0]],

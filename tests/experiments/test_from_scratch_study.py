@@ -13,6 +13,8 @@ from companion.masks import causal_mask
 from experiments.from_scratch import study
 from experiments.from_scratch.study import Mistake
 
+pytestmark = pytest.mark.slow
+
 CAUSAL: tuple[Mistake, ...] = ("none", "no_attention", "no_scale", "swapped", "view", "one_less")
 """Arms whose outputs do not depend on what comes later, on sequences of one length."""
 

@@ -12,6 +12,8 @@ from companion.models.transformer import LanguageModel
 from companion.positions import rotate
 from experiments.kv_heads import study as kv_heads
 
+pytestmark = pytest.mark.slow
+
 
 def test_rows_begin_with_the_mark_and_go_on_with_the_text() -> None:
     text = torch.arange(10, 17)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from experiments.lookup import study as lookup
 from experiments.lookup.study import Descent, Design
 
+pytestmark = pytest.mark.slow
+
 Vector = NDArray[np.float64]
 DICE = np.random.default_rng(5)
 KEY, VALUE, QUERY = DICE.uniform(size=11), DICE.normal(size=11), DICE.uniform(size=7)

@@ -10,6 +10,8 @@ from torch import Generator, Tensor
 
 from experiments.masks import study as masks
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_second_half_follows_from_the_first() -> None:
     for rule, successor in (("same", 0), ("next", 1)):

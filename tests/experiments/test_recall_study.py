@@ -11,6 +11,8 @@ from torch import Generator
 from companion.linear import recurrent_linear_attention
 from experiments.recall import study as recall
 
+pytestmark = pytest.mark.slow
+
 SMALL = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
 
 
