@@ -25,12 +25,6 @@ def rgb(color: Any) -> tuple[int, ...]:
     return tuple(round(255 * part) for part in to_rgb(color))
 
 
-def test_zero_is_paper_and_one_is_full_ink(ax: Any) -> None:
-    plot.attention_map(ax, WEIGHTS)
-    assert pixel(ax, 0.5, 0.5) == rgb(plot.PAPER)
-    assert pixel(ax, 0.5, 1.5) == rgb("#182c35")
-
-
 def test_every_cell_has_the_ink_of_its_weight(ax: Any) -> None:
     mesh = plot.attention_map(ax, WEIGHTS)
     for (row, column), weight in np.ndenumerate(WEIGHTS):
@@ -89,17 +83,6 @@ def test_blanks_are_visible_and_dollars_are_no_formula(ax: Any) -> None:
     plot.attention_map(ax, [[0.5, 0.5]], rows=["$5 or $6"], columns=["a", " "])
     assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "␣"]
     assert not ax.get_yticklabels()[0].get_parse_math()
-
-
-def test_small_maps_have_a_lattice_and_large_ones_a_frame(ax: Any) -> None:
-    plot.attention_map(ax, np.zeros((2, 2)))
-    (lattice,) = ax.collections[1:]
-    assert len(lattice.get_segments()) == 6
-    ax.clear()
-    plot.attention_map(ax, np.zeros((31, 30)))
-    (frame,) = ax.collections[1:]
-    corners = {tuple(corner) for corner in frame.get_segments()[0].tolist()}
-    assert corners == {(0, 0), (30, 0), (30, 31), (0, 31)}
 
 
 def test_large_maps_are_pictures_inside_the_drawing(ax: Any) -> None:

@@ -193,23 +193,12 @@ def test_the_box_tells_where_its_claim_comes_from(results: Path) -> None:
     assert "the record does not say which test items each run got right" in facts
 
 
-@pytest.mark.parametrize("key", ["gain", "loss", "tie", "bound"])
-def test_the_html_is_one_well_formed_element(results: Path, key: str) -> None:
-    root = ElementTree.fromstring(measured(f"sample/{key}", directory=results)._repr_html_())
+def test_the_html_is_one_well_formed_element(results: Path) -> None:
+    root = ElementTree.fromstring(measured("sample/gain", directory=results)._repr_html_())
     assert (root.tag, root.get("class")) == ("div", "measured")
     drawings = [svg for svg in root.iter(f"{SVG}svg") if svg.get("role") == "img"]
     assert len(drawings) == 1
     assert drawings[0].attrib["aria-label"]
-
-
-def test_the_style_outweighs_nothing(results: Path) -> None:
-    root = ElementTree.fromstring(measured("sample/gain", directory=results)._repr_html_())
-    style = root.find("style")
-    assert style is not None
-    assert style.text is not None
-    selectors = re.findall(r"([^{}]+)\{", style.text)
-    assert selectors
-    assert all(selector.startswith(":where(") for selector in selectors)
 
 
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:
@@ -220,15 +209,6 @@ def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None
     assert r"A < B \& C." in latex
     assert not re.search(r"(?<!\\)[%&#_]", latex)
     assert not re.search("[●◐○−·“”\N{NO-BREAK SPACE}]", latex)
-
-
-def test_every_form_is_the_same_each_time_and_names_no_place(results: Path) -> None:
-    forms = [
-        (repr(box), box._repr_html_(), box._repr_latex_())
-        for box in (measured("sample/tie", directory=results) for _ in range(2))
-    ]
-    assert forms[0] == forms[1]
-    assert not any(str(results) in form or "/home" in form for form in forms[0])
 
 
 def test_unknown_keys_are_answered(results: Path) -> None:

@@ -39,10 +39,6 @@ def test_what_is_shown_are_the_lines_of_the_file() -> None:
         assert '"""' not in shown(obj)
 
 
-def test_the_definition_of_attention_is_short() -> None:
-    assert len(shown(scaled_dot_product_attention).splitlines()) <= 30
-
-
 def test_docstrings_and_decorators_go_and_nothing_else() -> None:
     assert shown(sample.decorated) == textwrap.dedent('''\
         def decorated(x: int) -> str:
