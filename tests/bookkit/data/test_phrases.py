@@ -33,14 +33,6 @@ def test_phrases_are_lower_case_without_punctuation() -> None:
             assert text == " ".join(text.split())
 
 
-def test_question_words_carry_their_accent() -> None:
-    # Alone, cuando and como are other words; opening a question they never are.
-    plain = {"que", "como", "donde", "cuando", "cuanto", "quien"}
-    for english, spanish in phrases().items():
-        if english.split()[0] in {"how", "what", "where", "who"}:
-            assert not plain & set(spanish.split()[:2]), spanish
-
-
 def test_the_file_is_in_the_form_that_the_reader_takes() -> None:
     path = Path(bookkit.data.phrases.__file__).with_name("phrases.tsv")
     lines = path.read_text(encoding="utf-8").splitlines()
