@@ -1,4 +1,4 @@
-"""Differential attention against loops in float64 and the layer of DiffLlama."""
+"""Differential attention against loops in float64; the atlas has DiffLlama."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 from companion.differential import (
     differential_attention,
@@ -140,41 +139,3 @@ def test_gradients(torch: Any) -> None:
         return headwise_norm(output, 0.2)
 
     assert torch.autograd.gradcheck(layer, [*arrays, *vectors])
-
-
-def test_diffllamas_layer_is_this_attention(torch: Any) -> None:
-    """Its first half of heads are minuends, and its value heads come in two halves of channels."""
-    pytest.importorskip("transformers")
-    from transformers import DiffLlamaConfig
-    from transformers.models.diffllama.modeling_diffllama import (
-        DiffLlamaAttention,
-        DiffLlamaRotaryEmbedding,
-    )
-
-    from companion.positions import rotate
-
-    torch.manual_seed(0)
-    config = DiffLlamaConfig(
-        hidden_size=10, num_attention_heads=8, num_key_value_heads=4, head_dim=6,
-        attn_implementation="eager",
-    )  # fmt: skip
-    layer, positions = DiffLlamaAttention(config, 3).double(), torch.arange(7)
-    x = torch.randn(B, 7, 10, dtype=torch.float64)
-    angles = DiffLlamaRotaryEmbedding(config)(x, positions[None])
-    expected, _ = layer(x, angles, torch.full((7, 7), -math.inf, dtype=torch.float64).triu(1))
-
-    def heads(projection: Any) -> Any:
-        return projection(x).unflatten(-1, (-1, 6)).transpose(1, 2)
-
-    query, other_query = rotate(heads(layer.q_proj), positions).chunk(2, 1)
-    key, other_key = rotate(heads(layer.k_proj), positions).chunk(2, 1)
-    value = torch.cat(heads(layer.v_proj).chunk(2, 1), -1)
-    factor = differential_factor(
-        layer.lambda_q1, layer.lambda_k1, layer.lambda_q2, layer.lambda_k2, initial_factor(3)
-    )
-    output = differential_attention(
-        query, key, other_query, other_key, value, factor, is_causal=True, enable_gqa=True
-    )
-    output = headwise_norm(output, initial_factor(3), eps=config.rms_norm_eps)
-    output = layer.o_proj(output.transpose(1, 2).flatten(2))
-    assert_matches(output, as_numpy(expected), 1e-6)  # its angles are float32

@@ -1,4 +1,4 @@
-"""The indexer, its choice of keys and of blocks, against loops and the layers of its makers."""
+"""The indexer, its choice of keys and of blocks, against loops; the atlas has its makers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.arrays import namespace
 from companion.attention import scaled_dot_product_attention
 from companion.indexed import (
     block_maxima,
@@ -235,102 +234,6 @@ MANY = 11
 """Heads of a reference's indexer: so many that no key meets ReLU's zero in all, where ties are."""
 
 
-def kept(expected: Any, allowed: Any) -> Any:
-    """Turn the indices that a reference has chosen into a mask of those that are allowed."""
-    chosen = np.zeros(allowed.shape, bool)
-    np.put_along_axis(chosen, as_numpy(expected).astype(np.int64), True, -1)
-    return chosen & allowed
-
-
-def test_deepseeks_indexer_makes_the_same_choice(torch: Any) -> None:
-    pytest.importorskip("transformers")
-    from transformers import DeepseekV32Config
-    from transformers.models.deepseek_v32.modeling_deepseek_v32 import (
-        DeepseekV32Indexer,
-        DeepseekV32RotaryEmbedding,
-    )
-
-    from companion.positions import rotary_frequencies, rotate
-
-    torch.manual_seed(0)
-    config = DeepseekV32Config(
-        hidden_size=10, q_lora_rank=6, index_n_heads=MANY, index_head_dim=7, qk_rope_head_dim=4,
-        index_topk=5,
-    )  # fmt: skip
-    indexer = DeepseekV32Indexer(config, 0)
-    x, compressed = torch.randn(B, 13, 10), torch.randn(B, 13, 6)
-    angles = DeepseekV32RotaryEmbedding(config)(x, torch.arange(13)[None])
-    mask = torch.full((B, 13, 13), -math.inf).triu(1)
-    expected = indexer(x, compressed, angles, mask, None)
-
-    options: dict[str, Any] = {"frequencies": rotary_frequencies(4)}
-    query = indexer.wq_b(compressed).unflatten(-1, (MANY, 7)).transpose(1, 2)
-    query = rotate(query, torch.arange(13), **options)
-    key = rotate(indexer.k_norm(indexer.wk(x)), torch.arange(13), **options)
-    scores = indexer_scores(query, key, indexer.weights_proj(x).mT)
-    causal = causal_mask(13, like=x)
-    chosen = as_numpy(top_keys(scores, 5, causal))
-    assert np.array_equal(chosen, kept(expected, np.broadcast_to(as_numpy(causal), chosen.shape)))
-    assert (chosen.sum(-1) == np.minimum(np.arange(13) + 1, 5)).all()
-
-
-@pytest.mark.parametrize("length", [3, 13])
-def test_deepseeks_compressors_pool_the_same_keys(torch: Any, length: int) -> None:
-    pytest.importorskip("transformers")
-    from transformers import DeepseekV4Config
-    from transformers.models.deepseek_v4.modeling_deepseek_v4 import (
-        DeepseekV4CSACompressor,
-        DeepseekV4HCACompressor,
-    )
-
-    from companion.positions import rotary_frequencies, rotate
-
-    torch.manual_seed(0)
-    size = 3
-    config = DeepseekV4Config(
-        hidden_size=10, head_dim=8, q_lora_rank=6, index_topk=2, index_n_heads=MANY,
-        index_head_dim=8,
-        compress_rates={"compressed_sparse_attention": size, "heavily_compressed_attention": size},
-        num_hidden_layers=2, partial_rotary_factor=0.5,
-    )  # fmt: skip
-    x, compressed = torch.randn(B, length, 10), torch.randn(B, length, 6)
-    positions = torch.arange(length).expand(B, -1)
-    rope = config.rope_parameters["compress"]
-    pairs = int(8 * rope["partial_rotary_factor"]) // 2
-    frequencies = rotary_frequencies(2 * pairs, base=rope["rope_theta"])
-
-    def pooled(compressor: Any, x: Any, overlap: bool) -> Any:
-        gate = (
-            compressor.gate_proj(x)
-            + compressor.position_bias.repeat(length // size + 1, 1)[:length]
-        )
-        keys = pool_blocks(compressor.kv_proj(x), gate, size=size, overlap=overlap)
-        keys, where = compressor.kv_norm(keys), size * torch.arange(length // size)
-        rotated = rotate(keys[..., -2 * pairs :], where, frequencies=frequencies, interleaved=True)
-        return torch.cat([keys[..., : -2 * pairs], rotated], -1)
-
-    complete = complete_blocks(causal_mask(length, like=x), size)
-    for kind, overlap in ((DeepseekV4HCACompressor, False), (DeepseekV4CSACompressor, True)):
-        compressor = kind(config)
-        for weight in compressor.parameters():
-            torch.nn.init.normal_(weight)
-        expected, bias = compressor(x, compressed, positions, None, 0)
-        assert_matches(pooled(compressor, x, overlap), as_numpy(expected[:, 0]), 1e-5)
-        if length < size:
-            continue
-        chosen = complete.expand(B, -1, -1)
-        if overlap:
-            indexer = compressor.indexer
-            query = indexer.q_b_proj(compressed).unflatten(-1, (MANY, 8)).transpose(1, 2)
-            rotated = rotate(
-                query[..., -2 * pairs :], positions, frequencies=frequencies, interleaved=True
-            )
-            query = torch.cat([query[..., : -2 * pairs], rotated], -1)
-            weight = indexer.scorer.weights_proj(x).mT
-            chosen = top_keys(indexer_scores(query, pooled(indexer, x, True), weight), 2, complete)
-        assert torch.equal(chosen, bias[:, 0] == 0)
-
-
 def test_qwens_indexer_makes_the_same_choice(torch: Any) -> None:
     pytest.importorskip("transformers")
     from transformers.models.qwen4_exp.configuration_qwen4_exp import Qwen4ExpTextConfig
@@ -382,33 +285,3 @@ def test_glms_indexer_makes_the_same_choice(torch: Any) -> None:
     indices = expected.long() % (length + 1)  # -1, for nothing, becomes a key after the last
     chosen = torch.zeros(B, length, length + 1, dtype=torch.bool).scatter(-1, indices, True)
     assert torch.equal(found, chosen[..., :length])
-
-
-def test_minimax_chooses_by_the_best_key_of_a_block(torch: Any) -> None:
-    pytest.importorskip("transformers")
-    from transformers.models.minimax_m3_vl.configuration_minimax_m3_vl import MiniMaxM3VLTextConfig
-    from transformers.models.minimax_m3_vl.modeling_minimax_m3_vl import MiniMaxM3VLIndexer
-
-    from companion.masks import masked
-
-    torch.manual_seed(0)
-    config = MiniMaxM3VLTextConfig(
-        hidden_size=10, num_attention_heads=2 * H, num_key_value_heads=H, index_n_heads=H,
-        index_head_dim=8, index_block_size=3, index_topk_blocks=2, index_local_blocks=1,
-    )  # fmt: skip
-    indexer, length = MiniMaxM3VLIndexer(config, 0), 23
-    x, positions = torch.randn(B, length, 10), torch.arange(length).expand(B, -1)
-    still = torch.ones(B, length, 8), torch.zeros(B, length, 8)
-    chosen = indexer(x, still, None, positions)
-    expected = indexer.build_block_mask(
-        chosen, None, length, torch.float32, torch.device("cpu"), positions
-    )
-
-    query = indexer.q_norm(indexer.q_proj(x).unflatten(-1, (H, 8))).transpose(1, 2)
-    key = indexer.k_norm(indexer.k_proj(x))[:, None]
-    causal = causal_mask(length, like=x)
-    best = block_maxima(masked(namespace(query), query @ key.mT, causal), 3)
-    own = torch.arange(length)[:, None] // 3 == torch.arange(8)
-    blocks = top_keys(best.masked_fill(own, math.inf), 2)
-    found = keys_of_blocks(blocks, length, 3) & causal
-    assert torch.equal(found.repeat_interleave(2, 1), expected == 0)

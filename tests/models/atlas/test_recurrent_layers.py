@@ -17,6 +17,7 @@ from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 WIDTH = 12
 LAYERS: dict[str, tuple[Any, Any]] = {
     "gated delta": (GatedDelta, GatedDeltaSpec(3, 6, 5, 4, max_beta=2.0)),
+    "gated delta by a sigmoid": (GatedDelta, GatedDeltaSpec(3, 6, 5, 4, gate="sigmoid")),
     "kimi": (KimiDelta, KimiDeltaSpec(3, 6, gate_rank=6, decay_rank=6)),
     "kimi with a floor": (KimiDelta, KimiDeltaSpec(3, 6, decay_floor=-3.0)),
     "mamba": (Mamba2, Mamba2Spec(6, 4, 3, 5, least_step=0.01)),
@@ -104,6 +105,20 @@ def test_half_precision_keeps_its_dtype_and_a_wide_memory(name: str) -> None:
         output, state = layer.bfloat16()(text(7).bfloat16())
     assert (output.dtype, state.memory.dtype) == (torch.bfloat16, torch.float32)
     assert (output - wide).abs().max() < 0.1 * wide.abs().max()
+
+
+@torch.no_grad()
+def test_a_gate_is_a_silu_or_a_sigmoid() -> None:
+    shut, half = (layer_of(name) for name in ("gated delta", "gated delta by a sigmoid"))
+    for layer in (shut, half):
+        layer.gate_proj.weight.zero_()
+    assert not shut(text(5))[0].any()
+    before = half(text(5))[0]
+    half.gate_proj.weight.fill_(1e6)  # of a text whose features are all above 0
+    assert before.all()
+    once, _ = half(text(5).abs())
+    half.gate_proj.weight.zero_()
+    torch.testing.assert_close(once, 2 * half(text(5).abs())[0])
 
 
 def test_every_channel_forgets_by_itself() -> None:
