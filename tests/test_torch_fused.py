@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from companion.attention import scaled_dot_product_attention
 from companion.dispatch import definitions
 from companion.tiled import tiled_attention, tiled_attention_with_lse, window_attention
-from tests.calls import draw_call
+from tests.test_attention import options as any_options
 
 torch: Any = pytest.importorskip("torch")
 torch_fused: Any = pytest.importorskip("companion.torch_fused")
@@ -168,14 +170,14 @@ def test_rows_need_not_lie_in_a_piece(where: int) -> None:
     mask = arrays[3].detach()
     apart = [x.mT if i == where else x for i, x in enumerate((*arrays[:3], mask))]
     same = [(x[..., :1], x[..., :1, :]) for x in apart]
-    for given in (
+    for tensors in (
         apart,
         *([x.expand(2, 3, 5, 5) for x in each] for each in zip(*same, strict=True)),
     ):
         found = []
         for context in (contextlib.nullcontext(), definitions()):
             with context:
-                output = tiled_attention(*given)
+                output = tiled_attention(*tensors)
             upstream = randn(2, 3, 5, 5, seed=5).mT
             found.append([output, *torch.autograd.grad(output, arrays[:3], upstream)])
         for ours, exact in zip(*found, strict=True):
@@ -267,41 +269,36 @@ def gradients(attend: Any, arrays: list[Any], options: dict[str, Any]) -> list[A
     return [*(x.detach() for x in outputs), *filled]
 
 
+DTYPES = [(torch.float64, 1e-10), (torch.float16, 8e-3), (torch.bfloat16, 0.06)]
+
+
+def in_dtype(option: Any, dtype: Any) -> Any:
+    floats = isinstance(option, torch.Tensor) and option.is_floating_point()
+    return option.to(dtype) if floats else option
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"), [("float64", 1e-10), ("float16", 8e-3), ("bfloat16", 0.06)]
-)
-@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled])
-def test_random_calls(attend: Any, dtype: str, tolerance: float) -> None:
-    generator = np.random.default_rng([2026, *dtype.encode()])
-    for _ in range(150):
-        call = draw_call(generator)
-        arrays = [torch.tensor(array).to(getattr(torch, dtype)) for array in call.arrays]
-        options = {
-            name: torch.tensor(option) if isinstance(option, np.ndarray) else option
-            for name, option in call.options.items()
-        }
-        options = {
-            name: option.to(arrays[0].dtype)
-            if isinstance(option, torch.Tensor) and option.is_floating_point()
-            else option
-            for name, option in options.items()
-        }
-        if attend is tiled:
-            sides = {name: int(generator.integers(0, 4)) for name in ("left", "right")}
-            options |= {name: side for name, side in sides.items() if generator.random() < 0.5}
-        ours = gradients(attend, arrays, options)
-        with definitions():
-            exact = gradients(
-                attend,
-                [x.double() for x in arrays],
-                {
-                    name: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
-                    for name, x in options.items()
-                },
-            )
-        for one, other in zip(ours, exact, strict=True):
-            size = max(1.0, float(other.abs().max())) if other.numel() else 1.0
-            torch.testing.assert_close(
-                one.double() / size, other / size, rtol=tolerance, atol=tolerance, msg=str(call)
-            )
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_call_and_its_gradients_are_those_of_the_definitions(data: st.DataObject) -> None:
+    b, g, r, d, v = (data.draw(st.integers(1, 3), name) for name in "bgrdv")
+    q, k = (data.draw(st.integers(0, 6), name) for name in "qk")
+    arrays = randn(b, g * r, q, d), randn(b, g, k, d, seed=1), randn(b, g, k, v, seed=2)
+    one = data.draw(st.sampled_from([None, 0, 1, 2]), "without a batch")
+    exact_arrays = [x[0] if i == one else x for i, x in enumerate(arrays)]
+    told = data.draw(any_options(b, g * r, q, k)) | {"enable_gqa": True}
+    told = {n: torch.tensor(x) if isinstance(x, np.ndarray) else x for n, x in told.items()}
+    sides = st.dictionaries(st.sampled_from(["left", "right"]), st.integers(0, 3))
+    for attend, more in ((scaled_dot_product_attention, {}), (tiled, data.draw(sides))):
+        for dtype, tolerance in DTYPES:
+            low = [x.to(dtype) for x in exact_arrays]
+            given_options = {name: in_dtype(x, dtype) for name, x in told.items()} | more
+            ours = gradients(attend, low, given_options)
+            wide = {name: in_dtype(x, torch.float64) for name, x in given_options.items()}
+            with definitions():
+                exact = gradients(attend, [x.double() for x in low], wide)
+            for found, wanted in zip(ours, exact, strict=True):
+                size = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
+                torch.testing.assert_close(
+                    found.double() / size, wanted / size, rtol=tolerance, atol=tolerance
+                )
