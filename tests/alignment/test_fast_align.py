@@ -77,15 +77,15 @@ def expectation_maximisation(iterations: int) -> tuple[Table, float]:
     return table, tension
 
 
-@pytest.mark.parametrize("iterations", [1, 3])
-def test_learning_equals_a_sum_over_all_alignments(iterations: int) -> None:
-    table, tension = expectation_maximisation(iterations)
-    aligner = FastAlign().fit(PAIRS, iterations=iterations)
-    assert aligner.tension == pytest.approx(tension, abs=2e-3)
-    assert 0.5 < tension < 50
-    for (source, target), probability in table.items():
-        assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-4)
-    assert aligner.probability("red", "el") == 0.0
+def test_learning_equals_a_sum_over_all_alignments() -> None:
+    for iterations in (1, 3):
+        table, tension = expectation_maximisation(iterations)
+        aligner = FastAlign().fit(PAIRS, iterations=iterations)
+        assert aligner.tension == pytest.approx(tension, abs=2e-3)
+        assert 0.5 < tension < 50
+        for (source, target), probability in table.items():
+            assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-4)
+        assert aligner.probability("red", "el") == 0.0
 
 
 def test_shares_equal_a_sum_over_all_alignments() -> None:

@@ -58,18 +58,18 @@ def expectation_maximisation(iterations: int) -> tuple[Table, dict[int, float]]:
     return table, jumps
 
 
-@pytest.mark.parametrize("iterations", [1, 4])
-def test_learning_equals_a_sum_over_all_paths(iterations: int) -> None:
-    table, jumps = expectation_maximisation(iterations)
-    aligner = HMMAligner().fit(PAIRS, iterations=iterations)
-    for (source, target), probability in table.items():
-        assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-9)
-    assert aligner.probability("red", "el") == 0.0
-    transitions = aligner.transitions(4)
-    assert transitions.shape == (5, 4)
-    for last, j in product(range(-1, 4), range(4)):
-        reachable = sum(jumps[n - last] for n in range(4))
-        assert transitions[last + 1, j] == pytest.approx(jumps[j - last] / reachable, abs=1e-9)
+def test_learning_equals_a_sum_over_all_paths() -> None:
+    for iterations in (1, 4):
+        table, jumps = expectation_maximisation(iterations)
+        aligner = HMMAligner().fit(PAIRS, iterations=iterations)
+        for (source, target), probability in table.items():
+            assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-9)
+        assert aligner.probability("red", "el") == 0.0
+        transitions = aligner.transitions(4)
+        assert transitions.shape == (5, 4)
+        for last, j in product(range(-1, 4), range(4)):
+            reachable = sum(jumps[n - last] for n in range(4))
+            assert transitions[last + 1, j] == pytest.approx(jumps[j - last] / reachable, abs=1e-9)
 
 
 def test_shares_equal_a_sum_over_all_paths() -> None:

@@ -212,38 +212,40 @@ def lstm(x: Tensor, weights: Any) -> Tensor:
 CELLS: dict[Any, Any] = {"gru": (nn.GRU, gru), "lstm": (nn.LSTM, lstm)}
 
 
-@pytest.mark.parametrize("cell", CELLS)
-def test_a_recurrent_layer_does_what_its_cell_written_out_does(cell: Any) -> None:
-    make, written_out = CELLS[cell]
-    for b, n, e, h in ((3, 5, 7, 11), (1, 1, 3, 5), (2, 7, 1, 1)):
-        layer, x = make(e, h, batch_first=True), torch.randn(b, n, e)
-        with FlopCounterMode(display=False) as counter:
-            state = written_out(x, layer)
-        last = layer(x)[1]
-        torch.testing.assert_close(state, (last if cell == "gru" else last[0])[0])
-        result = recurrent_flops(cell, e, h, tokens=b * n)
-        assert counter.get_total_flops() == result
-        assert measure_flops(partial(layer, x)) == result
-        meta = make(e, h, batch_first=True, device="meta")
-        assert measure_flops(partial(meta, x.to("meta"))) == result
+def test_a_recurrent_layer_does_what_its_cell_written_out_does() -> None:
+    for cell in CELLS:
+        make, written_out = CELLS[cell]
+        for b, n, e, h in ((3, 5, 7, 11), (1, 1, 3, 5), (2, 7, 1, 1)):
+            layer, x = make(e, h, batch_first=True), torch.randn(b, n, e)
+            with FlopCounterMode(display=False) as counter:
+                state = written_out(x, layer)
+            last = layer(x)[1]
+            torch.testing.assert_close(state, (last if cell == "gru" else last[0])[0])
+            result = recurrent_flops(cell, e, h, tokens=b * n)
+            assert counter.get_total_flops() == result
+            assert measure_flops(partial(layer, x)) == result
+            meta = make(e, h, batch_first=True, device="meta")
+            assert measure_flops(partial(meta, x.to("meta"))) == result
 
 
-@pytest.mark.parametrize("is_causal", [False, True])
-def test_linear_attention(is_causal: bool) -> None:
-    for s in drawn(4, "h", "n", "d", "v"):
-        query, key = zeros(s["h"], s["n"], s["d"]), zeros(s["h"], s["n"], s["d"])
-        given = query, key, zeros(s["h"], s["n"], s["v"])
-        sizes: dict[str, Any] = {
-            "length": s["n"], "num_heads": s["h"], "is_causal": is_causal
-        }  # fmt: skip
-        call = partial(linear_attention, *given, is_causal=is_causal)
-        result = linear_attention_flops(s["d"], s["v"], **sizes)
-        assert measure_flops(call) == result
-        assert measure_flops(partial(_both_passes, call)) == training_flops(result)
-        mapped = linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
-        assert measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
-    short, long = (linear_attention_flops(7, 5, length=n, is_causal=is_causal) for n in (64, 128))
-    assert long == (4 if is_causal else 2) * short
+def test_linear_attention() -> None:
+    for is_causal in (False, True):
+        for s in drawn(4, "h", "n", "d", "v"):
+            query, key = zeros(s["h"], s["n"], s["d"]), zeros(s["h"], s["n"], s["d"])
+            given = query, key, zeros(s["h"], s["n"], s["v"])
+            sizes: dict[str, Any] = {
+                "length": s["n"], "num_heads": s["h"], "is_causal": is_causal
+            }  # fmt: skip
+            call = partial(linear_attention, *given, is_causal=is_causal)
+            result = linear_attention_flops(s["d"], s["v"], **sizes)
+            assert measure_flops(call) == result
+            assert measure_flops(partial(_both_passes, call)) == training_flops(result)
+            mapped = linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
+            assert measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
+        short, long = (
+            linear_attention_flops(7, 5, length=n, is_causal=is_causal) for n in (64, 128)
+        )
+        assert long == (4 if is_causal else 2) * short
 
 
 def test_norms_and_embeddings_have_no_products() -> None:

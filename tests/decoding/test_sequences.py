@@ -91,16 +91,14 @@ class Nested(NamedTuple):
     parts: tuple[Any, ...]
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
+def test_one_token_for_all_is_put_where_the_state_is() -> None:
+    rows: list[Any] = [
         torch.ones(2, device="meta"),
         Nested(3, (None, [torch.ones(2, device="meta")], torch.ones(2))),
-    ],
-)
-def test_one_token_for_all_is_put_where_the_state_is(state: Any) -> None:
-    first = first_tokens(7, 5, state)
-    assert first.device.type == "meta"
-    assert first.shape == (5,)
-    assert first_tokens(torch.tensor([7, 7]), 2, state).device.type == "cpu"
-    assert first_tokens(7, 2, Nested(3, (None, ()))).tolist() == [7, 7]
+    ]
+    for state in rows:
+        first = first_tokens(7, 5, state)
+        assert first.device.type == "meta"
+        assert first.shape == (5,)
+        assert first_tokens(torch.tensor([7, 7]), 2, state).device.type == "cpu"
+        assert first_tokens(7, 2, Nested(3, (None, ()))).tolist() == [7, 7]

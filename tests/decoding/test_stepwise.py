@@ -133,10 +133,8 @@ def test_words_come_as_often_as_their_tempered_probability() -> None:
     for temperature in (0.5, 1.0, 3.0):
         logits = Chain(4).logits[1, 0, chains.BOS]
         expected = (logits / temperature).softmax(-1).float()
-        # five standard errors of a share of 20,000 draws
-        assert (
-            drawn(20_000, temperature=temperature) - expected
-        ).abs().max() < 5 * 0.5 / 20_000**0.5
+        apart = (drawn(20_000, temperature=temperature) - expected).abs().max()
+        assert apart < 5 * 0.5 / 20_000**0.5  # five standard errors of a share of so many draws
 
 
 def test_what_is_cut_never_comes_and_the_rest_keeps_its_proportions() -> None:

@@ -60,16 +60,16 @@ def test_every_position_goes_through_the_formula() -> None:
             assert_matches(layer(x), expected)
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-def test_torchs_transformer_layer_agrees(activation: str) -> None:
-    theirs = torch.nn.TransformerEncoderLayer(
-        E, 1, HIDDEN, dropout=0.0, activation=activation, norm_first=True, dtype=torch.float64
-    )
-    ours, x = make(activation), draw(B, N, E)
-    pairs = ((ours.up_proj, theirs.linear1), (ours.down_proj, theirs.linear2))
-    for mine, other in pairs:
-        mine.load_state_dict(other.state_dict())
-    torch.testing.assert_close(ours(x), theirs._ff_block(x), rtol=1e-12, atol=1e-12)
+def test_torchs_transformer_layer_agrees() -> None:
+    for activation in ("relu", "gelu"):
+        theirs = torch.nn.TransformerEncoderLayer(
+            E, 1, HIDDEN, dropout=0.0, activation=activation, norm_first=True, dtype=torch.float64
+        )
+        ours, x = make(activation), draw(B, N, E)
+        pairs = ((ours.up_proj, theirs.linear1), (ours.down_proj, theirs.linear2))
+        for mine, other in pairs:
+            mine.load_state_dict(other.state_dict())
+        torch.testing.assert_close(ours(x), theirs._ff_block(x), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("gated", [True, False])

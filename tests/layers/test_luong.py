@@ -91,20 +91,20 @@ def test_dot_attention_has_no_weights_to_learn() -> None:
     assert list(make("dot").parameters()) == []
 
 
-@pytest.mark.parametrize("hidden_dim", [None, HIDDEN])
-def test_concat_is_additive_attention_with_its_matrices_stacked(hidden_dim: int | None) -> None:
-    concat = make("concat", hidden_dim=hidden_dim)
-    assert concat.weight is not None
-    assert concat.weight.shape == (D + E, hidden_dim or D)
-    additive = AdditiveAttention(D, E, hidden_dim or D).double()
-    stacked = torch.cat([additive.query_weight, additive.key_weight])
-    concat.load_state_dict({"weight": stacked, "vector": additive.vector})
-    query, memory, mask = inputs()
-    one, other = (
-        layer(query, layer.project(memory), memory, mask=mask, need_weights=True)
-        for layer in (additive, concat)
-    )
-    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+def test_concat_is_additive_attention_with_its_matrices_stacked() -> None:
+    for hidden_dim in (None, HIDDEN):
+        concat = make("concat", hidden_dim=hidden_dim)
+        assert concat.weight is not None
+        assert concat.weight.shape == (D + E, hidden_dim or D)
+        additive = AdditiveAttention(D, E, hidden_dim or D).double()
+        stacked = torch.cat([additive.query_weight, additive.key_weight])
+        concat.load_state_dict({"weight": stacked, "vector": additive.vector})
+        query, memory, mask = inputs()
+        one, other = (
+            layer(query, layer.project(memory), memory, mask=mask, need_weights=True)
+            for layer in (additive, concat)
+        )
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -127,22 +127,22 @@ def test_the_final_distribution_is_that_of_plain_loops() -> None:
             torch.testing.assert_close(model.loss(given).item(), total / count)
 
 
-@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
-def test_an_unknown_word_has_the_attention_on_its_places(coverage: bool) -> None:
+def test_an_unknown_word_has_the_attention_on_its_places() -> None:
     """And nothing else: the vocabulary cannot say it. All probabilities sum to 1."""
-    model, given = made(coverage=coverage), batch()
-    mixture = model.mixture(given)
-    found = mixture.distribution(given.source, len(VOCAB) + 2)
-    torch.testing.assert_close(found.sum(-1), torch.ones_like(found[..., 0]))
-    toral = len(VOCAB)  # the first unknown word of the first report, at its places 0 and 4
-    expected = (1 - mixture.p_gen[0]) * mixture.weights[0][:, [0, 4]].sum(-1)
-    torch.testing.assert_close(found[0, :, toral], expected)
-    share = mixture.copied_share(given.source, given.target_out)
-    torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
-    assert (share[given.target_mask] >= 0).all()
-    assert (share[given.target_mask] <= 1).all()
-    beat = share[0, 1]  # "beat" does not stand in the report
-    assert beat == 0
+    for coverage in (False, True):
+        model, given = made(coverage=coverage), batch()
+        mixture = model.mixture(given)
+        found = mixture.distribution(given.source, len(VOCAB) + 2)
+        torch.testing.assert_close(found.sum(-1), torch.ones_like(found[..., 0]))
+        toral = len(VOCAB)  # the first unknown word of the first report, at its places 0 and 4
+        expected = (1 - mixture.p_gen[0]) * mixture.weights[0][:, [0, 4]].sum(-1)
+        torch.testing.assert_close(found[0, :, toral], expected)
+        share = mixture.copied_share(given.source, given.target_out)
+        torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
+        assert (share[given.target_mask] >= 0).all()
+        assert (share[given.target_mask] <= 1).all()
+        beat = share[0, 1]  # "beat" does not stand in the report
+        assert beat == 0
 
 
 def test_coverage_begins_as_nothing_and_can_be_trained() -> None:

@@ -75,31 +75,31 @@ def test_the_bias_is_added_to_scaled_scores() -> None:
                     torch.testing.assert_close(weights[0, head, query, : len(terms)], expected)
 
 
-@pytest.mark.parametrize("variant", BIASED)
-def test_caches_of_unequal_lengths_are_one_pass_at_every_split(variant: str) -> None:
-    decoder = randomised(Decoder(config_of(variant)))
-    x = draw(B, N, E)
-    whole = decoder(x).hidden
-    for first in range(N):
-        for second in range(N):
-            lengths = torch.tensor([first, second])
-            caches = decoder.make_caches(B, max(first, second) + 1)
-            with torch.no_grad():
-                decoder(x[:, : max(first, second)], caches=caches, lengths=lengths)
-                step = decoder(x[torch.arange(B), lengths][:, None], caches=caches).hidden
-            torch.testing.assert_close(step[:, 0], whole[torch.arange(B), lengths])
+def test_caches_of_unequal_lengths_are_one_pass_at_every_split() -> None:
+    for variant in BIASED:
+        decoder = randomised(Decoder(config_of(variant)))
+        x = draw(B, N, E)
+        whole = decoder(x).hidden
+        for first in range(N):
+            for second in range(N):
+                lengths = torch.tensor([first, second])
+                caches = decoder.make_caches(B, max(first, second) + 1)
+                with torch.no_grad():
+                    decoder(x[:, : max(first, second)], caches=caches, lengths=lengths)
+                    step = decoder(x[torch.arange(B), lengths][:, None], caches=caches).hidden
+                torch.testing.assert_close(step[:, 0], whole[torch.arange(B), lengths])
 
 
-@pytest.mark.parametrize("variant", BIASED)
-def test_a_text_moved_along_is_the_same_text(variant: str) -> None:
+def test_a_text_moved_along_is_the_same_text() -> None:
     """Behind tokens that no query sees, only the positions of a text have changed."""
-    encoder = randomised(TextEncoder(config_of(variant)))
-    text, filler = IDS[:1], torch.zeros(1, 4, dtype=torch.int64)
-    alone = encoder(text).hidden
-    hidden = encoder.encoder(
-        encoder.embedding(torch.cat((filler, text), 1)), mask=torch.arange(11) >= 4
-    ).hidden
-    torch.testing.assert_close(hidden[:, 4:], alone)
+    for variant in BIASED:
+        encoder = randomised(TextEncoder(config_of(variant)))
+        text, filler = IDS[:1], torch.zeros(1, 4, dtype=torch.int64)
+        alone = encoder(text).hidden
+        hidden = encoder.encoder(
+            encoder.embedding(torch.cat((filler, text), 1)), mask=torch.arange(11) >= 4
+        ).hidden
+        torch.testing.assert_close(hidden[:, 4:], alone)
 
 
 def test_alibi_does_not_tell_the_sides_apart_and_relative_does() -> None:
@@ -110,16 +110,16 @@ def test_alibi_does_not_tell_the_sides_apart_and_relative_does() -> None:
         assert torch.allclose(back, encoder(x).hidden) is same
 
 
-@pytest.mark.parametrize("variant", BIASED)
-def test_padding_is_left_out_and_other_masks_are_added(variant: str) -> None:
-    encoder = randomised(Encoder(config_of(variant)))
-    x, lengths = draw(B, N, E), torch.tensor([4, 7])
-    allowed = padding_mask(lengths, N)[:, None]
-    hidden = encoder(x, mask=allowed).hidden
-    torch.testing.assert_close(hidden[0, :4], encoder(x[:1, :4]).hidden[0])
-    added = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, -math.inf)
-    torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], hidden[0, :4])
-    torch.testing.assert_close(encoder(x, mask=added).hidden[1], hidden[1])
+def test_padding_is_left_out_and_other_masks_are_added() -> None:
+    for variant in BIASED:
+        encoder = randomised(Encoder(config_of(variant)))
+        x, lengths = draw(B, N, E), torch.tensor([4, 7])
+        allowed = padding_mask(lengths, N)[:, None]
+        hidden = encoder(x, mask=allowed).hidden
+        torch.testing.assert_close(hidden[0, :4], encoder(x[:1, :4]).hidden[0])
+        added = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, -math.inf)
+        torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], hidden[0, :4])
+        torch.testing.assert_close(encoder(x, mask=added).hidden[1], hidden[1])
 
 
 def test_one_table_serves_all_blocks_of_a_stack_and_no_cross_attention() -> None:
@@ -141,14 +141,14 @@ def test_one_table_serves_all_blocks_of_a_stack_and_no_cross_attention() -> None
         torch.testing.assert_close(new, old)
 
 
-@pytest.mark.parametrize("variant", BIASED)
-def test_what_is_added_costs_no_products(variant: str) -> None:
-    config = config_of(variant)
-    plain = config_of(variant, positions="none")
-    sizes = {"length": 7, "cached": 5}
-    assert count_flops(config, "language_model", **sizes) == count_flops(
-        plain, "language_model", **sizes
-    )
+def test_what_is_added_costs_no_products() -> None:
+    for variant in BIASED:
+        config = config_of(variant)
+        plain = config_of(variant, positions="none")
+        sizes = {"length": 7, "cached": 5}
+        assert count_flops(config, "language_model", **sizes) == count_flops(
+            plain, "language_model", **sizes
+        )
 
 
 def test_half_precision_is_near() -> None:
@@ -163,35 +163,35 @@ def test_half_precision_is_near() -> None:
             assert (actual.float() - expected).abs().max() < 0.05 * expected.detach().abs().max()
 
 
-@pytest.mark.parametrize("variant", BIASED)
-def test_autocast(variant: str) -> None:
-    model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
-    expected = model(IDS)
-    with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
-        state = model.start(IDS[:, :4], max_len=3)
-        logits = model.step(state.last, state).logits
-    scale = expected.detach().abs().max()
-    assert (logits.float() - expected[:, 3]).abs().max() < 0.05 * scale
+def test_autocast() -> None:
+    for variant in BIASED:
+        model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
+        expected = model(IDS)
+        with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
+            state = model.start(IDS[:, :4], max_len=3)
+            logits = model.step(state.last, state).logits
+        scale = expected.detach().abs().max()
+        assert (logits.float() - expected[:, 3]).abs().max() < 0.05 * scale
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("variant", BIASED)
-def test_torch_compiles_it_in_one_piece(variant: str) -> None:
-    model = randomised(LanguageModel(config_of(variant, num_layers=1)))
-    torch.compiler.reset()
-    compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(IDS), model(IDS))
+def test_torch_compiles_it_in_one_piece() -> None:
+    for variant in BIASED:
+        model = randomised(LanguageModel(config_of(variant, num_layers=1)))
+        torch.compiler.reset()
+        compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
+        torch.testing.assert_close(compiled(IDS), model(IDS))
 
 
-@pytest.mark.parametrize("variant", BIASED)
-def test_meta_tensors_have_shapes(variant: str) -> None:
-    with torch.device("meta"):
-        model = Transformer(config_of(variant)).eval()
-    batch = make_batch([0, 1, 2])
-    batch = type(batch)(*(part.to("meta") for part in batch))
-    assert model(batch).shape == (3, 7, 19)
-    state = model.start(batch.source, batch.source_lengths, max_len=5)
-    assert model.step(batch.target_in[:, 0], state).logits.shape == (3, 19)
+def test_meta_tensors_have_shapes() -> None:
+    for variant in BIASED:
+        with torch.device("meta"):
+            model = Transformer(config_of(variant)).eval()
+        batch = make_batch([0, 1, 2])
+        batch = type(batch)(*(part.to("meta") for part in batch))
+        assert model(batch).shape == (3, 7, 19)
+        state = model.start(batch.source, batch.source_lengths, max_len=5)
+        assert model.step(batch.target_in[:, 0], state).logits.shape == (3, 19)
 
 
 def libraries_model(name: str, config: str, **options: Any) -> Any:

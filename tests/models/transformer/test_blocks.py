@@ -48,37 +48,35 @@ def assert_gradients_agree(theirs: Any, ours: Block, tolerance: float) -> None:
     assert not expected
 
 
-@pytest.mark.parametrize(
-    ("order", "activation", "dtype", "tolerance"),
-    [("pre", "relu", torch.float32, 1e-5), ("post", "gelu", torch.float64, 1e-12)],
-)
-def test_torchs_encoder_layer_agrees(
-    order: str, activation: str, dtype: torch.dtype, tolerance: float
-) -> None:
-    theirs, ours = twins(order, dtype, cross=False, activation=activation)
-    x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
-    expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
-    actual = ours(x, attn_mask=mask[:, None]).x
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-    towards = draw(B, N, E).to(dtype) / N
-    (expected * towards).sum().backward()
-    (actual * towards).sum().backward()
-    assert_gradients_agree(theirs, ours, tolerance)
+def test_torchs_encoder_layer_agrees() -> None:
+    for order, activation, dtype, tolerance in [
+        ("pre", "relu", torch.float32, 1e-5),
+        ("post", "gelu", torch.float64, 1e-12),
+    ]:
+        theirs, ours = twins(order, dtype, cross=False, activation=activation)
+        x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
+        expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
+        actual = ours(x, attn_mask=mask[:, None]).x
+        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+        towards = draw(B, N, E).to(dtype) / N
+        (expected * towards).sum().backward()
+        (actual * towards).sum().backward()
+        assert_gradients_agree(theirs, ours, tolerance)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_torchs_decoder_layer_agrees(order: str) -> None:
-    dtype, tolerance = torch.float64, 1e-12
-    theirs, ours = twins(order, dtype, cross=True)
-    x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
-    mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
-    expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
-    actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-    towards = draw(B, N, E).to(dtype) / N
-    (expected * towards).sum().backward()
-    (actual * towards).sum().backward()
-    assert_gradients_agree(theirs, ours, tolerance)
+def test_torchs_decoder_layer_agrees() -> None:
+    for order in ORDERS:
+        dtype, tolerance = torch.float64, 1e-12
+        theirs, ours = twins(order, dtype, cross=True)
+        x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
+        mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
+        expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
+        actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
+        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+        towards = draw(B, N, E).to(dtype) / N
+        (expected * towards).sum().backward()
+        (actual * towards).sum().backward()
+        assert_gradients_agree(theirs, ours, tolerance)
 
 
 def test_the_two_orders_are_their_formulas() -> None:
