@@ -120,16 +120,17 @@ def check(
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_every_option_alone(xp: Any, option: str) -> None:
-    check(xp, OPTIONS[option])
+def test_every_option_alone(libraries: list[Any], option: str) -> None:
+    for xp in libraries:
+        check(xp, OPTIONS[option])
 
 
-@pytest.mark.parametrize("mixture", MIXTURES, ids=" and ".join)
-def test_options_together(mixture: list[str]) -> None:
-    options: dict[str, Any] = {}
-    for name in mixture:
-        options |= OPTIONS[name]
-    check(np, options)
+def test_options_together() -> None:
+    for mixture in MIXTURES:
+        options: dict[str, Any] = {}
+        for name in mixture:
+            options |= OPTIONS[name]
+        check(np, options)
 
 
 @st.composite
@@ -182,15 +183,15 @@ def test_lengths(torch: ModuleType) -> None:
         check(torch, {}, q, k)
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3, 5)])
-def test_leading_axes_are_free(lead: tuple[int, ...]) -> None:
-    query, key, value = draw(*lead, Q, D), draw(*lead, K, D), draw(*lead, K, V)
-    actual = sdpa(query, key, value, is_causal=True)
-    assert tuple(actual.shape) == (*lead, Q, V)
-    for place in np.ndindex(*lead):
-        one = (array[place][None, None] for array in (query, key, value))
-        expected = oracle.attention(*one, is_causal=True).output[0, 0]
-        assert_matches(actual[(*place, ...)], expected)
+def test_leading_axes_are_free() -> None:
+    for lead in ((), (3,), (2, 3, 5)):
+        query, key, value = draw(*lead, Q, D), draw(*lead, K, D), draw(*lead, K, V)
+        actual = sdpa(query, key, value, is_causal=True)
+        assert tuple(actual.shape) == (*lead, Q, V)
+        for place in np.ndindex(*lead):
+            one = (array[place][None, None] for array in (query, key, value))
+            expected = oracle.attention(*one, is_causal=True).output[0, 0]
+            assert_matches(actual[(*place, ...)], expected)
 
 
 def test_leading_axes_broadcast(torch: ModuleType) -> None:
@@ -215,18 +216,19 @@ def test_offsets_are_one_a_sequence_even_where_there_are_as_many_heads() -> None
 # Properties
 
 
-def test_rows_sum_to_one_less_the_sinks_share(xp: Any) -> None:
-    logits, sinks = 3 * draw(B, H, Q, K), draw(H)
-    mask = keep(B, H, Q, K)
-    alive = mask.any(-1)
-    weights = as_numpy(masked_softmax(xp.asarray(logits), xp.asarray(mask)))
-    np.testing.assert_allclose(weights.sum(-1), alive, rtol=1e-12)
-    assert (weights[~mask] == 0).all()
+def test_rows_sum_to_one_less_the_sinks_share(libraries: list[Any]) -> None:
+    for xp in libraries:
+        logits, sinks = 3 * draw(B, H, Q, K), draw(H)
+        mask = keep(B, H, Q, K)
+        alive = mask.any(-1)
+        weights = as_numpy(masked_softmax(xp.asarray(logits), xp.asarray(mask)))
+        np.testing.assert_allclose(weights.sum(-1), alive, rtol=1e-12)
+        assert (weights[~mask] == 0).all()
 
-    with_sinks = masked_softmax(xp.asarray(logits), xp.asarray(mask), sinks=xp.asarray(sinks))
-    powers = np.where(mask, np.exp(logits), 0).sum(-1)
-    share = np.exp(sinks)[:, None] / (powers + np.exp(sinks)[:, None])
-    np.testing.assert_allclose(as_numpy(with_sinks).sum(-1), 1 - share, rtol=1e-12)
+        with_sinks = masked_softmax(xp.asarray(logits), xp.asarray(mask), sinks=xp.asarray(sinks))
+        powers = np.where(mask, np.exp(logits), 0).sum(-1)
+        share = np.exp(sinks)[:, None] / (powers + np.exp(sinks)[:, None])
+        np.testing.assert_allclose(as_numpy(with_sinks).sum(-1), 1 - share, rtol=1e-12)
 
 
 def test_a_changed_future_changes_no_past(torch: ModuleType) -> None:
@@ -277,36 +279,40 @@ def test_shifting_a_row_of_scores_changes_nothing(torch: ModuleType) -> None:
 # Numbers at the edge
 
 
-def test_huge_scores(xp: Any) -> None:
-    mask = np.array([[True] * 3, [True, False, True], [False] * 3])
-    for size in (1e4, 1e30, -1e4):
-        logits = np.array([[size, 0.0, -size], [size, size, size], [0.0, size, 1.0]])
-        weights = as_numpy(masked_softmax(xp.asarray(logits), xp.asarray(mask)))
-        top = [1.0, 0, 0] if size > 0 else [0, 0, 1.0]
-        np.testing.assert_array_equal(weights, [top, [0.5, 0, 0.5], [0, 0, 0]])
+def test_huge_scores(libraries: list[Any]) -> None:
+    for xp in libraries:
+        mask = np.array([[True] * 3, [True, False, True], [False] * 3])
+        for size in (1e4, 1e30, -1e4):
+            logits = np.array([[size, 0.0, -size], [size, size, size], [0.0, size, 1.0]])
+            weights = as_numpy(masked_softmax(xp.asarray(logits), xp.asarray(mask)))
+            top = [1.0, 0, 0] if size > 0 else [0, 0, 1.0]
+            np.testing.assert_array_equal(weights, [top, [0.5, 0, 0.5], [0, 0, 0]])
 
 
-def test_scores_of_minus_infinity_are_masked_keys(xp: Any) -> None:
-    logits = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
-    expected = np.array([[0.0, 1.0], [0.0, 0.0]])
-    assert_matches(masked_softmax(xp.asarray(logits)), expected)
-    assert_matches(masked_softmax(xp.zeros((2, 2)), xp.asarray(logits)), expected)
-    allowed = xp.asarray([[True, True], [True, False]])
-    assert_matches(masked_softmax(xp.asarray(logits), allowed), expected)
+def test_scores_of_minus_infinity_are_masked_keys(libraries: list[Any]) -> None:
+    for xp in libraries:
+        logits = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
+        expected = np.array([[0.0, 1.0], [0.0, 0.0]])
+        assert_matches(masked_softmax(xp.asarray(logits)), expected)
+        assert_matches(masked_softmax(xp.zeros((2, 2)), xp.asarray(logits)), expected)
+        allowed = xp.asarray([[True, True], [True, False]])
+        assert_matches(masked_softmax(xp.asarray(logits), allowed), expected)
 
 
-def test_sinks_at_the_edge(xp: Any) -> None:
-    logits = xp.zeros((2, 1, 3), dtype=xp.float64)
-    none = masked_softmax(logits, sinks=xp.asarray([-math.inf, 1e4], dtype=xp.float64))
-    assert_matches(none, np.array([[[1 / 3] * 3], [[0.0] * 3]]))
+def test_sinks_at_the_edge(libraries: list[Any]) -> None:
+    for xp in libraries:
+        logits = xp.zeros((2, 1, 3), dtype=xp.float64)
+        none = masked_softmax(logits, sinks=xp.asarray([-math.inf, 1e4], dtype=xp.float64))
+        assert_matches(none, np.array([[[1 / 3] * 3], [[0.0] * 3]]))
 
 
-def test_a_dead_row_with_a_sink_has_only_the_sink_to_sum(xp: Any) -> None:
-    arrays = [xp.asarray(array) for array in inputs(groups=H)]
-    mask, sinks = xp.zeros((Q, K), dtype=xp.bool), draw(H)
-    output, lse = with_lse(*arrays, mask, sinks=xp.asarray(sinks))
-    assert_matches(output, np.zeros((B, H, Q, V)))
-    assert_matches(lse, np.broadcast_to(sinks[:, None], (B, H, Q)))
+def test_a_dead_row_with_a_sink_has_only_the_sink_to_sum(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays = [xp.asarray(array) for array in inputs(groups=H)]
+        mask, sinks = xp.zeros((Q, K), dtype=xp.bool), draw(H)
+        output, lse = with_lse(*arrays, mask, sinks=xp.asarray(sinks))
+        assert_matches(output, np.zeros((B, H, Q, V)))
+        assert_matches(lse, np.broadcast_to(sinks[:, None], (B, H, Q)))
 
 
 def test_numpys_half_precision_accumulates_in_float32() -> None:
@@ -333,21 +339,23 @@ def test_half_precision_scores_do_not_overflow() -> None:
     np.testing.assert_array_equal(sdpa(query, key, value), [[1, 0]])
 
 
-def test_the_dtype_stays(xp: Any) -> None:
-    arrays = [xp.asarray(array, dtype=xp.float32) for array in inputs()]
-    mask = xp.asarray(bias(Q, K))  # float64
-    for form in (with_weights, with_lse):
-        assert all(x.dtype == xp.float32 for x in form(*arrays, mask, enable_gqa=True))
-    assert masked_softmax(xp.zeros((2, 2), dtype=xp.float32)).dtype == xp.float32
+def test_the_dtype_stays(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays = [xp.asarray(array, dtype=xp.float32) for array in inputs()]
+        mask = xp.asarray(bias(Q, K))  # float64
+        for form in (with_weights, with_lse):
+            assert all(x.dtype == xp.float32 for x in form(*arrays, mask, enable_gqa=True))
+        assert masked_softmax(xp.zeros((2, 2), dtype=xp.float32)).dtype == xp.float32
 
 
-def test_dtypes_promote(xp: Any) -> None:
-    query, key, value = inputs(groups=H)
-    expected = oracle.attention(query.astype(np.float32), key, value).output
-    narrow = xp.asarray(query, dtype=xp.float32)
-    actual = sdpa(narrow, xp.asarray(key), xp.asarray(value))
-    assert actual.dtype == xp.float64
-    assert_matches(actual, expected)
+def test_dtypes_promote(libraries: list[Any]) -> None:
+    for xp in libraries:
+        query, key, value = inputs(groups=H)
+        expected = oracle.attention(query.astype(np.float32), key, value).output
+        narrow = xp.asarray(query, dtype=xp.float32)
+        actual = sdpa(narrow, xp.asarray(key), xp.asarray(value))
+        assert actual.dtype == xp.float64
+        assert_matches(actual, expected)
 
 
 # Torch: gradients, the kernel, and torch's own implementations as oracles
@@ -561,13 +569,14 @@ def test_autocast(torch: ModuleType) -> None:
             torch.testing.assert_close(output.float(), expected, rtol=0.03, atol=0.03)
 
 
-def test_dropout_needs_torch(xp: Any) -> None:
-    arrays = [xp.asarray(array) for array in inputs(groups=H)]
-    if "torch" in xp.__name__:
-        sdpa(*arrays, dropout_p=0.1)
-        return
-    with pytest.raises(ValueError, match=r"^dropout_p: got 0\.1, wanted 0\.0 without torch$"):
-        sdpa(*arrays, dropout_p=0.1)
+def test_dropout_needs_torch(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays = [xp.asarray(array) for array in inputs(groups=H)]
+        if "torch" in xp.__name__:
+            sdpa(*arrays, dropout_p=0.1)
+            continue
+        with pytest.raises(ValueError, match=r"^dropout_p: got 0\.1, wanted 0\.0 without torch$"):
+            sdpa(*arrays, dropout_p=0.1)
 
 
 # One layer, one head
@@ -578,20 +587,21 @@ def one_head(*batch: int) -> tuple[Any, Any, Any, Any]:
     return draw(*batch, Q, 4), draw(4, D), draw(4, D, seed=1), draw(4, V, seed=2)
 
 
-def test_self_attention_is_a_loop_over_words(xp: Any) -> None:
-    x, query_weight, key_weight, value_weight = one_head(B)
-    mask = keep(Q, Q)
-    output, weights = self_attention(
-        *(xp.asarray(array) for array in (x, query_weight, key_weight, value_weight, mask))
-    )
-    for b, i in itertools.product(range(B), range(Q)):
-        asked = query_weight.T @ x[b, i]
-        scores = [asked @ (key_weight.T @ x[b, j]) / math.sqrt(D) for j in range(Q)]
-        powers = [math.exp(score) * mask[i, j] for j, score in enumerate(scores)]
-        shares = [power / (sum(powers) or 1) for power in powers]
-        told = sum(share * (value_weight.T @ x[b, j]) for j, share in enumerate(shares))
-        np.testing.assert_allclose(as_numpy(weights)[b, i], shares, atol=1e-12)
-        np.testing.assert_allclose(as_numpy(output)[b, i], told, atol=1e-12)
+def test_self_attention_is_a_loop_over_words(libraries: list[Any]) -> None:
+    for xp in libraries:
+        x, query_weight, key_weight, value_weight = one_head(B)
+        mask = keep(Q, Q)
+        output, weights = self_attention(
+            *(xp.asarray(array) for array in (x, query_weight, key_weight, value_weight, mask))
+        )
+        for b, i in itertools.product(range(B), range(Q)):
+            asked = query_weight.T @ x[b, i]
+            scores = [asked @ (key_weight.T @ x[b, j]) / math.sqrt(D) for j in range(Q)]
+            powers = [math.exp(score) * mask[i, j] for j, score in enumerate(scores)]
+            shares = [power / (sum(powers) or 1) for power in powers]
+            told = sum(share * (value_weight.T @ x[b, j]) for j, share in enumerate(shares))
+            np.testing.assert_allclose(as_numpy(weights)[b, i], shares, atol=1e-12)
+            np.testing.assert_allclose(as_numpy(output)[b, i], told, atol=1e-12)
 
 
 def test_self_attention_is_torchs_module_with_one_head(torch: ModuleType) -> None:

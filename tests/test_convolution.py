@@ -39,20 +39,21 @@ def loops(x: Float, weight: Float, bias: Float | None = None, state: Float | Non
     return output
 
 
-def test_equals_loops(xp: Any) -> None:
-    for n, width, options in [
-        (0, 4, {"bias": draw(CHANNELS), "state": draw(3, CHANNELS, seed=1)}),
-        (1, 4, {}),
-        (5, 7, {"bias": draw(CHANNELS), "state": draw(6, CHANNELS, seed=1)}),
-        (63, 2, {"bias": draw(CHANNELS)}),
-        (7, 1, {"state": draw(0, CHANNELS)}),
-    ]:
-        x, weight = draw(n, CHANNELS), draw(CHANNELS, width)
-        moved = {name: xp.asarray(array) for name, array in options.items()}
-        output, after = short_convolution(xp.asarray(x), xp.asarray(weight), **moved)
-        assert_matches(output, loops(x, weight, **options))
-        before = options.get("state", np.zeros((width - 1, CHANNELS)))
-        assert_matches(after, np.concatenate([before, x])[n:])
+def test_equals_loops(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for n, width, options in [
+            (0, 4, {"bias": draw(CHANNELS), "state": draw(3, CHANNELS, seed=1)}),
+            (1, 4, {}),
+            (5, 7, {"bias": draw(CHANNELS), "state": draw(6, CHANNELS, seed=1)}),
+            (63, 2, {"bias": draw(CHANNELS)}),
+            (7, 1, {"state": draw(0, CHANNELS)}),
+        ]:
+            x, weight = draw(n, CHANNELS), draw(CHANNELS, width)
+            moved = {name: xp.asarray(array) for name, array in options.items()}
+            output, after = short_convolution(xp.asarray(x), xp.asarray(weight), **moved)
+            assert_matches(output, loops(x, weight, **options))
+            before = options.get("state", np.zeros((width - 1, CHANNELS)))
+            assert_matches(after, np.concatenate([before, x])[n:])
 
 
 def test_is_torchs_convolution(torch: ModuleType) -> None:

@@ -43,26 +43,27 @@ def of(xp: Any, arrays: Arrays) -> Arrays:
     return Arrays(*(xp.asarray(x) for x in arrays))
 
 
-def test_it_is_the_difference_of_two_attentions(xp: Any) -> None:
-    for q, k, heads, is_causal in [(13, 13, H, True), (6, 17, G, False), (17, 6, G, True)]:
-        query, key, other_query, other_key, value = arrays = arrays_of(q, k, heads)
-        mask, factors = draw(q, k) > -1, draw(H, seed=5)
-        options: dict[str, Any] = {"is_causal": is_causal, "offset": 3, "scale": 0.7}
-        first = oracle.attention(query, key, value, mask, **options)
-        other = oracle.attention(other_query, other_key, value, mask, **options)
-        for factor in (0.3, -1, factors):
-            given = xp.asarray(factor) if factor is factors else factor
-            by_head = np.broadcast_to(factor, (H,))[:, None, None]
-            output, weights = differential_attention_with_weights(
-                *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H, **options
-            )
-            assert_matches(output, first.output - by_head * other.output)
-            assert_matches(weights, first.weights - by_head * other.weights)
-            plain = differential_attention(
-                *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H,
-                **options,
-            )  # fmt: skip
-            assert_matches(plain, as_numpy(output))
+def test_it_is_the_difference_of_two_attentions(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k, heads, is_causal in [(13, 13, H, True), (6, 17, G, False), (17, 6, G, True)]:
+            query, key, other_query, other_key, value = arrays = arrays_of(q, k, heads)
+            mask, factors = draw(q, k) > -1, draw(H, seed=5)
+            options: dict[str, Any] = {"is_causal": is_causal, "offset": 3, "scale": 0.7}
+            first = oracle.attention(query, key, value, mask, **options)
+            other = oracle.attention(other_query, other_key, value, mask, **options)
+            for factor in (0.3, -1, factors):
+                given = xp.asarray(factor) if factor is factors else factor
+                by_head = np.broadcast_to(factor, (H,))[:, None, None]
+                output, weights = differential_attention_with_weights(
+                    *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H, **options
+                )
+                assert_matches(output, first.output - by_head * other.output)
+                assert_matches(weights, first.weights - by_head * other.weights)
+                plain = differential_attention(
+                    *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H,
+                    **options,
+                )  # fmt: skip
+                assert_matches(plain, as_numpy(output))
 
 
 def test_a_factor_of_no_axes_is_a_number() -> None:
@@ -90,16 +91,17 @@ def test_a_query_without_a_key_gets_zeros() -> None:
     assert output[:, :, 2:].all()
 
 
-def test_the_factor_is_learned_through_four_vectors(xp: Any) -> None:
-    first, second, third, fourth = vectors = [draw(3, 5, seed=seed) for seed in range(4)]
-    expected = [
-        math.exp(math.fsum(a * b)) - math.exp(math.fsum(c * d)) + 0.2
-        for a, b, c, d in zip(*vectors, strict=True)
-    ]
-    found = differential_factor(
-        xp.asarray(first), xp.asarray(second), xp.asarray(third), xp.asarray(fourth), 0.2
-    )
-    assert_matches(found, expected)
+def test_the_factor_is_learned_through_four_vectors(libraries: list[Any]) -> None:
+    for xp in libraries:
+        first, second, third, fourth = vectors = [draw(3, 5, seed=seed) for seed in range(4)]
+        expected = [
+            math.exp(math.fsum(a * b)) - math.exp(math.fsum(c * d)) + 0.2
+            for a, b, c, d in zip(*vectors, strict=True)
+        ]
+        found = differential_factor(
+            xp.asarray(first), xp.asarray(second), xp.asarray(third), xp.asarray(fourth), 0.2
+        )
+        assert_matches(found, expected)
 
 
 def test_layers_count_from_zero_and_the_papers_from_one() -> None:
@@ -107,14 +109,15 @@ def test_layers_count_from_zero_and_the_papers_from_one() -> None:
         assert initial_factor(layer) == 0.8 - 0.6 * math.exp(-0.3 * (paper - 1))
 
 
-def test_every_head_has_the_same_size(xp: Any) -> None:
-    eps = 0.1
-    x = draw(B, H, 5, V)
-    expected = np.zeros(x.shape)
-    for row in np.ndindex(*x.shape[:-1]):
-        mean = math.fsum(x[row] ** 2) / V
-        expected[row] = 0.8 * x[row] / math.sqrt(mean + eps)
-    assert_matches(headwise_norm(xp.asarray(x), 0.2, eps=eps), expected)
+def test_every_head_has_the_same_size(libraries: list[Any]) -> None:
+    for xp in libraries:
+        eps = 0.1
+        x = draw(B, H, 5, V)
+        expected = np.zeros(x.shape)
+        for row in np.ndindex(*x.shape[:-1]):
+            mean = math.fsum(x[row] ** 2) / V
+            expected[row] = 0.8 * x[row] / math.sqrt(mean + eps)
+        assert_matches(headwise_norm(xp.asarray(x), 0.2, eps=eps), expected)
 
 
 def test_half_precision_stays_half_and_is_widened_inside(torch: Any) -> None:

@@ -93,29 +93,30 @@ def test_both_forms_are_the_loops() -> None:
             assert_matches(weights, expected.weights)
 
 
-def test_offset_sinks_scale_and_masks(xp: Any) -> None:
-    arrays, random = draw(6, 11), np.random.default_rng(1)
-    sinks = random.normal(size=H)
-    for mask, offset in (
-        (random.random((6, 11)) < 0.5, 5),
-        (random.random((H, 6, 11)) < 0.5, -3),
-        (random.random((B, 1, 6, 11)) < 0.5, np.array([2, 6])),
-        (random.normal(size=(B, H, 6, 11)), 0),
-    ):
-        expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
-        options: dict[str, Any] = {
-            "offset": offset if isinstance(offset, int) else xp.asarray(offset),
-            "scale": 0.3,
-            "sinks": xp.asarray(sinks),
-        }
-        for form in FORMS:
-            assert_matches(
-                form(*of(xp, arrays), xp.asarray(mask), True, **options), expected.output
+def test_offset_sinks_scale_and_masks(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays, random = draw(6, 11), np.random.default_rng(1)
+        sinks = random.normal(size=H)
+        for mask, offset in (
+            (random.random((6, 11)) < 0.5, 5),
+            (random.random((H, 6, 11)) < 0.5, -3),
+            (random.random((B, 1, 6, 11)) < 0.5, np.array([2, 6])),
+            (random.normal(size=(B, H, 6, 11)), 0),
+        ):
+            expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
+            options: dict[str, Any] = {
+                "offset": offset if isinstance(offset, int) else xp.asarray(offset),
+                "scale": 0.3,
+                "sinks": xp.asarray(sinks),
+            }
+            for form in FORMS:
+                assert_matches(
+                    form(*of(xp, arrays), xp.asarray(mask), True, **options), expected.output
+                )
+            _, weights = latent_attention_with_weights(
+                *of(xp, arrays), xp.asarray(mask), True, **options
             )
-        _, weights = latent_attention_with_weights(
-            *of(xp, arrays), xp.asarray(mask), True, **options
-        )
-        assert_matches(weights, expected.weights)
+            assert_matches(weights, expected.weights)
 
 
 def test_a_query_without_a_key_gets_zeros() -> None:

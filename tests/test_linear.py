@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from companion.arrays import namespace
 from companion.linear import (
     chunked_linear_attention,
     elu_feature_map,
@@ -125,15 +126,16 @@ def check(actual: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_form_equals_loops(xp: Any, rule: str) -> None:
-    for n, state in [(0, True), (1, False), (7, True), (N, False), (N, True)]:
-        arrays, options = moved(xp, *inputs(rule, H, n=n, state=state))
-        wanted = expected(rule, H, n=n, state=state)
-        check(recurrent(*arrays, **options), wanted)
-        for chunk_size in (1, 5, 64, N, 100):
-            check(chunked(*arrays, **options, chunk_size=chunk_size), wanted)
-        if rule in ADDING and not state:
-            assert_matches(parallel(*arrays, **options), wanted[0])
+def test_every_form_equals_loops(libraries: list[Any], rule: str) -> None:
+    for xp in libraries:
+        for n, state in [(0, True), (1, False), (7, True), (N, False), (N, True)]:
+            arrays, options = moved(xp, *inputs(rule, H, n=n, state=state))
+            wanted = expected(rule, H, n=n, state=state)
+            check(recurrent(*arrays, **options), wanted)
+            for chunk_size in (1, 5, 64, N, 100):
+                check(chunked(*arrays, **options, chunk_size=chunk_size), wanted)
+            if rule in ADDING and not state:
+                assert_matches(parallel(*arrays, **options), wanted[0])
 
 
 @settings(max_examples=25, deadline=None)
@@ -192,30 +194,33 @@ def test_the_gated_delta_rule_as_a_product_of_matrices() -> None:
         check(form(*arrays, **options), (np.stack(wanted), held.T))
 
 
-def test_the_normalised_form(xp: Any) -> None:
+def test_the_normalised_form(libraries: list[Any]) -> None:
     """Katharopoulos et al. (2020): a mean of the values, weighted by phi(q) . phi(k)."""
-    (query, key, value), options = inputs("decayed channels", n=13, state=False)
-    mapped = [np.where(x > 0, x + 1, np.exp(x)) for x in (query, key)]
-    wanted = np.zeros((13, V))
-    for i in range(13):
-        weights = [
-            math.fsum(
-                mapped[0][i, c] * mapped[1][j, c] * math.prod(options["decay"][j + 1 : i + 1, c])
-                for c in range(D)
-            )
-            for j in range(i + 1)
-        ]
-        for w in range(V):
-            total = math.fsum(weight * value[j, w] for j, weight in enumerate(weights))
-            wanted[i, w] = total / math.fsum(weights)
-    arrays, options = moved(xp, [query, key, value], options)
-    assert_matches(parallel(*arrays, **options, feature_map=elu_feature_map), wanted)
+    for xp in libraries:
+        (query, key, value), options = inputs("decayed channels", n=13, state=False)
+        mapped = [np.where(x > 0, x + 1, np.exp(x)) for x in (query, key)]
+        wanted = np.zeros((13, V))
+        for i in range(13):
+            weights = [
+                math.fsum(
+                    mapped[0][i, c]
+                    * mapped[1][j, c]
+                    * math.prod(options["decay"][j + 1 : i + 1, c])
+                    for c in range(D)
+                )
+                for j in range(i + 1)
+            ]
+            for w in range(V):
+                total = math.fsum(weight * value[j, w] for j, weight in enumerate(weights))
+                wanted[i, w] = total / math.fsum(weights)
+        arrays, options = moved(xp, [query, key, value], options)
+        assert_matches(parallel(*arrays, **options, feature_map=elu_feature_map), wanted)
 
-    mapped_query, mapped_key = (elu_feature_map(array) for array in arrays[:2])
-    with_ones = xp.concat([arrays[2], xp.ones((13, 1), dtype=xp.float64)], axis=-1)
-    for form in (recurrent, chunked):
-        both, _ = form(mapped_query, mapped_key, with_ones, **options)
-        assert_matches(both[..., :-1] / both[..., -1:], wanted)
+        mapped_query, mapped_key = (elu_feature_map(array) for array in arrays[:2])
+        with_ones = xp.concat([arrays[2], xp.ones((13, 1), dtype=xp.float64)], axis=-1)
+        for form in (recurrent, chunked):
+            both, _ = form(mapped_query, mapped_key, with_ones, **options)
+            assert_matches(both[..., :-1] / both[..., -1:], wanted)
 
 
 def test_without_causality_lengths_may_differ() -> None:
@@ -230,27 +235,29 @@ def test_without_causality_lengths_may_differ() -> None:
             assert_matches(actual, weights @ value)
 
 
-def test_a_feature_map_may_change_the_width(xp: Any) -> None:
+def test_a_feature_map_may_change_the_width(libraries: list[Any]) -> None:
     """All products of two features: the dot product is squared."""
     (query, key, value), _ = inputs("sum", H)
 
     def pairs(x: Any) -> Any:
         products = x[..., :, None] * x[..., None, :]
-        return xp.reshape(products, (*x.shape[:-1], D * D))
+        return namespace(x).reshape(products, (*x.shape[:-1], D * D))
 
     weights = np.tril((query @ np.swapaxes(key, -1, -2)) ** 2)
     wanted = weights @ value / weights.sum(-1, keepdims=True)
-    arrays = [xp.asarray(array) for array in (query, key, value)]
-    assert_matches(parallel(*arrays, feature_map=pairs), wanted)
-    decay = xp.ones((H, N, D * D), dtype=xp.float64)  # channels of the mapped key
-    assert_matches(parallel(*arrays, feature_map=pairs, decay=decay), wanted)
+    for xp in libraries:
+        arrays = [xp.asarray(array) for array in (query, key, value)]
+        assert_matches(parallel(*arrays, feature_map=pairs), wanted)
+        decay = xp.ones((H, N, D * D), dtype=xp.float64)  # channels of the mapped key
+        assert_matches(parallel(*arrays, feature_map=pairs, decay=decay), wanted)
 
 
-def test_elu_feature_map(xp: Any) -> None:
-    x = np.array([-1e4, -30.0, -1.0, -1e-9, 0.0, 1e-9, 2.0, 1e4])
-    wanted = [math.exp(one) if one < 0 else one + 1 for one in x]
-    assert_matches(elu_feature_map(xp.asarray(x)), wanted)
-    assert elu_feature_map(xp.ones(3, dtype=xp.float32)).dtype == xp.float32
+def test_elu_feature_map(libraries: list[Any]) -> None:
+    for xp in libraries:
+        x = np.array([-1e4, -30.0, -1.0, -1e-9, 0.0, 1e-9, 2.0, 1e4])
+        wanted = [math.exp(one) if one < 0 else one + 1 for one in x]
+        assert_matches(elu_feature_map(xp.asarray(x)), wanted)
+        assert elu_feature_map(xp.ones(3, dtype=xp.float32)).dtype == xp.float32
 
 
 def test_elu_feature_map_is_torchs(torch: ModuleType) -> None:
@@ -409,17 +416,19 @@ def test_equal_keys_in_single_precision() -> None:
     assert_matches(output, value, tolerance=1e-5)
 
 
-def test_a_row_without_weight_is_zero(xp: Any) -> None:
+def test_a_row_without_weight_is_zero(libraries: list[Any]) -> None:
     query, key = -np.ones((3, 2)), np.ones((3, 2))
     query[1] = 1.0
 
     def rectify(x: Any) -> Any:
+        xp = namespace(x)
         return xp.where(x > 0, x, 0.0)
 
-    for is_causal in (False, True):
-        arrays = (xp.asarray(array) for array in (query, key, key))
-        output = parallel(*arrays, feature_map=rectify, is_causal=is_causal)
-        assert_matches(output, [[0.0, 0], [1, 1], [0, 0]])
+    for xp in libraries:
+        arrays = [xp.asarray(array) for array in (query, key, key)]
+        for is_causal in (False, True):
+            rectified = parallel(*arrays, feature_map=rectify, is_causal=is_causal)
+            assert_matches(rectified, [[0.0, 0], [1, 1], [0, 0]])
 
 
 def plain(query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any) -> list[Any]:
@@ -479,22 +488,23 @@ def test_a_carried_state_loses_nothing_in_half_precision() -> None:
         np.testing.assert_allclose(rest[1], whole[1], rtol=1e-6)
 
 
-def test_dtypes(xp: Any) -> None:
-    arrays, options = inputs("gated delta", n=9)
-    single = [xp.asarray(array, dtype=xp.float32) for array in arrays]
-    single_options = {
-        name: xp.asarray(option, dtype=xp.float32) for name, option in options.items()
-    }
-    _, double_options = moved(xp, [], options)
-    for form in (recurrent, chunked):
-        output, state = form(*single, **single_options)
-        assert (output.dtype, state.dtype) == (xp.float32, xp.float32)
-        output, state = form(*single, **double_options)  # wider factors: the output stays
-        assert (output.dtype, state.dtype) == (xp.float32, xp.float64)
-        output, state = form(*single[:2], xp.asarray(arrays[2]))
-        assert (output.dtype, state.dtype) == (xp.float64, xp.float64)
-    assert parallel(*single, decay=double_options["decay"]).dtype == xp.float32
-    assert parallel(*single, feature_map=elu_feature_map).dtype == xp.float32
+def test_dtypes(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays, options = inputs("gated delta", n=9)
+        single = [xp.asarray(array, dtype=xp.float32) for array in arrays]
+        single_options = {
+            name: xp.asarray(option, dtype=xp.float32) for name, option in options.items()
+        }
+        _, double_options = moved(xp, [], options)
+        for form in (recurrent, chunked):
+            output, state = form(*single, **single_options)
+            assert (output.dtype, state.dtype) == (xp.float32, xp.float32)
+            output, state = form(*single, **double_options)  # wider factors: the output stays
+            assert (output.dtype, state.dtype) == (xp.float32, xp.float64)
+            output, state = form(*single[:2], xp.asarray(arrays[2]))
+            assert (output.dtype, state.dtype) == (xp.float64, xp.float64)
+        assert parallel(*single, decay=double_options["decay"]).dtype == xp.float32
+        assert parallel(*single, feature_map=elu_feature_map).dtype == xp.float32
 
 
 def test_a_feature_map_gets_at_least_single_precision() -> None:

@@ -24,62 +24,70 @@ def places(q: int, k: int) -> tuple[Any, Any]:
     return np.arange(q)[:, None], np.arange(k)
 
 
-def test_causal(xp: Any) -> None:
-    for q, k, offset in [(1, 7, 2), (7, 5, -3), (63, 5, 9), (0, 3, 0)]:
-        i, j = places(q, k)
-        actual = causal_mask(q, k, offset=offset, like=xp.ones(1))
-        assert actual.dtype == xp.bool
-        assert_matches(actual, j <= i + offset)
+def test_causal(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k, offset in [(1, 7, 2), (7, 5, -3), (63, 5, 9), (0, 3, 0)]:
+            i, j = places(q, k)
+            actual = causal_mask(q, k, offset=offset, like=xp.ones(1))
+            assert actual.dtype == xp.bool
+            assert_matches(actual, j <= i + offset)
 
 
-def test_sliding_window(xp: Any) -> None:
-    i, j = places(5, 7)
-    for left, right, offset in [(0, 0, 0), (2, 0, 9), (1, 2, -3)]:
-        actual = sliding_window_mask(5, 7, left=left, right=right, offset=offset, like=xp.ones(1))
-        assert actual.dtype == xp.bool
-        assert_matches(actual, (-left <= j - (i + offset)) & (j - (i + offset) <= right))
+def test_sliding_window(libraries: list[Any]) -> None:
+    for xp in libraries:
+        i, j = places(5, 7)
+        for left, right, offset in [(0, 0, 0), (2, 0, 9), (1, 2, -3)]:
+            actual = sliding_window_mask(
+                5, 7, left=left, right=right, offset=offset, like=xp.ones(1)
+            )
+            assert actual.dtype == xp.bool
+            assert_matches(actual, (-left <= j - (i + offset)) & (j - (i + offset) <= right))
 
 
 def test_a_window_holds_its_own_place_and_its_neighbours() -> None:
     assert sliding_window_mask(9, left=2, right=1)[4, :].sum() == 2 + 1 + 1
 
 
-def test_prefix(xp: Any) -> None:
-    i, j = places(5, 7)
-    rows: list[tuple[Any, Any]] = [([0, 3, 7], 2), ([0, 3, 7], -3), ([1, 4], np.array([0, 2]))]
-    for lengths, offset in rows:
-        given = offset if isinstance(offset, int) else xp.asarray(offset)
-        actual = prefix_mask(xp.asarray(lengths), 5, 7, offset=given)
-        n, o = np.reshape(lengths, (-1, 1, 1)), np.reshape(offset, (-1, 1, 1))
-        assert_matches(actual, (j < n) | (j <= i + o))
+def test_prefix(libraries: list[Any]) -> None:
+    for xp in libraries:
+        i, j = places(5, 7)
+        rows: list[tuple[Any, Any]] = [([0, 3, 7], 2), ([0, 3, 7], -3), ([1, 4], np.array([0, 2]))]
+        for lengths, offset in rows:
+            given = offset if isinstance(offset, int) else xp.asarray(offset)
+            actual = prefix_mask(xp.asarray(lengths), 5, 7, offset=given)
+            n, o = np.reshape(lengths, (-1, 1, 1)), np.reshape(offset, (-1, 1, 1))
+            assert_matches(actual, (j < n) | (j <= i + o))
 
 
-def test_padding(xp: Any) -> None:
-    for dtype in ["int32", "int64", "uint8"]:
-        lengths = xp.asarray([0, 1, 5, 7], dtype=getattr(xp, dtype))
-        expected = np.arange(7) < np.reshape([0, 1, 5, 7], (4, 1, 1))
-        assert_matches(padding_mask(lengths, 7), expected)
-        assert tuple(padding_mask(lengths[:, None], 7).shape) == (4, 1, 1, 7)
+def test_padding(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for dtype in ["int32", "int64", "uint8"]:
+            lengths = xp.asarray([0, 1, 5, 7], dtype=getattr(xp, dtype))
+            expected = np.arange(7) < np.reshape([0, 1, 5, 7], (4, 1, 1))
+            assert_matches(padding_mask(lengths, 7), expected)
+            assert tuple(padding_mask(lengths[:, None], 7).shape) == (4, 1, 1, 7)
 
 
-def test_documents(xp: Any) -> None:
-    query_ids, key_ids = np.array([[0, 0, 1], [2, 2, 2]]), np.array([[0, 1, 1], [2, 0, 2]])
-    actual = document_mask(xp.asarray(query_ids), xp.asarray(key_ids[:, :2]))
-    assert_matches(actual, query_ids[..., None] == key_ids[:, None, :2])
-    alone = document_mask(xp.asarray(query_ids))
-    assert_matches(alone, query_ids[..., None] == query_ids[:, None])
+def test_documents(libraries: list[Any]) -> None:
+    for xp in libraries:
+        query_ids, key_ids = np.array([[0, 0, 1], [2, 2, 2]]), np.array([[0, 1, 1], [2, 0, 2]])
+        actual = document_mask(xp.asarray(query_ids), xp.asarray(key_ids[:, :2]))
+        assert_matches(actual, query_ids[..., None] == key_ids[:, None, :2])
+        alone = document_mask(xp.asarray(query_ids))
+        assert_matches(alone, query_ids[..., None] == query_ids[:, None])
 
 
-def test_the_leading_axes_are_those_of_the_offset(xp: Any) -> None:
-    for maker in (causal_mask, partial(sliding_window_mask, left=2)):
-        for shape in [(), (3,), (3, 1), (3, 2)]:
-            offsets = np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
-            for dtype, like in ((xp.int64, None), (xp.int32, xp.ones(1))):
-                actual = maker(5, 7, offset=xp.asarray(offsets, dtype=dtype), like=like)
-                assert tuple(actual.shape) == (*shape, 5, 7)
-                for place in np.ndindex(*shape):
-                    expected = maker(5, 7, offset=int(offsets[place]))
-                    assert_matches(actual[(*place, ...)], expected)
+def test_the_leading_axes_are_those_of_the_offset(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for maker in (causal_mask, partial(sliding_window_mask, left=2)):
+            for shape in [(), (3,), (3, 1), (3, 2)]:
+                offsets = np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+                for dtype, like in ((xp.int64, None), (xp.int32, xp.ones(1))):
+                    actual = maker(5, 7, offset=xp.asarray(offsets, dtype=dtype), like=like)
+                    assert tuple(actual.shape) == (*shape, 5, 7)
+                    for place in np.ndindex(*shape):
+                        expected = maker(5, 7, offset=int(offsets[place]))
+                        assert_matches(actual[(*place, ...)], expected)
 
 
 def test_one_length_means_a_square() -> None:

@@ -20,32 +20,33 @@ def draw(*shape: int, seed: int = 0) -> Any:
     return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
-def test_dot_scores(xp: Any) -> None:
-    for q, k in LENGTHS:
-        query, key = draw(B, q, WIDTH), draw(B, k, WIDTH, seed=1)
-        expected = oracle.scores(lambda a, b: math.fsum(a * b), query, key)
-        moved = xp.asarray(query), xp.asarray(key)
-        assert_matches(dot_score(*moved), expected)
-        assert_matches(scaled_dot_score(*moved), expected * WIDTH**-0.5)
-        assert_matches(scaled_dot_score(*moved, scale=-2), -2 * expected)
+def test_dot_scores(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k in LENGTHS:
+            query, key = draw(B, q, WIDTH), draw(B, k, WIDTH, seed=1)
+            expected = oracle.scores(lambda a, b: math.fsum(a * b), query, key)
+            moved = xp.asarray(query), xp.asarray(key)
+            assert_matches(dot_score(*moved), expected)
+            assert_matches(scaled_dot_score(*moved), expected * WIDTH**-0.5)
+            assert_matches(scaled_dot_score(*moved, scale=-2), -2 * expected)
 
 
-def test_bilinear_score(xp: Any) -> None:
+def test_bilinear_score(libraries: list[Any]) -> None:
     weight = draw(WIDTH, KEY_WIDTH)
 
     def score(a: oracle.Float, b: oracle.Float) -> float:
         return math.fsum(a[r] * weight[r, c] * b[c] for r in range(WIDTH) for c in range(KEY_WIDTH))
 
     for q, k in LENGTHS:
-        query, key = draw(B, q, WIDTH), draw(B, k, KEY_WIDTH)
-        actual = bilinear_score(*map(xp.asarray, (query, key, weight)))
-        assert_matches(actual, oracle.scores(score, query, key))
+        arrays = draw(B, q, WIDTH), draw(B, k, KEY_WIDTH), weight
+        expected = oracle.scores(score, *arrays[:2])
+        for xp in libraries:
+            assert_matches(bilinear_score(*map(xp.asarray, arrays)), expected)
 
 
-def test_additive_score_is_luongs_concat(xp: Any) -> None:
+def test_additive_score_is_luongs_concat(libraries: list[Any]) -> None:
     """Also with keys that were projected before."""
     weights = draw(WIDTH, HIDDEN), draw(KEY_WIDTH, HIDDEN), draw(HIDDEN)
-    query_weight, key_weight, vector = map(xp.asarray, weights)
     stacked = np.concatenate(weights[:2])
 
     def concat(a: oracle.Float, b: oracle.Float) -> float:
@@ -58,10 +59,13 @@ def test_additive_score_is_luongs_concat(xp: Any) -> None:
     for q, k in LENGTHS:
         arrays = draw(B, q, WIDTH), draw(B, k, KEY_WIDTH)
         expected = oracle.scores(concat, *arrays)
-        query, key = map(xp.asarray, arrays)
-        assert_matches(additive_score(query, key, query_weight, key_weight, vector), expected)
-        projected = xp.matmul(key, key_weight)
-        assert_matches(additive_score(query, projected, query_weight, None, vector), expected)
+        for xp in libraries:
+            query, key, query_weight, key_weight, vector = map(xp.asarray, (*arrays, *weights))
+            found = additive_score(query, key, query_weight, key_weight, vector)
+            assert_matches(found, expected)
+            projected = xp.matmul(key, key_weight)
+            found = additive_score(query, projected, query_weight, None, vector)
+            assert_matches(found, expected)
 
 
 def test_leading_axes_are_free_and_broadcast() -> None:
@@ -69,10 +73,11 @@ def test_leading_axes_are_free_and_broadcast() -> None:
     assert_matches(dot_score(query, key)[1, 0], dot_score(query[1, 0], key))
 
 
-def test_the_dtype_stays(xp: Any) -> None:
-    query = xp.ones((5, 3), dtype=xp.float32)
-    assert scaled_dot_score(query, query).dtype == xp.float32
-    assert bilinear_score(query, query, xp.ones((3, 3), dtype=xp.float32)).dtype == xp.float32
+def test_the_dtype_stays(libraries: list[Any]) -> None:
+    for xp in libraries:
+        query = xp.ones((5, 3), dtype=xp.float32)
+        assert scaled_dot_score(query, query).dtype == xp.float32
+        assert bilinear_score(query, query, xp.ones((3, 3), dtype=xp.float32)).dtype == xp.float32
 
 
 def test_gradients(torch: ModuleType) -> None:

@@ -47,7 +47,9 @@ with_lse: Any = attention_with_lse
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
-only = pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)  # the loop, the operator
+compat: Any = pytest.importorskip("array_api_compat.torch")
+only = pytest.mark.parametrize("xp", [np, compat], ids=["numpy", "torch"])
+"""The loop, and the operator."""
 
 
 def together(names: list[str]) -> dict[str, Any]:
@@ -72,9 +74,10 @@ def test_every_option_for_arrays_and_tensors(torch: ModuleType, option: str) -> 
     check(torch, OPTIONS[option])
 
 
-def test_options_for_arrays_of_any_library(xp: Any) -> None:
-    for names in (["bias", "offset", "sinks"], ["mask", "offsets", "softcap"]):
-        check(xp, together(names), block_size=(2, 3))
+def test_options_for_arrays_of_any_library(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for names in (["bias", "offset", "sinks"], ["mask", "offsets", "softcap"]):
+            check(xp, together(names), block_size=(2, 3))
 
 
 @pytest.mark.slow
@@ -112,12 +115,15 @@ def test_windows(xp: Any, offset: int) -> None:
         assert_matches(lse, expected.lse)
 
 
-def test_a_window_composes_with_mask_and_causality(xp: Any) -> None:
-    arrays, mask = inputs(), keep(B, H, Q, K)
-    expected = oracle.attention(*arrays, mask & windowed(Q, K, 2, 3), is_causal=True)
-    ours = map(xp.asarray, arrays)
-    output = tiled(*ours, xp.asarray(mask), True, enable_gqa=True, left=2, right=3, block_size=4)
-    assert_matches(output, expected.output)
+def test_a_window_composes_with_mask_and_causality(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays, mask = inputs(), keep(B, H, Q, K)
+        expected = oracle.attention(*arrays, mask & windowed(Q, K, 2, 3), is_causal=True)
+        ours = map(xp.asarray, arrays)
+        output = tiled(
+            *ours, xp.asarray(mask), True, enable_gqa=True, left=2, right=3, block_size=4
+        )
+        assert_matches(output, expected.output)
 
 
 @only
@@ -156,13 +162,14 @@ def test_a_changed_future_changes_no_past(xp: Any) -> None:
     assert np.abs(after[:, 6:] - before[:, 6:]).max() > 1
 
 
-def test_huge_logits_and_floating_masks_give_no_nan(xp: Any) -> None:
-    query, key, value = inputs()
-    expected = oracle.attention(1e4 * query, key, value, bias(B, 1, Q, K))
-    ours = [xp.asarray(array) for array in (1e4 * query, key, value, bias(B, 1, Q, K))]
-    output, lse = tiled_with_lse(*ours, enable_gqa=True, block_size=3)
-    assert_matches(output, expected.output, tolerance=1e-9)
-    assert_matches(lse, expected.lse, tolerance=1e-9)
+def test_huge_logits_and_floating_masks_give_no_nan(libraries: list[Any]) -> None:
+    for xp in libraries:
+        query, key, value = inputs()
+        expected = oracle.attention(1e4 * query, key, value, bias(B, 1, Q, K))
+        ours = [xp.asarray(array) for array in (1e4 * query, key, value, bias(B, 1, Q, K))]
+        output, lse = tiled_with_lse(*ours, enable_gqa=True, block_size=3)
+        assert_matches(output, expected.output, tolerance=1e-9)
+        assert_matches(lse, expected.lse, tolerance=1e-9)
 
 
 @only
@@ -237,43 +244,46 @@ def test_torch_compiles_it_in_one_piece(torch: ModuleType, options: dict[str, An
     torch.testing.assert_close(compiled(x), call(x))
 
 
-def test_online_softmax_is_the_softmax_of_all_blocks(xp: Any) -> None:
-    scores = 3 * draw(2, 5, 11)
-    scores[0, 1], scores[1, 3, :4] = -np.inf, -np.inf
-    blocks = [xp.asarray(scores[..., part]) for part in (slice(4), slice(4, 4), slice(4, 11))]
-    maximum, total = online_softmax(blocks)
-    highest = scores.max(-1)
-    assert_matches(maximum, highest)
-    assert_matches(
-        total, np.exp(scores - np.where(highest > -np.inf, highest, 0)[..., None]).sum(-1)
-    )
-    assert as_numpy(total)[0, 1] == 0
+def test_online_softmax_is_the_softmax_of_all_blocks(libraries: list[Any]) -> None:
+    for xp in libraries:
+        scores = 3 * draw(2, 5, 11)
+        scores[0, 1], scores[1, 3, :4] = -np.inf, -np.inf
+        blocks = [xp.asarray(scores[..., part]) for part in (slice(4), slice(4, 4), slice(4, 11))]
+        maximum, total = online_softmax(blocks)
+        highest = scores.max(-1)
+        assert_matches(maximum, highest)
+        assert_matches(
+            total, np.exp(scores - np.where(highest > -np.inf, highest, 0)[..., None]).sum(-1)
+        )
+        assert as_numpy(total)[0, 1] == 0
 
 
-def test_merged_halves_are_the_whole(xp: Any) -> None:
-    query, key, value = (xp.asarray(array) for array in inputs())
-    whole = oracle.attention(*inputs(), is_causal=True)
-    for cut in (1, 6):
-        halves = []
-        for part, offset in ((slice(cut), 0), (slice(cut, K), -cut)):
-            halves += tiled_with_lse(
-                query, key[..., part, :], value[..., part, :], is_causal=True, offset=offset,
-                enable_gqa=True,
-            )  # fmt: skip
-        output, lse = merge_attention(*halves)
-        assert_matches(output, whole.output)
-        assert_matches(lse, whole.lse)
+def test_merged_halves_are_the_whole(libraries: list[Any]) -> None:
+    for xp in libraries:
+        query, key, value = (xp.asarray(array) for array in inputs())
+        whole = oracle.attention(*inputs(), is_causal=True)
+        for cut in (1, 6):
+            halves = []
+            for part, offset in ((slice(cut), 0), (slice(cut, K), -cut)):
+                halves += tiled_with_lse(
+                    query, key[..., part, :], value[..., part, :], is_causal=True, offset=offset,
+                    enable_gqa=True,
+                )  # fmt: skip
+            output, lse = merge_attention(*halves)
+            assert_matches(output, whole.output)
+            assert_matches(lse, whole.lse)
 
 
-def test_a_half_without_keys_counts_for_nothing(xp: Any) -> None:
-    output, lse = xp.asarray(draw(3, V)), xp.asarray(draw(3))
-    nothing = xp.asarray(np.full((3, V), np.nan)), xp.asarray(np.full(3, -np.inf))
-    merged, merged_lse = merge_attention(output, lse, *nothing)
-    assert_matches(merged, as_numpy(output))
-    assert_matches(merged_lse, as_numpy(lse))
-    merged, merged_lse = merge_attention(*nothing, *nothing)
-    assert_matches(merged, np.zeros((3, V)))
-    assert_matches(merged_lse, np.full(3, -np.inf))
+def test_a_half_without_keys_counts_for_nothing(libraries: list[Any]) -> None:
+    for xp in libraries:
+        output, lse = xp.asarray(draw(3, V)), xp.asarray(draw(3))
+        nothing = xp.asarray(np.full((3, V), np.nan)), xp.asarray(np.full(3, -np.inf))
+        merged, merged_lse = merge_attention(output, lse, *nothing)
+        assert_matches(merged, as_numpy(output))
+        assert_matches(merged_lse, as_numpy(lse))
+        merged, merged_lse = merge_attention(*nothing, *nothing)
+        assert_matches(merged, np.zeros((3, V)))
+        assert_matches(merged_lse, np.full(3, -np.inf))
 
 
 def test_numpy_never_makes_the_matrix() -> None:

@@ -66,16 +66,17 @@ def test_bias() -> None:
             assert_matches(actual, plain_bias(3, q, k, offset))
 
 
-def test_the_leading_axes_are_those_of_the_offset(xp: Any) -> None:
-    for shape in [(), (2,), (2, 1), (2, 5)]:
-        offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
-        for dtype in (xp.int32, xp.int64):
-            offset = xp.asarray(offsets, dtype=dtype)
-            actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
-            assert tuple(actual.shape) == (*shape, 3, 5, 7)
-            for position in np.ndindex(*shape):
-                expected = plain_bias(3, 5, 7, int(offsets[position]))
-                assert_matches(actual[(*position, ...)], expected)
+def test_the_leading_axes_are_those_of_the_offset(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for shape in [(), (2,), (2, 1), (2, 5)]:
+            offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+            for dtype in (xp.int32, xp.int64):
+                offset = xp.asarray(offsets, dtype=dtype)
+                actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+                assert tuple(actual.shape) == (*shape, 3, 5, 7)
+                for position in np.ndindex(*shape):
+                    expected = plain_bias(3, 5, 7, int(offsets[position]))
+                    assert_matches(actual[(*position, ...)], expected)
 
 
 def test_one_length_means_a_square() -> None:
@@ -110,15 +111,16 @@ def test_under_a_causal_mask_all_conventions_give_the_same_weights() -> None:
         assert np.abs(difference).max() > 1e-2  # and only under it
 
 
-def test_the_bias_is_a_mask_for_attention(xp: Any) -> None:
-    generator = np.random.default_rng(0)
-    query, key, value = (generator.normal(size=(2, 3, n, 4)) for n in (5, 7, 7))
-    offset = np.array([1, 2])
-    bias = np.stack([plain_bias(3, 5, 7, one) for one in offset])
-    expected = oracle.attention(query, key, value, bias, is_causal=True, offset=offset).output
-    mask = alibi_bias(3, 5, 7, offset=xp.asarray(offset), like=xp.asarray(query))
-    options = {"is_causal": True, "offset": xp.asarray(offset)}
-    assert_matches(sdpa(*map(xp.asarray, (query, key, value)), mask, **options), expected)
+def test_the_bias_is_a_mask_for_attention(libraries: list[Any]) -> None:
+    for xp in libraries:
+        generator = np.random.default_rng(0)
+        query, key, value = (generator.normal(size=(2, 3, n, 4)) for n in (5, 7, 7))
+        offset = np.array([1, 2])
+        bias = np.stack([plain_bias(3, 5, 7, one) for one in offset])
+        expected = oracle.attention(query, key, value, bias, is_causal=True, offset=offset).output
+        mask = alibi_bias(3, 5, 7, offset=xp.asarray(offset), like=xp.asarray(query))
+        options = {"is_causal": True, "offset": xp.asarray(offset)}
+        assert_matches(sdpa(*map(xp.asarray, (query, key, value)), mask, **options), expected)
 
 
 def test_the_dtype_is_that_of_like_but_at_least_float32(torch: ModuleType) -> None:

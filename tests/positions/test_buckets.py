@@ -55,12 +55,13 @@ def options(setting: tuple[int, int, bool]) -> dict[str, Any]:
     return dict(zip(names, setting, strict=True))
 
 
-def test_every_distance(xp: Any) -> None:
-    for setting in SETTINGS:
-        relative = np.arange(-2100, 2101)
-        actual = relative_buckets(xp.asarray(relative), **options(setting))
-        assert actual.dtype == xp.int64
-        np.testing.assert_array_equal(as_numpy(actual), plain_all(relative, setting))
+def test_every_distance(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for setting in SETTINGS:
+            relative = np.arange(-2100, 2101)
+            actual = relative_buckets(xp.asarray(relative), **options(setting))
+            assert actual.dtype == xp.int64
+            np.testing.assert_array_equal(as_numpy(actual), plain_all(relative, setting))
 
 
 def test_the_defaults_by_hand() -> None:

@@ -51,31 +51,33 @@ def radians(width: int = D, base: float = 10_000.0) -> list[float]:
 POSITIONS = np.array([[0, 1, 2, 3, 4], [7, 3, 3, 0, 63]])
 
 
-def test_a_row_of_positions_for_every_sequence(xp: Any) -> None:
-    for interleaved in (False, True):
-        x = draw(B, H, N, D)
-        actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), interleaved=interleaved)
-        assert_matches(actual, plain(x, POSITIONS, radians(), interleaved))
+def test_a_row_of_positions_for_every_sequence(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for interleaved in (False, True):
+            x = draw(B, H, N, D)
+            actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), interleaved=interleaved)
+            assert_matches(actual, plain(x, POSITIONS, radians(), interleaved))
 
 
 def test_one_row_of_positions_for_all() -> None:
-    for n in [0, 1, 5, 63]:
+    for n, width in [(0, D), (1, 2), (5, D), (63, D)]:
         for interleaved in (False, True):
-            x, positions = draw(B, H, n, D), np.arange(n) + 11
+            x, positions = draw(B, H, n, width), np.arange(n) + 11
             actual = rotate(x, positions, interleaved=interleaved)
-            assert_matches(actual, plain(x, [positions] * B, radians(), interleaved))
+            assert_matches(actual, plain(x, [positions] * B, radians(width), interleaved))
 
 
-def test_part_of_the_width(xp: Any) -> None:
-    for pairs in [0, 1, 3, 7]:
-        for interleaved in (False, True):
-            x, frequencies = draw(B, H, N, 15), draw(pairs, seed=1)
-            expected = plain(x, POSITIONS, frequencies, interleaved)
-            np.testing.assert_array_equal(expected[..., 2 * pairs :], x[..., 2 * pairs :])
-            for own in (xp.asarray(frequencies), frequencies):  # NumPy's serve every library
-                options = {"frequencies": own, "interleaved": interleaved}
-                actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), **options)
-                assert_matches(actual, expected)
+def test_part_of_the_width(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for pairs in [0, 1, 3, 7]:
+            for interleaved in (False, True):
+                x, frequencies = draw(B, H, N, 15), draw(pairs, seed=1)
+                expected = plain(x, POSITIONS, frequencies, interleaved)
+                np.testing.assert_array_equal(expected[..., 2 * pairs :], x[..., 2 * pairs :])
+                for own in (xp.asarray(frequencies), frequencies):  # NumPy's serve every library
+                    options = {"frequencies": own, "interleaved": interleaved}
+                    actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), **options)
+                    assert_matches(actual, expected)
 
 
 def test_rescaled_frequencies() -> None:
@@ -111,19 +113,20 @@ def test_any_shape_positions_and_part(data: st.DataObject) -> None:
         assert_matches(actual[place], one[0, 0])
 
 
-def test_leading_axes(xp: Any) -> None:
-    x, positions = draw(B, H, N, D), xp.asarray(POSITIONS)
-    expected = rotate(x, POSITIONS)
-    moved = xp.asarray(x)
-    assert_matches(rotate(moved, positions[:, None, :]), expected)
-    repeated = np.repeat(POSITIONS[:, None], H, 1)
-    assert_matches(rotate(moved, xp.asarray(repeated)), expected)
-    assert_matches(rotate(moved[:, 0, ...], positions), expected[:, 0])
-    assert_matches(rotate(moved[1, ...], positions[1, :]), expected[1])
-    assert_matches(rotate(moved[1, 2, ...], positions[1, :]), expected[1, 2])
-    first = rotate(x, POSITIONS[:1])
-    assert_matches(rotate(moved, positions[:1, :]), first)
-    assert_matches(first, rotate(x, POSITIONS[0]))
+def test_leading_axes(libraries: list[Any]) -> None:
+    for xp in libraries:
+        x, positions = draw(B, H, N, D), xp.asarray(POSITIONS)
+        expected = rotate(x, POSITIONS)
+        moved = xp.asarray(x)
+        assert_matches(rotate(moved, positions[:, None, :]), expected)
+        repeated = np.repeat(POSITIONS[:, None], H, 1)
+        assert_matches(rotate(moved, xp.asarray(repeated)), expected)
+        assert_matches(rotate(moved[:, 0, ...], positions), expected[:, 0])
+        assert_matches(rotate(moved[1, ...], positions[1, :]), expected[1])
+        assert_matches(rotate(moved[1, 2, ...], positions[1, :]), expected[1, 2])
+        first = rotate(x, POSITIONS[:1])
+        assert_matches(rotate(moved, positions[:1, :]), first)
+        assert_matches(first, rotate(x, POSITIONS[0]))
 
 
 def test_a_row_is_a_sequences_even_where_there_are_as_many_heads() -> None:
@@ -278,11 +281,12 @@ def test_torchs_half_precision(torch: ModuleType) -> None:
             assert (actual.double() - exact).abs().max() <= rounding
 
 
-def test_the_dtype_is_that_of_x(xp: Any) -> None:
-    for dtype in ["float32", "float64"]:
-        x = xp.asarray(draw(N, D), dtype=getattr(xp, dtype))
-        for frequencies in (None, rotary_frequencies(4)):
-            assert rotate(x, xp.asarray(POSITIONS[0]), frequencies=frequencies).dtype == x.dtype
+def test_the_dtype_is_that_of_x(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for dtype in ["float32", "float64"]:
+            x = xp.asarray(draw(N, D), dtype=getattr(xp, dtype))
+            for frequencies in (None, rotary_frequencies(4)):
+                assert rotate(x, xp.asarray(POSITIONS[0]), frequencies=frequencies).dtype == x.dtype
 
 
 # Torch

@@ -99,12 +99,13 @@ CASES: dict[str, tuple[int, float, Any]] = {
 }
 
 
-def test_frequencies(xp: Any) -> None:
-    for width in [2, 4, 10, 64]:
-        for base in [2, 10_000.0, 500_000.0]:
-            actual = rotary_frequencies(width, base=base, like=xp.ones(1))
-            assert actual.dtype == xp.float64
-            assert_matches(actual, plain(width, base))
+def test_frequencies(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for width in [2, 4, 10, 64]:
+            for base in [2, 10_000.0, 500_000.0]:
+                actual = rotary_frequencies(width, base=base, like=xp.ones(1))
+                assert actual.dtype == xp.float64
+                assert_matches(actual, plain(width, base))
 
 
 def test_rescalings() -> None:

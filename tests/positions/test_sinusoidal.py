@@ -42,15 +42,18 @@ def test_base_and_offset() -> None:
             assert_matches(actual, plain(5, 7, base, offset))
 
 
-def test_the_leading_axes_are_those_of_the_offset(xp: Any) -> None:
-    for shape in [(), (3,), (3, 1), (3, 2)]:
-        offsets = 11 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
-        for dtype in (xp.int32, xp.int64):
-            offset = xp.asarray(offsets, dtype=dtype)
-            actual = sinusoidal_encoding(5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
-            assert tuple(actual.shape) == (*shape, 5, 7)
-            for position in np.ndindex(*shape):
-                assert_matches(actual[(*position, ...)], plain(5, 7, offset=int(offsets[position])))
+def test_the_leading_axes_are_those_of_the_offset(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for shape in [(), (3,), (3, 1), (3, 2)]:
+            offsets = 11 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+            for dtype in (xp.int32, xp.int64):
+                offset = xp.asarray(offsets, dtype=dtype)
+                actual = sinusoidal_encoding(5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+                assert tuple(actual.shape) == (*shape, 5, 7)
+                for position in np.ndindex(*shape):
+                    assert_matches(
+                        actual[(*position, ...)], plain(5, 7, offset=int(offsets[position]))
+                    )
 
 
 def test_moving_is_linear_and_turns_every_pair() -> None:
