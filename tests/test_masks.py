@@ -44,10 +44,6 @@ def test_sliding_window(libraries: list[Any]) -> None:
             assert_matches(actual, (-left <= j - (i + offset)) & (j - (i + offset) <= right))
 
 
-def test_a_window_holds_its_own_place_and_its_neighbours() -> None:
-    assert sliding_window_mask(9, left=2, right=1)[4, :].sum() == 2 + 1 + 1
-
-
 def test_prefix(libraries: list[Any]) -> None:
     for xp in libraries:
         i, j = places(5, 7)
@@ -95,17 +91,6 @@ def test_one_length_means_a_square() -> None:
     np.testing.assert_array_equal(sliding_window_mask(5, left=1), sliding_window_mask(5, 5, left=1))
     prefix = np.array(2)
     np.testing.assert_array_equal(prefix_mask(prefix, 5), prefix_mask(prefix, 5, 5))
-
-
-def test_cached_steps_are_rows_of_one_mask() -> None:
-    whole = sliding_window_mask(7, 7, left=3) | causal_mask(7)
-    for step in range(7):
-        row = sliding_window_mask(1, 7, left=3, offset=step) | causal_mask(1, 7, offset=step)
-        np.testing.assert_array_equal(row, whole[step : step + 1])
-
-
-def test_a_wide_window_is_causal() -> None:
-    np.testing.assert_array_equal(sliding_window_mask(5, 7, left=99), causal_mask(5, 7))
 
 
 def test_masks_live_where_like_does(torch: ModuleType) -> None:

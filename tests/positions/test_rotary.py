@@ -174,17 +174,6 @@ def test_scores_depend_on_the_distance_alone(interleaved: bool) -> None:
     assert abs(score(5, 0) - score(1, 0)) > 1e-2  # and so does the distance
 
 
-def test_scores_are_a_sum_of_turned_products() -> None:
-    query, key = draw(1, D), draw(1, D, seed=1)
-    rotated = rotate(query, np.array([9])) @ rotate(key, np.array([2])).T
-    pairs = zip(query[0, :7], query[0, 7:], key[0, :7], key[0, 7:], radians(), strict=True)
-    expected = sum(
-        (complex(a, b) * complex(c, d).conjugate() * cmath.exp(7j * frequency)).real
-        for a, b, c, d, frequency in pairs
-    )
-    assert_matches(rotated[0, 0], expected)
-
-
 def test_the_layouts_differ_by_an_order_of_the_features() -> None:
     x = draw(B, H, N, D)
     order = [feature for i in range(D // 2) for feature in (i, i + D // 2)]
@@ -193,34 +182,6 @@ def test_the_layouts_differ_by_an_order_of_the_features() -> None:
     assert_matches(neighbours, halves[..., order])
     wrong = rotate(x, POSITIONS, interleaved=True)
     assert np.abs(wrong - halves).max() > 0.1
-
-
-def test_norms_stay() -> None:
-    for interleaved in (False, True):
-        x = draw(B, H, N, D)
-        rotated = rotate(x, POSITIONS, interleaved=interleaved)
-        np.testing.assert_allclose(np.linalg.norm(rotated, axis=-1), np.linalg.norm(x, axis=-1))
-        assert_matches(rotated[0, :, 0], x[0, :, 0])  # position 0
-
-
-def test_turning_back_and_turning_twice() -> None:
-    for interleaved in (False, True):
-        x, positions = draw(B, H, N, D), POSITIONS
-        options: dict[str, Any] = {"interleaved": interleaved}
-        once = rotate(x, positions, **options)
-        assert_matches(rotate(once, -positions, **options), x)
-        assert_matches(rotate(once, positions, **options), rotate(x, 2 * positions, **options))
-
-
-def test_cached_steps_are_one_pass() -> None:
-    for interleaved in (False, True):
-        x, positions = draw(B, H, 7, D), np.arange(7)
-        whole = rotate(x, positions, interleaved=interleaved)
-        for step in range(7):
-            one = rotate(
-                x[..., step : step + 1, :], positions[step : step + 1], interleaved=interleaved
-            )
-            assert_matches(one, whole[..., step : step + 1, :])
 
 
 # Numbers at the edge

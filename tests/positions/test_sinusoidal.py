@@ -71,14 +71,6 @@ def test_moving_is_linear_and_turns_every_pair() -> None:
         assert_matches(there, rotate(here, np.full(7, -distance), interleaved=True))
 
 
-def test_products_depend_on_the_distance_alone() -> None:
-    encoding = sinusoidal_encoding(63, 10)
-    products = encoding @ encoding.T
-    for distance in range(63):
-        diagonal = np.diagonal(products, distance)
-        assert_matches(diagonal, np.full(63 - distance, products[0, distance]))
-
-
 def test_far_positions_keep_the_digits_of_float32() -> None:
     far = 1_000_000
     actual = sinusoidal_encoding(5, 64, offset=far, like=np.ones(1, dtype=np.float32))

@@ -81,19 +81,6 @@ def test_cached_steps_are_one_pass_at_every_split(variant: str, cross: bool) -> 
         torch.testing.assert_close(torch.cat(parts, 1), whole)
 
 
-@each_variant
-def test_a_changed_future_changes_no_past(variant: str) -> None:
-    decoder = randomised(Decoder(config_of(variant)))
-    x = draw(B, Q, E)
-    before = decoder(x).hidden
-    for place in range(1, Q):
-        changed = x.clone()
-        changed[:, place] += 1
-        after = decoder(changed).hidden
-        assert torch.equal(after[:, :place], before[:, :place])
-        assert (after[:, place:] - before[:, place:]).abs().amax((0, 2)).min() > 0
-
-
 def test_an_encoder_sees_both_sides_but_no_padding() -> None:
     encoder = randomised(Encoder(config_of("paper")))
     x, mask = draw(B, K, E), padding_mask(LENGTHS, K)[:, None]
