@@ -9,7 +9,6 @@ from torch import Generator
 from bookkit.data.classification import ClassificationTask, LookupTask, MajorityTask, MarkerTask
 
 TASKS: list[ClassificationTask] = [MarkerTask(), MajorityTask(), LookupTask()]
-NAMES = ["marker", "majority", "lookup"]
 
 
 def test_sentences_have_their_lengths_and_ids() -> None:
