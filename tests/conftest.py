@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(params=["numpy", "torch", "array_api_strict"])
-def xp(request: pytest.FixtureRequest) -> Any:
-    """The namespace of one array library; torch is imported only by the tests that ask for it."""
-    if request.param == "torch":
-        pytest.importorskip("torch")
-        return pytest.importorskip("array_api_compat.torch")
-    return pytest.importorskip(request.param)
+@pytest.fixture(scope="session")
+def libraries() -> list[Any]:
+    """The namespaces of array libraries; torch is imported only by the tests that ask for it."""
+    names = ("numpy", "array_api_compat.torch", "array_api_strict")
+    return [pytest.importorskip(name) for name in names]
 
 
 @pytest.fixture

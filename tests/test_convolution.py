@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from companion.convolution import short_convolution
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import assert_matches
 
 Float = npt.NDArray[np.float64]
 
@@ -39,21 +39,21 @@ def loops(x: Float, weight: Float, bias: Float | None = None, state: Float | Non
     return output
 
 
-@pytest.mark.parametrize(
-    ("n", "width", "has_bias", "begins"),
-    [(0, 4, True, False), (1, 4, False, True), (5, 7, True, False), (63, 2, True, True),
-     (7, 1, False, False)],
-)  # fmt: skip
-def test_equals_loops(xp: Any, n: int, width: int, has_bias: bool, begins: bool) -> None:
-    x, weight = draw(n, CHANNELS), draw(CHANNELS, width)
-    bias = draw(CHANNELS) if has_bias else None
-    state = None if begins else draw(width - 1, CHANNELS, seed=1)
-    options = {"bias": bias, "state": state}
-    moved = {name: xp.asarray(array) for name, array in options.items() if array is not None}
-    output, after = short_convolution(xp.asarray(x), xp.asarray(weight), **moved)
-    assert_matches(output, loops(x, weight, bias, state))
-    before = np.zeros((width - 1, CHANNELS)) if state is None else state
-    assert_matches(after, np.concatenate([before, x])[n:])
+def test_equals_loops(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for n, width, options in [
+            (0, 4, {"bias": draw(CHANNELS), "state": draw(3, CHANNELS, seed=1)}),
+            (1, 4, {}),
+            (5, 7, {"bias": draw(CHANNELS), "state": draw(6, CHANNELS, seed=1)}),
+            (63, 2, {"bias": draw(CHANNELS)}),
+            (7, 1, {"state": draw(0, CHANNELS)}),
+        ]:
+            x, weight = draw(n, CHANNELS), draw(CHANNELS, width)
+            moved = {name: xp.asarray(array) for name, array in options.items()}
+            output, after = short_convolution(xp.asarray(x), xp.asarray(weight), **moved)
+            assert_matches(output, loops(x, weight, **options))
+            before = options.get("state", np.zeros((width - 1, CHANNELS)))
+            assert_matches(after, np.concatenate([before, x])[n:])
 
 
 def test_is_torchs_convolution(torch: ModuleType) -> None:
@@ -63,25 +63,25 @@ def test_is_torchs_convolution(torch: ModuleType) -> None:
     torch.testing.assert_close(output, wanted[..., :11].mT)
 
 
-def test_a_sequence_may_be_split_anywhere(xp: Any) -> None:
+def test_a_sequence_may_be_split_anywhere() -> None:
     for width in [1, 2, 4, 13]:
-        x, weight = xp.asarray(draw(2, 11, CHANNELS)), xp.asarray(draw(CHANNELS, width))
+        x, weight = draw(2, 11, CHANNELS), draw(CHANNELS, width)
         whole, last = short_convolution(x, weight)
         for cut in range(12):
             first, state = short_convolution(x[:, :cut, :], weight)
             second, after = short_convolution(x[:, cut:, :], weight, state=state)
-            assert_matches(xp.concat([first, second], axis=1), as_numpy(whole))
-            assert_matches(after, as_numpy(last))
+            assert_matches(np.concat([first, second], axis=1), whole)
+            assert_matches(after, last)
         state = None
         for t in range(11):
             output, state = short_convolution(x[:, t : t + 1, :], weight, state=state)
-            assert_matches(output, as_numpy(whole[:, t : t + 1, :]))
+            assert_matches(output, whole[:, t : t + 1, :])
 
 
-def test_leading_axes_are_free(xp: Any) -> None:
+def test_leading_axes_are_free() -> None:
     x, weight, state = draw(2, 5, 7, CHANNELS), draw(CHANNELS, 4), draw(3, CHANNELS)
-    output, after = short_convolution(*map(xp.asarray, (x, weight)), state=xp.asarray(state))
-    assert_matches(as_numpy(output)[1, 2], loops(x[1, 2], weight, state=state))
+    output, after = short_convolution(x, weight, state=state)
+    assert_matches(output[1, 2], loops(x[1, 2], weight, state=state))
     assert tuple(after.shape) == (2, 5, 3, CHANNELS)
 
 

@@ -1,4 +1,4 @@
-"""Differential attention against loops in float64 and the layer of DiffLlama."""
+"""Differential attention against loops in float64; the atlas has DiffLlama."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 from companion.differential import (
     differential_attention,
@@ -44,71 +43,53 @@ def of(xp: Any, arrays: Arrays) -> Arrays:
     return Arrays(*(xp.asarray(x) for x in arrays))
 
 
-@pytest.mark.parametrize(
-    ("q", "k", "heads", "is_causal"), [(13, 13, H, True), (6, 17, G, False), (17, 6, G, True)]
-)
-def test_it_is_the_difference_of_two_attentions(
-    xp: Any, q: int, k: int, heads: int, is_causal: bool
-) -> None:
-    query, key, other_query, other_key, value = arrays = arrays_of(q, k, heads)
-    mask, factors = draw(q, k) > -1, draw(H, seed=5)
-    options: dict[str, Any] = {"is_causal": is_causal, "offset": 3, "scale": 0.7}
-    first = oracle.attention(query, key, value, mask, **options)
-    other = oracle.attention(other_query, other_key, value, mask, **options)
-    for factor in (0.3, -1, factors):
-        given = xp.asarray(factor) if factor is factors else factor
-        by_head = np.broadcast_to(factor, (H,))[:, None, None]
-        output, weights = differential_attention_with_weights(
-            *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H, **options
-        )
-        assert_matches(output, first.output - by_head * other.output)
-        assert_matches(weights, first.weights - by_head * other.weights)
-        plain = differential_attention(
-            *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H,
-            **options,
-        )  # fmt: skip
-        assert_matches(plain, as_numpy(output))
+def test_it_is_the_difference_of_two_attentions(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k, heads, is_causal in [(13, 13, H, True), (6, 17, G, False), (17, 6, G, True)]:
+            query, key, other_query, other_key, value = arrays = arrays_of(q, k, heads)
+            mask, factors = draw(q, k) > -1, draw(H, seed=5)
+            options: dict[str, Any] = {"is_causal": is_causal, "offset": 3, "scale": 0.7}
+            first = oracle.attention(query, key, value, mask, **options)
+            other = oracle.attention(other_query, other_key, value, mask, **options)
+            for factor in (0.3, -1, factors):
+                given = xp.asarray(factor) if factor is factors else factor
+                by_head = np.broadcast_to(factor, (H,))[:, None, None]
+                output, weights = differential_attention_with_weights(
+                    *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H, **options
+                )
+                assert_matches(output, first.output - by_head * other.output)
+                assert_matches(weights, first.weights - by_head * other.weights)
+                plain = differential_attention(
+                    *of(xp, arrays), given, xp.asarray(mask), enable_gqa=heads < H,
+                    **options,
+                )  # fmt: skip
+                assert_matches(plain, as_numpy(output))
 
 
 def test_a_factor_of_no_axes_is_a_number() -> None:
-    xp: Any = np
-    arrays = of(xp, arrays_of(5, 7))
+    arrays = arrays_of(5, 7)
     number = differential_attention(*arrays, 0.3)
-    assert_matches(differential_attention(*arrays, xp.asarray(0.3, dtype=xp.float64)), number)
-
-
-def test_a_row_of_weights_sums_to_one_less_the_factor() -> None:
-    xp: Any = np
-    arrays = of(xp, arrays_of(5, 7))
-    _, weights = differential_attention_with_weights(*arrays, 0.3)
-    assert_matches(as_numpy(weights).sum(-1), np.full((B, H, 5), 0.7))
-    assert (as_numpy(weights) < 0).any()
-
-
-def test_what_both_find_cancels() -> None:
-    xp: Any = np
-    query, key, *_, value = of(xp, arrays_of(5, 7))
-    assert not as_numpy(differential_attention(query, key, query, key, value, 1.0)).any()
+    assert_matches(differential_attention(*arrays, np.array(0.3)), number)
 
 
 def test_a_query_without_a_key_gets_zeros() -> None:
-    xp: Any = np
-    arrays = of(xp, arrays_of(5, 3))
-    output = as_numpy(differential_attention(*arrays, 0.3, is_causal=True, offset=-2))
+    arrays = arrays_of(5, 3)
+    output = differential_attention(*arrays, 0.3, is_causal=True, offset=-2)
     assert not output[:, :, :2].any()
     assert output[:, :, 2:].all()
 
 
-def test_the_factor_is_learned_through_four_vectors(xp: Any) -> None:
-    first, second, third, fourth = vectors = [draw(3, 5, seed=seed) for seed in range(4)]
-    expected = [
-        math.exp(math.fsum(a * b)) - math.exp(math.fsum(c * d)) + 0.2
-        for a, b, c, d in zip(*vectors, strict=True)
-    ]
-    found = differential_factor(
-        xp.asarray(first), xp.asarray(second), xp.asarray(third), xp.asarray(fourth), 0.2
-    )
-    assert_matches(found, expected)
+def test_the_factor_is_learned_through_four_vectors(libraries: list[Any]) -> None:
+    for xp in libraries:
+        first, second, third, fourth = vectors = [draw(3, 5, seed=seed) for seed in range(4)]
+        expected = [
+            math.exp(math.fsum(a * b)) - math.exp(math.fsum(c * d)) + 0.2
+            for a, b, c, d in zip(*vectors, strict=True)
+        ]
+        found = differential_factor(
+            xp.asarray(first), xp.asarray(second), xp.asarray(third), xp.asarray(fourth), 0.2
+        )
+        assert_matches(found, expected)
 
 
 def test_layers_count_from_zero_and_the_papers_from_one() -> None:
@@ -116,14 +97,15 @@ def test_layers_count_from_zero_and_the_papers_from_one() -> None:
         assert initial_factor(layer) == 0.8 - 0.6 * math.exp(-0.3 * (paper - 1))
 
 
-def test_every_head_has_the_same_size(xp: Any) -> None:
-    eps = 0.1
-    x = draw(B, H, 5, V)
-    expected = np.zeros(x.shape)
-    for row in np.ndindex(*x.shape[:-1]):
-        mean = math.fsum(x[row] ** 2) / V
-        expected[row] = 0.8 * x[row] / math.sqrt(mean + eps)
-    assert_matches(headwise_norm(xp.asarray(x), 0.2, eps=eps), expected)
+def test_every_head_has_the_same_size(libraries: list[Any]) -> None:
+    for xp in libraries:
+        eps = 0.1
+        x = draw(B, H, 5, V)
+        expected = np.zeros(x.shape)
+        for row in np.ndindex(*x.shape[:-1]):
+            mean = math.fsum(x[row] ** 2) / V
+            expected[row] = 0.8 * x[row] / math.sqrt(mean + eps)
+        assert_matches(headwise_norm(xp.asarray(x), 0.2, eps=eps), expected)
 
 
 def test_half_precision_stays_half_and_is_widened_inside(torch: Any) -> None:
@@ -148,41 +130,3 @@ def test_gradients(torch: Any) -> None:
         return headwise_norm(output, 0.2)
 
     assert torch.autograd.gradcheck(layer, [*arrays, *vectors])
-
-
-def test_diffllamas_layer_is_this_attention(torch: Any) -> None:
-    """Its first half of heads are minuends, and its value heads come in two halves of channels."""
-    pytest.importorskip("transformers")
-    from transformers import DiffLlamaConfig
-    from transformers.models.diffllama.modeling_diffllama import (
-        DiffLlamaAttention,
-        DiffLlamaRotaryEmbedding,
-    )
-
-    from companion.positions import rotate
-
-    torch.manual_seed(0)
-    config = DiffLlamaConfig(
-        hidden_size=10, num_attention_heads=8, num_key_value_heads=4, head_dim=6,
-        attn_implementation="eager",
-    )  # fmt: skip
-    layer, positions = DiffLlamaAttention(config, 3).double(), torch.arange(7)
-    x = torch.randn(B, 7, 10, dtype=torch.float64)
-    angles = DiffLlamaRotaryEmbedding(config)(x, positions[None])
-    expected, _ = layer(x, angles, torch.full((7, 7), -math.inf, dtype=torch.float64).triu(1))
-
-    def heads(projection: Any) -> Any:
-        return projection(x).unflatten(-1, (-1, 6)).transpose(1, 2)
-
-    query, other_query = rotate(heads(layer.q_proj), positions).chunk(2, 1)
-    key, other_key = rotate(heads(layer.k_proj), positions).chunk(2, 1)
-    value = torch.cat(heads(layer.v_proj).chunk(2, 1), -1)
-    factor = differential_factor(
-        layer.lambda_q1, layer.lambda_k1, layer.lambda_q2, layer.lambda_k2, initial_factor(3)
-    )
-    output = differential_attention(
-        query, key, other_query, other_key, value, factor, is_causal=True, enable_gqa=True
-    )
-    output = headwise_norm(output, initial_factor(3), eps=config.rms_norm_eps)
-    output = layer.o_proj(output.transpose(1, 2).flatten(2))
-    assert_matches(output, as_numpy(expected), 1e-6)  # its angles are float32

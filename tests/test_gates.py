@@ -27,17 +27,17 @@ def sigmoid(x: float, rate: float, bias: float, floor: float = -5.0) -> float:
     return math.exp(floor / (1 + math.exp(-math.exp(rate) * (x + bias))))
 
 
-def test_learned_decays_equal_their_formulas(xp: Any) -> None:
-    for shapes in [((2, 7, 3), (3,), (3,)), ((2, 7, 3, 5), (3, 1), (3, 5))]:
-        arrays = [draw(*shape, seed=seed) for seed, shape in enumerate(shapes)]
-        moved = [xp.asarray(array) for array in arrays]
-        assert_matches(softplus_decay(*moved), np.vectorize(softplus)(*arrays))
-        assert_matches(sigmoid_decay(*moved, floor=-5.0), np.vectorize(sigmoid)(*arrays))
+def test_learned_decays_equal_their_formulas(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for shapes in [((2, 7, 3), (3,), (3,)), ((2, 7, 3, 5), (3, 1), (3, 5))]:
+            arrays = [draw(*shape, seed=seed) for seed, shape in enumerate(shapes)]
+            moved = [xp.asarray(array) for array in arrays]
+            assert_matches(softplus_decay(*moved), np.vectorize(softplus)(*arrays))
+            assert_matches(sigmoid_decay(*moved, floor=-5.0), np.vectorize(sigmoid)(*arrays))
 
 
 def test_learned_decays_are_right_far_out() -> None:
-    xp: Any = np
-    x, zero = xp.asarray([-1e4, -800.0, 800.0, 1e4]), xp.asarray([0.0] * 4)
+    x, zero = np.array([-1e4, -800.0, 800.0, 1e4]), np.asarray([0.0] * 4)
     assert_matches(softplus_decay(x, zero, zero), [1, 1, math.exp(-800), 0], 1e-300)
     assert_matches(sigmoid_decay(x, zero, zero, floor=-5.0), [1, 1, math.exp(-5), math.exp(-5)])
 
@@ -63,14 +63,15 @@ def test_learned_decays_are_wide(torch: ModuleType) -> None:
     assert sigmoid_decay(half, half, half, floor=-1.0).dtype == torch.float32
 
 
-def test_fixed_decays_equal_their_formula(xp: Any) -> None:
-    for heads in [1, 3, 8]:
-        wanted = [math.exp(-0.7 * 2 ** (-8 * head / heads)) for head in range(1, heads + 1)]
-        like = xp.asarray([1.0], dtype=xp.float64)
-        assert_matches(fixed_decay(heads, scale=0.7, like=like), wanted)
-        assert_matches(fixed_decay(heads, scale=0.7), wanted)
-        assert_matches(fixed_decay(heads, scale=0.0), [1.0] * heads)
-        assert fixed_decay(heads, like=xp.asarray([1.0], dtype=xp.float32)).dtype == xp.float32
+def test_fixed_decays_equal_their_formula(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for heads in [1, 3, 8]:
+            wanted = [math.exp(-0.7 * 2 ** (-8 * head / heads)) for head in range(1, heads + 1)]
+            like = xp.asarray([1.0], dtype=xp.float64)
+            assert_matches(fixed_decay(heads, scale=0.7, like=like), wanted)
+            assert_matches(fixed_decay(heads, scale=0.7), wanted)
+            assert_matches(fixed_decay(heads, scale=0.0), [1.0] * heads)
+            assert fixed_decay(heads, like=xp.asarray([1.0], dtype=xp.float32)).dtype == xp.float32
 
 
 def test_fixed_decays_are_alibis_where_heads_are_a_power_of_two() -> None:
@@ -79,19 +80,19 @@ def test_fixed_decays_are_alibis_where_heads_are_a_power_of_two() -> None:
     assert_matches(fixed_decay(8), np.exp(-alibi_slopes(8)))
 
 
-def test_vectors_get_length_one(xp: Any) -> None:
-    x = draw(2, 7, 5)
-    actual = l2_normalize(xp.asarray(x), eps=0.0)
-    assert_matches((as_numpy(actual) ** 2).sum(-1), np.ones((2, 7)))
-    assert_matches(actual, x / np.linalg.norm(x, axis=-1, keepdims=True))
-    assert_matches(
-        l2_normalize(xp.asarray(x), eps=0.5), x / np.sqrt((x**2).sum(-1, keepdims=True) + 0.5)
-    )
+def test_vectors_get_length_one(libraries: list[Any]) -> None:
+    for xp in libraries:
+        x = draw(2, 7, 5)
+        actual = l2_normalize(xp.asarray(x), eps=0.0)
+        assert_matches((as_numpy(actual) ** 2).sum(-1), np.ones((2, 7)))
+        assert_matches(actual, x / np.linalg.norm(x, axis=-1, keepdims=True))
+        assert_matches(
+            l2_normalize(xp.asarray(x), eps=0.5), x / np.sqrt((x**2).sum(-1, keepdims=True) + 0.5)
+        )
 
 
 def test_zeros_stay_zeros() -> None:
-    xp: Any = np
-    assert_matches(l2_normalize(xp.asarray([0.0, 0.0])), [0, 0])
+    assert_matches(l2_normalize(np.array([0.0, 0.0])), [0, 0])
 
 
 def test_lengths_are_added_in_float32(torch: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""The indexer, its choice of keys and of blocks, against loops and the layers of its makers."""
+"""The indexer, its choice of keys and of blocks, against loops; the atlas has its makers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.arrays import namespace
 from companion.attention import scaled_dot_product_attention
 from companion.indexed import (
     block_maxima,
@@ -32,28 +31,29 @@ def draw(*shape: int, seed: int = 0) -> Any:
     return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
-def test_scores_are_the_weighted_sum(xp: Any) -> None:
-    for q, k in LENGTHS:
-        for scale in [None, 0.3]:
-            for weighted in [True, False]:
-                query, key = draw(B, H, q, D), draw(B, k, D)
-                weight = draw(B, H, q) if weighted else np.ones((B, H, q))
-                factor = (H * D) ** -0.5 if scale is None else scale
-                expected = np.zeros((B, q, k))
-                for b, i, j in np.ndindex(B, q, k):
-                    products = [math.fsum(query[b, h, i] * key[b, j]) for h in range(H)]
-                    expected[b, i, j] = factor * math.fsum(
-                        weight[b, h, i] * max(products[h], 0.0) for h in range(H)
-                    )
-                given = xp.asarray(weight) if weighted else None
-                found = indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale)
-                assert_matches(found, expected)
+def test_scores_are_the_weighted_sum(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k in LENGTHS:
+            for scale in [None, 0.3]:
+                for weighted in [True, False]:
+                    query, key = draw(B, H, q, D), draw(B, k, D)
+                    weight = draw(B, H, q) if weighted else np.ones((B, H, q))
+                    factor = (H * D) ** -0.5 if scale is None else scale
+                    expected = np.zeros((B, q, k))
+                    for b, i, j in np.ndindex(B, q, k):
+                        products = [math.fsum(query[b, h, i] * key[b, j]) for h in range(H)]
+                        expected[b, i, j] = factor * math.fsum(
+                            weight[b, h, i] * max(products[h], 0.0) for h in range(H)
+                        )
+                    given = xp.asarray(weight) if weighted else None
+                    found = indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale)
+                    assert_matches(found, expected)
 
 
-def test_a_number_that_is_none_is_not_hidden(xp: Any) -> None:
+def test_a_number_that_is_none_is_not_hidden() -> None:
     query, key = draw(H, 2, D), draw(7, D)
     key[3, 0] = math.nan
-    scores = as_numpy(indexer_scores(xp.asarray(query), xp.asarray(key)))
+    scores = indexer_scores(query, key)
     assert np.isnan(scores[:, 3]).all()
     assert not np.isnan(np.delete(scores, 3, -1)).any()
 
@@ -69,51 +69,53 @@ def best_by_loops(scores: Float, count: int, mask: Any) -> Any:
     return chosen
 
 
-def test_top_keys_are_the_best(xp: Any) -> None:
-    for q, k in LENGTHS:
-        for count in [1, 2, 5, 12, 17, 99]:
-            scores = draw(B, q, k)
-            scores[draw(B, q, k, seed=1) > 1] = -math.inf
-            allowed = draw(q, k, seed=2) > -0.5
-            for mask in (np.True_, allowed, draw(B, q, k, seed=3) > 0):
-                given = None if mask is np.True_ else xp.asarray(mask)
-                chosen = as_numpy(top_keys(xp.asarray(scores), count, given))
-                assert chosen.dtype == bool
-                assert np.array_equal(chosen, best_by_loops(scores, count, mask))
-            added = np.where(allowed, 0.0, -math.inf)
-            chosen = as_numpy(top_keys(xp.asarray(scores), count, xp.asarray(added)))
-            assert np.array_equal(chosen, best_by_loops(scores, count, allowed))
+def test_top_keys_are_the_best(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k in LENGTHS:
+            for count in [1, 2, 5, 12, 17, 99]:
+                scores = draw(B, q, k)
+                scores[draw(B, q, k, seed=1) > 1] = -math.inf
+                allowed = draw(q, k, seed=2) > -0.5
+                for mask in (np.True_, allowed, draw(B, q, k, seed=3) > 0):
+                    given = None if mask is np.True_ else xp.asarray(mask)
+                    chosen = as_numpy(top_keys(xp.asarray(scores), count, given))
+                    assert chosen.dtype == bool
+                    assert np.array_equal(chosen, best_by_loops(scores, count, mask))
+                added = np.where(allowed, 0.0, -math.inf)
+                chosen = as_numpy(top_keys(xp.asarray(scores), count, xp.asarray(added)))
+                assert np.array_equal(chosen, best_by_loops(scores, count, allowed))
 
 
-def test_of_equal_scores_the_earlier_key_comes_first(xp: Any) -> None:
-    for dtype in ["float32", "float64"]:
-        scores = np.round(draw(B, 31, 97)).clip(0.0)  # most of them are ReLU's zero
-        for count in (1, 7, 50):
-            chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
-            assert np.array_equal(chosen, best_by_loops(scores, count, True))
-            assert (chosen.sum(-1) == count).all()
+def test_of_equal_scores_the_earlier_key_comes_first(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for dtype in ["float32", "float64"]:
+            scores = np.round(draw(B, 31, 97)).clip(0.0)  # most of them are ReLU's zero
+            for count in (1, 7, 50):
+                chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
+                assert np.array_equal(chosen, best_by_loops(scores, count, True))
+                assert (chosen.sum(-1) == count).all()
 
 
-def test_keys_that_follow_change_no_earlier_choice(xp: Any) -> None:
+def test_keys_that_follow_change_no_earlier_choice() -> None:
     """Ties at zero are where they could: with a causal mask a longer text chooses the same."""
     scores = np.round(draw(11, 11)).clip(0.0)
-    whole = as_numpy(top_keys(xp.asarray(scores), 3, causal_mask(11, like=xp.asarray(scores))))
+    whole = top_keys(scores, 3, causal_mask(11))
     for length in range(1, 11):
-        part = xp.asarray(scores[:length, :length])
-        chosen = as_numpy(top_keys(part, 3, causal_mask(length, like=part)))
+        part = scores[:length, :length]
+        chosen = top_keys(part, 3, causal_mask(length))
         assert np.array_equal(chosen, whole[:length, :length])
 
 
-def test_as_many_keys_as_there_are_is_full_attention(xp: Any) -> None:
+def test_as_many_keys_as_there_are_is_full_attention() -> None:
     for count in [13, 20]:
-        query, key, value = (xp.asarray(draw(B, H, 13, D, seed=seed)) for seed in range(3))
+        query, key, value = (draw(B, H, 13, D, seed=seed) for seed in range(3))
         scores = indexer_scores(query, key[:, 0, :, :])
         causal = causal_mask(13, like=query)
         chosen = top_keys(scores, count, causal)
-        assert np.array_equal(as_numpy(chosen), np.broadcast_to(as_numpy(causal), (B, 13, 13)))
+        assert np.array_equal(chosen, np.broadcast_to(causal, (B, 13, 13)))
         indexed = scaled_dot_product_attention(query, key, value, chosen[:, None, :, :])
         full = scaled_dot_product_attention(query, key, value, is_causal=True)
-        assert_matches(indexed, as_numpy(full))
+        assert_matches(indexed, full)
 
 
 def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:
@@ -133,25 +135,26 @@ def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:
     return result
 
 
-def test_divergence_is_that_of_two_distributions(xp: Any) -> None:
-    for q, k in LENGTHS:
-        weights, scores = draw(B, H, q, k) ** 2, draw(B, q, k, seed=1)
-        weights[..., ::3] = 0.0
-        sums = weights.sum(1)
-        for mask in (np.ones((q, k), bool), draw(q, k, seed=2) > 0, draw(B, q, k, seed=3) > 0):
-            expected = divergence_by_loops(weights, scores, mask)
-            arrays = xp.asarray(weights), xp.asarray(scores), xp.asarray(mask)
-            found = as_numpy(indexer_divergence(*arrays))
-            reached = np.where(mask, sums, 0).sum(-1) > 0
-            assert_matches(np.where(reached, found, 0), np.where(reached, expected, 0))
-            assert not found[~reached].any()
-            assert (found >= -1e-12).all()
+def test_divergence_is_that_of_two_distributions(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k in LENGTHS:
+            weights, scores = draw(B, H, q, k) ** 2, draw(B, q, k, seed=1)
+            weights[..., ::3] = 0.0
+            sums = weights.sum(1)
+            for mask in (np.ones((q, k), bool), draw(q, k, seed=2) > 0, draw(B, q, k, seed=3) > 0):
+                expected = divergence_by_loops(weights, scores, mask)
+                arrays = xp.asarray(weights), xp.asarray(scores), xp.asarray(mask)
+                found = as_numpy(indexer_divergence(*arrays))
+                reached = np.where(mask, sums, 0).sum(-1) > 0
+                assert_matches(np.where(reached, found, 0), np.where(reached, expected, 0))
+                assert not found[~reached].any()
+                assert (found >= -1e-12).all()
 
 
-def test_divergence_is_zero_for_a_perfect_indexer_alone(xp: Any) -> None:
+def test_divergence_is_zero_for_a_perfect_indexer_alone() -> None:
     weights = np.exp(draw(B, 1, 7, 11))
     weights = weights / weights.sum(-1, keepdims=True)
-    arrays = xp.asarray(weights), xp.asarray(np.log(weights[:, 0]) + draw(B, 7, 1))
+    arrays = weights, np.log(weights[:, 0]) + draw(B, 7, 1)
     assert_matches(indexer_divergence(*arrays), np.zeros((B, 7)))
     assert (as_numpy(indexer_divergence(arrays[0], -arrays[1])) > 0.01).all()
 
@@ -167,26 +170,28 @@ def test_the_gradient_of_the_divergence_is_softmax_less_target(torch: Any) -> No
     assert_matches(scores.grad, as_numpy(expected.masked_fill(~mask | ~mask.any(-1)[:, None], 0.0)))
 
 
-def test_pooled_keys_are_weighted_means(xp: Any) -> None:
-    for k, size in BLOCKS:
-        for overlap in [False, True]:
-            for gated in [False, True]:
-                width = 6
-                key, gate = draw(B, k, width), draw(B, k, width, seed=1) * gated
-                half = width // 2 * overlap
-                expected = np.zeros((B, k // size, width - half))
-                for b, block, channel in np.ndindex(*expected.shape):
-                    own = range(block * size, (block + 1) * size)
-                    pairs = [(j, channel + half) for j in own]
-                    if overlap and block:
-                        pairs += [(j - size, channel) for j in own]
-                    shares, _ = softmax([float(gate[b, j, c]) for j, c in pairs])
-                    expected[b, block, channel] = math.fsum(
-                        share * key[b, j, c] for share, (j, c) in zip(shares, pairs, strict=True)
-                    )
-                given = xp.asarray(gate) if gated else None
-                found = pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
-                assert_matches(found, expected)
+def test_pooled_keys_are_weighted_means(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for k, size in BLOCKS:
+            for overlap in [False, True]:
+                for gated in [False, True]:
+                    width = 6
+                    key, gate = draw(B, k, width), draw(B, k, width, seed=1) * gated
+                    half = width // 2 * overlap
+                    expected = np.zeros((B, k // size, width - half))
+                    for b, block, channel in np.ndindex(*expected.shape):
+                        own = range(block * size, (block + 1) * size)
+                        pairs = [(j, channel + half) for j in own]
+                        if overlap and block:
+                            pairs += [(j - size, channel) for j in own]
+                        shares, _ = softmax([float(gate[b, j, c]) for j, c in pairs])
+                        expected[b, block, channel] = math.fsum(
+                            share * key[b, j, c]
+                            for share, (j, c) in zip(shares, pairs, strict=True)
+                        )
+                    given = xp.asarray(gate) if gated else None
+                    found = pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
+                    assert_matches(found, expected)
 
 
 def test_an_odd_width_has_no_halves() -> None:
@@ -194,35 +199,41 @@ def test_an_odd_width_has_no_halves() -> None:
         pool_blocks(np.ones((4, 5)), size=2, overlap=True)
 
 
-def test_maxima_complete_blocks_and_their_keys(xp: Any) -> None:
-    for k, size in BLOCKS:
-        scores, mask = draw(B, 4, k), draw(B, 4, k, seed=1) > -1
-        count = math.ceil(k / size)
-        best, complete = np.zeros((B, 4, count)), np.zeros((B, 4, k // size), bool)
-        for b, i, m in np.ndindex(*best.shape):
-            best[b, i, m] = max(scores[b, i, m * size : (m + 1) * size])
-        for b, i, m in np.ndindex(*complete.shape):
-            complete[b, i, m] = all(mask[b, i, m * size : (m + 1) * size])
-        assert_matches(block_maxima(xp.asarray(scores), size), best)
-        assert np.array_equal(as_numpy(complete_blocks(xp.asarray(mask), size)), complete)
-        keys = as_numpy(keys_of_blocks(xp.asarray(complete), k, size))
-        assert keys.shape == (B, 4, k)
-        for b, i, j in np.ndindex(*keys.shape):
-            assert keys[b, i, j] == (j // size < k // size and complete[b, i, j // size])
+def test_maxima_complete_blocks_and_their_keys(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for k, size in BLOCKS:
+            scores, mask = draw(B, 4, k), draw(B, 4, k, seed=1) > -1
+            count = math.ceil(k / size)
+            best, complete = np.zeros((B, 4, count)), np.zeros((B, 4, k // size), bool)
+            for b, i, m in np.ndindex(*best.shape):
+                best[b, i, m] = max(scores[b, i, m * size : (m + 1) * size])
+            for b, i, m in np.ndindex(*complete.shape):
+                complete[b, i, m] = all(mask[b, i, m * size : (m + 1) * size])
+            assert_matches(block_maxima(xp.asarray(scores), size), best)
+            assert np.array_equal(as_numpy(complete_blocks(xp.asarray(mask), size)), complete)
+            keys = as_numpy(keys_of_blocks(xp.asarray(complete), k, size))
+            assert keys.shape == (B, 4, k)
+            for b, i, j in np.ndindex(*keys.shape):
+                assert keys[b, i, j] == (j // size < k // size and complete[b, i, j // size])
 
 
-def test_keys_of_top_blocks(xp: Any) -> None:
-    for q, k in LENGTHS:
-        for count, size in [(1, 3), (2, 3), (1, 5), (9, 2)]:
-            scores, offset = np.round(2 * draw(B, q, k // size)).clip(0.0), max(k - q, 0)
-            mask = causal_mask(q, k, offset=offset, like=xp.asarray(scores))
-            found = as_numpy(keys_of_top_blocks(xp.asarray(scores), count, mask, size))
-            for b, i in np.ndindex(B, q):
-                seen = min(i + offset + 1, k)
-                blocks = sorted(range(seen // size), key=lambda m: (-scores[b, i, m], m))[:count]
-                tail = range(seen // size * size, seen)
-                expected = {j for m in blocks for j in range(m * size, (m + 1) * size)} | set(tail)
-                assert set(np.flatnonzero(found[b, i]).tolist()) == expected
+def test_keys_of_top_blocks(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for q, k in LENGTHS:
+            for count, size in [(1, 3), (2, 3), (1, 5), (9, 2)]:
+                scores, offset = np.round(2 * draw(B, q, k // size)).clip(0.0), max(k - q, 0)
+                mask = causal_mask(q, k, offset=offset, like=xp.asarray(scores))
+                found = as_numpy(keys_of_top_blocks(xp.asarray(scores), count, mask, size))
+                for b, i in np.ndindex(B, q):
+                    seen = min(i + offset + 1, k)
+                    blocks = sorted(range(seen // size), key=lambda m: (-scores[b, i, m], m))[
+                        :count
+                    ]
+                    tail = range(seen // size * size, seen)
+                    expected = {j for m in blocks for j in range(m * size, (m + 1) * size)} | set(
+                        tail
+                    )
+                    assert set(np.flatnonzero(found[b, i]).tolist()) == expected
 
 
 def test_scores_for_other_blocks_are_refused() -> None:
@@ -233,102 +244,6 @@ def test_scores_for_other_blocks_are_refused() -> None:
 
 MANY = 11
 """Heads of a reference's indexer: so many that no key meets ReLU's zero in all, where ties are."""
-
-
-def kept(expected: Any, allowed: Any) -> Any:
-    """Turn the indices that a reference has chosen into a mask of those that are allowed."""
-    chosen = np.zeros(allowed.shape, bool)
-    np.put_along_axis(chosen, as_numpy(expected).astype(np.int64), True, -1)
-    return chosen & allowed
-
-
-def test_deepseeks_indexer_makes_the_same_choice(torch: Any) -> None:
-    pytest.importorskip("transformers")
-    from transformers import DeepseekV32Config
-    from transformers.models.deepseek_v32.modeling_deepseek_v32 import (
-        DeepseekV32Indexer,
-        DeepseekV32RotaryEmbedding,
-    )
-
-    from companion.positions import rotary_frequencies, rotate
-
-    torch.manual_seed(0)
-    config = DeepseekV32Config(
-        hidden_size=10, q_lora_rank=6, index_n_heads=MANY, index_head_dim=7, qk_rope_head_dim=4,
-        index_topk=5,
-    )  # fmt: skip
-    indexer = DeepseekV32Indexer(config, 0)
-    x, compressed = torch.randn(B, 13, 10), torch.randn(B, 13, 6)
-    angles = DeepseekV32RotaryEmbedding(config)(x, torch.arange(13)[None])
-    mask = torch.full((B, 13, 13), -math.inf).triu(1)
-    expected = indexer(x, compressed, angles, mask, None)
-
-    options: dict[str, Any] = {"frequencies": rotary_frequencies(4)}
-    query = indexer.wq_b(compressed).unflatten(-1, (MANY, 7)).transpose(1, 2)
-    query = rotate(query, torch.arange(13), **options)
-    key = rotate(indexer.k_norm(indexer.wk(x)), torch.arange(13), **options)
-    scores = indexer_scores(query, key, indexer.weights_proj(x).mT)
-    causal = causal_mask(13, like=x)
-    chosen = as_numpy(top_keys(scores, 5, causal))
-    assert np.array_equal(chosen, kept(expected, np.broadcast_to(as_numpy(causal), chosen.shape)))
-    assert (chosen.sum(-1) == np.minimum(np.arange(13) + 1, 5)).all()
-
-
-@pytest.mark.parametrize("length", [3, 13])
-def test_deepseeks_compressors_pool_the_same_keys(torch: Any, length: int) -> None:
-    pytest.importorskip("transformers")
-    from transformers import DeepseekV4Config
-    from transformers.models.deepseek_v4.modeling_deepseek_v4 import (
-        DeepseekV4CSACompressor,
-        DeepseekV4HCACompressor,
-    )
-
-    from companion.positions import rotary_frequencies, rotate
-
-    torch.manual_seed(0)
-    size = 3
-    config = DeepseekV4Config(
-        hidden_size=10, head_dim=8, q_lora_rank=6, index_topk=2, index_n_heads=MANY,
-        index_head_dim=8,
-        compress_rates={"compressed_sparse_attention": size, "heavily_compressed_attention": size},
-        num_hidden_layers=2, partial_rotary_factor=0.5,
-    )  # fmt: skip
-    x, compressed = torch.randn(B, length, 10), torch.randn(B, length, 6)
-    positions = torch.arange(length).expand(B, -1)
-    rope = config.rope_parameters["compress"]
-    pairs = int(8 * rope["partial_rotary_factor"]) // 2
-    frequencies = rotary_frequencies(2 * pairs, base=rope["rope_theta"])
-
-    def pooled(compressor: Any, x: Any, overlap: bool) -> Any:
-        gate = (
-            compressor.gate_proj(x)
-            + compressor.position_bias.repeat(length // size + 1, 1)[:length]
-        )
-        keys = pool_blocks(compressor.kv_proj(x), gate, size=size, overlap=overlap)
-        keys, where = compressor.kv_norm(keys), size * torch.arange(length // size)
-        rotated = rotate(keys[..., -2 * pairs :], where, frequencies=frequencies, interleaved=True)
-        return torch.cat([keys[..., : -2 * pairs], rotated], -1)
-
-    complete = complete_blocks(causal_mask(length, like=x), size)
-    for kind, overlap in ((DeepseekV4HCACompressor, False), (DeepseekV4CSACompressor, True)):
-        compressor = kind(config)
-        for weight in compressor.parameters():
-            torch.nn.init.normal_(weight)
-        expected, bias = compressor(x, compressed, positions, None, 0)
-        assert_matches(pooled(compressor, x, overlap), as_numpy(expected[:, 0]), 1e-5)
-        if length < size:
-            continue
-        chosen = complete.expand(B, -1, -1)
-        if overlap:
-            indexer = compressor.indexer
-            query = indexer.q_b_proj(compressed).unflatten(-1, (MANY, 8)).transpose(1, 2)
-            rotated = rotate(
-                query[..., -2 * pairs :], positions, frequencies=frequencies, interleaved=True
-            )
-            query = torch.cat([query[..., : -2 * pairs], rotated], -1)
-            weight = indexer.scorer.weights_proj(x).mT
-            chosen = top_keys(indexer_scores(query, pooled(indexer, x, True), weight), 2, complete)
-        assert torch.equal(chosen, bias[:, 0] == 0)
 
 
 def test_qwens_indexer_makes_the_same_choice(torch: Any) -> None:
@@ -382,33 +297,3 @@ def test_glms_indexer_makes_the_same_choice(torch: Any) -> None:
     indices = expected.long() % (length + 1)  # -1, for nothing, becomes a key after the last
     chosen = torch.zeros(B, length, length + 1, dtype=torch.bool).scatter(-1, indices, True)
     assert torch.equal(found, chosen[..., :length])
-
-
-def test_minimax_chooses_by_the_best_key_of_a_block(torch: Any) -> None:
-    pytest.importorskip("transformers")
-    from transformers.models.minimax_m3_vl.configuration_minimax_m3_vl import MiniMaxM3VLTextConfig
-    from transformers.models.minimax_m3_vl.modeling_minimax_m3_vl import MiniMaxM3VLIndexer
-
-    from companion.masks import masked
-
-    torch.manual_seed(0)
-    config = MiniMaxM3VLTextConfig(
-        hidden_size=10, num_attention_heads=2 * H, num_key_value_heads=H, index_n_heads=H,
-        index_head_dim=8, index_block_size=3, index_topk_blocks=2, index_local_blocks=1,
-    )  # fmt: skip
-    indexer, length = MiniMaxM3VLIndexer(config, 0), 23
-    x, positions = torch.randn(B, length, 10), torch.arange(length).expand(B, -1)
-    still = torch.ones(B, length, 8), torch.zeros(B, length, 8)
-    chosen = indexer(x, still, None, positions)
-    expected = indexer.build_block_mask(
-        chosen, None, length, torch.float32, torch.device("cpu"), positions
-    )
-
-    query = indexer.q_norm(indexer.q_proj(x).unflatten(-1, (H, 8))).transpose(1, 2)
-    key = indexer.k_norm(indexer.k_proj(x))[:, None]
-    causal = causal_mask(length, like=x)
-    best = block_maxima(masked(namespace(query), query @ key.mT, causal), 3)
-    own = torch.arange(length)[:, None] // 3 == torch.arange(8)
-    blocks = top_keys(best.masked_fill(own, math.inf), 2)
-    found = keys_of_blocks(blocks, length, 3) & causal
-    assert torch.equal(found.repeat_interleave(2, 1), expected == 0)

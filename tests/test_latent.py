@@ -1,4 +1,4 @@
-"""Latent attention, plain and absorbed, against loops in float64 and DeepSeek's layer."""
+"""Latent attention, plain and absorbed, against loops in float64; the atlas has DeepSeek."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 from companion.latent import (
     absorbed_latent_attention,
@@ -82,41 +81,42 @@ def by_loops(
     return Attention(output, weights, lse)
 
 
-@pytest.mark.parametrize(("q", "k"), LENGTHS)
-def test_both_forms_are_the_loops(q: int, k: int) -> None:
-    arrays = draw(q, k)
-    for is_causal in (False, True):
-        expected = by_loops(arrays, is_causal=is_causal)
-        for form in FORMS:
-            assert_matches(form(*arrays, is_causal=is_causal), expected.output)
-        output, weights = latent_attention_with_weights(*arrays, is_causal=is_causal)
-        assert_matches(output, expected.output)
-        assert_matches(weights, expected.weights)
+def test_both_forms_are_the_loops() -> None:
+    for q, k in LENGTHS:
+        arrays = draw(q, k)
+        for is_causal in (False, True):
+            expected = by_loops(arrays, is_causal=is_causal)
+            for form in FORMS:
+                assert_matches(form(*arrays, is_causal=is_causal), expected.output)
+            output, weights = latent_attention_with_weights(*arrays, is_causal=is_causal)
+            assert_matches(output, expected.output)
+            assert_matches(weights, expected.weights)
 
 
-def test_offset_sinks_scale_and_masks(xp: Any) -> None:
-    arrays, random = draw(6, 11), np.random.default_rng(1)
-    sinks = random.normal(size=H)
-    for mask, offset in (
-        (random.random((6, 11)) < 0.5, 5),
-        (random.random((H, 6, 11)) < 0.5, -3),
-        (random.random((B, 1, 6, 11)) < 0.5, np.array([2, 6])),
-        (random.normal(size=(B, H, 6, 11)), 0),
-    ):
-        expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
-        options: dict[str, Any] = {
-            "offset": offset if isinstance(offset, int) else xp.asarray(offset),
-            "scale": 0.3,
-            "sinks": xp.asarray(sinks),
-        }
-        for form in FORMS:
-            assert_matches(
-                form(*of(xp, arrays), xp.asarray(mask), True, **options), expected.output
+def test_offset_sinks_scale_and_masks(libraries: list[Any]) -> None:
+    for xp in libraries:
+        arrays, random = draw(6, 11), np.random.default_rng(1)
+        sinks = random.normal(size=H)
+        for mask, offset in (
+            (random.random((6, 11)) < 0.5, 5),
+            (random.random((H, 6, 11)) < 0.5, -3),
+            (random.random((B, 1, 6, 11)) < 0.5, np.array([2, 6])),
+            (random.normal(size=(B, H, 6, 11)), 0),
+        ):
+            expected = by_loops(arrays, mask, is_causal=True, offset=offset, scale=0.3, sinks=sinks)
+            options: dict[str, Any] = {
+                "offset": offset if isinstance(offset, int) else xp.asarray(offset),
+                "scale": 0.3,
+                "sinks": xp.asarray(sinks),
+            }
+            for form in FORMS:
+                assert_matches(
+                    form(*of(xp, arrays), xp.asarray(mask), True, **options), expected.output
+                )
+            _, weights = latent_attention_with_weights(
+                *of(xp, arrays), xp.asarray(mask), True, **options
             )
-        _, weights = latent_attention_with_weights(
-            *of(xp, arrays), xp.asarray(mask), True, **options
-        )
-        assert_matches(weights, expected.weights)
+            assert_matches(weights, expected.weights)
 
 
 def test_a_query_without_a_key_gets_zeros() -> None:
@@ -190,43 +190,3 @@ def test_steps_with_a_cache_are_the_whole() -> None:
             )
             later = form(*of(np, after), is_causal=True, offset=split)
             assert_matches(later, whole[:, :, split:])
-
-
-@pytest.mark.parametrize(("queries", "interleaved"), [(None, True), (6, False)])
-def test_deepseeks_layer_is_this_attention(
-    torch: Any, queries: int | None, interleaved: bool
-) -> None:
-    pytest.importorskip("transformers")
-    from transformers import DeepseekV3Config
-    from transformers.models.deepseek_v3.modeling_deepseek_v3 import (
-        DeepseekV3Attention,
-        DeepseekV3RotaryEmbedding,
-    )
-
-    from companion.positions import rotate
-
-    torch.manual_seed(0)
-    config = DeepseekV3Config(
-        hidden_size=10, num_attention_heads=H, num_key_value_heads=H, q_lora_rank=queries,
-        kv_lora_rank=C, qk_nope_head_dim=D, qk_rope_head_dim=R, v_head_dim=V,
-        rope_interleave=interleaved, attn_implementation="eager",
-    )  # fmt: skip
-    layer = DeepseekV3Attention(config, 0).double()
-    x, positions = torch.randn(B, 7, 10, dtype=torch.float64), torch.arange(7)
-    angles = DeepseekV3RotaryEmbedding(config)(x, positions[None])
-    mask = torch.full((7, 7), -math.inf, dtype=torch.float64).triu(1)
-    expected, _ = layer(x, angles, mask)
-
-    query = x if queries is None else layer.q_a_layernorm(layer.q_a_proj(x))
-    query = (layer.q_proj if queries is None else layer.q_b_proj)(query)
-    query = query.unflatten(-1, (H, D + R)).transpose(1, 2)
-    latent, key_rotary = layer.kv_a_proj_with_mqa(x).split([C, R], -1)
-    unfold = layer.kv_b_proj.weight.unflatten(0, (H, D + V)).mT
-    arrays = (
-        query[..., :D], rotate(query[..., D:], positions, interleaved=interleaved),
-        layer.kv_a_layernorm(latent), rotate(key_rotary, positions, interleaved=interleaved),
-        unfold[..., :D], unfold[..., D:],
-    )  # fmt: skip
-    for form in FORMS:
-        output = layer.o_proj(form(*arrays, is_causal=True).transpose(1, 2).flatten(2))
-        assert_matches(output, as_numpy(expected), 1e-6)  # its norm and its angles are float32

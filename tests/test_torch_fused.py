@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from companion.attention import scaled_dot_product_attention
 from companion.dispatch import definitions
 from companion.tiled import tiled_attention, tiled_attention_with_lse, window_attention
-from tests.calls import draw_call
+from tests.test_attention import options as any_options
 
 torch: Any = pytest.importorskip("torch")
 torch_fused: Any = pytest.importorskip("companion.torch_fused")
@@ -50,21 +52,18 @@ FUSED: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("heads", [1, 2, 6])
 @pytest.mark.parametrize("name", FUSED)
-def test_fused(name: str, heads: int) -> None:
-    arrays = randn(2, 6, 2, 5), randn(2, heads, 6, 5, seed=1), randn(2, heads, 6, 3, seed=2)
-    torch.testing.assert_close(*both(*arrays, **FUSED[name], enable_gqa=True))
+def test_fused(name: str) -> None:
+    for heads in (1, 2, 6):
+        arrays = randn(2, 6, 2, 5), randn(2, heads, 6, 5, seed=1), randn(2, heads, 6, 3, seed=2)
+        torch.testing.assert_close(*both(*arrays, **FUSED[name], enable_gqa=True))
 
 
-@pytest.mark.parametrize("axes", [2, 3])
 @pytest.mark.parametrize("name", ["plain", "mask", "causal"])
-def test_fused_with_fewer_axes(name: str, axes: int) -> None:
-    shape = (6,) * (axes - 2)
-    arrays = randn(*shape, 2, 5), randn(*shape, 6, 5, seed=1), randn(*shape, 6, 3, seed=2)
-    ours, exact = both(*arrays, **FUSED[name])
-    assert ours.ndim == axes
-    torch.testing.assert_close(ours, exact)
+def test_fused_with_fewer_axes(name: str) -> None:
+    for lead in ((), (6,)):
+        arrays = randn(*lead, 2, 5), randn(*lead, 6, 5, seed=1), randn(*lead, 6, 3, seed=2)
+        torch.testing.assert_close(*both(*arrays, **FUSED[name]))
 
 
 @pytest.mark.parametrize("option", [{"softcap": 1.5}, {"sinks": randn(6)}])
@@ -106,24 +105,21 @@ def test_gradients_of_dead_rows_are_zero() -> None:
         assert slope[..., 0, :].all()
 
 
-@pytest.mark.parametrize("move", [np.asarray, torch.asarray], ids=["numpy", "torch"])
 @pytest.mark.parametrize("lacking", [(0,), (1, 2), (2,)])
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled_attention])
-def test_offsets_of_a_batch_that_some_arrays_lack(
-    attend: Any, lacking: tuple[int, ...], move: Any
-) -> None:
+def test_offsets_of_a_batch_that_some_arrays_lack(attend: Any, lacking: tuple[int, ...]) -> None:
     """Offsets belong to the batch, whichever of the arrays has its axis."""
     shapes = (4, 5, 3), (4, 6, 3), (4, 6, 2)
-    whole = [np.asarray(randn(2, *shape, seed=seed)) for seed, shape in enumerate(shapes)]
+    whole = [randn(2, *shape, seed=seed) for seed, shape in enumerate(shapes)]
     few = [x[0] if i in lacking else x for i, x in enumerate(whole)]
-    whole = [np.stack([x, x]) if i in lacking else x for i, x in enumerate(few)]
-    options = {"is_causal": True, "offset": move(np.array([1, -2]))}
+    whole = [torch.stack([x, x]) if i in lacking else x for i, x in enumerate(few)]
+    options = {"is_causal": True, "offset": torch.tensor([1, -2])}
     with definitions():
-        exact = attend(*map(move, whole), **options)
-    for context in (definitions, torch.no_grad):
-        with context():
-            ours = attend(*map(move, few), **options)
-        np.testing.assert_allclose(np.asarray(ours), np.asarray(exact), rtol=1e-10, atol=1e-12)
+        exact = attend(*whole, **options)
+        torch.testing.assert_close(attend(*few, **options), exact)
+    torch.testing.assert_close(attend(*few, **options), exact)
+    arrays = attend(*(x.numpy() for x in few), is_causal=True, offset=np.array([1, -2]))
+    torch.testing.assert_close(torch.asarray(arrays), exact)
 
 
 # Attention in tiles: the operator runs, and the loop where it cannot
@@ -174,14 +170,14 @@ def test_rows_need_not_lie_in_a_piece(where: int) -> None:
     mask = arrays[3].detach()
     apart = [x.mT if i == where else x for i, x in enumerate((*arrays[:3], mask))]
     same = [(x[..., :1], x[..., :1, :]) for x in apart]
-    for given in (
+    for tensors in (
         apart,
         *([x.expand(2, 3, 5, 5) for x in each] for each in zip(*same, strict=True)),
     ):
         found = []
         for context in (contextlib.nullcontext(), definitions()):
             with context:
-                output = tiled_attention(*given)
+                output = tiled_attention(*tensors)
             upstream = randn(2, 3, 5, 5, seed=5).mT
             found.append([output, *torch.autograd.grad(output, arrays[:3], upstream)])
         for ours, exact in zip(*found, strict=True):
@@ -217,22 +213,22 @@ def test_a_mask_that_learns_gets_its_gradient() -> None:
     assert slope.all()
 
 
-@pytest.mark.parametrize("scale", [0.0, -0.7])
 @pytest.mark.parametrize("options", [{"is_causal": True}, {"left": 2}, {}])
-def test_scales_that_are_not_positive(scale: float, options: dict[str, Any]) -> None:
+def test_scales_that_are_not_positive(options: dict[str, Any]) -> None:
     """Torch scales after it has masked: -inf times 0 is no number."""
     x = randn(2, 7, 4)
-    ours = tiled_attention(x, x, x, scale=scale, **options)
-    with definitions():
-        torch.testing.assert_close(ours, tiled_attention(x, x, x, scale=scale, **options))
+    for scale in (0.0, -0.7):
+        ours = tiled_attention(x, x, x, scale=scale, **options)
+        with definitions():
+            torch.testing.assert_close(ours, tiled_attention(x, x, x, scale=scale, **options))
 
 
-@pytest.mark.parametrize("shape", [(0, 2, 5, 4), (1, 0, 5, 4), (1, 2, 0, 4)])
-def test_nothing_is_not_given_to_the_operator(shape: tuple[int, ...]) -> None:
+def test_nothing_is_not_given_to_the_operator() -> None:
     """It would divide by it, and end the process."""
-    x = torch.ones(shape)
-    assert tiled_attention(x, x, x).shape == shape
-    assert tiled_attention(x, x, x, left=1).shape == shape
+    for shape in ((0, 2, 5, 4), (1, 0, 5, 4), (1, 2, 0, 4)):
+        x = torch.ones(shape)
+        assert tiled_attention(x, x, x).shape == shape
+        assert tiled_attention(x, x, x, left=1).shape == shape
 
 
 def test_autocast_and_meta() -> None:
@@ -273,41 +269,36 @@ def gradients(attend: Any, arrays: list[Any], options: dict[str, Any]) -> list[A
     return [*(x.detach() for x in outputs), *filled]
 
 
+DTYPES = [(torch.float64, 1e-10), (torch.float16, 8e-3), (torch.bfloat16, 0.06)]
+
+
+def in_dtype(option: Any, dtype: Any) -> Any:
+    floats = isinstance(option, torch.Tensor) and option.is_floating_point()
+    return option.to(dtype) if floats else option
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"), [("float64", 1e-10), ("float16", 8e-3), ("bfloat16", 0.06)]
-)
-@pytest.mark.parametrize("attend", [scaled_dot_product_attention, tiled])
-def test_random_calls(attend: Any, dtype: str, tolerance: float) -> None:
-    generator = np.random.default_rng([2026, *dtype.encode()])
-    for _ in range(150):
-        call = draw_call(generator)
-        arrays = [torch.tensor(array).to(getattr(torch, dtype)) for array in call.arrays]
-        options = {
-            name: torch.tensor(option) if isinstance(option, np.ndarray) else option
-            for name, option in call.options.items()
-        }
-        options = {
-            name: option.to(arrays[0].dtype)
-            if isinstance(option, torch.Tensor) and option.is_floating_point()
-            else option
-            for name, option in options.items()
-        }
-        if attend is tiled:
-            sides = {name: int(generator.integers(0, 4)) for name in ("left", "right")}
-            options |= {name: side for name, side in sides.items() if generator.random() < 0.5}
-        ours = gradients(attend, arrays, options)
-        with definitions():
-            exact = gradients(
-                attend,
-                [x.double() for x in arrays],
-                {
-                    name: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
-                    for name, x in options.items()
-                },
-            )
-        for one, other in zip(ours, exact, strict=True):
-            size = max(1.0, float(other.abs().max())) if other.numel() else 1.0
-            torch.testing.assert_close(
-                one.double() / size, other / size, rtol=tolerance, atol=tolerance, msg=str(call)
-            )
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_call_and_its_gradients_are_those_of_the_definitions(data: st.DataObject) -> None:
+    b, g, r, d, v = (data.draw(st.integers(1, 3), name) for name in "bgrdv")
+    q, k = (data.draw(st.integers(0, 6), name) for name in "qk")
+    arrays = randn(b, g * r, q, d), randn(b, g, k, d, seed=1), randn(b, g, k, v, seed=2)
+    one = data.draw(st.sampled_from([None, 0, 1, 2]), "without a batch")
+    exact_arrays = [x[0] if i == one else x for i, x in enumerate(arrays)]
+    told = data.draw(any_options(b, g * r, q, k)) | {"enable_gqa": True}
+    told = {n: torch.tensor(x) if isinstance(x, np.ndarray) else x for n, x in told.items()}
+    sides = st.dictionaries(st.sampled_from(["left", "right"]), st.integers(0, 3))
+    for attend, more in ((scaled_dot_product_attention, {}), (tiled, data.draw(sides))):
+        for dtype, tolerance in DTYPES:
+            low = [x.to(dtype) for x in exact_arrays]
+            given_options = {name: in_dtype(x, dtype) for name, x in told.items()} | more
+            ours = gradients(attend, low, given_options)
+            wide = {name: in_dtype(x, torch.float64) for name, x in given_options.items()}
+            with definitions():
+                exact = gradients(attend, [x.double() for x in low], wide)
+            for found, wanted in zip(ours, exact, strict=True):
+                size = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
+                torch.testing.assert_close(
+                    found.double() / size, wanted / size, rtol=tolerance, atol=tolerance
+                )

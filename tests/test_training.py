@@ -176,13 +176,9 @@ def test_a_half_written_file_beside_the_checkpoint_is_ignored(tmp_path: Path) ->
     file = tmp_path / "run.safetensors"
     with pytest.raises(InterruptError):
         train(
-            make_model(),
-            interrupted_at(9),
-            squared_error,
-            CONFIG,
-            checkpoint=file,
+            make_model(), interrupted_at(9), squared_error, CONFIG, checkpoint=file,
             checkpoint_every=4,
-        )
+        )  # fmt: skip
     (tmp_path / "run.safetensors.partial").write_bytes(file.read_bytes()[:100])
     whole, resumed = make_model(), make_model()
     assert train(resumed, Numbers(), squared_error, CONFIG, checkpoint=file) == train(

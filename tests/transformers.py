@@ -13,25 +13,14 @@ from companion.models.transformer import TransformerConfig
 from tests.tiers import often
 
 SIZES: dict[str, Any] = {
-    "vocab_size": 19,
-    "embed_dim": 12,
-    "num_heads": 6,
-    "hidden_dim": 17,
-    "num_layers": 2,
-    "dropout_p": 0.0,
-    "max_len": 23,
-}
+    "vocab_size": 19, "embed_dim": 12, "num_heads": 6, "hidden_dim": 17, "num_layers": 2,
+    "dropout_p": 0.0, "max_len": 23,
+}  # fmt: skip
 VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {"norm_order": "post", "tied": "all"},
     "llama": {
-        "positions": "rotary",
-        "norm": "rms",
-        "activation": "silu",
-        "gated": True,
-        "num_kv_heads": 3,
-        "head_dim": 4,
-        "feed_forward_bias": False,
-        "embedding_scale": False,
+        "positions": "rotary", "norm": "rms", "activation": "silu", "gated": True,
+        "num_kv_heads": 3, "head_dim": 4, "feed_forward_bias": False, "embedding_scale": False,
         "tied": "none",
     },
     "gpt2": {
@@ -65,7 +54,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "embedding_scale": False,
         "tied": "all",
     },
-}
+}  # fmt: skip
 
 FIRST = ("paper", "llama", "t5")
 """They differ in everything but learned positions and ALiBi."""

@@ -77,25 +77,25 @@ def expectation_maximisation(iterations: int) -> tuple[Table, float]:
     return table, tension
 
 
-@pytest.mark.parametrize("iterations", [1, 3])
-def test_learning_equals_a_sum_over_all_alignments(iterations: int) -> None:
-    table, tension = expectation_maximisation(iterations)
-    aligner = FastAlign().fit(PAIRS, iterations=iterations)
-    assert aligner.tension == pytest.approx(tension, abs=2e-3)
-    assert 0.5 < tension < 50
-    for (source, target), probability in table.items():
-        assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-4)
-    assert aligner.probability("red", "el") == 0.0
+def test_learning_equals_a_sum_over_all_alignments() -> None:
+    for iterations in (1, 3):
+        table, tension = expectation_maximisation(iterations)
+        aligner = FastAlign().fit(PAIRS, iterations=iterations)
+        assert aligner.tension == pytest.approx(tension, abs=2e-3)
+        assert 0.5 < tension < 50
+        for (source, target), probability in table.items():
+            assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-4)
+        assert aligner.probability("red", "el") == 0.0
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair.target))
-def test_shares_equal_a_sum_over_all_alignments(pair: Pair) -> None:
-    aligner = FastAlign().fit(PAIRS, iterations=2)
-    table = {(s, t): aligner.probability(s, t) for s in ("", *pair.source) for t in pair.target}
-    expected = shares_by_hand(pair, table, aligner.tension)
-    assert aligner.posteriors(pair) == pytest.approx(expected, abs=1e-12)
-    best = {(i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist()) if j > 0}
-    assert aligner.links(pair) == best
+def test_shares_equal_a_sum_over_all_alignments() -> None:
+    for pair in PAIRS:
+        aligner = FastAlign().fit(PAIRS, iterations=2)
+        table = {(s, t): aligner.probability(s, t) for s in ("", *pair.source) for t in pair.target}
+        expected = shares_by_hand(pair, table, aligner.tension)
+        assert aligner.posteriors(pair) == pytest.approx(expected, abs=1e-12)
+        best = {(i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist()) if j > 0}
+        assert aligner.links(pair) == best
 
 
 def test_learning_makes_the_corpus_more_probable() -> None:

@@ -58,31 +58,33 @@ def expectation_maximisation(iterations: int) -> tuple[Table, dict[int, float]]:
     return table, jumps
 
 
-@pytest.mark.parametrize("iterations", [1, 4])
-def test_learning_equals_a_sum_over_all_paths(iterations: int) -> None:
-    table, jumps = expectation_maximisation(iterations)
-    aligner = HMMAligner().fit(PAIRS, iterations=iterations)
-    for (source, target), probability in table.items():
-        assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-9)
-    assert aligner.probability("red", "el") == 0.0
-    transitions = aligner.transitions(4)
-    assert transitions.shape == (5, 4)
-    for last, j in product(range(-1, 4), range(4)):
-        reachable = sum(jumps[n - last] for n in range(4))
-        assert transitions[last + 1, j] == pytest.approx(jumps[j - last] / reachable, abs=1e-9)
+def test_learning_equals_a_sum_over_all_paths() -> None:
+    for iterations in (1, 4):
+        table, jumps = expectation_maximisation(iterations)
+        aligner = HMMAligner().fit(PAIRS, iterations=iterations)
+        for (source, target), probability in table.items():
+            assert aligner.probability(source, target) == pytest.approx(probability, abs=1e-9)
+        assert aligner.probability("red", "el") == 0.0
+        transitions = aligner.transitions(4)
+        assert transitions.shape == (5, 4)
+        for last, j in product(range(-1, 4), range(4)):
+            reachable = sum(jumps[n - last] for n in range(4))
+            assert transitions[last + 1, j] == pytest.approx(jumps[j - last] / reachable, abs=1e-9)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair.target))
-def test_shares_equal_a_sum_over_all_paths(pair: Pair) -> None:
-    aligner = HMMAligner().fit(PAIRS, iterations=2)
-    table, jumps = expectation_maximisation(2)
-    every = paths(pair, table, jumps)
-    expected = np.zeros((len(pair.target), 1 + len(pair.source)))
-    for columns, probability in every.items():
-        for i, j in enumerate(columns):
-            expected[i, 1 + j] += probability / sum(every.values())
-    assert aligner.posteriors(pair) == pytest.approx(expected, abs=1e-9)
-    assert aligner.links(pair) == {(i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist())}
+def test_shares_equal_a_sum_over_all_paths() -> None:
+    for pair in PAIRS:
+        aligner = HMMAligner().fit(PAIRS, iterations=2)
+        table, jumps = expectation_maximisation(2)
+        every = paths(pair, table, jumps)
+        expected = np.zeros((len(pair.target), 1 + len(pair.source)))
+        for columns, probability in every.items():
+            for i, j in enumerate(columns):
+                expected[i, 1 + j] += probability / sum(every.values())
+        assert aligner.posteriors(pair) == pytest.approx(expected, abs=1e-9)
+        assert aligner.links(pair) == {
+            (i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist())
+        }
 
 
 def test_sums_over_paths_of_several_sentences_at_once() -> None:

@@ -37,15 +37,15 @@ def model1_by_loops(pairs: list[Pair], iterations: int) -> dict[tuple[str, str],
     }
 
 
-@pytest.mark.parametrize("iterations", [1, 4])
-def test_model1_equals_the_textbook_loop(iterations: int) -> None:
-    expected = model1_by_loops(PAIRS, iterations)
-    aligner = IBMModel1().fit(PAIRS, iterations=iterations)
-    for source in ("the", "house", "book", "a"):
-        for target in ("la", "casa", "libro", "un"):
-            assert aligner.probability(source, target) == pytest.approx(
-                expected[source, target], abs=1e-12
-            )
+def test_model1_equals_the_textbook_loop() -> None:
+    for iterations in (1, 4):
+        expected = model1_by_loops(PAIRS, iterations)
+        aligner = IBMModel1().fit(PAIRS, iterations=iterations)
+        for source in ("the", "house", "book", "a"):
+            for target in ("la", "casa", "libro", "un"):
+                assert aligner.probability(source, target) == pytest.approx(
+                    expected[source, target], abs=1e-12
+                )
 
 
 def test_model1_finds_the_words() -> None:

@@ -14,6 +14,8 @@ from benchmarks.cases import NAMES
 from benchmarks.machine import fingerprint, instructions, stamp
 from benchmarks.records import RESULTS, Goal, Reading, Record, Row, read, write
 
+pytestmark = pytest.mark.slow
+
 ROWS = (
     Row(setting="full, n = 8", ours="tiled", peer="SDPA", value=0.9512, low=0.93, high=0.97,
         goal=Goal(0.9, aim=1.0)),
@@ -27,22 +29,15 @@ READING = Reading("full, n = 8", "tiled", 8, "s", [0.1, 0.2, 0.4], 0.2, 0.15, 0.
 
 def sample(**changes: object) -> Record:
     record = Record(
-        case="forward",
-        title="Attention forward",
-        command="python -m benchmarks forward",
-        date="2026-01-02",
-        quick=False,
-        machine=stamp(1),
-        settings={"heads": 8},
-        rows=ROWS,
+        case="forward", title="Attention forward", command="python -m benchmarks forward",
+        date="2026-01-02", quick=False, machine=stamp(1), settings={"heads": 8}, rows=ROWS,
         readings=(READING,),
-    )
+    )  # fmt: skip
     return replace(record, **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("value", "goal", "verdict"),
-    [
+def test_verdicts() -> None:
+    rows: list[tuple[float | None, Goal | None, str]] = [
         (0.89, Goal(0.9, aim=1.0), "no"),
         (0.90, Goal(0.9, aim=1.0), "yes"),
         (1.00, Goal(0.9, aim=1.0), "aim"),
@@ -52,10 +47,9 @@ def sample(**changes: object) -> Record:
         (0.8, Goal(0.9, aim=0.85, side="at most"), "aim"),
         (None, Goal(0.9), "-"),
         (0.1, None, "-"),
-    ],
-)
-def test_verdicts(value: float | None, goal: Goal | None, verdict: str) -> None:
-    assert Row(setting="", ours="tiled", value=value, goal=goal).verdict == verdict
+    ]
+    for value, goal, verdict in rows:
+        assert Row(setting="", ours="tiled", value=value, goal=goal).verdict == verdict
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:

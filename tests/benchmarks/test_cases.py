@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 from benchmarks.cases import NAMES
 from benchmarks.machine import has_bfloat16, installed
 from benchmarks.run import run_case
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("torch")
 
@@ -97,38 +98,38 @@ def test_the_truth_is_torchs_own_float64(torch: ModuleType) -> None:
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("projects_at_every_step", [False, True])
-@pytest.mark.parametrize("attention", ["additive", "dot", "general"])
-def test_the_plain_loop_is_the_same_translator(
-    torch: ModuleType, attention: Any, projects_at_every_step: bool
-) -> None:
-    from benchmarks.peers.recurrent import PlainTranslator
-    from companion.data.batching import Batch
-    from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+def test_the_plain_loop_is_the_same_translator(torch: ModuleType) -> None:
+    for attention in ("additive", "dot", "general"):
+        for projects_at_every_step in (False, True):
+            from benchmarks.peers.recurrent import PlainTranslator
+            from companion.data.batching import Batch
+            from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 
-    torch.manual_seed(5)
-    ours = Seq2Seq(Seq2SeqConfig(13, 17, 5, 8, attention, dropout_p=0.0)).double()
-    peer = PlainTranslator(ours, projects_at_every_step=projects_at_every_step).double()
-    lengths = torch.tensor([7, 3, 5])
-    source, words = torch.randint(13, (3, 7)), torch.randint(17, (2, 3, 4))
-    mask = torch.arange(4) < torch.tensor([4, 2, 3])[:, None]
-    batch = Batch(source, lengths, words[0], words[1], mask)
-    names = {
-        "source_embedding.weight": "source_embedding.weight",
-        "combine.weight": "combine.weight",
-    }
-    if attention != "dot":
-        key = {"additive": "attention.key_weight", "general": "attention.weight"}[attention]
-        names[key] = "score.project.weight"
-    losses, gradients = [], []
-    for model, wanted in ((ours, names.keys()), (peer, names.values())):
-        loss = model.loss(batch)
-        losses.append(loss.detach())
-        gradients.append(torch.autograd.grad(loss, [model.get_parameter(n) for n in wanted]))
-    torch.testing.assert_close(losses[1], losses[0])
-    for name, of_ours, of_peer in zip(names, *gradients, strict=True):
-        expected = of_ours.mT if name == "attention.key_weight" else of_ours
-        torch.testing.assert_close(of_peer, expected)
+            torch.manual_seed(5)
+            ours = Seq2Seq(Seq2SeqConfig(13, 17, 5, 8, attention, dropout_p=0.0)).double()
+            peer = PlainTranslator(ours, projects_at_every_step=projects_at_every_step).double()
+            lengths = torch.tensor([7, 3, 5])
+            source, words = torch.randint(13, (3, 7)), torch.randint(17, (2, 3, 4))
+            mask = torch.arange(4) < torch.tensor([4, 2, 3])[:, None]
+            batch = Batch(source, lengths, words[0], words[1], mask)
+            names = {
+                "source_embedding.weight": "source_embedding.weight",
+                "combine.weight": "combine.weight",
+            }
+            if attention != "dot":
+                key = {"additive": "attention.key_weight", "general": "attention.weight"}[attention]
+                names[key] = "score.project.weight"
+            losses, gradients = [], []
+            for model, wanted in ((ours, names.keys()), (peer, names.values())):
+                loss = model.loss(batch)
+                losses.append(loss.detach())
+                gradients.append(
+                    torch.autograd.grad(loss, [model.get_parameter(n) for n in wanted])
+                )
+            torch.testing.assert_close(losses[1], losses[0])
+            for name, of_ours, of_peer in zip(names, *gradients, strict=True):
+                expected = of_ours.mT if name == "attention.key_weight" else of_ours
+                torch.testing.assert_close(of_peer, expected)
 
 
 def test_projecting_at_every_step_is_more_work(torch: ModuleType) -> None:

@@ -13,6 +13,8 @@ from benchmarks.contest import Contest, Entrant, Field, error, growth, hold, lac
 from benchmarks.records import Goal, Reading, Row
 from benchmarks.timing import QUICK
 
+pytestmark = pytest.mark.slow
+
 TRUE = np.arange(1.0, 9.0)
 PROTOCOL = QUICK
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.figure import draw
 from benchmarks.machine import stamp
 from benchmarks.records import Reading, Record
+
+pytestmark = pytest.mark.slow
 
 LENGTHS = (1024, 4096, 16384)
 POWERS = {"textbook": 2.4, "SDPA": 2.0, "tiled": 2.0, "window": 1.0}

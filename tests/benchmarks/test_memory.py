@@ -13,6 +13,8 @@ from benchmarks.memory import MEGABYTE, extra_bytes
 if TYPE_CHECKING:
     from companion.cost.timing import Call
 
+pytestmark = pytest.mark.slow
+
 HERE = "tests.benchmarks.test_memory"
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from benchmarks.timing import Protocol, Spread, interleave, reading, speed, spread
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_spread_is_numpys_quartiles() -> None:
     values = np.random.default_rng(3).lognormal(size=11).tolist()

@@ -167,10 +167,12 @@ def test_the_log_sum_exp_is_natural_and_of_scaled_products() -> None:
     assert "gave 3 results" in complaint(check_lse, three)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_dtypes_of_torch_pass(dtype: torch.dtype) -> None:
-    check_dtype(attend, like=torch.ones(1, dtype=dtype))
-    check_dtype(torch.nn.functional.scaled_dot_product_attention, like=torch.ones(1, dtype=dtype))
+def test_dtypes_of_torch_pass() -> None:
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        check_dtype(attend, like=torch.ones(1, dtype=dtype))
+        check_dtype(
+            torch.nn.functional.scaled_dot_product_attention, like=torch.ones(1, dtype=dtype)
+        )
 
 
 def test_a_longer_text_is_compared_at_every_length() -> None:
@@ -196,17 +198,15 @@ def recurrence(forget: str) -> Function:
     return function
 
 
-@pytest.mark.parametrize(
-    ("forget", "said"),
-    [
+def test_the_delta_rule_reads_what_it_wrote() -> None:
+    rows: list[tuple[str, str]] = [
         ("late", "-3 is read, wanted 2: the value is compared with the state before it has"),
         ("compared late", "1 is read, wanted 2: the state forgets after it has written"),
         ("uncompared", "7 is read, wanted 2: the new value is added"),
         ("never", "12 is read, wanted 2: the state neither forgets nor compares"),
-    ],
-)
-def test_the_delta_rule_reads_what_it_wrote(forget: str, said: str) -> None:
-    assert said in complaint(check_delta_rule, recurrence(forget))
+    ]
+    for forget, said in rows:
+        assert said in complaint(check_delta_rule, recurrence(forget))
 
 
 @likes

@@ -108,20 +108,16 @@ def test_without_the_option_nothing_is_added_or_loaded(folder: Path) -> None:
     assert "attention" not in said.replace("/attention", "")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_a_function_that_is_not_there_is_a_wrong_call(folder: Path) -> None:
+    rows: list[tuple[str, str]] = [
         ("mine", "got 'mine', wanted MODULE:FUNCTION"),
         ("mine:other", "module 'mine' has no attribute 'other'"),
         ("mine:number", "got a int"),
-    ],
-)
-def test_a_function_that_is_not_there_is_a_wrong_call(
-    folder: Path, given: str, message: str
-) -> None:
-    said = run(folder, "--attention", given, code=4)
-    assert message in said
-    assert "Traceback" not in said
+    ]
+    for given, message in rows:
+        said = run(folder, "--attention", given, code=4)
+        assert message in said
+        assert "Traceback" not in said
 
 
 @pytest.mark.slow

@@ -65,18 +65,20 @@ def check(call: Any, forward: int, *, trains: bool = True) -> None:
         assert counted(lambda: call().sum().backward()) == training_flops(forward)
 
 
-@pytest.mark.parametrize("need_weights", [False, True])
-@pytest.mark.parametrize("bias", [False, True])
-def test_multi_head_attention_to_itself(need_weights: bool, bias: bool) -> None:
-    for s in drawn(4, "b", "n", "e", "g", "r", "d"):
-        b, n, e, h, d = s["b"], s["n"], s["e"], s["g"] * s["r"], s["d"]
-        with torch.device("meta"):
-            layer = MultiHeadAttention(e, h, num_kv_heads=s["g"], head_dim=d, bias=bias)
-        x = zeros(b, n, e)
-        result = multi_head_flops(e, h, q_len=n, num_kv_heads=s["g"], head_dim=d, batch_size=b)
-        for is_causal in (False, True):
-            call = partial(layer, x, is_causal=is_causal, need_weights=need_weights)
-            check(partial(_first, call) if need_weights else call, result.total)
+def test_multi_head_attention_to_itself() -> None:
+    for bias in (False, True):
+        for need_weights in (False, True):
+            for s in drawn(4, "b", "n", "e", "g", "r", "d"):
+                b, n, e, h, d = s["b"], s["n"], s["e"], s["g"] * s["r"], s["d"]
+                with torch.device("meta"):
+                    layer = MultiHeadAttention(e, h, num_kv_heads=s["g"], head_dim=d, bias=bias)
+                x = zeros(b, n, e)
+                result = multi_head_flops(
+                    e, h, q_len=n, num_kv_heads=s["g"], head_dim=d, batch_size=b
+                )
+                for is_causal in (False, True):
+                    call = partial(layer, x, is_causal=is_causal, need_weights=need_weights)
+                    check(partial(_first, call) if need_weights else call, result.total)
 
 
 def test_multi_head_attention_to_a_memory() -> None:
@@ -98,19 +100,19 @@ def test_multi_head_attention_to_a_memory() -> None:
         check(partial(layer, x, memory), result.total, trains=False)
 
 
-@pytest.mark.parametrize(("h", "g"), [(6, 6), (6, 3), (6, 1)])
-def test_prefill_and_steps_with_a_cache(h: int, g: int) -> None:
-    layer = MultiHeadAttention(12, h, num_kv_heads=g, head_dim=5).eval()
-    cache, done = KVCache(3, g, 11, 5), 0
-    for new in (7, 1, 3):  # the prompt, a step, several tokens at once
-        x = torch.ones(3, new, 12)
-        result = multi_head_flops(
-            12, h, q_len=new, cached=done, num_kv_heads=g, head_dim=5, batch_size=3
-        )
-        with torch.no_grad():
-            done_now = measure_flops(partial(layer, x, is_causal=True, cache=cache))
-        assert done_now == result.total
-        done += new
+def test_prefill_and_steps_with_a_cache() -> None:
+    for h, g in [(6, 6), (6, 3), (6, 1)]:
+        layer = MultiHeadAttention(12, h, num_kv_heads=g, head_dim=5).eval()
+        cache, done = KVCache(3, g, 11, 5), 0
+        for new in (7, 1, 3):  # the prompt, a step, several tokens at once
+            x = torch.ones(3, new, 12)
+            result = multi_head_flops(
+                12, h, q_len=new, cached=done, num_kv_heads=g, head_dim=5, batch_size=3
+            )
+            with torch.no_grad():
+                done_now = measure_flops(partial(layer, x, is_causal=True, cache=cache))
+            assert done_now == result.total
+            done += new
 
 
 def test_a_cache_saves_projections_and_no_pair() -> None:
@@ -133,24 +135,30 @@ def test_additive_attention() -> None:
         assert measure_flops(partial(layer, query, keys, memory)) == projected.total
 
 
-@pytest.mark.parametrize("predictive", [False, True])
-@pytest.mark.parametrize("score", ["dot", "general", "concat"])
-def test_luongs_attention(score: Any, predictive: bool) -> None:
-    for s in drawn(5, "b", "q", "k", "dq", "dk", "hidden"):
-        key_dim = s["dq"] if score == "dot" else s["dk"]
-        hidden = s["hidden"] if score == "concat" else None
-        options: dict[str, Any] = {"score": score, "hidden_dim": hidden, "predictive": predictive}
-        with torch.device("meta"):
-            layer = LuongAttention(s["dq"], key_dim, window=2 if predictive else None, **options)
-        query, memory = zeros(s["b"], s["q"], s["dq"]), zeros(s["b"], s["k"], key_dim)
-        sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
-        result = luong_flops(s["dq"], key_dim, **options, **sizes)
-        vectors = result.scores if score == "concat" else 0
-        vectors += s["b"] * matmul_flops(s["q"], s["dq"], 1) if predictive else 0
-        _check_with_vector(layer, query, memory, result, vectors)
-        keys = layer.project(memory)
-        projected = luong_flops(s["dq"], key_dim, projected=True, **options, **sizes)
-        assert measure_flops(partial(layer, query, keys, memory)) == projected.total
+def test_luongs_attention() -> None:
+    for score in ("dot", "general", "concat"):
+        for predictive in (False, True):
+            for s in drawn(5, "b", "q", "k", "dq", "dk", "hidden"):
+                key_dim = s["dq"] if score == "dot" else s["dk"]
+                hidden = s["hidden"] if score == "concat" else None
+                options: dict[str, Any] = {
+                    "score": score,
+                    "hidden_dim": hidden,
+                    "predictive": predictive,
+                }
+                with torch.device("meta"):
+                    layer = LuongAttention(
+                        s["dq"], key_dim, window=2 if predictive else None, **options
+                    )
+                query, memory = zeros(s["b"], s["q"], s["dq"]), zeros(s["b"], s["k"], key_dim)
+                sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
+                result = luong_flops(s["dq"], key_dim, **options, **sizes)
+                vectors = result.scores if score == "concat" else 0
+                vectors += s["b"] * matmul_flops(s["q"], s["dq"], 1) if predictive else 0
+                _check_with_vector(layer, query, memory, result, vectors)
+                keys = layer.project(memory)
+                projected = luong_flops(s["dq"], key_dim, projected=True, **options, **sizes)
+                assert measure_flops(partial(layer, query, keys, memory)) == projected.total
 
 
 def _check_with_vector(
@@ -166,15 +174,15 @@ def _check_with_vector(
     assert measure_flops(lambda: call().sum().backward()) == 3 * result.total - vectors
 
 
-@pytest.mark.parametrize("gated", [False, True])
-@pytest.mark.parametrize("bias", [False, True])
-def test_feed_forward(gated: bool, bias: bool) -> None:
-    for s in drawn(6, "b", "n", "e", "f"):
-        with torch.device("meta"):
-            layer = FeedForward(s["e"], s["f"], gated=gated, bias=bias)
-        x = zeros(s["b"], s["n"], s["e"])
-        result = feed_forward_flops(s["e"], s["f"], tokens=s["b"] * s["n"], gated=gated)
-        check(partial(layer, x), result)
+def test_feed_forward() -> None:
+    for bias in (False, True):
+        for gated in (False, True):
+            for s in drawn(6, "b", "n", "e", "f"):
+                with torch.device("meta"):
+                    layer = FeedForward(s["e"], s["f"], gated=gated, bias=bias)
+                x = zeros(s["b"], s["n"], s["e"])
+                result = feed_forward_flops(s["e"], s["f"], tokens=s["b"] * s["n"], gated=gated)
+                check(partial(layer, x), result)
 
 
 def gru(x: Tensor, weights: Any) -> Tensor:
@@ -204,38 +212,40 @@ def lstm(x: Tensor, weights: Any) -> Tensor:
 CELLS: dict[Any, Any] = {"gru": (nn.GRU, gru), "lstm": (nn.LSTM, lstm)}
 
 
-@pytest.mark.parametrize("cell", CELLS)
-def test_a_recurrent_layer_does_what_its_cell_written_out_does(cell: Any) -> None:
-    make, written_out = CELLS[cell]
-    for b, n, e, h in ((3, 5, 7, 11), (1, 1, 3, 5), (2, 7, 1, 1)):
-        layer, x = make(e, h, batch_first=True), torch.randn(b, n, e)
-        with FlopCounterMode(display=False) as counter:
-            state = written_out(x, layer)
-        last = layer(x)[1]
-        torch.testing.assert_close(state, (last if cell == "gru" else last[0])[0])
-        result = recurrent_flops(cell, e, h, tokens=b * n)
-        assert counter.get_total_flops() == result
-        assert measure_flops(partial(layer, x)) == result
-        meta = make(e, h, batch_first=True, device="meta")
-        assert measure_flops(partial(meta, x.to("meta"))) == result
+def test_a_recurrent_layer_does_what_its_cell_written_out_does() -> None:
+    for cell in CELLS:
+        make, written_out = CELLS[cell]
+        for b, n, e, h in ((3, 5, 7, 11), (1, 1, 3, 5), (2, 7, 1, 1)):
+            layer, x = make(e, h, batch_first=True), torch.randn(b, n, e)
+            with FlopCounterMode(display=False) as counter:
+                state = written_out(x, layer)
+            last = layer(x)[1]
+            torch.testing.assert_close(state, (last if cell == "gru" else last[0])[0])
+            result = recurrent_flops(cell, e, h, tokens=b * n)
+            assert counter.get_total_flops() == result
+            assert measure_flops(partial(layer, x)) == result
+            meta = make(e, h, batch_first=True, device="meta")
+            assert measure_flops(partial(meta, x.to("meta"))) == result
 
 
-@pytest.mark.parametrize("is_causal", [False, True])
-def test_linear_attention(is_causal: bool) -> None:
-    for s in drawn(4, "h", "n", "d", "v"):
-        query, key = zeros(s["h"], s["n"], s["d"]), zeros(s["h"], s["n"], s["d"])
-        given = query, key, zeros(s["h"], s["n"], s["v"])
-        sizes: dict[str, Any] = {
-            "length": s["n"], "num_heads": s["h"], "is_causal": is_causal
-        }  # fmt: skip
-        call = partial(linear_attention, *given, is_causal=is_causal)
-        result = linear_attention_flops(s["d"], s["v"], **sizes)
-        assert measure_flops(call) == result
-        assert measure_flops(partial(_both_passes, call)) == training_flops(result)
-        mapped = linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
-        assert measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
-    short, long = (linear_attention_flops(7, 5, length=n, is_causal=is_causal) for n in (64, 128))
-    assert long == (4 if is_causal else 2) * short
+def test_linear_attention() -> None:
+    for is_causal in (False, True):
+        for s in drawn(4, "h", "n", "d", "v"):
+            query, key = zeros(s["h"], s["n"], s["d"]), zeros(s["h"], s["n"], s["d"])
+            given = query, key, zeros(s["h"], s["n"], s["v"])
+            sizes: dict[str, Any] = {
+                "length": s["n"], "num_heads": s["h"], "is_causal": is_causal
+            }  # fmt: skip
+            call = partial(linear_attention, *given, is_causal=is_causal)
+            result = linear_attention_flops(s["d"], s["v"], **sizes)
+            assert measure_flops(call) == result
+            assert measure_flops(partial(_both_passes, call)) == training_flops(result)
+            mapped = linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
+            assert measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
+        short, long = (
+            linear_attention_flops(7, 5, length=n, is_causal=is_causal) for n in (64, 128)
+        )
+        assert long == (4 if is_causal else 2) * short
 
 
 def test_norms_and_embeddings_have_no_products() -> None:

@@ -22,10 +22,10 @@ def test_the_lower_of_two_roofs_counts() -> None:
     assert [roof.seconds(60.0, moved) for moved in (5.0, 10.0, 20.0)] == [2.0, 2.0, 4.0]
 
 
-@pytest.mark.parametrize(("flops", "moved"), [(7.0, 3.0), (500.0, 3.0)])
-def test_the_least_time_is_that_at_the_attainable_rate(flops: float, moved: float) -> None:
-    roof = Roofline(flops=30.0, bandwidth=5.0)
-    assert roof.seconds(flops, moved) == pytest.approx(flops / roof.attainable(flops / moved))
+def test_the_least_time_is_that_at_the_attainable_rate() -> None:
+    for flops, moved in [(7.0, 3.0), (500.0, 3.0)]:
+        roof = Roofline(flops=30.0, bandwidth=5.0)
+        assert roof.seconds(flops, moved) == pytest.approx(flops / roof.attainable(flops / moved))
 
 
 def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:

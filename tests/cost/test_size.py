@@ -27,22 +27,20 @@ from tests.transformers import config_of, each_variant
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
 
-@pytest.mark.parametrize(
-    ("max_len", "window", "groups", "dtype"),
-    [
+def test_a_cache() -> None:
+    rows: list[tuple[Any, Any, int, torch.dtype]] = [
         (11, None, 6, torch.float32),
         (11, 5, 3, torch.bfloat16),
         (None, 7, 1, torch.float64),
         (3, 5, 1, torch.float32),
-    ],
-)
-def test_a_cache(max_len: Any, window: Any, groups: int, dtype: torch.dtype) -> None:
-    with LiveBytes() as count:
-        cache = KVCache(3, groups, max_len, 5, window=window, value_dim=7, dtype=dtype)
-    sizes: dict[str, Any] = {"window": window, "value_dim": 7, "dtype": dtype}
-    assert count.live == kv_cache_bytes(3, groups, max_len, 5, **sizes)
-    assert kv_cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
-    del cache
+    ]
+    for max_len, window, groups, dtype in rows:
+        with LiveBytes() as count:
+            cache = KVCache(3, groups, max_len, 5, window=window, value_dim=7, dtype=dtype)
+        sizes: dict[str, Any] = {"window": window, "value_dim": 7, "dtype": dtype}
+        assert count.live == kv_cache_bytes(3, groups, max_len, 5, **sizes)
+        assert kv_cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
+        del cache
 
 
 @each_variant

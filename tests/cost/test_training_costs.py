@@ -48,31 +48,29 @@ def test_recomputing_costs_one_more_pass() -> None:
     assert again == training_flops(forward, recomputed=True)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_what_adamw_keeps(dtype: torch.dtype) -> None:
-    config, ids = config_of("llama"), torch.ones(3, 8, dtype=torch.int64)
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        with LiveBytes() as count:
-            model: Any = LanguageModel(config)
-        parameters = count_parameters(config, "language_model").total
-        tensors = len(list(model.parameters()))
-        result = training_bytes(parameters, tensors=tensors, dtype=dtype)
-        assert count.live == result.weights
-        with torch.no_grad():
-            model.loss(
-                ids
-            )  # the angles of rotary, which stay for all models, are there from now on
-        with LiveBytes() as count:
-            model.loss(ids).backward()
-        assert count.live == result.gradients
-        optimizer = torch.optim.AdamW(model.parameters())
-        with LiveBytes() as count:
-            optimizer.step()
-        assert count.live == result.moments
-    finally:
-        torch.set_default_dtype(before)
+def test_what_adamw_keeps() -> None:
+    for dtype in (torch.float32, torch.float64):
+        config, ids = config_of("llama"), torch.ones(3, 8, dtype=torch.int64)
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(dtype)
+        try:
+            with LiveBytes() as count:
+                model: Any = LanguageModel(config)
+            parameters = count_parameters(config, "language_model").total
+            tensors = len(list(model.parameters()))
+            result = training_bytes(parameters, tensors=tensors, dtype=dtype)
+            assert count.live == result.weights
+            with torch.no_grad():
+                model.loss(ids)  # from now on the angles of rotary are there, for all models
+            with LiveBytes() as count:
+                model.loss(ids).backward()
+            assert count.live == result.gradients
+            optimizer = torch.optim.AdamW(model.parameters())
+            with LiveBytes() as count:
+                optimizer.step()
+            assert count.live == result.moments
+        finally:
+            torch.set_default_dtype(before)
 
 
 def test_impossible_costs_are_refused() -> None:

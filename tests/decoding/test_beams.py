@@ -22,16 +22,9 @@ def search(
     chain: Chain, sentences: list[int], *, k: int, penalty: float, max_len: int = 6
 ) -> Decoded:
     return beam(
-        chain.step,
-        chain.start(sentences, k),
-        reorder=chain.reorder,
-        batch_size=len(sentences),
-        bos_id=BOS,
-        eos_id=EOS,
-        max_len=max_len,
-        beam_size=k,
-        length_penalty=penalty,
-    )
+        chain.step, chain.start(sentences, k), reorder=chain.reorder, batch_size=len(sentences),
+        bos_id=BOS, eos_id=EOS, max_len=max_len, beam_size=k, length_penalty=penalty,
+    )  # fmt: skip
 
 
 def score(chain: Chain, sentence: int, tokens: list[int], penalty: float) -> float:
@@ -40,22 +33,22 @@ def score(chain: Chain, sentence: int, tokens: list[int], penalty: float) -> flo
     return math.fsum(chain.log_probs(sentence, tokens)) / factor
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_a_beam_that_holds_everything_finds_the_best_of_all(penalty: float) -> None:
-    found_lengths = set()
-    for seed in SEEDS:
-        chain = Chain(seed)
-        ended = [
-            [*words, EOS]
-            for length in range(4)
-            for words in itertools.product(range(1, WORDS), repeat=length)
-        ]
-        best = max(ended, key=lambda tokens: score(chain, 1, tokens, penalty))
-        found = search(chain, [1], k=64, penalty=penalty, max_len=4)
-        assert found.sequences() == [best[:-1]]
-        assert found.finished.tolist() == [True]
-        found_lengths.add(len(best))
-    assert len(found_lengths) > 1  # not the same length every time
+def test_a_beam_that_holds_everything_finds_the_best_of_all() -> None:
+    for penalty in PENALTIES:
+        found_lengths = set()
+        for seed in SEEDS:
+            chain = Chain(seed)
+            ended = [
+                [*words, EOS]
+                for length in range(4)
+                for words in itertools.product(range(1, WORDS), repeat=length)
+            ]
+            best = max(ended, key=lambda tokens: score(chain, 1, tokens, penalty))
+            found = search(chain, [1], k=64, penalty=penalty, max_len=4)
+            assert found.sequences() == [best[:-1]]
+            assert found.finished.tolist() == [True]
+            found_lengths.add(len(best))
+        assert len(found_lengths) > 1  # not the same length every time
 
 
 def in_lists(
@@ -82,55 +75,55 @@ def in_lists(
     return alive[0][1], False
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_it_is_the_search_in_lists(k: int, penalty: float) -> None:
-    cut = 0
-    for seed in SEEDS:
-        chain = Chain(seed, sharpness=2.0)
-        found = search(chain, [0, 1, 2], k=k, penalty=penalty)
-        for row in range(3):
-            tokens, finished = in_lists(chain, row, k, penalty, 6)
-            assert found.sequences()[row] == tokens
-            assert bool(found.finished[row]) == finished
-            cut += not finished
-    assert cut < 3 * len(SEEDS)
+def test_it_is_the_search_in_lists() -> None:
+    for k in (1, 2, 3):
+        for penalty in PENALTIES:
+            cut = 0
+            for seed in SEEDS:
+                chain = Chain(seed, sharpness=2.0)
+                found = search(chain, [0, 1, 2], k=k, penalty=penalty)
+                for row in range(3):
+                    tokens, finished = in_lists(chain, row, k, penalty, 6)
+                    assert found.sequences()[row] == tokens
+                    assert bool(found.finished[row]) == finished
+                    cut += not finished
+            assert cut < 3 * len(SEEDS)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_one_beam_is_greedy(penalty: float) -> None:
-    ends = set()
-    for seed in SEEDS:
-        chain = Chain(seed)
-        one = search(chain, [0, 1, 2], k=1, penalty=penalty)
-        options: dict[str, Any] = {"batch_size": 3, "bos_id": BOS, "eos_id": EOS, "max_len": 6}
-        plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
-        assert one.sequences() == plain.sequences()
-        assert one.finished.tolist() == plain.finished.tolist()
-        torch.testing.assert_close(one.log_probs, plain.log_probs)
-        for row, tokens in enumerate(one.sequences()):
-            width = len(tokens) + int(one.finished[row])
-            assert one.weights is not None
-            assert plain.weights is not None
-            assert torch.equal(one.weights[row, :width], plain.weights[row, :width])
-        ends |= set(one.finished.tolist())
-    assert ends == {True, False}
+def test_one_beam_is_greedy() -> None:
+    for penalty in PENALTIES:
+        ends = set()
+        for seed in SEEDS:
+            chain = Chain(seed)
+            one = search(chain, [0, 1, 2], k=1, penalty=penalty)
+            options: dict[str, Any] = {"batch_size": 3, "bos_id": BOS, "eos_id": EOS, "max_len": 6}
+            plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
+            assert one.sequences() == plain.sequences()
+            assert one.finished.tolist() == plain.finished.tolist()
+            torch.testing.assert_close(one.log_probs, plain.log_probs)
+            for row, tokens in enumerate(one.sequences()):
+                width = len(tokens) + int(one.finished[row])
+                assert one.weights is not None
+                assert plain.weights is not None
+                assert torch.equal(one.weights[row, :width], plain.weights[row, :width])
+            ends |= set(one.finished.tolist())
+        assert ends == {True, False}
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_probabilities_and_weights_are_those_of_the_sequence(penalty: float) -> None:
-    for seed in SEEDS:
-        chain = Chain(seed)
-        found = search(chain, [0, 1, 2], k=3, penalty=penalty)
-        assert found.weights is not None
-        for row, tokens in enumerate(found.sequences()):
-            whole = [*tokens, EOS] if found.finished[row] else tokens
-            given = chain.log_probs(row, whole)
-            expected = torch.tensor(given, dtype=torch.float64)
-            torch.testing.assert_close(found.log_probs[row, : len(whole)], expected)
-            assert found.log_probs[row, len(whole) :].abs().sum() == 0
-            read = torch.tensor([BOS, *whole[:-1]])
-            assert torch.equal(found.weights[row, : len(whole)], torch.eye(WORDS)[read])
+def test_probabilities_and_weights_are_those_of_the_sequence() -> None:
+    for penalty in PENALTIES:
+        for seed in SEEDS:
+            chain = Chain(seed)
+            found = search(chain, [0, 1, 2], k=3, penalty=penalty)
+            assert found.weights is not None
+            for row, tokens in enumerate(found.sequences()):
+                whole = [*tokens, EOS] if found.finished[row] else tokens
+                given = chain.log_probs(row, whole)
+                expected = torch.tensor(given, dtype=torch.float64)
+                torch.testing.assert_close(found.log_probs[row, : len(whole)], expected)
+                assert found.log_probs[row, len(whole) :].abs().sum() == 0
+                read = torch.tensor([BOS, *whole[:-1]])
+                assert torch.equal(found.weights[row, : len(whole)], torch.eye(WORDS)[read])
 
 
 def test_a_sentence_does_not_depend_on_its_neighbours() -> None:
@@ -192,15 +185,9 @@ def test_a_step_without_weights_gives_none() -> None:
         return logits, after, None
 
     found = beam(
-        blind,
-        chain.start([0], 2),
-        reorder=chain.reorder,
-        batch_size=1,
-        bos_id=torch.tensor([BOS, BOS]),
-        eos_id=EOS,
-        max_len=5,
-        beam_size=2,
-    )
+        blind, chain.start([0], 2), reorder=chain.reorder, batch_size=1,
+        bos_id=torch.tensor([BOS, BOS]), eos_id=EOS, max_len=5, beam_size=2,
+    )  # fmt: skip
     assert found.weights is None
 
 
@@ -226,13 +213,9 @@ def test_impossible_requests_are_refused() -> None:
     for changes, error, message in cases:
         chain = Chain(0)
         options: dict[str, Any] = {
-            "batch_size": 1,
-            "bos_id": BOS,
-            "eos_id": EOS,
-            "max_len": 3,
-            "beam_size": 2,
+            "batch_size": 1, "bos_id": BOS, "eos_id": EOS, "max_len": 3, "beam_size": 2,
             "reorder": chain.reorder,
-        }
+        }  # fmt: skip
         with pytest.raises(error, match=message):
             beam(chain.step, chain.start([0], 2), **{**options, **changes})
 
@@ -290,14 +273,10 @@ def nearly_equal_words(difference: float) -> Callable[..., tuple[Tensor, None, N
 
 
 # The first difference is lost in a float32 sum of many steps, the second in a softmax.
-@pytest.mark.parametrize(
-    ("difference", "max_len", "beam_size"), [(1e-5, 400, 1), (1e-8, 3, 1), (1e-5, 400, 3)]
-)
-def test_beams_see_small_differences_as_greedy_does(
-    difference: float, max_len: int, beam_size: int
-) -> None:
-    step = nearly_equal_words(difference)
-    options: dict[str, Any] = {"batch_size": 1, "bos_id": 0, "eos_id": 7, "max_len": max_len}
-    found = beam(step, None, reorder=lambda *given: None, beam_size=beam_size, **options)
-    assert found.sequences() == greedy(step, None, **options).sequences() == [[1] * max_len]
-    assert found.log_probs.dtype == torch.float32
+def test_beams_see_small_differences_as_greedy_does() -> None:
+    for difference, max_len, beam_size in [(1e-5, 400, 1), (1e-8, 3, 1), (1e-5, 400, 3)]:
+        step = nearly_equal_words(difference)
+        options: dict[str, Any] = {"batch_size": 1, "bos_id": 0, "eos_id": 7, "max_len": max_len}
+        found = beam(step, None, reorder=lambda *given: None, beam_size=beam_size, **options)
+        assert found.sequences() == greedy(step, None, **options).sequences() == [[1] * max_len]
+        assert found.log_probs.dtype == torch.float32

@@ -10,6 +10,8 @@ from experiments.buys import study as buys
 from experiments.engine.settings import reported
 from experiments.engine.translators import GrammarTask
 
+pytestmark = pytest.mark.slow
+
 SMALL = GrammarTask(train_pairs=120, max_length=9, test_pairs=8, bin_pairs=8, bins=((1, 5), (6, 9)))
 
 

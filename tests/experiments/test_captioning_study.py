@@ -11,6 +11,8 @@ from bookkit.data.scenes import scenes
 from companion.models.vision import CaptionOutput
 from experiments.captioning import study as captioning
 
+pytestmark = pytest.mark.slow
+
 SCENES = scenes(12, seed=9, combinations="held_out")
 BATCH = collate_scenes(SCENES, captioning.VOCAB)
 

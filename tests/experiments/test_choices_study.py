@@ -9,6 +9,8 @@ import pytest
 from experiments.choices import study as choices
 from experiments.engine.settings import reported
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_record_of_other_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = reported()

@@ -70,19 +70,14 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
     assert list(helps.treatment(RUNS)) == [1.0, 8 / 9]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
+def test_a_fault_is_named(tmp_path: Path) -> None:
+    rows: list[tuple[str, str, str]] = [
         ("    says: It helps.\n", "", "helps: got no says, wanted all of says, number"),
         ("    fails: No.\n", "", "helps: got no fails, wanted all of"),
         ("says: It", "sais: It", "helps: got 'sais', wanted one of says, number"),
         ("says: It helps.", "says: 5", "helps, says: got 5, wanted str"),
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
-        (
-            "above: 0.5",
-            "below: 1\n    above: 0",
-            "helps, above, below: got 0, 1, wanted one",
-        ),
+        ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
         ("ratio(", "rati(", "helps, number: got rati, wanted one of ratio, distance, lost"),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
@@ -93,12 +88,11 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
         ("  helps:", "  falls:", "got falls twice, wanted each key once"),
         ("claims:", "claim:", "got 'claim', wanted one of every_claim, claims"),
         (GOOD, "- a list", r"got \['a list'\], wanted a mapping"),
-    ],
-)
-def test_a_fault_is_named(old: str, new: str, said: str, tmp_path: Path) -> None:
-    assert old in GOOD
-    with pytest.raises(ValueError, match=f"claims.*{said}"):
-        claims_of(GOOD.replace(old, new), tmp_path)
+    ]
+    for old, new, said in rows:
+        assert old in GOOD
+        with pytest.raises(ValueError, match=f"claims.*{said}"):
+            claims_of(GOOD.replace(old, new), tmp_path)
 
 
 def test_every_paper_is_in_the_bibliography() -> None:

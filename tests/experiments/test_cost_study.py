@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from companion.cost import Roofline, measure_flops, step_cost
 from experiments.cost import study as cost
 
+pytestmark = pytest.mark.slow
+
 SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
 TINY = cost.Writing(8, 2, 2, 11, (1, 2), ((4, 2),), 2, 3)
 

@@ -12,6 +12,8 @@ from companion.models.transformer import LanguageModel
 from experiments.decoding import study as decoding
 from experiments.engine.claims import Runs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_exact_search_finds_the_best_of_all(seed: int) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from bookkit.data.digits import handwritten_digits
 from companion.models.vision import to_patches
 from experiments.digits import study as digits
+
+pytestmark = pytest.mark.slow
 
 
 def test_tuning_never_sees_the_test_digits() -> None:

@@ -163,9 +163,7 @@ def test_a_kind_is_that_of_the_first_pattern() -> None:
         toy(kinds={"b/*": number("")}).kind("a")
 
 
-def test_an_outcome_is_read_back_for_the_same_arguments_and_code(
-    at_once: list[int],
-) -> None:
+def test_an_outcome_is_read_back_for_the_same_arguments_and_code(at_once: list[int]) -> None:
     calls: list[float] = []
 
     def work(setting: float) -> dict[str, float]:
@@ -179,8 +177,7 @@ def test_an_outcome_is_read_back_for_the_same_arguments_and_code(
 
 
 @pytest.mark.parametrize(
-    ("words", "done"),
-    [([], ("record", 2)), (["--tune", "--workers", "5"], ("tune", 5))],
+    ("words", "done"), [([], ("record", 2)), (["--tune", "--workers", "5"], ("tune", 5))]
 )
 def test_the_command_line_tunes_or_runs(
     words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,8 @@ from torch import Tensor
 from companion.data.pairs import Pair
 from experiments.explanation import study as explanation
 
+pytestmark = pytest.mark.slow
+
 MASK = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
 OWN = torch.tensor(
     [[0.6, 0.1, 0.1, 0.1, 0.1], [0.2, 0.7, 0.1, 0.0, 0.0], [0.1, 0.1, 0.2, 0.6, 0.0]],
@@ -68,10 +70,7 @@ def test_flips_are_sorted_by_the_gold_links() -> None:
     own = torch.tensor([[[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1], [1.0, 0.0, 0.0]]])
     found = explanation.by_place(torch.tensor([[True, False, True, True]]), own, [pair])
     assert found == {
-        "flips/top/class/adjective": 100.0,
-        "flips/top/class/determiner": 100.0,
-        "flips/top/class/noun": 0.0,
-        "flips/top/hit": 100.0,
-        "flips/top/miss": 0.0,
-    }
+        "flips/top/class/adjective": 100.0, "flips/top/class/determiner": 100.0,
+        "flips/top/class/noun": 0.0, "flips/top/hit": 100.0, "flips/top/miss": 0.0,
+    }  # fmt: skip
     assert explanation.error_rate(own, [pair]) == pytest.approx(100 / 3)

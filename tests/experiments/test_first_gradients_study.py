@@ -9,6 +9,8 @@ from companion import attend, masked_softmax, scaled_dot_score
 from experiments.first_gradients import study as first_gradients
 from experiments.scores.study import Start
 
+pytestmark = pytest.mark.slow
+
 
 def by_hand(width: int, start: Start, seed: int, scale: float) -> list[float]:
     """Return the length of the gradient at each query, by autograd of the definitions."""

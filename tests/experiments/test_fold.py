@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from experiments.tools import fold
 
 
@@ -28,9 +26,8 @@ def save(page: dict[str, Any], path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("tags", "hidden"),
-    [
+def test_every_tag_folds_its_part() -> None:
+    rows: list[tuple[list[str], list[str]]] = [
         (["hide-input"], ["source_hidden"]),
         (["remove-input"], ["source_hidden"]),
         (["hide-output"], ["outputs_hidden"]),
@@ -40,13 +37,12 @@ def save(page: dict[str, Any], path: Path) -> Path:
         (["hide-input", "remove-output"], ["source_hidden", "outputs_hidden"]),
         (["nbval-ignore-output"], []),
         ([], []),
-    ],
-)
-def test_every_tag_folds_its_part(tags: list[str], hidden: list[str]) -> None:
-    metadata = fold.folded({"tags": tags})
-    assert list(metadata.get("jupyter", {})) == hidden
-    assert metadata["tags"] == tags
-    assert fold.folded(metadata) == metadata
+    ]
+    for tags, hidden in rows:
+        metadata = fold.folded({"tags": tags})
+        assert list(metadata.get("jupyter", {})) == hidden
+        assert metadata["tags"] == tags
+        assert fold.folded(metadata) == metadata
 
 
 def test_what_is_no_longer_tagged_is_opened_and_other_metadata_stay() -> None:

@@ -11,6 +11,8 @@ from torch import Generator
 from companion.layers import MultiHeadAttention
 from experiments.heads import study as heads
 
+pytestmark = pytest.mark.slow
+
 SMALL = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
 
 

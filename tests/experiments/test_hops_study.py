@@ -10,6 +10,8 @@ from torch import Generator
 
 from experiments.hops import study as hops
 
+pytestmark = pytest.mark.slow
+
 SMALL = hops.Room(people=5, colours=3, batch_size=6, test_size=20)
 
 

@@ -8,6 +8,8 @@ import torch
 from companion.layers import MultiHeadAttention
 from experiments.induction import study as induction
 
+pytestmark = pytest.mark.slow
+
 SMALL = induction.Task(symbols=9, length=13, shortest=3, longest=5, batch_size=4, test_size=6)
 SETTING = induction.Setting(2, 4, 4e-3, every=2, width=16, num_heads=2)
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from experiments.lookup import study as lookup
 from experiments.lookup.study import Descent, Design
 
+pytestmark = pytest.mark.slow
+
 Vector = NDArray[np.float64]
 DICE = np.random.default_rng(5)
 KEY, VALUE, QUERY = DICE.uniform(size=11), DICE.normal(size=11), DICE.uniform(size=7)
@@ -49,32 +51,28 @@ def line(q: float, key: Vector, value: Vector, h: float) -> float:
 
 
 ORACLES: dict[str, Callable[[float, Vector, Vector, float], float]] = {
-    "soft": soft,
-    "k_nearest": k_nearest,
-    "box": box,
-    "k_soft": k_soft,
-    "line": line,
-}
+    "soft": soft, "k_nearest": k_nearest, "box": box, "k_soft": k_soft, "line": line,
+}  # fmt: skip
 CHOICES = {"width": np.array([0.03, 0.1, 0.7]), "neighbours": np.array([1.0, 3.0, 10.0])}
 
 
-@pytest.mark.parametrize("name", lookup.METHODS)
-def test_methods_are_what_they_say(name: str) -> None:
-    table, kind = lookup.METHODS[name]
-    wanted = [[ORACLES[name](q, KEY, VALUE, c) for q in QUERY] for c in CHOICES[kind]]
-    assert table(QUERY, KEY, VALUE, CHOICES[kind], None) == pytest.approx(np.array(wanted))
+def test_methods_are_what_they_say() -> None:
+    for name in lookup.METHODS:
+        table, kind = lookup.METHODS[name]
+        wanted = [[ORACLES[name](q, KEY, VALUE, c) for q in QUERY] for c in CHOICES[kind]]
+        assert table(QUERY, KEY, VALUE, CHOICES[kind], None) == pytest.approx(np.array(wanted))
 
 
-@pytest.mark.parametrize("name", lookup.METHODS)
-def test_a_mask_leaves_one_out(name: str) -> None:
-    table, kind = lookup.METHODS[name]
-    found = table(KEY, KEY, VALUE, CHOICES[kind], ~np.eye(11, dtype=bool))
-    rest = [np.arange(11) != i for i in range(11)]
-    wanted = [
-        [ORACLES[name](KEY[i], KEY[rest[i]], VALUE[rest[i]], c) for i in range(11)]
-        for c in CHOICES[kind]
-    ]
-    assert found == pytest.approx(np.array(wanted))
+def test_a_mask_leaves_one_out() -> None:
+    for name in lookup.METHODS:
+        table, kind = lookup.METHODS[name]
+        found = table(KEY, KEY, VALUE, CHOICES[kind], ~np.eye(11, dtype=bool))
+        rest = [np.arange(11) != i for i in range(11)]
+        wanted = [
+            [ORACLES[name](KEY[i], KEY[rest[i]], VALUE[rest[i]], c) for i in range(11)]
+            for c in CHOICES[kind]
+        ]
+        assert found == pytest.approx(np.array(wanted))
 
 
 def test_tuning_minimises_the_error_on_what_is_left_out() -> None:

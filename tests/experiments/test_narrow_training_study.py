@@ -13,6 +13,8 @@ from companion.attention import scaled_dot_product_attention
 from experiments.narrow_training import study as narrow
 from experiments.numerics import study as numerics
 
+pytestmark = pytest.mark.slow
+
 SMALL = narrow.Directory(bits=3, classes=3, asked=5, tests=2)
 
 

@@ -10,6 +10,8 @@ from torch import Generator, Tensor
 
 from experiments.numerics import study as numerics
 
+pytestmark = pytest.mark.slow
+
 
 def test_distance_is_relative() -> None:
     wanted = torch.tensor([3.0, 4.0])

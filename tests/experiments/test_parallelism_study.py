@@ -7,6 +7,8 @@ import torch
 
 from experiments.parallelism import study
 
+pytestmark = pytest.mark.slow
+
 SMALL = study.Size(sentences=2, length=5, words=9, embed_dim=8, state=6)
 
 

@@ -10,6 +10,8 @@ import torch
 from bookkit.notebook.letters import Letters
 from experiments.positions import study as positions
 
+pytestmark = pytest.mark.slow
+
 SMALL = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
 
 

@@ -11,6 +11,8 @@ from torch import Generator
 from companion.linear import recurrent_linear_attention
 from experiments.recall import study as recall
 
+pytestmark = pytest.mark.slow
+
 SMALL = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
 
 
@@ -27,15 +29,15 @@ def test_every_pair_is_shown_and_asked_once() -> None:
     assert int(tokens[:, 1:8:2].min()) >= SMALL.keys > int(tokens[:, ::2].max())
 
 
-@pytest.mark.parametrize("mixer", get_args(recall.Mixer))
-def test_nothing_looks_ahead(mixer: recall.Mixer) -> None:
-    torch.manual_seed(3)
-    model = recall.Recaller(mixer, SMALL).double()
-    tokens, *_ = SMALL.draw(2, 4, Generator().manual_seed(5))
-    other = tokens.clone()
-    other[:, 7:] = (other[:, 7:] + 1) % SMALL.keys
-    torch.testing.assert_close(model(tokens)[:, :7], model(other)[:, :7])
-    assert not torch.allclose(model(tokens)[:, 7], model(other)[:, 7])
+def test_nothing_looks_ahead() -> None:
+    for mixer in get_args(recall.Mixer):
+        torch.manual_seed(3)
+        model = recall.Recaller(mixer, SMALL).double()
+        tokens, *_ = SMALL.draw(2, 4, Generator().manual_seed(5))
+        other = tokens.clone()
+        other[:, 7:] = (other[:, 7:] + 1) % SMALL.keys
+        torch.testing.assert_close(model(tokens)[:, :7], model(other)[:, :7])
+        assert not torch.allclose(model(tokens)[:, 7], model(other)[:, 7])
 
 
 def test_reach_counts_the_places_between() -> None:
@@ -47,16 +49,19 @@ def test_reach_counts_the_places_between() -> None:
     assert found.tolist()[:4] == [False, True, True, True]
 
 
-@pytest.mark.parametrize(("mixer", "name"), [("sum", ""), ("decay", "decay"), ("delta", "beta")])
-def test_states_have_keys_of_length_one(mixer: recall.Mixer, name: str) -> None:
-    generator = Generator().manual_seed(5)
-    query, key, value = torch.randn(3, 2, 11, 8, generator=generator).double()
-    gate = torch.rand(2, 11, generator=generator).double()
-    one, two = (x / x.norm(dim=-1, keepdim=True) for x in (query, key))
-    wanted, state = recurrent_linear_attention(one, two, value, **({name: gate} if name else {}))
-    found = recall.mixed_by(mixer, query, key, value, gate if name else None)
-    torch.testing.assert_close(found, wanted)
-    assert state[0].numel() == 64
+def test_states_have_keys_of_length_one() -> None:
+    rows: list[tuple[recall.Mixer, str]] = [("sum", ""), ("decay", "decay"), ("delta", "beta")]
+    for mixer, name in rows:
+        generator = Generator().manual_seed(5)
+        query, key, value = torch.randn(3, 2, 11, 8, generator=generator).double()
+        gate = torch.rand(2, 11, generator=generator).double()
+        one, two = (x / x.norm(dim=-1, keepdim=True) for x in (query, key))
+        wanted, state = recurrent_linear_attention(
+            one, two, value, **({name: gate} if name else {})
+        )
+        found = recall.mixed_by(mixer, query, key, value, gate if name else None)
+        torch.testing.assert_close(found, wanted)
+        assert state[0].numel() == 64
 
 
 def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch) -> None:

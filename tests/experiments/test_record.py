@@ -74,17 +74,15 @@ def test_wrong_claims_are_named() -> None:
         record.claim("", [1.0, 2.0], None, kind=PLAIN, side="over")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("losses", "tolerance", "message"),
-    [
+def test_wrong_fingerprints_are_named() -> None:
+    rows: list[tuple[list[float], float, str]] = [
         ([], 1e-3, "losses: got .* at least one"),
         ([math.nan], 1e-3, "losses: got .* all finite"),
         ([1.0], 0.0, "tolerance: got 0.0"),
-    ],
-)
-def test_wrong_fingerprints_are_named(losses: list[float], tolerance: float, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        record.fingerprint(losses, tolerance=tolerance)
+    ]
+    for losses, tolerance, message in rows:
+        with pytest.raises(ValueError, match=message):
+            record.fingerprint(losses, tolerance=tolerance)
 
 
 def test_where_it_ran_is_named_but_not_which_machine() -> None:
@@ -130,23 +128,19 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     assert platform.node() not in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_what_is_no_record_is_not_written(tmp_path: Path) -> None:
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"seeds": [1, 2, 3, 4]}, "seeds: got 4, wanted at least 5"),
         ({"seeds": [1, 2, 3, 4, 4]}, "seeds: got .* all different"),
         ({"seeds": [1, 2, 3, 4, 5, 6]}, "runs: got 5 numbers, wanted 6: one a seed"),
         ({"config": {"file": "/data/pairs.tsv"}}, "config, file: got an absolute path"),
         ({"config": {"file": "C:\\pairs.tsv"}}, "config, file: got an absolute path"),
         ({"config": {"rate": math.nan}}, "not JSON compliant"),
-    ],
-)
-def test_what_is_no_record_is_not_written(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        record.write_result("sample", **arguments(**changes), directory=tmp_path)
-    assert not list(tmp_path.iterdir())
+    ]
+    for changes, message in rows:
+        with pytest.raises(ValueError, match=message):
+            record.write_result("sample", **arguments(**changes), directory=tmp_path)
+        assert not list(tmp_path.iterdir())
 
 
 def test_a_number_that_was_typed_is_refused(tmp_path: Path) -> None:

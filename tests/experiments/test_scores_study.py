@@ -11,6 +11,8 @@ from torch import Generator
 
 from experiments.scores import study as scores
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_scale_is_a_start_and_a_rate() -> None:
     """Both made small without the scale: the losses are those with it."""

@@ -9,6 +9,8 @@ from torch import Tensor
 from companion.decoding import Score, Speculated
 from experiments.speculative import study as speculative
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_table_counts_pairs() -> None:
     table = speculative.pair_table([[0, 1, 2], [0, 1, 1]], 3, unseen=0.5)

@@ -29,10 +29,10 @@ def test_a_claim_is_of_a_difference_or_of_a_bound() -> None:
     assert (entry["side"], entry["threshold"], entry["unit"]) == ("below", 9, "")
 
 
-@pytest.mark.parametrize("bounds", [{}, {"above": 1.0, "below": 2.0}])
-def test_a_claim_has_one_bound(bounds: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
-        Claim("", "a", **bounds)  # type: ignore[arg-type]
+def test_a_claim_has_one_bound() -> None:
+    for bounds in ({}, {"above": 1.0, "below": 2.0}):
+        with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
+            Claim("", "a", **bounds)  # type: ignore[arg-type]
 
 
 def test_a_claim_of_what_nobody_measured_is_no_claim() -> None:
@@ -117,9 +117,12 @@ def test_a_claim_is_never_exact() -> None:
     assert kind == number("weights")
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [share(7), share(7, own=True), number("s", 0), number("points", -1, 1), exact("weights")],
-)
-def test_a_kind_can_be_read_back(kind: NumberKind) -> None:
-    assert from_entry(kind.as_entry()) == kind
+def test_a_kind_can_be_read_back() -> None:
+    for kind in (
+        share(7),
+        share(7, own=True),
+        number("s", 0),
+        number("points", -1, 1),
+        exact("weights"),
+    ):
+        assert from_entry(kind.as_entry()) == kind

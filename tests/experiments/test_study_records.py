@@ -40,7 +40,7 @@ def test_every_study_has_a_record_and_every_record_a_study() -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_number_and_verdict_follows_from_the_runs(name: str) -> None:
+def test_a_record_follows_from_its_runs_and_its_code(name: str) -> None:
     record = record_of(name)
     assert layout(recomputed(record)) + "\n" == text_of(name)
     for key, entry in (record["measures"] | record["claims"]).items():
@@ -48,11 +48,7 @@ def test_every_number_and_verdict_follows_from_the_runs(name: str) -> None:
             least, most = entry.get("bounds", (0, 100))
             for low, high in (entry["interval"], entry["prediction"]):
                 assert least <= low < high <= most, key
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_record_is_of_what_the_code_says(name: str) -> None:
-    code, record = study_of(record_of(name)), record_of(name)
+    code = study_of(record)
     assert (code.name, code.title, code.command) == (name, record["title"], record["command"])
     assert list(code.seeds) == record["seeds"]
     assert not set(code.seeds) & set(TUNING_SEEDS)
@@ -86,19 +82,17 @@ def study(monkeypatch: pytest.MonkeyPatch) -> Any:
     return change
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_a_changed_claim_is_seen(study: Any) -> None:
+    rows: list[dict[str, object]] = [
         {"above": 1.0},
         {"above": None, "below": 0},
         {"sentence": "Attention helps."},
         {"control": "none_longer/exact_match/test"},
-    ],
-)
-def test_a_changed_claim_is_seen(study: Any, changes: dict[str, object]) -> None:
-    study("attention_gain", **changes)
-    record = record_of("bottleneck")
-    assert recomputed(record) != record
+    ]
+    for changes in rows:
+        study("attention_gain", **changes)
+        record = record_of("bottleneck")
+        assert recomputed(record) != record
 
 
 def test_a_changed_verdict_and_a_changed_sentence_are_told(study: Any) -> None:

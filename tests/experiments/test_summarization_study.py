@@ -9,6 +9,8 @@ import pytest
 from bookkit.data.reports import made_up_names, match_reports, tells_winner
 from experiments.summarization import study
 
+pytestmark = pytest.mark.slow
+
 SMALL = study.Task(reports=40, names=20, tests=30, test_names=12)
 
 

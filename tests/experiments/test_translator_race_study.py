@@ -7,6 +7,8 @@ import pytest
 from experiments.engine.translators import parameter_count
 from experiments.translator_race import study as race
 
+pytestmark = pytest.mark.slow
+
 
 def test_both_have_about_as_many_weights() -> None:
     sizes = 147, 253  # the words of the task

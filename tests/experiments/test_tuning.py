@@ -57,24 +57,24 @@ def is_longer_version(one: Trial, other: Trial) -> bool:
     return first == second and one["setting"]["steps"] != other["setting"]["steps"]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_every_arm_was_tuned_alike_and_the_best_was_chosen(name: str) -> None:
-    record = record_of(name)
-    sign = -1 if "lower is better" in record["metric"] else 1
-    compared: defaultdict[tuple[str, int], dict[str, list[Trial]]] = defaultdict(dict)
-    for arm, tried in by_arm(record).items():
-        best = max(tried, key=lambda trial: sign * sum(trial["runs"]))
-        assert record["chosen"][arm] == best["setting"]
-        assert len({trial["setting"]["learning_rate"] for trial in tried}) > 1
-        first = tried[0]["setting"]
-        compared[first.get("optimizer", ""), first["steps"]][arm] = tried
-    for arms in compared.values():
-        if len(compared) > 1 and len(arms) == 1:
-            (tried,) = arms.values()
-            assert any(is_longer_version(tried[0], trial) for trial in record["trials"])
-        rates = {frozenset(t["setting"]["learning_rate"] for t in tried) for tried in arms.values()}
-        if len(rates) == 1:  # else each arm needs its optimum inside its own grid, as tested below
-            assert len({tuple(sorted(map(effort, tried))) for tried in arms.values()}) == 1
+def test_every_arm_was_tuned_alike_and_the_best_was_chosen() -> None:
+    for name in FILES:
+        record = record_of(name)
+        sign = -1 if "lower is better" in record["metric"] else 1
+        compared: defaultdict[tuple[str, int], dict[str, list[Trial]]] = defaultdict(dict)
+        for arm, tried in by_arm(record).items():
+            best = max(tried, key=lambda trial: sign * sum(trial["runs"]))
+            assert record["chosen"][arm] == best["setting"], (name, arm)
+            assert len({trial["setting"]["learning_rate"] for trial in tried}) > 1
+            first = tried[0]["setting"]
+            compared[first.get("optimizer", ""), first["steps"]][arm] = tried
+        for arms in compared.values():
+            if len(compared) > 1 and len(arms) == 1:
+                (tried,) = arms.values()
+                assert any(is_longer_version(tried[0], trial) for trial in record["trials"])
+            grids = ({t["setting"]["learning_rate"] for t in tried} for tried in arms.values())
+            if len(set(map(frozenset, grids))) == 1:  # else each has its optimum inside its own
+                assert len({tuple(sorted(map(effort, tried))) for tried in arms.values()}) == 1
 
 
 def effort(trial: Trial) -> tuple[float, int]:
@@ -96,21 +96,21 @@ def at_an_edge(record: dict[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_optimum_lies_inside_the_grid(name: str) -> None:
-    study = name.partition("/")[0]
-    found = {(study, arm, field) for arm, field in at_an_edge(record_of(name))}
-    assert found == {place for place in AT_AN_EDGE if place[0] == study}
+def test_the_optimum_lies_inside_the_grid() -> None:
+    for name in FILES:
+        study = name.partition("/")[0]
+        found = {(study, arm, field) for arm, field in at_an_edge(record_of(name))}
+        assert found == {place for place in AT_AN_EDGE if place[0] == study}
 
 
-@pytest.mark.parametrize(("chosen", "seen"), [(0.2, 0), (0.1, 1), (0.4, 1)])
-def test_an_edge_is_seen(chosen: float, seen: int) -> None:
-    settings = [{"learning_rate": rate, "steps": 20} for rate in (0.1, 0.2, 0.4)]
-    record = {
-        "chosen": {"dot": {"learning_rate": chosen, "steps": 20}},
-        "trials": [{"name": "dot", "setting": setting} for setting in settings],
-    }
-    assert at_an_edge(record) == [("dot", "learning_rate")] * seen
+def test_an_edge_is_seen() -> None:
+    for chosen, seen in [(0.2, 0), (0.1, 1), (0.4, 1)]:
+        settings = [{"learning_rate": rate, "steps": 20} for rate in (0.1, 0.2, 0.4)]
+        record = {
+            "chosen": {"dot": {"learning_rate": chosen, "steps": 20}},
+            "trials": [{"name": "dot", "setting": setting} for setting in settings],
+        }
+        assert at_an_edge(record) == [("dot", "learning_rate")] * seen
 
 
 @pytest.mark.parametrize("study", REWRITTEN)

@@ -28,14 +28,14 @@ def make_model(attention: Any, query: Any, cell: Any, feeding: bool | None = Non
 VARIANTS = list(product(("additive", "dot", "general"), ("previous", "present"), ("gru", "lstm")))
 
 
-@pytest.mark.parametrize(("attention", "query", "cell"), VARIANTS)
-def test_its_own_weights_give_what_a_translator_says(attention: str, query: str, cell: str) -> None:
-    model = make_model(attention, query, cell)
-    logits, weights = model(BATCH, need_weights=True)
-    read, own = translator_read(model, BATCH)
-    torch.testing.assert_close(own, weights)
-    torch.testing.assert_close(read(own), logits.softmax(-1))
-    assert not model.attention._forward_hooks  # type: ignore[union-attr]
+def test_its_own_weights_give_what_a_translator_says() -> None:
+    for attention, query, cell in VARIANTS:
+        model = make_model(attention, query, cell)
+        logits, weights = model(BATCH, need_weights=True)
+        read, own = translator_read(model, BATCH)
+        torch.testing.assert_close(own, weights)
+        torch.testing.assert_close(read(own), logits.softmax(-1))
+        assert not model.attention._forward_hooks  # type: ignore[union-attr]
 
 
 def test_with_input_feeding_the_step_before_is_read_too() -> None:
@@ -46,18 +46,18 @@ def test_with_input_feeding_the_step_before_is_read_too() -> None:
     torch.testing.assert_close(read(own), logits.softmax(-1))
 
 
-@pytest.mark.parametrize("query", ["previous", "present"])
-def test_other_weights_change_the_word_where_they_are(query: str) -> None:
-    model = make_model("additive", query, "gru")
-    read, own = translator_read(model, BATCH)
-    other = own.clone()
-    other[:, 1] = own[:, 1].flip(-1)
-    changed = (read(other) - read(own)).abs().sum(-1) > 1e-9
-    assert changed[:, 1].all()
-    assert changed.sum() == len(changed)
-    weights = own.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(read(weights)[..., 0].sum(), weights)
-    assert gradient.abs().sum() > 0
+def test_other_weights_change_the_word_where_they_are() -> None:
+    for query in ("previous", "present"):
+        model = make_model("additive", query, "gru")
+        read, own = translator_read(model, BATCH)
+        other = own.clone()
+        other[:, 1] = own[:, 1].flip(-1)
+        changed = (read(other) - read(own)).abs().sum(-1) > 1e-9
+        assert changed[:, 1].all()
+        assert changed.sum() == len(changed)
+        weights = own.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(read(weights)[..., 0].sum(), weights)
+        assert gradient.abs().sum() > 0
 
 
 def test_a_state_may_blend_by_hand() -> None:

@@ -67,29 +67,29 @@ def make(kind: str) -> tuple[MemoryAttention, Tensor, Tensor, Tensor]:
     return attention, *inputs(attention.query_dim)
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-def test_masked_entries_change_nothing_and_get_no_gradient(kind: str) -> None:
-    attention, query, memory, mask = make(kind)
-    before = attention(query, attention.project(memory), memory, mask=mask)
-    changed = torch.where(mask.mT, memory, 1e3).requires_grad_()
-    after = attention(query, attention.project(changed), changed, mask=mask)
-    torch.testing.assert_close(before, after)
-    (gradient,) = torch.autograd.grad(after.square().sum(), changed)
-    assert gradient[1, 2:].abs().sum() == 0
-    assert gradient[1, :2].abs().sum() > 0
+def test_masked_entries_change_nothing_and_get_no_gradient() -> None:
+    for kind in MAKERS:
+        attention, query, memory, mask = make(kind)
+        before = attention(query, attention.project(memory), memory, mask=mask)
+        changed = torch.where(mask.mT, memory, 1e3).requires_grad_()
+        after = attention(query, attention.project(changed), changed, mask=mask)
+        torch.testing.assert_close(before, after)
+        (gradient,) = torch.autograd.grad(after.square().sum(), changed)
+        assert gradient[1, 2:].abs().sum() == 0
+        assert gradient[1, :2].abs().sum() > 0
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-def test_nothing_to_look_at_gives_zeros_and_finite_gradients(kind: str) -> None:
-    attention, query, memory, _ = make(kind)
-    memory.requires_grad_()
-    mask = torch.tensor([True, False])[:, None, None].expand(B, 1, K)
-    context = attention(query, attention.project(memory), memory, mask=mask)
-    assert (context[1] == 0).all()
-    assert (context[0] != 0).any()
-    leaves = [memory, *attention.parameters()]
-    for gradient in torch.autograd.grad(context.square().sum(), leaves):
-        assert gradient.isfinite().all()
+def test_nothing_to_look_at_gives_zeros_and_finite_gradients() -> None:
+    for kind in MAKERS:
+        attention, query, memory, _ = make(kind)
+        memory.requires_grad_()
+        mask = torch.tensor([True, False])[:, None, None].expand(B, 1, K)
+        context = attention(query, attention.project(memory), memory, mask=mask)
+        assert (context[1] == 0).all()
+        assert (context[0] != 0).any()
+        leaves = [memory, *attention.parameters()]
+        for gradient in torch.autograd.grad(context.square().sum(), leaves):
+            assert gradient.isfinite().all()
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -122,16 +122,16 @@ class Whole(torch.nn.Module):
         return context
 
 
-@pytest.mark.parametrize("kind", ["additive", "dot", "general", "concat"])
-def test_moving_the_memory_moves_the_weights(kind: str) -> None:
-    attention, query, memory, mask = make(kind)
-    order = torch.tensor([3, 0, 4, 1, 2])
-    both = [
-        attention(query, attention.project(x), x, mask=m, need_weights=True)
-        for x, m in ((memory, mask), (memory[:, order], mask[..., order]))
-    ]
-    torch.testing.assert_close(both[1][0], both[0][0])
-    torch.testing.assert_close(both[1][1], both[0][1][..., order])
+def test_moving_the_memory_moves_the_weights() -> None:
+    for kind in ("additive", "dot", "general", "concat"):
+        attention, query, memory, mask = make(kind)
+        order = torch.tensor([3, 0, 4, 1, 2])
+        both = [
+            attention(query, attention.project(x), x, mask=m, need_weights=True)
+            for x, m in ((memory, mask), (memory[:, order], mask[..., order]))
+        ]
+        torch.testing.assert_close(both[1][0], both[0][0])
+        torch.testing.assert_close(both[1][1], both[0][1][..., order])
 
 
 def test_weights_are_kept_in_a_state_dict() -> None:
@@ -144,27 +144,27 @@ def test_weights_are_kept_in_a_state_dict() -> None:
         assert torch.equal(one, two)
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-def test_on_meta_tensors_and_under_autocast(kind: str) -> None:
-    attention, query, memory, mask = make(kind)
-    expected = attention(query, attention.project(memory), memory, mask=mask)
-    attention, query, memory = attention.float(), query.float(), memory.float()
-    with torch.autocast("cpu", torch.bfloat16):
-        actual = attention(query, attention.project(memory), memory, mask=mask)
-    torch.testing.assert_close(actual.double(), expected, rtol=0.05, atol=0.05)
+def test_on_meta_tensors_and_under_autocast() -> None:
+    for kind in MAKERS:
+        attention, query, memory, mask = make(kind)
+        expected = attention(query, attention.project(memory), memory, mask=mask)
+        attention, query, memory = attention.float(), query.float(), memory.float()
+        with torch.autocast("cpu", torch.bfloat16):
+            actual = attention(query, attention.project(memory), memory, mask=mask)
+        torch.testing.assert_close(actual.double(), expected, rtol=0.05, atol=0.05)
 
-    attention = attention.to("meta")
-    query, memory, mask = (x.to("meta") for x in (query, memory, mask))
-    context = attention(query, attention.project(memory), memory, mask=mask)
-    assert context.shape == (B, Q, E)
+        attention = attention.to("meta")
+        query, memory, mask = (x.to("meta") for x in (query, memory, mask))
+        context = attention(query, attention.project(memory), memory, mask=mask)
+        assert context.shape == (B, Q, E)
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-def test_lengths(kind: str) -> None:
-    attention, *_ = make(kind)
-    for q, k in ((0, 3), (3, 0), (1, 1), (7, 5)):
-        query, memory = draw(B, q, attention.query_dim), draw(B, k, E)
-        attended = attention(query, attention.project(memory), memory, need_weights=True)
-        assert attended.output.shape == (B, q, E)
-        assert attended.weights.shape == (B, q, k)
-        assert attended.output.isfinite().all()
+def test_lengths() -> None:
+    for kind in MAKERS:
+        attention, *_ = make(kind)
+        for q, k in ((0, 3), (3, 0), (1, 1), (7, 5)):
+            query, memory = draw(B, q, attention.query_dim), draw(B, k, E)
+            attended = attention(query, attention.project(memory), memory, need_weights=True)
+            assert attended.output.shape == (B, q, E)
+            assert attended.weights.shape == (B, q, k)
+            assert attended.output.isfinite().all()

@@ -82,29 +82,29 @@ def make(score: Any, **options: Any) -> LuongAttention:
 SCORES = ["dot", "general", "concat"]
 
 
-@pytest.mark.parametrize("score", SCORES)
-def test_global_attention_is_luongs_formula(score: str) -> None:
-    check(make(score), lambda b, i, j: True)
+def test_global_attention_is_luongs_formula() -> None:
+    for score in SCORES:
+        check(make(score), lambda b, i, j: True)
 
 
 def test_dot_attention_has_no_weights_to_learn() -> None:
     assert list(make("dot").parameters()) == []
 
 
-@pytest.mark.parametrize("hidden_dim", [None, HIDDEN])
-def test_concat_is_additive_attention_with_its_matrices_stacked(hidden_dim: int | None) -> None:
-    concat = make("concat", hidden_dim=hidden_dim)
-    assert concat.weight is not None
-    assert concat.weight.shape == (D + E, hidden_dim or D)
-    additive = AdditiveAttention(D, E, hidden_dim or D).double()
-    stacked = torch.cat([additive.query_weight, additive.key_weight])
-    concat.load_state_dict({"weight": stacked, "vector": additive.vector})
-    query, memory, mask = inputs()
-    one, other = (
-        layer(query, layer.project(memory), memory, mask=mask, need_weights=True)
-        for layer in (additive, concat)
-    )
-    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+def test_concat_is_additive_attention_with_its_matrices_stacked() -> None:
+    for hidden_dim in (None, HIDDEN):
+        concat = make("concat", hidden_dim=hidden_dim)
+        assert concat.weight is not None
+        assert concat.weight.shape == (D + E, hidden_dim or D)
+        additive = AdditiveAttention(D, E, hidden_dim or D).double()
+        stacked = torch.cat([additive.query_weight, additive.key_weight])
+        concat.load_state_dict({"weight": stacked, "vector": additive.vector})
+        query, memory, mask = inputs()
+        one, other = (
+            layer(query, layer.project(memory), memory, mask=mask, need_weights=True)
+            for layer in (additive, concat)
+        )
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_calls_say_what_is_wrong(case: str) -> None:
-    call, error, message = WRONG[case]
-    with pytest.raises(error, match="^" + re.escape(message)):
-        call()
+def test_wrong_calls_say_what_is_wrong() -> None:
+    for case in WRONG:
+        call, error, message = WRONG[case]
+        with pytest.raises(error, match="^" + re.escape(message)):
+            call()

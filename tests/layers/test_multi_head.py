@@ -149,15 +149,10 @@ LAYERS: dict[str, dict[str, Any]] = {
     "softcap": {"softcap": 1.5},
     "sinks": {"sinks": True},
     "all": {
-        "bias": True,
-        "num_kv_heads": G,
-        "qk_norm": True,
-        "rotary": True,
-        "window": 4,
-        "softcap": 1.5,
-        "sinks": True,
+        "bias": True, "num_kv_heads": G, "qk_norm": True, "rotary": True, "window": 4,
+        "softcap": 1.5, "sinks": True,
     },
-}
+}  # fmt: skip
 CALLS: dict[str, dict[str, Any]] = {
     "full": {},
     "causal": {"is_causal": True},
@@ -193,23 +188,25 @@ def test_positions_turn_queries_and_keys() -> None:
     torch.testing.assert_close(shifted, layer(x), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("interleaved", [False, True])
-def test_rotary_takes_what_turns_heads(interleaved: bool) -> None:
-    frequencies = rotary_frequencies(2, base=100.0)
-    by_hand = make()
-    layer = make(rotary=functools.partial(rotate, frequencies=frequencies, interleaved=interleaved))
-    x = draw(B, Q, E)
-    query, key, value = (
-        projection(x).unflatten(-1, (H, D)).transpose(1, 2)
-        for projection in (by_hand.query_proj, by_hand.key_proj, by_hand.value_proj)
-    )
-    query, key = (
-        rotate(part, torch.arange(Q), frequencies=frequencies, interleaved=interleaved)
-        for part in (query, key)
-    )
-    weights = (query @ key.mT / math.sqrt(D)).softmax(-1)
-    expected = by_hand.output_proj((weights @ value).transpose(1, 2).flatten(2))
-    torch.testing.assert_close(layer(x), expected)
+def test_rotary_takes_what_turns_heads() -> None:
+    for interleaved in (False, True):
+        frequencies = rotary_frequencies(2, base=100.0)
+        by_hand = make()
+        layer = make(
+            rotary=functools.partial(rotate, frequencies=frequencies, interleaved=interleaved)
+        )
+        x = draw(B, Q, E)
+        query, key, value = (
+            projection(x).unflatten(-1, (H, D)).transpose(1, 2)
+            for projection in (by_hand.query_proj, by_hand.key_proj, by_hand.value_proj)
+        )
+        query, key = (
+            rotate(part, torch.arange(Q), frequencies=frequencies, interleaved=interleaved)
+            for part in (query, key)
+        )
+        weights = (query @ key.mT / math.sqrt(D)).softmax(-1)
+        expected = by_hand.output_proj((weights @ value).transpose(1, 2).flatten(2))
+        torch.testing.assert_close(layer(x), expected)
 
 
 @pytest.mark.slow
@@ -290,12 +287,9 @@ def test_torchs_module_agrees(kind: str | None, dims: dict[str, int], bias: bool
         "float": {"attn_mask": draw(Q, K)},
         "padding": {"key_padding_mask": ~padding},
     }[kind]
-    ours = {
-        None: None,
-        "mask": allowed,
-        "float": draw(Q, K),
-        "padding": padding[:, None, None],
-    }[kind]
+    ours = {None: None, "mask": allowed, "float": draw(Q, K), "padding": padding[:, None, None]}[
+        kind
+    ]
     expected, weights = module(query, key, value, average_attn_weights=False, **theirs)
     actual = layer(query, key, value, attn_mask=ours, need_weights=True)
     torch.testing.assert_close(actual, (expected, weights), rtol=1e-12, atol=1e-12)
@@ -309,15 +303,15 @@ def test_torchs_module_agrees(kind: str | None, dims: dict[str, int], bias: bool
 # Properties
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
-def test_leading_axes_are_free(lead: tuple[int, ...]) -> None:
-    layer = make(**LAYERS["all"])
-    x, memory = draw(*lead, Q, E), draw(*lead, K, E)
-    output, weights = layer(x, memory, is_causal=True, need_weights=True)
-    assert (output.shape, weights.shape) == ((*lead, Q, E), (*lead, H, Q, K))
-    for place in np.ndindex(*lead):
-        expected = layer(x[place][None], memory[place][None], is_causal=True)[0]
-        torch.testing.assert_close(output[place], expected)
+def test_leading_axes_are_free() -> None:
+    for lead in ((), (3,), (2, 3)):
+        layer = make(**LAYERS["all"])
+        x, memory = draw(*lead, Q, E), draw(*lead, K, E)
+        output, weights = layer(x, memory, is_causal=True, need_weights=True)
+        assert (output.shape, weights.shape) == ((*lead, Q, E), (*lead, H, Q, K))
+        for place in np.ndindex(*lead):
+            expected = layer(x[place][None], memory[place][None], is_causal=True)[0]
+            torch.testing.assert_close(output[place], expected)
 
 
 def test_a_memory_broadcasts() -> None:
@@ -421,37 +415,37 @@ def test_cached_steps_are_one_pass_at_every_split(
             torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("is_causal", [True, False])
 @pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
 def test_padded_prompts_go_on_as_they_would_alone(
-    kind: str, window: int | None, max_len: int | None, is_causal: bool
+    kind: str, window: int | None, max_len: int | None
 ) -> None:
-    layer, x = make(**LAYERS[kind]), draw(B, K, E)
-    prompts, more = [4, 2], 3
-    alone = []
-    for b, length in enumerate(prompts):
-        cache = KVCache(1, layer.num_kv_heads, max_len, D, window=window, dtype=float64)
-        places = [0, *range(length, length + more + 1)]
-        steps = [
-            layer(x[b : b + 1, i:j], is_causal=is_causal, cache=cache)
-            for i, j in itertools.pairwise(places)
-        ]
-        alone.append(torch.cat(steps, 1)[0])
-
-    cache = fresh(layer, window, max_len)
-    padded = x[:, :4].clone()
-    padded[1, 2:] = 1e3
-    lengths = torch.tensor(prompts)
-    with torch.no_grad():
-        output = layer(padded, is_causal=is_causal, cache=cache, lengths=lengths)
-    for b, length in enumerate(prompts):
-        torch.testing.assert_close(output[b, :length], alone[b][:length])
-    for step in range(more):
-        tokens = torch.stack([x[b, length + step] for b, length in enumerate(prompts)])
-        with torch.no_grad():
-            output = layer(tokens[:, None], is_causal=is_causal, cache=cache)
+    for is_causal in (True, False):
+        layer, x = make(**LAYERS[kind]), draw(B, K, E)
+        prompts, more = [4, 2], 3
+        alone = []
         for b, length in enumerate(prompts):
-            torch.testing.assert_close(output[b, 0], alone[b][length + step])
+            cache = KVCache(1, layer.num_kv_heads, max_len, D, window=window, dtype=float64)
+            places = [0, *range(length, length + more + 1)]
+            steps = [
+                layer(x[b : b + 1, i:j], is_causal=is_causal, cache=cache)
+                for i, j in itertools.pairwise(places)
+            ]
+            alone.append(torch.cat(steps, 1)[0])
+
+        cache = fresh(layer, window, max_len)
+        padded = x[:, :4].clone()
+        padded[1, 2:] = 1e3
+        lengths = torch.tensor(prompts)
+        with torch.no_grad():
+            output = layer(padded, is_causal=is_causal, cache=cache, lengths=lengths)
+        for b, length in enumerate(prompts):
+            torch.testing.assert_close(output[b, :length], alone[b][:length])
+        for step in range(more):
+            tokens = torch.stack([x[b, length + step] for b, length in enumerate(prompts)])
+            with torch.no_grad():
+                output = layer(tokens[:, None], is_causal=is_causal, cache=cache)
+            for b, length in enumerate(prompts):
+                torch.testing.assert_close(output[b, 0], alone[b][length + step])
 
 
 @pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
@@ -503,26 +497,24 @@ def test_a_prefix_may_look_both_ways_and_what_follows_back() -> None:
     torch.testing.assert_close(torch.cat(steps, 1), whole)
 
 
-@pytest.mark.parametrize("lengths", [None, [3, 1]])
 @pytest.mark.parametrize(("kind", "window", "max_len"), SOME)
-def test_beams_are_chosen_among(
-    kind: str, window: int | None, max_len: int | None, lengths: list[int] | None
-) -> None:
-    layer, x = make(**LAYERS[kind]), draw(B, K, E)
-    prompt = x[:, :3]
-    kept = lengths or [3, 3]
-    for chosen in ([1, 0], [0, 0], [1, 1]):
-        cache = fresh(layer, window, max_len)
-        given = None if lengths is None else torch.tensor(lengths)
-        with torch.no_grad():
-            layer(prompt, is_causal=True, cache=cache, lengths=given)
-            cache.reorder(torch.tensor(chosen))
-            for step in (3, 4):
-                output = layer(x[:, step : step + 1], is_causal=True, cache=cache)
-                for b, source in enumerate(chosen):
-                    history = torch.cat([prompt[source, : kept[source]], x[b, 3 : step + 1]])
-                    expected = layer(history[None], is_causal=True)[0, -1]
-                    torch.testing.assert_close(output[b, 0], expected)
+def test_beams_are_chosen_among(kind: str, window: int | None, max_len: int | None) -> None:
+    for lengths in (None, [3, 1]):
+        layer, x = make(**LAYERS[kind]), draw(B, K, E)
+        prompt = x[:, :3]
+        kept = lengths or [3, 3]
+        for chosen in ([1, 0], [0, 0], [1, 1]):
+            cache = fresh(layer, window, max_len)
+            given = None if lengths is None else torch.tensor(lengths)
+            with torch.no_grad():
+                layer(prompt, is_causal=True, cache=cache, lengths=given)
+                cache.reorder(torch.tensor(chosen))
+                for step in (3, 4):
+                    output = layer(x[:, step : step + 1], is_causal=True, cache=cache)
+                    for b, source in enumerate(chosen):
+                        history = torch.cat([prompt[source, : kept[source]], x[b, 3 : step + 1]])
+                        expected = layer(history[None], is_causal=True)[0, -1]
+                        torch.testing.assert_close(output[b, 0], expected)
 
 
 @pytest.mark.parametrize("window", [None, 4])
@@ -640,17 +632,17 @@ def test_autocast(kind: str) -> None:
     torch.testing.assert_close(torch.cat(steps, 1).float(), expected, rtol=0.05, atol=0.02)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_low_precision_is_at_most_twice_as_wrong_as_torchs_module(dtype: torch.dtype) -> None:
-    theirs, ours = twins(bias=True)
-    query, memory = draw(B, 63, 12), draw(B, 61, 12)
-    low_query, low_memory = query.to(dtype), memory.to(dtype)
-    theirs, ours = theirs.to(dtype), ours.to(dtype)
-    plain, _ = theirs(low_query, low_memory, low_memory)
-    output = ours(low_query, low_memory)
-    assert output.dtype == dtype
-    exact = ours.double()(low_query.double(), low_memory.double())
-    assert (output - exact).abs().max() <= 2 * (plain - exact).abs().max()
+def test_low_precision_is_at_most_twice_as_wrong_as_torchs_module() -> None:
+    for dtype in (torch.float16, torch.bfloat16):
+        theirs, ours = twins(bias=True)
+        query, memory = draw(B, 63, 12), draw(B, 61, 12)
+        low_query, low_memory = query.to(dtype), memory.to(dtype)
+        theirs, ours = theirs.to(dtype), ours.to(dtype)
+        plain, _ = theirs(low_query, low_memory, low_memory)
+        output = ours(low_query, low_memory)
+        assert output.dtype == dtype
+        exact = ours.double()(low_query.double(), low_memory.double())
+        assert (output - exact).abs().max() <= 2 * (plain - exact).abs().max()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -734,11 +726,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_calls_say_what_is_wrong(case: str) -> None:
-    call, error, message = WRONG[case]
-    with pytest.raises(error, match="^" + re.escape(message)):
-        call()
+def test_wrong_calls_say_what_is_wrong() -> None:
+    for call, error, message in WRONG.values():
+        with pytest.raises(error, match="^" + re.escape(message)):
+            call()
 
 
 def test_a_refused_call_leaves_the_cache_alone() -> None:

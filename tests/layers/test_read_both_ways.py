@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -20,19 +19,19 @@ def packed(layer: nn.GRU | nn.LSTM, inputs: Tensor) -> tuple[Tensor, tuple[Tenso
     return states, (last,) if isinstance(last, Tensor) else last
 
 
-@pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM])
-def test_values_and_gradients_are_those_of_packed_sequences(kind: type[nn.GRU | nn.LSTM]) -> None:
-    torch.manual_seed(1)
-    layer = kind(E, WIDTH, batch_first=True, bidirectional=True).double()
-    inputs = torch.randn(B, N, E).double().requires_grad_()
-    results = []
-    for states, last in (read_both_ways(layer, inputs, LENGTHS), packed(layer, inputs)):
-        loss = sum((x * torch.arange(x.numel()).view(x.shape)).sum() for x in (states, *last))
-        assert isinstance(loss, Tensor)
-        grads = torch.autograd.grad(loss, (inputs, *layer.parameters()))
-        results.append((states, *last, *grads))
-    for found, expected in zip(*results, strict=True):
-        torch.testing.assert_close(found, expected)
+def test_values_and_gradients_are_those_of_packed_sequences() -> None:
+    for kind in (nn.GRU, nn.LSTM):
+        torch.manual_seed(1)
+        layer = kind(E, WIDTH, batch_first=True, bidirectional=True).double()
+        inputs = torch.randn(B, N, E).double().requires_grad_()
+        results = []
+        for states, last in (read_both_ways(layer, inputs, LENGTHS), packed(layer, inputs)):
+            loss = sum((x * torch.arange(x.numel()).view(x.shape)).sum() for x in (states, *last))
+            assert isinstance(loss, Tensor)
+            grads = torch.autograd.grad(loss, (inputs, *layer.parameters()))
+            results.append((states, *last, *grads))
+        for found, expected in zip(*results, strict=True):
+            torch.testing.assert_close(found, expected)
 
 
 def test_padding_changes_nothing() -> None:

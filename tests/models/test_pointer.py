@@ -109,51 +109,40 @@ def by_loops(model: PointerGenerator, given: Batch, row: int) -> tuple[Any, Any]
     return distributions, penalties
 
 
-@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
-@pytest.mark.parametrize("attention", ["general", "additive"])
-def test_the_final_distribution_is_that_of_plain_loops(attention: Any, coverage: bool) -> None:
-    model, given = made(attention, coverage=coverage), batch()
-    found = model(given).exp()
-    total = 0.0
-    for row in range(2):
-        distributions, penalties = by_loops(model, given, row)
-        expected = torch.tensor(distributions, dtype=torch.float64)
-        torch.testing.assert_close(found[row, :, : expected.shape[1]], expected)
-        for place in range(int(given.target_mask[row].sum())):
-            word = int(given.target_out[row, place])
-            total -= math.log(distributions[place][word])
-            total += penalties[place] if coverage else 0.0
-    count = int(given.target_mask.sum())
-    torch.testing.assert_close(model.loss(given).item(), total / count)
+def test_the_final_distribution_is_that_of_plain_loops() -> None:
+    for attention in ("general", "additive"):
+        for coverage in (False, True):
+            model, given = made(attention, coverage=coverage), batch()
+            found = model(given).exp()
+            total = 0.0
+            for row in range(2):
+                distributions, penalties = by_loops(model, given, row)
+                expected = torch.tensor(distributions, dtype=torch.float64)
+                torch.testing.assert_close(found[row, :, : expected.shape[1]], expected)
+                for place in range(int(given.target_mask[row].sum())):
+                    word = int(given.target_out[row, place])
+                    total -= math.log(distributions[place][word])
+                    total += penalties[place] if coverage else 0.0
+            count = int(given.target_mask.sum())
+            torch.testing.assert_close(model.loss(given).item(), total / count)
 
 
-@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
-def test_an_unknown_word_has_the_attention_on_its_places(coverage: bool) -> None:
+def test_an_unknown_word_has_the_attention_on_its_places() -> None:
     """And nothing else: the vocabulary cannot say it. All probabilities sum to 1."""
-    model, given = made(coverage=coverage), batch()
-    mixture = model.mixture(given)
-    found = mixture.distribution(given.source, len(VOCAB) + 2)
-    torch.testing.assert_close(found.sum(-1), torch.ones_like(found[..., 0]))
-    toral = len(VOCAB)  # the first unknown word of the first report, at its places 0 and 4
-    expected = (1 - mixture.p_gen[0]) * mixture.weights[0][:, [0, 4]].sum(-1)
-    torch.testing.assert_close(found[0, :, toral], expected)
-    share = mixture.copied_share(given.source, given.target_out)
-    torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
-    assert (share[given.target_mask] >= 0).all()
-    assert (share[given.target_mask] <= 1).all()
-    beat = share[0, 1]  # "beat" does not stand in the report
-    assert beat == 0
-
-
-@pytest.mark.parametrize("coverage", [False, True], ids=["plain", "coverage"])
-def test_steps_say_what_one_pass_says(coverage: bool) -> None:
-    model, given = made(coverage=coverage), batch()
-    whole, weights = model(given, need_weights=True)
-    state = model.start(given.source, given.source_lengths)
-    for place in range(given.target_in.shape[1]):
-        logits, state, seen = model.step(given.target_in[:, place], state)
-        torch.testing.assert_close(logits, whole[:, place])
-        torch.testing.assert_close(seen, weights[:, place])
+    for coverage in (False, True):
+        model, given = made(coverage=coverage), batch()
+        mixture = model.mixture(given)
+        found = mixture.distribution(given.source, len(VOCAB) + 2)
+        torch.testing.assert_close(found.sum(-1), torch.ones_like(found[..., 0]))
+        toral = len(VOCAB)  # the first unknown word of the first report, at its places 0 and 4
+        expected = (1 - mixture.p_gen[0]) * mixture.weights[0][:, [0, 4]].sum(-1)
+        torch.testing.assert_close(found[0, :, toral], expected)
+        share = mixture.copied_share(given.source, given.target_out)
+        torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
+        assert (share[given.target_mask] >= 0).all()
+        assert (share[given.target_mask] <= 1).all()
+        beat = share[0, 1]  # "beat" does not stand in the report
+        assert beat == 0
 
 
 def test_coverage_begins_as_nothing_and_can_be_trained() -> None:
@@ -201,12 +190,17 @@ def test_a_beam_of_one_is_greedy_and_unknown_words_are_written() -> None:
     assert alone == [one.tokens for one in first]
 
 
-def test_padding_changes_nothing() -> None:
+def test_unknown_words_of_others_change_nothing() -> None:
     model, given = made(coverage=True), batch()
     alone = collate(PAIRS[1:], VOCAB, VOCAB, copying=True)
     found, single = model(given)[1], model(alone)[0]
     n, size = single.shape
     torch.testing.assert_close(found[:n, :size], single)
+    state = model.start(given.source, given.source_lengths)
+    whole = model(given)
+    for place in range(given.target_in.shape[1]):
+        logits, state, _ = model.step(given.target_in[:, place], state)
+        torch.testing.assert_close(logits, whole[:, place])
 
 
 def test_wrong_configurations() -> None:

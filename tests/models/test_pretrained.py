@@ -24,12 +24,8 @@ VOCAB, E = 29, 24
 IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
 SIZES: dict[str, dict[str, Any]] = {
     "bert": {
-        "vocab_size": VOCAB,
-        "hidden_size": E,
-        "num_attention_heads": 3,
-        "num_hidden_layers": 2,
-        "intermediate_size": 31,
-        "max_position_embeddings": 23,
+        "vocab_size": VOCAB, "hidden_size": E, "num_attention_heads": 3, "num_hidden_layers": 2,
+        "intermediate_size": 31, "max_position_embeddings": 23,
     },
     "gpt2": {
         "vocab_size": VOCAB,
@@ -50,17 +46,13 @@ SIZES: dict[str, dict[str, Any]] = {
         "intermediate_size": 31,
         "max_position_embeddings": 64,
     },
-}
+}  # fmt: skip
 ROPE: dict[str, dict[str, Any]] = {
     "base": {"rope_type": "default", "rope_theta": 97.0},
     "linear": {"rope_type": "linear", "rope_theta": 97.0, "factor": 3.0},
     "llama3": {
-        "rope_type": "llama3",
-        "rope_theta": 97.0,
-        "factor": 8.0,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 16,
+        "rope_type": "llama3", "rope_theta": 97.0, "factor": 8.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 16,
     },
     "yarn": {
         "rope_type": "yarn",
@@ -68,7 +60,7 @@ ROPE: dict[str, dict[str, Any]] = {
         "factor": 4.0,
         "original_max_position_embeddings": 16,
     },
-}
+}  # fmt: skip
 
 
 def theirs(kind: str, model: str, **changes: Any) -> Any:
@@ -87,19 +79,19 @@ def assert_agrees(actual: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("act", ["gelu", "gelu_new"])
-def test_bert(act: str, tmp_path: Path) -> None:
-    model = theirs("bert", "BertForMaskedLM", hidden_act=act)
-    model.save_pretrained(tmp_path)
-    ours = from_pretrained(tmp_path)
-    assert isinstance(ours, MaskedLanguageModel)
-    types = torch.tensor([[0, 0, 0, 1, 1, 1, 1]] * 2)
-    lengths = torch.tensor([7, 4])
-    mask = torch.arange(7) < lengths[:, None]
-    with torch.no_grad():
-        expected = model(IDS, attention_mask=mask.long(), token_type_ids=types).logits
-        actual = ours(IDS, lengths, types=types)
-    assert_agrees(actual[mask], expected[mask])
+def test_bert(tmp_path: Path) -> None:
+    for act in ("gelu", "gelu_new"):
+        model = theirs("bert", "BertForMaskedLM", hidden_act=act)
+        model.save_pretrained(tmp_path)
+        ours = from_pretrained(tmp_path)
+        assert isinstance(ours, MaskedLanguageModel)
+        types = torch.tensor([[0, 0, 0, 1, 1, 1, 1]] * 2)
+        lengths = torch.tensor([7, 4])
+        mask = torch.arange(7) < lengths[:, None]
+        with torch.no_grad():
+            expected = model(IDS, attention_mask=mask.long(), token_type_ids=types).logits
+            actual = ours(IDS, lengths, types=types)
+        assert_agrees(actual[mask], expected[mask])
 
 
 def test_bert_without_its_head(tmp_path: Path) -> None:
@@ -115,28 +107,28 @@ def test_bert_without_its_head(tmp_path: Path) -> None:
     assert isinstance(from_pretrained(tmp_path), TextEncoder)
 
 
-@pytest.mark.parametrize(("tied", "head"), [(True, True), (False, True), (True, False)])
-def test_gpt2(tied: bool, head: bool, tmp_path: Path) -> None:
-    whole = theirs("gpt2", "GPT2LMHeadModel", tie_word_embeddings=tied)
-    (whole if head else whole.transformer).save_pretrained(tmp_path)
-    ours = from_pretrained(tmp_path)
-    assert isinstance(ours, LanguageModel)
-    with torch.no_grad():
-        assert_agrees(ours(IDS), whole(IDS).logits)
+def test_gpt2(tmp_path: Path) -> None:
+    for tied, head in [(True, True), (False, True), (True, False)]:
+        whole = theirs("gpt2", "GPT2LMHeadModel", tie_word_embeddings=tied)
+        (whole if head else whole.transformer).save_pretrained(tmp_path)
+        ours = from_pretrained(tmp_path)
+        assert isinstance(ours, LanguageModel)
+        with torch.no_grad():
+            assert_agrees(ours(IDS), whole(IDS).logits)
 
 
-@pytest.mark.parametrize("rope", ROPE)
-def test_llama(rope: str, tmp_path: Path) -> None:
-    tied = rope == "linear"
-    options = {"rope_parameters": ROPE[rope], "tie_word_embeddings": tied}
-    model = theirs("llama", "LlamaForCausalLM", **options)
-    model.save_pretrained(tmp_path)
-    ours = from_pretrained(tmp_path)
-    assert isinstance(ours, LanguageModel)
-    long = torch.arange(40)[None] % VOCAB  # beyond the original length
-    with torch.no_grad():
-        assert_agrees(ours(IDS), model(IDS).logits)
-        assert_agrees(ours(long), model(long).logits)
+def test_llama(tmp_path: Path) -> None:
+    for rope in ROPE:
+        tied = rope == "linear"
+        options = {"rope_parameters": ROPE[rope], "tie_word_embeddings": tied}
+        model = theirs("llama", "LlamaForCausalLM", **options)
+        model.save_pretrained(tmp_path)
+        ours = from_pretrained(tmp_path)
+        assert isinstance(ours, LanguageModel)
+        long = torch.arange(40)[None] % VOCAB  # beyond the original length
+        with torch.no_grad():
+            assert_agrees(ours(IDS), model(IDS).logits)
+            assert_agrees(ours(long), model(long).logits)
 
 
 def test_llama_with_biases_and_heads_of_their_own_width(tmp_path: Path) -> None:
@@ -161,26 +153,21 @@ def test_rotary_fields_of_older_files(tmp_path: Path) -> None:
         assert_agrees(ours(IDS), model(IDS).logits)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]
-)
-def test_both_write_the_same_text(kind: str, name: str, tmp_path: Path) -> None:
-    model = theirs(kind, name)
-    model.save_pretrained(tmp_path)
-    ours: Any = from_pretrained(tmp_path)
-    prompts = [[4, 5, 6, 7, 8], [9, 10], [11]]
-    state = ours.start(padded(prompts, 5), torch.tensor([5, 2, 1]), max_len=9)
-    ours_wrote = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
-    for row, prompt in enumerate(prompts):
-        written = model.generate(
-            torch.tensor([prompt]),
-            max_new_tokens=9,
-            do_sample=False,
-            pad_token_id=0,
-            eos_token_id=2,
-        )
-        ids = written[0, len(prompt) :].tolist()
-        assert ours_wrote.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
+def test_both_write_the_same_text(tmp_path: Path) -> None:
+    for kind, name in [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]:
+        model = theirs(kind, name)
+        model.save_pretrained(tmp_path)
+        ours: Any = from_pretrained(tmp_path)
+        prompts = [[4, 5, 6, 7, 8], [9, 10], [11]]
+        state = ours.start(padded(prompts, 5), torch.tensor([5, 2, 1]), max_len=9)
+        ours_wrote = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
+        for row, prompt in enumerate(prompts):
+            written = model.generate(
+                torch.tensor([prompt]), max_new_tokens=9, do_sample=False, pad_token_id=0,
+                eos_token_id=2,
+            )  # fmt: skip
+            ids = written[0, len(prompt) :].tolist()
+            assert ours_wrote.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
 
 
 def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None:
@@ -313,13 +300,13 @@ def assert_reads_as_the_library(folder: Path) -> None:
         assert_agrees(ours(long), again(long).logits)
 
 
-@pytest.mark.parametrize("rope", ["llama3", "yarn"])
-def test_an_original_length_beside_the_rotary_fields_counts(rope: str, tmp_path: Path) -> None:
-    model = theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE[rope])
-    model.save_pretrained(tmp_path)
-    rewritten(tmp_path, original_max_position_embeddings=32)
-    assert_reads_as_the_library(tmp_path)
-    assert from_pretrained(tmp_path).config.rotary_scaling.original_length == 32  # type: ignore[union-attr]
+def test_an_original_length_beside_the_rotary_fields_counts(tmp_path: Path) -> None:
+    for rope in ("llama3", "yarn"):
+        model = theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE[rope])
+        model.save_pretrained(tmp_path)
+        rewritten(tmp_path, original_max_position_embeddings=32)
+        assert_reads_as_the_library(tmp_path)
+        assert from_pretrained(tmp_path).config.rotary_scaling.original_length == 32  # type: ignore[union-attr]
 
 
 def test_of_old_and_new_rotary_fields_the_old_ones_count(tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def plain_bias(heads: int, queries: int, keys: int, offset: int = 0) -> Float:
     return result
 
 
-def test_slopes(xp: Any) -> None:
+def test_slopes() -> None:
     for heads in [1, 2, 3, 5, 6, 7, 8, 12, 16, 31, 32, 40, 63, 64]:
-        actual = alibi_slopes(heads, like=xp.ones(1, dtype=xp.float64))
-        assert actual.dtype == xp.float64
+        actual = alibi_slopes(heads, like=np.ones(1))
+        assert actual.dtype == np.float64
         assert_matches(actual, plain_slopes(heads))
 
 
@@ -58,44 +58,29 @@ def test_slopes_that_the_paper_names() -> None:
 LENGTHS = [(1, 1), (1, 7), (5, 7), (7, 5), (7, 7), (63, 5), (5, 63), (0, 3), (3, 0)]
 
 
-def test_bias(xp: Any) -> None:
+def test_bias() -> None:
     for q, k in LENGTHS:
         for offset in [0, 2, 9, -3]:
-            actual = alibi_bias(3, q, k, offset=offset, like=xp.ones(1, dtype=xp.float64))
-            assert actual.dtype == xp.float64
+            actual = alibi_bias(3, q, k, offset=offset, like=np.ones(1))
+            assert actual.dtype == np.float64
             assert_matches(actual, plain_bias(3, q, k, offset))
 
 
-def test_the_leading_axes_are_those_of_the_offset(xp: Any) -> None:
-    for shape in [(), (2,), (2, 1), (2, 5)]:
-        offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
-        for dtype in (xp.int32, xp.int64):
-            offset = xp.asarray(offsets, dtype=dtype)
-            actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
-            assert tuple(actual.shape) == (*shape, 3, 5, 7)
-            for position in np.ndindex(*shape):
-                expected = plain_bias(3, 5, 7, int(offsets[position]))
-                assert_matches(actual[(*position, ...)], expected)
+def test_the_leading_axes_are_those_of_the_offset(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for shape in [(), (2,), (2, 1), (2, 5)]:
+            offsets = 3 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+            for dtype in (xp.int32, xp.int64):
+                offset = xp.asarray(offsets, dtype=dtype)
+                actual = alibi_bias(3, 5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+                assert tuple(actual.shape) == (*shape, 3, 5, 7)
+                for position in np.ndindex(*shape):
+                    expected = plain_bias(3, 5, 7, int(offsets[position]))
+                    assert_matches(actual[(*position, ...)], expected)
 
 
 def test_one_length_means_a_square() -> None:
     np.testing.assert_array_equal(alibi_bias(3, 5), alibi_bias(3, 5, 5))
-
-
-def test_the_bias_is_never_positive_and_zero_at_the_querys_own_place() -> None:
-    bias = alibi_bias(6, 7)
-    assert (bias <= 0).all()
-    own = np.diagonal(bias, axis1=1, axis2=2)
-    np.testing.assert_array_equal(own, np.zeros((6, 7)))
-    assert not np.signbit(own).any()
-
-
-def test_cached_steps_are_rows_of_one_bias() -> None:
-    whole = alibi_bias(3, 7)
-    for step in range(7):
-        np.testing.assert_array_equal(
-            alibi_bias(3, 1, 7, offset=step), whole[:, step : step + 1, :]
-        )
 
 
 def test_under_a_causal_mask_all_conventions_give_the_same_weights() -> None:
@@ -110,15 +95,16 @@ def test_under_a_causal_mask_all_conventions_give_the_same_weights() -> None:
         assert np.abs(difference).max() > 1e-2  # and only under it
 
 
-def test_the_bias_is_a_mask_for_attention(xp: Any) -> None:
-    generator = np.random.default_rng(0)
-    query, key, value = (generator.normal(size=(2, 3, n, 4)) for n in (5, 7, 7))
-    offset = np.array([1, 2])
-    bias = np.stack([plain_bias(3, 5, 7, one) for one in offset])
-    expected = oracle.attention(query, key, value, bias, is_causal=True, offset=offset).output
-    mask = alibi_bias(3, 5, 7, offset=xp.asarray(offset), like=xp.asarray(query))
-    options = {"is_causal": True, "offset": xp.asarray(offset)}
-    assert_matches(sdpa(*map(xp.asarray, (query, key, value)), mask, **options), expected)
+def test_the_bias_is_a_mask_for_attention(libraries: list[Any]) -> None:
+    for xp in libraries:
+        generator = np.random.default_rng(0)
+        query, key, value = (generator.normal(size=(2, 3, n, 4)) for n in (5, 7, 7))
+        offset = np.array([1, 2])
+        bias = np.stack([plain_bias(3, 5, 7, one) for one in offset])
+        expected = oracle.attention(query, key, value, bias, is_causal=True, offset=offset).output
+        mask = alibi_bias(3, 5, 7, offset=xp.asarray(offset), like=xp.asarray(query))
+        options = {"is_causal": True, "offset": xp.asarray(offset)}
+        assert_matches(sdpa(*map(xp.asarray, (query, key, value)), mask, **options), expected)
 
 
 def test_the_dtype_is_that_of_like_but_at_least_float32(torch: ModuleType) -> None:
@@ -145,6 +131,3 @@ def test_biases_live_where_like_does(torch: ModuleType) -> None:
     device = strict.Device("device1")
     assert alibi_bias(3, 5, like=strict.ones(1, device=device)).device == device
     assert alibi_bias(3, 5, offset=strict.asarray(2, device=device)).device == device
-
-
-floats: Any = np.ones(3)

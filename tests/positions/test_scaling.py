@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import pytest
 
 from companion.positions import Dynamic, Linear, Llama3, Yarn, rotary_frequencies, rotate
 from companion.scores import scaled_dot_score
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import assert_matches
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -99,21 +98,22 @@ CASES: dict[str, tuple[int, float, Any]] = {
 }
 
 
-def test_frequencies(xp: Any) -> None:
-    for width in [2, 4, 10, 64]:
-        for base in [2, 10_000.0, 500_000.0]:
-            actual = rotary_frequencies(width, base=base, like=xp.ones(1))
-            assert actual.dtype == xp.float64
-            assert_matches(actual, plain(width, base))
+def test_frequencies(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for width in [2, 4, 10, 64]:
+            for base in [2, 10_000.0, 500_000.0]:
+                actual = rotary_frequencies(width, base=base, like=xp.ones(1))
+                assert actual.dtype == xp.float64
+                assert_matches(actual, plain(width, base))
 
 
-def test_rescalings(xp: Any) -> None:
+def test_rescalings() -> None:
     for case in CASES:
         width, base, scaling = CASES[case]
         expected = FORMULAS[type(scaling)](width, base, scaling)
-        actual = rotary_frequencies(width, base=base, scaling=scaling, like=xp.ones(1))
-        assert actual.dtype == xp.float64
-        np.testing.assert_allclose(as_numpy(actual), expected, rtol=1e-12)
+        actual = rotary_frequencies(width, base=base, scaling=scaling, like=np.ones(1))
+        assert actual.dtype == np.float64
+        np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 # Places and values that the formulas of Hugging Face's `modeling_rope_utils` gave in float32.
@@ -162,19 +162,6 @@ def test_yarn_as_its_paper_prints_it_is_llama_3s_rule() -> None:
     np.testing.assert_array_equal(np.flatnonzero(differ), np.arange(21, 46))
 
 
-def test_no_frequency_leaves_the_range_between_kept_and_divided() -> None:
-    for case in CASES:
-        width, base, scaling = CASES[case]
-        before = np.array(plain(width, base))
-        after = rotary_frequencies(width, base=base, scaling=scaling)
-        most = scaling.factor
-        if isinstance(scaling, Dynamic):
-            most = scaling.factor * max(scaling.length / scaling.original_length, 1)
-        assert (after <= before * (1 + 1e-12)).all()
-        assert (after >= before / most * (1 - 1e-12)).all()
-        assert (np.diff(after) < 0).all()
-
-
 def test_yarn_where_all_or_none_turn_fast() -> None:
     short = rotary_frequencies(8, scaling=Yarn(4.0, 1))  # no pair turns once: all divided
     np.testing.assert_allclose(short[1:], np.array(plain(8))[1:] / 4, rtol=1e-12)
@@ -202,15 +189,6 @@ def test_the_other_rescalings_leave_the_temperature_alone() -> None:
     assert [scaling.attention_factor for scaling in scalings] == [1.0] * 3
 
 
-def test_rescalings_are_values() -> None:
-    assert Yarn(4.0, 4096) == Yarn(4.0, 4096)
-    assert len({Linear(2.0), Linear(2.0), Linear(3.0)}) == 2
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Linear(2.0).factor = 3.0  # type: ignore[misc]
-    longer = dataclasses.replace(Dynamic(1.0, 8, 8), length=16)
-    assert longer == Dynamic(1.0, 8, 16)
-
-
 def test_frequencies_live_where_like_does(torch: ModuleType) -> None:
     for scaling in [None, *(scaling for _, _, scaling in CASES.values())]:
         meta = rotary_frequencies(8, scaling=scaling, like=torch.ones(1, device="meta"))
@@ -222,67 +200,42 @@ def test_frequencies_live_where_like_does(torch: ModuleType) -> None:
         assert type(rotary_frequencies(8, scaling=scaling)) is np.ndarray
 
 
-WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "factor": (
-        lambda: Linear(0.5),
-        ValueError,
-        "factor: got 0.5, wanted at least 1",
-    ),
-    "nan": (
-        lambda: Llama3(math.nan),
-        ValueError,
-        "factor: got nan, wanted a finite number",
-    ),
-    "dynamic": (
-        lambda: Dynamic(0.0, 8, 8),
-        ValueError,
-        "factor: got 0.0, wanted at least 1",
-    ),
-    "original": (
-        lambda: Dynamic(1.0, 0, 8),
-        ValueError,
-        "original_length: got 0, wanted at least 1",
-    ),
-    "length": (
-        lambda: Dynamic(1.0, 8, -1),
-        ValueError,
-        "length: got -1, wanted at least 0",
-    ),
-    "lengths": (
+WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: Linear(0.5), ValueError, "factor: got 0.5, wanted at least 1"),
+    (lambda: Llama3(math.nan), ValueError, "factor: got nan, wanted a finite number"),
+    (lambda: Dynamic(0.0, 8, 8), ValueError, "factor: got 0.0, wanted at least 1"),
+    (lambda: Dynamic(1.0, 0, 8), ValueError, "original_length: got 0, wanted at least 1"),
+    (lambda: Dynamic(1.0, 8, -1), ValueError, "length: got -1, wanted at least 0"),
+    (
         lambda: Dynamic(1.0, 8, 8.0),  # type: ignore[arg-type]
         TypeError,
         "length: got float, wanted a whole",
     ),
-    "betas": (
+    (
         lambda: Yarn(4.0, 8, beta_fast=1.0, beta_slow=1.0),
         ValueError,
         "beta_fast: got 1.0, wanted a number above 1.0",
     ),
-    "beta": (
+    (
         lambda: Yarn(4.0, 8, beta_slow=0.0),
         ValueError,
         "beta_slow: got 0.0, wanted a number above 0",
     ),
-    "low": (
+    (
         lambda: Llama3(low_freq_factor=0.0),
         ValueError,
         "low_freq_factor: got 0.0, wanted a number above 0",
     ),
-    "high": (
+    (
         lambda: Llama3(high_freq_factor=1.0),
         ValueError,
         "high_freq_factor: got 1.0, wanted a number above 1.0",
     ),
-    "llama's": (
-        lambda: Llama3(original_length=0),
-        ValueError,
-        "original_length: got 0, wanted at least 1",
-    ),
-}
+    (lambda: Llama3(original_length=0), ValueError, "original_length: got 0, wanted at least 1"),
+]
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_calls_say_what_is_wrong(case: str) -> None:
-    call, error, message = WRONG[case]
-    with pytest.raises(error, match="^" + re.escape(message)):
-        call()
+def test_wrong_calls_say_what_is_wrong() -> None:
+    for call, error, message in WRONG:
+        with pytest.raises(error, match="^" + re.escape(message)):
+            call()

@@ -26,31 +26,34 @@ def plain(length: int, width: int, base: float = 10_000.0, offset: int = 0) -> F
     return result
 
 
-def test_the_papers_equations(xp: Any) -> None:
+def test_the_papers_equations() -> None:
     for width in [1, 2, 3, 7, 64]:
         for length in [0, 1, 5, 63]:
-            actual = sinusoidal_encoding(length, width, like=xp.ones(1, dtype=xp.float64))
-            assert actual.dtype == xp.float64
+            actual = sinusoidal_encoding(length, width, like=np.ones(1))
+            assert actual.dtype == np.float64
             assert_matches(actual, plain(length, width))
 
 
-def test_base_and_offset(xp: Any) -> None:
+def test_base_and_offset() -> None:
     for base in [2, 100.0, 500_000.0]:
         for offset in [0, 11, -4]:
-            like = xp.ones(1, dtype=xp.float64)
+            like = np.ones(1)
             actual = sinusoidal_encoding(5, 7, base=base, offset=offset, like=like)
             assert_matches(actual, plain(5, 7, base, offset))
 
 
-def test_the_leading_axes_are_those_of_the_offset(xp: Any) -> None:
-    for shape in [(), (3,), (3, 1), (3, 2)]:
-        offsets = 11 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
-        for dtype in (xp.int32, xp.int64):
-            offset = xp.asarray(offsets, dtype=dtype)
-            actual = sinusoidal_encoding(5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
-            assert tuple(actual.shape) == (*shape, 5, 7)
-            for position in np.ndindex(*shape):
-                assert_matches(actual[(*position, ...)], plain(5, 7, offset=int(offsets[position])))
+def test_the_leading_axes_are_those_of_the_offset(libraries: list[Any]) -> None:
+    for xp in libraries:
+        for shape in [(), (3,), (3, 1), (3, 2)]:
+            offsets = 11 * np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1
+            for dtype in (xp.int32, xp.int64):
+                offset = xp.asarray(offsets, dtype=dtype)
+                actual = sinusoidal_encoding(5, 7, offset=offset, like=xp.ones(1, dtype=xp.float64))
+                assert tuple(actual.shape) == (*shape, 5, 7)
+                for position in np.ndindex(*shape):
+                    assert_matches(
+                        actual[(*position, ...)], plain(5, 7, offset=int(offsets[position]))
+                    )
 
 
 def test_moving_is_linear_and_turns_every_pair() -> None:
@@ -68,20 +71,12 @@ def test_moving_is_linear_and_turns_every_pair() -> None:
         assert_matches(there, rotate(here, np.full(7, -distance), interleaved=True))
 
 
-def test_products_depend_on_the_distance_alone() -> None:
-    encoding = sinusoidal_encoding(63, 10)
-    products = encoding @ encoding.T
-    for distance in range(63):
-        diagonal = np.diagonal(products, distance)
-        assert_matches(diagonal, np.full(63 - distance, products[0, distance]))
-
-
-def test_far_positions_keep_the_digits_of_float32(xp: Any) -> None:
+def test_far_positions_keep_the_digits_of_float32() -> None:
     far = 1_000_000
-    actual = sinusoidal_encoding(5, 64, offset=far, like=xp.ones(1, dtype=xp.float32))
-    assert actual.dtype == xp.float32
+    actual = sinusoidal_encoding(5, 64, offset=far, like=np.ones(1, dtype=np.float32))
+    assert actual.dtype == np.float32
     expected = plain(5, 64, offset=far)
-    assert np.abs(as_numpy(actual) - expected).max() <= 1e-7
+    assert np.abs(actual - expected).max() <= 1e-7
 
     frequencies = (10_000.0 ** (-np.arange(32) / 32)).astype(np.float32)
     narrow = np.sin((far + np.arange(5, dtype=np.float32))[:, None] * frequencies)

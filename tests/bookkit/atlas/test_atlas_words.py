@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from bookkit.atlas.census import PLAIN, census
 from bookkit.atlas.kinds import kind_of, pattern
-from bookkit.atlas.rows import AtlasRow, load_atlas
+from bookkit.atlas.rows import load_atlas
 from bookkit.atlas.words import LENGTH, MARKS, describe, in_bytes, marks
 from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec, NormSpec, RotarySpec
 from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
@@ -26,9 +24,8 @@ def model(*mixers: AttentionSpec | GatedDeltaSpec | LatentSpec | None) -> ModelS
     return ModelSpec(11, 16, tuple(LayerSpec(mixer, None) for mixer in mixers))
 
 
-@pytest.mark.parametrize(
-    ("mixers", "words"),
-    [
+def test_a_pattern_is_told_as_short_as_it_can_be() -> None:
+    rows: list[tuple[tuple[AttentionSpec | GatedDeltaSpec | None, ...], str]] = [
         ((FULL,) * 4, "4 full"),
         ((NEAR, FULL) * 3, "1 window of 7 : 1 full, 3 times"),
         (
@@ -42,12 +39,9 @@ def model(*mixers: AttentionSpec | GatedDeltaSpec | LatentSpec | None) -> ModelS
         ((NEAR, STILL), "1 window of 7, then 1 full without positions"),
         ((FULL, None), "1 full, then 1 without attention"),
         ((replace(FULL, chunk=5), FULL), "1 chunk of 5, then 1 full"),
-    ],
-)  # fmt: skip
-def test_a_pattern_is_told_as_short_as_it_can_be(
-    mixers: tuple[AttentionSpec | GatedDeltaSpec | None, ...], words: str
-) -> None:
-    assert pattern(model(*mixers)) == words
+    ]
+    for mixers, words in rows:
+        assert pattern(model(*mixers)) == words
 
 
 def test_an_order_without_a_pattern_is_counted() -> None:
@@ -55,20 +49,18 @@ def test_an_order_without_a_pattern_is_counted() -> None:
     assert pattern(model(*order)) == "7 windows of 7, 6 full, mixed"
 
 
-@pytest.mark.parametrize(
-    ("mixer", "mark"),
-    [
+def test_what_is_beside_plain_attention_is_marked() -> None:
+    rows: list[tuple[AttentionSpec, str]] = [
         (NEAR, "window"),
         (replace(FULL, chunk=5), "window"),
         (replace(FULL, sinks=True), "sink"),
         (replace(FULL, gate="head"), "gate"),
         (replace(FULL, qk_norm=NormSpec()), "query-key norm"),
         (STILL, "no positions"),
-    ],
-)
-def test_what_is_beside_plain_attention_is_marked(mixer: AttentionSpec, mark: str) -> None:
-    assert marks(model(FULL, mixer)) == {mark}
-    assert marks(model(FULL)) == set()
+    ]
+    for mixer, mark in rows:
+        assert marks(model(FULL, mixer)) == {mark}
+        assert marks(model(FULL)) == set()
 
 
 def test_the_gate_of_a_recurrent_layer_is_not_counted() -> None:
@@ -100,20 +92,17 @@ def test_what_grows_and_what_does_not_are_told_apart() -> None:
     assert facts.bytes == model(FULL, NEAR, STATE).state_bytes(LENGTH)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.model_type)
-def test_every_architecture_can_be_told(row: AtlasRow) -> None:
-    facts = describe(row.spec)
-    assert facts.layers == len(row.spec.layers)
-    assert facts.pattern
-    assert facts.feed_forward
-    assert facts.norms
-    assert set(facts.marks) <= MARKS.keys()
-    assert facts.bytes == row.spec.state_bytes(LENGTH)
-    later = row.spec.state_bytes(1 << 24, itemsize=1) - row.spec.state_bytes(
-        (1 << 24) - 4096, itemsize=1
-    )
-    assert facts.token == later // 4096
-    assert not any("None" in words for words in (facts.heads, facts.positions, *facts.details))
+def test_every_architecture_can_be_told() -> None:
+    for row in ROWS:
+        facts = describe(row.spec)
+        assert facts.layers == len(row.spec.layers)
+        assert all((facts.pattern, facts.feed_forward, facts.norms)), row.model_type
+        assert set(facts.marks) <= MARKS.keys(), row.model_type
+        assert facts.bytes == row.spec.state_bytes(LENGTH), row.model_type
+        long, longer = (row.spec.state_bytes((1 << 24) + n, itemsize=1) for n in (-4096, 0))
+        assert facts.token == (longer - long) // 4096, row.model_type
+        told = " ".join((facts.heads, facts.positions, *facts.details))
+        assert "None" not in told, row.model_type
 
 
 def test_some_words_of_known_models() -> None:
@@ -136,9 +125,6 @@ def test_the_census_counts_every_row_once_for_each_of_its_marks() -> None:
         assert all(0 <= counted.share(mark, year) <= 1 for year in counted.years)
 
 
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [(17_179_869_184, "17 GB"), (1_999_999_999, "2.0 GB"), (12_345, "12 kB"), (64, "64 bytes")],
-)
-def test_bytes_are_written_with_a_unit(number: int, words: str) -> None:
-    assert in_bytes(number) == words
+def test_bytes_are_written_with_a_unit() -> None:
+    numbers = (17_179_869_184, 1_999_999_999, 12_345, 64)
+    assert [in_bytes(number) for number in numbers] == ["17 GB", "2.0 GB", "12 kB", "64 bytes"]

@@ -6,31 +6,25 @@ import pytest
 import torch
 from torch import Generator
 
-from bookkit.data.classification import (
-    ClassificationTask,
-    LookupTask,
-    MajorityTask,
-    MarkerTask,
-)
+from bookkit.data.classification import ClassificationTask, LookupTask, MajorityTask, MarkerTask
 
 TASKS: list[ClassificationTask] = [MarkerTask(), MajorityTask(), LookupTask()]
-NAMES = ["marker", "majority", "lookup"]
 
 
-@pytest.mark.parametrize("task", TASKS, ids=NAMES)
-def test_sentences_have_their_lengths_and_ids(task: ClassificationTask) -> None:
-    examples = task.draw(500, Generator().manual_seed(1))
-    words = torch.arange(task.longest) < examples.lengths[:, None]
-    assert set(examples.lengths.tolist()) == set(range(task.shortest, task.longest + 1))
-    assert examples.tokens.masked_select(~words[..., None]).abs().sum() == 0
-    assert not (examples.gold & ~words).any()
-    assert set(examples.labels.tolist()) == set(range(task.classes))
-    assert set(examples.question.tolist()) == set(range(task.questions))
-    assert set(examples.tokens.flatten().tolist()) == set(range(task.vocab_size))
-    again = task.draw(500, Generator().manual_seed(1))
-    assert all(torch.equal(a, b) for a, b in zip(examples, again, strict=True))
-    share = examples.labels.bincount() / 500
-    assert share.max() - share.min() < 0.15
+def test_sentences_have_their_lengths_and_ids() -> None:
+    for task in TASKS:
+        examples = task.draw(500, Generator().manual_seed(1))
+        words = torch.arange(task.longest) < examples.lengths[:, None]
+        assert set(examples.lengths.tolist()) == set(range(task.shortest, task.longest + 1))
+        assert examples.tokens.masked_select(~words[..., None]).abs().sum() == 0
+        assert not (examples.gold & ~words).any()
+        assert set(examples.labels.tolist()) == set(range(task.classes))
+        assert set(examples.question.tolist()) == set(range(task.questions))
+        assert set(examples.tokens.flatten().tolist()) == set(range(task.vocab_size))
+        again = task.draw(500, Generator().manual_seed(1))
+        assert all(torch.equal(a, b) for a, b in zip(examples, again, strict=True))
+        share = examples.labels.bincount() / 500
+        assert share.max() - share.min() < 0.15
 
 
 def test_a_marker_says_its_class() -> None:
@@ -73,18 +67,13 @@ def _rows(examples: object) -> tuple[torch.Tensor, ...]:
     )
 
 
-@pytest.mark.parametrize(
-    ("task", "sizes", "message"),
-    [
+def test_wrong_calls_are_refused() -> None:
+    rows: list[tuple[type[ClassificationTask], dict[str, int], str]] = [
         (MarkerTask, {}, "count: got 0"),
         (MarkerTask, {"shortest": 5, "longest": 4}, "longest: got 4, wanted at least 5"),
         (MajorityTask, {"shortest": 2}, "shortest: got 2, wanted at least 3"),
         (LookupTask, {"names": 5}, "names: got 5, wanted at least 10"),
-    ],
-    ids=["count", "longest", "votes", "names"],
-)
-def test_wrong_calls_are_refused(
-    task: type[ClassificationTask], sizes: dict[str, int], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        task(**sizes).draw(0, Generator())
+    ]
+    for task, sizes, message in rows:
+        with pytest.raises(ValueError, match=message):
+            task(**sizes).draw(0, Generator())

@@ -9,10 +9,7 @@ import torch
 from bookkit.data.captions import collate_scenes, scene_vocabulary
 from bookkit.data.digits import handwritten_digits
 from bookkit.data.scenes import scenes
-from companion.data.images import (
-    LabelledImages,
-    ShuffledBatches,
-)
+from companion.data.images import LabelledImages, ShuffledBatches
 
 SCENES = scenes(7, seed=2)
 VOCAB = scene_vocabulary()

@@ -88,14 +88,12 @@ def whole(said: list[str]) -> float:
     return sum(chance * whole([*said, word]) for word, chance in next_words(said).items())
 
 
-@pytest.mark.parametrize(
-    ("story", "message"),
-    [
+def test_what_is_no_story_is_refused() -> None:
+    rows: list[tuple[str, str]] = [
         ("a king sings in the zebra", r"got 'zebra' as word 5, wanted city, garden, house"),
         ("a king sings in the city . she", r"got 'she' as word 7, wanted he"),
         ("a king sings", r"got '<eos>' as word 3, wanted in"),
-    ],
-)
-def test_what_is_no_story_is_refused(story: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        surprisals(story.split())
+    ]
+    for story, message in rows:
+        with pytest.raises(ValueError, match=message):
+            surprisals(story.split())

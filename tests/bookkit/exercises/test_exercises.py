@@ -101,9 +101,8 @@ def zeroed(x: Any) -> Any:
     return twice
 
 
-@pytest.mark.parametrize(
-    ("exercise", "given", "hint"),
-    [
+def test_an_answer_is_turned_down_with_the_cause() -> None:
+    rows: list[tuple[Exercise, Any, str]] = [
         (DOUBLE, lambda x: x / 4, "first: half"),
         (DOUBLE, lambda x: 2 * x if x[0] < 2 else x / 2, "next: half"),
         (DOUBLE, lambda x: -7 * x, "first: below 0"),
@@ -116,8 +115,7 @@ def zeroed(x: Any) -> Any:
         (DOUBLE, lambda x: 1 / 0, "your function stops with: division by zero Is x a number?"),
         (DOUBLE, unfinished, "your function stops with: NotImplementedError Is x a number?"),
         (DOUBLE, zeroed, "it writes into x"),
-        (DOUBLE, 3, "got 3, wanted your function: write it, and pass its name without "
-         "parentheses"),
+        (DOUBLE, 3, "got 3, wanted your function: write it, and pass its name without parentheses"),
         (BOTH, lambda n: (2 * n, [n]), "one: twice"),
         (BOTH, lambda n: (n, []), "other: the shape is right, the numbers are not"),
         (BOTH, lambda n: (n,), "got a tuple, wanted two"),
@@ -126,18 +124,17 @@ def zeroed(x: Any) -> Any:
         (SEES, lambda n: True, "two is even"),
         (SEES, lambda n: n, "got 1, wanted True or False"),
         (EQUAL, (1, 2), "not equal"),
-    ],
-)  # fmt: skip
-def test_an_answer_is_turned_down_with_the_cause(exercise: Exercise, given: Any, hint: str) -> None:
-    assert refusal(exercise, given if isinstance(given, tuple) else (given,)) == hint
+    ]
+    for exercise, given, hint in rows:
+        assert refusal(exercise, given if isinstance(given, tuple) else (given,)) == hint
 
 
-@pytest.mark.parametrize("twice", [double, lambda x: (2.001 * x).tolist()])
-def test_what_is_near_enough_passes(twice: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    DOUBLE(twice)
-    PAIR(1, the_b="b")
-    SEES(lambda n: np.bool_(n % 2))
-    assert capsys.readouterr().out == 3 * "Right.\n"
+def test_what_is_near_enough_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    for twice in (double, lambda x: (2.001 * x).tolist()):
+        DOUBLE(twice)
+        PAIR(1, the_b="b")
+        SEES(lambda n: np.bool_(n % 2))
+        assert capsys.readouterr().out == 3 * "Right.\n"
 
 
 def test_an_exercise_says_what_it_takes() -> None:

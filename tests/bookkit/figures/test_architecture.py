@@ -101,12 +101,6 @@ def test_every_word_of_a_box_fits_into_it_and_all_fits_into_the_figure(
         assert extent.x1 <= figure.bbox.x1
 
 
-def test_letters_are_legible_on_a_phone(ax: Axes) -> None:
-    plot.transformer_diagram(ax)
-    phone = 0.71 * 96 / 72
-    assert min(text.get_fontsize() for text in written(ax)) * phone >= 11
-
-
 @pytest.mark.parametrize("order", ["pre", "post"])
 def test_a_residual_has_one_norm_on_its_side(ax: Axes, order: Any) -> None:
     plot.residual_diagram(ax, norm_order=order)

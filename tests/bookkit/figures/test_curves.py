@@ -27,19 +27,17 @@ def test_series_differ_in_colour_and_marker_and_the_baseline_is_dashed(ax: Any) 
     assert baseline.get_linestyle() == "--"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_band_names_what_is_wrong(ax: Any) -> None:
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"mean": [1, 2, 3]}, r"mean: got shape \(3,\), wanted \(2,\)"),
         ({"interval": [[1, 2]]}, r"interval: got shape \(1, 2\), wanted \(2, 2\)"),
         ({"interval": [[0, 0, 0], [1, 1, 1]]}, r"interval: got shape \(2, 3\), wanted \(2, 2\)"),
         ({"series": 4}, 'series: got 4, wanted 0 to 3 or "baseline"'),
         ({"x": []}, r"x: got shape \(0,\), wanted \(n,\)"),
-    ],
-)
-def test_band_names_what_is_wrong(ax: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plot.band(ax, **{"x": [1, 2], "mean": [1, 2], "label": "", **arguments})
+    ]
+    for arguments, message in rows:
+        with pytest.raises(ValueError, match=message):
+            plot.band(ax, **{"x": [1, 2], "mean": [1, 2], "label": "", **arguments})
 
 
 def test_the_training_limit_shades_what_lies_beyond_it(ax: Any) -> None:

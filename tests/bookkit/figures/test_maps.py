@@ -25,12 +25,6 @@ def rgb(color: Any) -> tuple[int, ...]:
     return tuple(round(255 * part) for part in to_rgb(color))
 
 
-def test_zero_is_paper_and_one_is_full_ink(ax: Any) -> None:
-    plot.attention_map(ax, WEIGHTS)
-    assert pixel(ax, 0.5, 0.5) == rgb(plot.PAPER)
-    assert pixel(ax, 0.5, 1.5) == rgb("#182c35")
-
-
 def test_every_cell_has_the_ink_of_its_weight(ax: Any) -> None:
     mesh = plot.attention_map(ax, WEIGHTS)
     for (row, column), weight in np.ndenumerate(WEIGHTS):
@@ -53,17 +47,15 @@ def test_rows_run_down_and_columns_to_the_right(ax: Any) -> None:
         assert place[word][:, 1].max() < 0  # above: the rows count downwards
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [
+def test_lists_arrays_and_tensors_draw_alike(ax: Any) -> None:
+    rows: list[Any] = [
         WEIGHTS.tolist(),
         WEIGHTS.astype(np.float16),
         torch.tensor(WEIGHTS, dtype=torch.bfloat16, requires_grad=True),
-    ],
-)
-def test_lists_arrays_and_tensors_draw_alike(ax: Any, weights: Any) -> None:
-    mesh: Any = plot.attention_map(ax, weights)
-    np.testing.assert_allclose(mesh.get_array(), WEIGHTS)
+    ]
+    for weights in rows:
+        mesh: Any = plot.attention_map(ax, weights)
+        np.testing.assert_allclose(mesh.get_array(), WEIGHTS)
 
 
 def test_cells_outside_the_mask_stay_blank_without_lattice(ax: Any) -> None:
@@ -93,17 +85,6 @@ def test_blanks_are_visible_and_dollars_are_no_formula(ax: Any) -> None:
     assert not ax.get_yticklabels()[0].get_parse_math()
 
 
-def test_small_maps_have_a_lattice_and_large_ones_a_frame(ax: Any) -> None:
-    plot.attention_map(ax, np.zeros((2, 2)))
-    (lattice,) = ax.collections[1:]
-    assert len(lattice.get_segments()) == 6
-    ax.clear()
-    plot.attention_map(ax, np.zeros((31, 30)))
-    (frame,) = ax.collections[1:]
-    corners = {tuple(corner) for corner in frame.get_segments()[0].tolist()}
-    assert corners == {(0, 0), (30, 0), (30, 31), (0, 31)}
-
-
 def test_large_maps_are_pictures_inside_the_drawing(ax: Any) -> None:
     assert plot.attention_map(ax, np.zeros((31, 30))).get_rasterized()
     assert not plot.attention_map(ax, np.zeros((30, 30))).get_rasterized()
@@ -122,9 +103,8 @@ def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
             assert float(text.get_fontsize()) >= 9.4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_arguments_are_named(ax: Any) -> None:
+    rows: list[tuple[dict[str, Any], str]] = [
         (
             {"weights": np.zeros((2, 3, 3))},
             r"weights: got shape \(2, 3, 3\), wanted \(q, k\); pick",
@@ -134,11 +114,10 @@ def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
         ({"columns": ["a", "b"]}, "columns: got 2 labels, wanted 3, one a key"),
         ({"vmax": 0}, "vmax: got 0, wanted a number above 0"),
         ({"mask": np.ones((3, 2))}, r"mask: got shape \(3, 2\), wanted \(2, 3\), one a cell"),
-    ],
-)
-def test_wrong_arguments_are_named(ax: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
+    ]
+    for arguments, message in rows:
+        with pytest.raises(ValueError, match=message):
+            plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
 
 
 def test_words_are_not_weights(ax: Any) -> None:

@@ -11,13 +11,9 @@ from matplotlib.text import Annotation
 from bookkit import figures as plot
 
 TREE = {
-    ("the",): 1.0,
-    ("the", "cat"): 0.3,
-    ("the", "dog"): 0.6,
-    ("the", "cat", "sleeps"): 0.25,
-    ("the", "dog", "runs"): 0.2,
-    ("the", "dog", "sees"): 0.15,
-}
+    ("the",): 1.0, ("the", "cat"): 0.3, ("the", "dog"): 0.6, ("the", "cat", "sleeps"): 0.25,
+    ("the", "dog", "runs"): 0.2, ("the", "dog", "sees"): 0.15,
+}  # fmt: skip
 DOG, CAT = ("the", "dog", "runs"), ("the", "cat", "sleeps")
 
 
@@ -67,30 +63,24 @@ def test_ways_have_the_colour_of_their_series_and_shared_ones_ink(ax: Any) -> No
     plot.prefix_tree(ax, tree, followed=[*tree], arrived=ends)
     colours = {end: to_hex(line.get_color()) for end, line in lines(ax).items()}
     assert colours == {
-        (1, 0): plot.INK,
-        (2, 0): plot.PETROL,
-        (3, 0): plot.PETROL,
-        (3, 1): plot.SLATE,
-        (2, 2): plot.GOLD,
-        (3, 2): plot.GOLD,
-    }
+        (1, 0): plot.INK, (2, 0): plot.PETROL, (3, 0): plot.PETROL, (3, 1): plot.SLATE,
+        (2, 2): plot.GOLD, (3, 2): plot.GOLD,
+    }  # fmt: skip
     names = {t.get_text(): t for t in ax.texts if t.get_text() in ends}
     assert names["greedy"].xy == (3, 0)
     assert names["beam"].xy == (3, 2)
     assert to_hex(names["beam"].get_color()) == plot.letter_color(plot.GOLD)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_impossible_trees_are_refused(ax: Any) -> None:
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"probabilities": {}}, "probabilities: got 0 beginnings"),
         ({"probabilities": {**TREE, ("a", "b"): 0.1}}, "probabilities: got 2 beginnings"),
         ({"probabilities": {("the",): 1.5}}, r"probabilities: got 1.5 for \('the',\), wanted 0"),
         ({"followed": [("a",)]}, r"followed: got \('a',\), wanted beginnings in the tree"),
         ({"arrived": {"greedy": ("a",)}}, r"arrived: got \('a',\), wanted beginnings in the tree"),
         ({"arrived": dict.fromkeys("abcde", DOG)}, "arrived: got 5 searches, wanted at most 4"),
-    ],
-)
-def test_impossible_trees_are_refused(ax: Any, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plot.prefix_tree(ax, **{"probabilities": TREE, **changes})
+    ]
+    for changes, message in rows:
+        with pytest.raises(ValueError, match=message):
+            plot.prefix_tree(ax, **{"probabilities": TREE, **changes})

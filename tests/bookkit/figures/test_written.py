@@ -25,16 +25,13 @@ def test_words_say_where_they_come_from_without_colour() -> None:
     assert "var(--am-petrol," in a, "the page's colour, which follows its theme"
 
 
-@pytest.mark.parametrize(
-    ("words", "shares", "message"),
-    [
+def test_wrong_calls() -> None:
+    rows: list[tuple[Any, Any, str]] = [
         (["a"], [0.5, 0.5], "words: got 1 labels, wanted 2, one a share"),
         (["a"], [1.5], r"shares: got \[1.5\], wanted numbers from 0 to 1"),
         (["a"], [float("nan")], "wanted numbers from 0 to 1"),
         ([], [], "shares: got shape"),
-    ],
-    ids=["number", "range", "nan", "none"],
-)
-def test_wrong_calls(words: Any, shares: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        written_text(words, shares, title="T")
+    ]
+    for words, shares, message in rows:
+        with pytest.raises(ValueError, match=message):
+            written_text(words, shares, title="T")

@@ -31,11 +31,9 @@ def words(code: str) -> str:
     return " ".join(token.string for token in tokens if token.type not in LAYOUT)
 
 
-@pytest.mark.parametrize(
-    "quoted", [FoundingAttention.score, FoundingAttention.weigh, FoundingAttention.blend]
-)
-def test_the_layer_has_the_lines_of_the_notebook(quoted: Callable[..., Any]) -> None:
-    assert words(statements(quoted)) in words(notebook_cell())
+def test_the_layer_has_the_lines_of_the_notebook() -> None:
+    for quoted in (FoundingAttention.score, FoundingAttention.weigh, FoundingAttention.blend):
+        assert words(statements(quoted)) in words(notebook_cell())
 
 
 def test_the_call_of_fit_is_the_one_that_the_notebook_left_out() -> None:
@@ -43,18 +41,13 @@ def test_the_call_of_fit_is_the_one_that_the_notebook_left_out() -> None:
     assert words(statements(reads_the_answers)) == words(line.removeprefix("# "))
 
 
-@pytest.mark.parametrize(
-    "repaired",
-    [
-        RepairedAttention.score,
-        RepairedAttention.weigh,
-        RepairedAttention.weigh_letters,
-        RepairedAttention.blend,
-        reads_what_came_before,
-    ],
-)
-def test_no_repair_passes_for_a_line_of_the_notebook(repaired: Callable[..., Any]) -> None:
-    assert words(statements(repaired)) not in words(notebook_cell())
+def test_no_repair_passes_for_a_line_of_the_notebook() -> None:
+    repairs: list[Callable[..., Any]] = [
+        RepairedAttention.score, RepairedAttention.weigh, RepairedAttention.weigh_letters,
+        RepairedAttention.blend, reads_what_came_before,
+    ]  # fmt: skip
+    for repaired in repairs:
+        assert words(statements(repaired)) not in words(notebook_cell())
 
 
 def test_lines_are_found_by_their_beginnings() -> None:
@@ -63,7 +56,7 @@ def test_lines_are_found_by_their_beginnings() -> None:
     assert len(end.splitlines()) == 5
 
 
-@pytest.mark.parametrize(("first", "last"), [("import jax", "model"), ("model.compile", "import")])
-def test_lines_that_are_not_there_are_refused(first: str, last: str) -> None:
-    with pytest.raises(ValueError, match="wanted the beginning of a line of the cell"):
-        notebook_lines(first, last)
+def test_lines_that_are_not_there_are_refused() -> None:
+    for first, last in [("import jax", "model"), ("model.compile", "import")]:
+        with pytest.raises(ValueError, match="wanted the beginning of a line of the cell"):
+            notebook_lines(first, last)

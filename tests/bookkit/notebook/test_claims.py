@@ -74,14 +74,18 @@ def test_other_claims_can_be_left_to_another_page(results: Path) -> None:
     assert [row[0] for row in cells(table)] == ["Claim", "It helps."]
 
 
-@pytest.mark.parametrize(
-    "heading", ["Does it look?", "1.2 Wrong: `additive_score`", "Qué hace ñ", "– Twice –", "A  b_c"]
-)
-def test_the_anchor_is_that_of_the_built_page(heading: str) -> None:
-    assert section_anchor(heading) == make_id(heading)
+def test_the_anchor_is_that_of_the_built_page() -> None:
+    for heading in (
+        "Does it look?",
+        "1.2 Wrong: `additive_score`",
+        "Qué hace ñ",
+        "– Twice –",
+        "A  b_c",
+    ):
+        assert section_anchor(heading) == make_id(heading)
 
 
-@pytest.mark.parametrize("key", ["gian", "first/gian", "third/gain"])
-def test_unknown_claims_are_answered(results: Path, key: str) -> None:
-    with pytest.raises(UnknownNameError, match=f"claim: got '{key}', wanted one of"):
-        claims_table("first", sections={key: "X"}, directory=results)
+def test_unknown_claims_are_answered(results: Path) -> None:
+    for key in ("gian", "first/gian", "third/gain"):
+        with pytest.raises(UnknownNameError, match=f"claim: got '{key}', wanted one of"):
+            claims_table("first", sections={key: "X"}, directory=results)

@@ -53,10 +53,10 @@ def test_signs_of_the_forms_are_written_so_that_they_show() -> None:
     assert r"\text{a<b} & \text{\$5}" in latex
 
 
-@pytest.mark.parametrize(("words", "meanings"), [("la casa", "the"), ("la", "the house"), ("", "")])
-def test_a_word_without_its_own_english_is_refused(words: str, meanings: str) -> None:
-    with pytest.raises(ValueError, match=r"glosses: got \d for \d words, wanted one for each"):
-        gloss(words, meanings)
+def test_a_word_without_its_own_english_is_refused() -> None:
+    for words, meanings in [("la casa", "the"), ("la", "the house"), ("", "")]:
+        with pytest.raises(ValueError, match=r"glosses: got \d for \d words, wanted one for each"):
+            gloss(words, meanings)
 
 
 def test_a_pair_is_glossed_by_its_sure_links() -> None:

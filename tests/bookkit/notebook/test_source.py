@@ -24,19 +24,19 @@ def shown(obj: Any) -> str:
     return code
 
 
-@pytest.mark.parametrize(
-    "obj", [scaled_dot_product_attention, MultiHeadAttention, PostNorm, alignment.IBMModel1, attend]
-)
-def test_what_is_shown_are_the_lines_of_the_file(obj: Any) -> None:
-    installed = textwrap.dedent(inspect.getsource(inspect.unwrap(obj))).splitlines()
-    left = iter(installed)
-    assert all(line in left for line in shown(obj).splitlines()), "in another order"
-    assert shown(obj).startswith(("def ", "class "))
-    assert '"""' not in shown(obj)
-
-
-def test_the_definition_of_attention_is_short() -> None:
-    assert len(shown(scaled_dot_product_attention).splitlines()) <= 30
+def test_what_is_shown_are_the_lines_of_the_file() -> None:
+    for obj in (
+        scaled_dot_product_attention,
+        MultiHeadAttention,
+        PostNorm,
+        alignment.IBMModel1,
+        attend,
+    ):
+        installed = textwrap.dedent(inspect.getsource(inspect.unwrap(obj))).splitlines()
+        left = iter(installed)
+        assert all(line in left for line in shown(obj).splitlines()), "in another order"
+        assert shown(obj).startswith(("def ", "class "))
+        assert '"""' not in shown(obj)
 
 
 def test_docstrings_and_decorators_go_and_nothing_else() -> None:
@@ -75,7 +75,7 @@ def test_several_objects_stand_below_their_modules() -> None:
         assert str(Path(alignment.__file__).parent) not in form
 
 
-@pytest.mark.parametrize("obj", [len, 3, "text", Source(())])
-def test_what_has_no_source_is_refused(obj: object) -> None:
-    with pytest.raises(TypeError, match=r"obj: got .* wanted a function, class or method"):
-        show_source(obj)
+def test_what_has_no_source_is_refused() -> None:
+    for obj in (len, 3, "text", Source(())):
+        with pytest.raises(TypeError, match=r"obj: got .* wanted a function, class or method"):
+            show_source(obj)

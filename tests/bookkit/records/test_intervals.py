@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bookkit.records import Bounds
-from bookkit.records.intervals import (
-    _clopper_pearson,
-    interval,
-    item_error,
-    p_value,
-    prediction,
-)
+from bookkit.records.intervals import _clopper_pearson, interval, item_error, p_value, prediction
 from experiments.engine.answers import Answered
 from experiments.engine.answers import error as answers_error
 
@@ -40,14 +34,14 @@ PAIRS = tier(combinations_with_replacement(TRUE, 2), [(90, 99)])
 TABLE = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262, 30: 2.045}
 
 
-@pytest.mark.parametrize("count", TABLE)
-def test_without_bounds_intervals_follow_the_printed_table(count: int) -> None:
-    runs = np.random.default_rng(count).normal(50, 3, count).tolist()
-    mean, spread = np.mean(runs), np.std(runs, ddof=1)
-    half = TABLE[count] * spread / math.sqrt(count)
-    assert interval(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
-    half = TABLE[count] * spread * math.sqrt(1 + 1 / count)
-    assert prediction(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
+def test_without_bounds_intervals_follow_the_printed_table() -> None:
+    for count in TABLE:
+        runs = np.random.default_rng(count).normal(50, 3, count).tolist()
+        mean, spread = np.mean(runs), np.std(runs, ddof=1)
+        half = TABLE[count] * spread / math.sqrt(count)
+        assert interval(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
+        half = TABLE[count] * spread * math.sqrt(1 + 1 / count)
+        assert prediction(runs) == pytest.approx((mean - half, mean + half), rel=2e-4)
 
 
 def test_without_bounds_the_interval_is_scipys() -> None:
@@ -65,10 +59,10 @@ def test_a_number_without_items_is_cut_off_at_its_bounds() -> None:
     assert prediction(runs, (None, 1))[1] == 1
 
 
-@pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (7, 7), (499, 500), (500, 500)])
-def test_the_ends_of_a_share_are_scipys(right: int, items: int) -> None:
-    expected = stats.binomtest(right, items).proportion_ci(0.95, method="exact")
-    assert _clopper_pearson(right / items, items) == pytest.approx(tuple(expected))
+def test_the_ends_of_a_share_are_scipys() -> None:
+    for right, items in [(0, 7), (3, 7), (7, 7), (499, 500), (500, 500)]:
+        expected = stats.binomtest(right, items).proportion_ci(0.95, method="exact")
+        assert _clopper_pearson(right / items, items) == pytest.approx(tuple(expected))
 
 
 def test_many_equal_runs_leave_the_error_of_the_items() -> None:
@@ -119,11 +113,11 @@ def test_95_percent_of_new_runs_fall_inside_the_prediction() -> None:
     assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
 
 
-@pytest.mark.parametrize("runs", [[], [1.0], [1.0, math.nan], [1.0, math.inf]])
-def test_no_interval_without_two_finite_runs(runs: list[float]) -> None:
-    for function in (interval, prediction):
-        with pytest.raises(ValueError, match=r"runs: got .*, wanted at least 2 finite numbers"):
-            function(runs)
+def test_no_interval_without_two_finite_runs() -> None:
+    for runs in ([], [1.0], [1.0, math.nan], [1.0, math.inf]):
+        for function in (interval, prediction):
+            with pytest.raises(ValueError, match=r"runs: got .*, wanted at least 2 finite numbers"):
+                function(runs)
 
 
 def test_what_is_out_of_bounds_is_refused() -> None:
@@ -287,9 +281,7 @@ def test_a_new_run_falls_inside_the_prediction(
     check(spans, [new for *_, new in studies], (0, 100))
 
 
-def test_an_interval_over_seeds_alone_misses_the_error_of_the_items(
-    hardness: list[Shares],
-) -> None:
+def test_an_interval_over_seeds_alone_misses_the_error_of_the_items(hardness: list[Shares]) -> None:
     studies: Any = simulated(hardness[0], 90, 5, 2, luck=1)
     spans = np.array([interval(runs) for runs in studies.tolist()])
     assert np.mean((spans[:, 0] <= 90) & (spans[:, 1] >= 90)) < 0.93

@@ -1,3 +1,4 @@
+import copy
 import json
 import subprocess
 import sys
@@ -162,9 +163,8 @@ def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any])
         study.claim("gains")
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "message"),
-    [
+def test_what_is_no_record_is_refused(record: dict[str, Any]) -> None:
+    rows: list[tuple[list[str], object, str]] = [
         (["seeds"], [3, 5], "dot/exact_match, runs: got 3 numbers, wanted 2: one a seed"),
         (["seeds"], [3, 3, 5], "seeds: got .* all different"),
         (["seeds"], [3], "seeds: got .* 2 or more"),
@@ -186,43 +186,37 @@ def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any])
         (["measures", "dot/bleu", "kind"], "guess", "kind: got guess, wanted share or difference"),
         (["measures", "dot/bleu", "kind"], "share", r"items: got \[\], wanted one number of"),
         (["measures", "dot/bleu", "kind"], "exact", "got also interval, prediction"),
-        (
-            ["measures", "dot/bleu", "items"],
-            7,
-            r"items: got \[7\], wanted one number of",
-        ),
+        (["measures", "dot/bleu", "items"], 7, r"items: got \[7\], wanted one number of"),
         (["measures", "dot/bleu", "bounds"], [0], "bounds: .* wanted two numbers"),
         (["measures", "dot/bleu", "bounds"], [0, 100], "interval: .* an interval within"),
         (["code", "of"], "guess", "code, of: got guess, wanted code or record"),
         (["code", "commit"], 7, "code, commit: got int, wanted str or NoneType"),
         (["code", "files"], {"a.py": "0b5e"}, "files, a.py: got 0b5e, wanted a SHA-256"),
         (["surprise"], 1, "got also surprise, wanted no more than"),
-    ],
-)
-def test_what_is_no_record_is_refused(
-    record: dict[str, Any], place: list[str], value: object, message: str
-) -> None:
-    *groups, last = place
-    entry = record
-    for group in groups:
-        entry = entry[group]
-    entry[last] = value
-    with pytest.raises(ValueError, match=f"record 'sample'.*{message}"):
-        read_study(record, name="sample")
+    ]
+    for (*groups, last), value, message in rows:
+        changed = copy.deepcopy(record)
+        entry = changed
+        for group in groups:
+            entry = entry[group]
+        entry[last] = value
+        with pytest.raises(ValueError, match=f"record 'sample'.*{message}"):
+            read_study(changed, name="sample")
 
 
-@pytest.mark.parametrize("key", ["code", "measures"])
-def test_nothing_may_be_missing(record: dict[str, Any], key: str) -> None:
-    del record[key]
-    with pytest.raises(ValueError, match=f"record 'sample': got no {key}, wanted all of study"):
-        read_study(record, name="sample")
+def test_nothing_may_be_missing(record: dict[str, Any]) -> None:
+    for key in ("code", "measures"):
+        lacking = {name: part for name, part in record.items() if name != key}
+        with pytest.raises(ValueError, match=f"record 'sample': got no {key}, wanted all of study"):
+            read_study(lacking, name="sample")
 
 
-@pytest.mark.parametrize("key", ["origin", "before"])
-def test_a_claim_without_a_history_is_refused(record: dict[str, Any], key: str) -> None:
-    del record["claims"]["gain"][key]
-    with pytest.raises(ValueError, match=f"record 'sample', claims, gain: got no {key}"):
-        read_study(record, name="sample")
+def test_a_claim_without_a_history_is_refused(record: dict[str, Any]) -> None:
+    for key in ("origin", "before"):
+        claim = {name: part for name, part in record["claims"]["gain"].items() if name != key}
+        lacking = record | {"claims": {"gain": claim}}
+        with pytest.raises(ValueError, match=f"record 'sample', claims, gain: got no {key}"):
+            read_study(lacking, name="sample")
 
 
 def test_the_name_is_one_for_a_file(record: dict[str, Any]) -> None:

@@ -58,9 +58,11 @@ def test_a_row_names_the_file_that_it_was_checked_against(row: AtlasRow) -> None
     assert library.name_of(row.model_type) == row.name.partition(" (")[0]
 
 
-@pytest.mark.parametrize(
-    ("number", "up", "digit"),
-    [(4.65e-6, True, 5e-6), (5e-6, True, 5e-6), (3.67, False, 3.0), (0.0, True, 0.0)],
-)
-def test_numbers_are_rounded_to_one_digit(number: float, up: bool, digit: float) -> None:
-    assert rounded(number, up=up) == digit
+def test_numbers_are_rounded_to_one_digit() -> None:
+    for number, up, digit in [
+        (4.65e-6, True, 5e-6),
+        (5e-6, True, 5e-6),
+        (3.67, False, 3.0),
+        (0.0, True, 0.0),
+    ]:
+        assert rounded(number, up=up) == digit

@@ -10,7 +10,9 @@ from experiments.atlas.rows import ROWS, Row
 EQUAL = 1e-5  # largest difference of logits between 0.2 and 7, in float32
 
 
-FIRST = ("llama", "gpt_oss", "deepseek_v4", "qwen3_next", "kimi_linear", "mamba2")
+FIRST = (
+    "llama", "gpt_oss", "deepseek_v4", "qwen3_next", "kimi_linear", "mamba2", "minimax", "lfm2",
+)  # fmt: skip
 """One for each way to keep a text; the others are compared in the long run of tests."""
 
 

@@ -48,37 +48,35 @@ def assert_gradients_agree(theirs: Any, ours: Block, tolerance: float) -> None:
     assert not expected
 
 
-@pytest.mark.parametrize(
-    ("order", "activation", "dtype", "tolerance"),
-    [("pre", "relu", torch.float32, 1e-5), ("post", "gelu", torch.float64, 1e-12)],
-)
-def test_torchs_encoder_layer_agrees(
-    order: str, activation: str, dtype: torch.dtype, tolerance: float
-) -> None:
-    theirs, ours = twins(order, dtype, cross=False, activation=activation)
-    x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
-    expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
-    actual = ours(x, attn_mask=mask[:, None]).x
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-    towards = draw(B, N, E).to(dtype) / N
-    (expected * towards).sum().backward()
-    (actual * towards).sum().backward()
-    assert_gradients_agree(theirs, ours, tolerance)
+def test_torchs_encoder_layer_agrees() -> None:
+    for order, activation, dtype, tolerance in [
+        ("pre", "relu", torch.float32, 1e-5),
+        ("post", "gelu", torch.float64, 1e-12),
+    ]:
+        theirs, ours = twins(order, dtype, cross=False, activation=activation)
+        x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
+        expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
+        actual = ours(x, attn_mask=mask[:, None]).x
+        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+        towards = draw(B, N, E).to(dtype) / N
+        (expected * towards).sum().backward()
+        (actual * towards).sum().backward()
+        assert_gradients_agree(theirs, ours, tolerance)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_torchs_decoder_layer_agrees(order: str) -> None:
-    dtype, tolerance = torch.float64, 1e-12
-    theirs, ours = twins(order, dtype, cross=True)
-    x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
-    mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
-    expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
-    actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-    towards = draw(B, N, E).to(dtype) / N
-    (expected * towards).sum().backward()
-    (actual * towards).sum().backward()
-    assert_gradients_agree(theirs, ours, tolerance)
+def test_torchs_decoder_layer_agrees() -> None:
+    for order in ORDERS:
+        dtype, tolerance = torch.float64, 1e-12
+        theirs, ours = twins(order, dtype, cross=True)
+        x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
+        mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
+        expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
+        actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
+        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+        towards = draw(B, N, E).to(dtype) / N
+        (expected * towards).sum().backward()
+        (actual * towards).sum().backward()
+        assert_gradients_agree(theirs, ours, tolerance)
 
 
 def test_the_two_orders_are_their_formulas() -> None:
@@ -91,19 +89,19 @@ def test_the_two_orders_are_their_formulas() -> None:
         assert torch.equal(made.after(x, output), after)
 
 
-@pytest.mark.parametrize("variant", ["paper", "llama", "gpt2"])
-def test_weights_change_nothing_and_have_a_row_a_query(variant: str) -> None:
-    block = randomised(Block(config_of(variant), cross=True))
-    x, memory = draw(B, N, E), block.project_memory(draw(B, K, E))
-    plain, own, cross = block(x, memory, is_causal=True)
-    assert own is None
-    assert cross is None
-    output, own, cross = block(x, memory, is_causal=True, need_weights=True)
-    torch.testing.assert_close(output, plain)
-    assert own.shape == (B, 6, N, N)
-    assert cross.shape == (B, 6, N, K)
-    assert own.triu(1).abs().max() == 0
-    torch.testing.assert_close(cross.sum(-1), torch.ones(B, 6, N).double())
+def test_weights_change_nothing_and_have_a_row_a_query() -> None:
+    for variant in ("paper", "llama", "gpt2"):
+        block = randomised(Block(config_of(variant), cross=True))
+        x, memory = draw(B, N, E), block.project_memory(draw(B, K, E))
+        plain, own, cross = block(x, memory, is_causal=True)
+        assert own is None
+        assert cross is None
+        output, own, cross = block(x, memory, is_causal=True, need_weights=True)
+        torch.testing.assert_close(output, plain)
+        assert own.shape == (B, 6, N, N)
+        assert cross.shape == (B, 6, N, K)
+        assert own.triu(1).abs().max() == 0
+        torch.testing.assert_close(cross.sum(-1), torch.ones(B, 6, N).double())
 
 
 def test_a_memory_is_wanted_exactly_where_there_is_cross_attention() -> None:
@@ -146,13 +144,13 @@ def test_projections_begin_with_the_variance_of_glorot_and_no_bias() -> None:
             assert parameter.abs().max() == 0
 
 
-@pytest.mark.parametrize("scaling", [None, Linear(3.0), Yarn(4.0, original_length=8)])
-def test_rotary_takes_base_and_scaling(scaling: Any) -> None:
-    x, places = draw(B, 3, N, 8), torch.arange(N) + 30
-    frequencies = rotary_frequencies(8, base=50.0, scaling=scaling)
-    factor = 1.0 if scaling is None else scaling.attention_factor
-    expected = factor * rotate(x, places, frequencies=frequencies)
-    torch.testing.assert_close(Rotary(50.0, scaling)(x, places), expected)
-    assert torch.equal(
-        Rotary(50.0, scaling)(x.half(), places).float().isnan().any(), torch.tensor(False)
-    )
+def test_rotary_takes_base_and_scaling() -> None:
+    for scaling in (None, Linear(3.0), Yarn(4.0, original_length=8)):
+        x, places = draw(B, 3, N, 8), torch.arange(N) + 30
+        frequencies = rotary_frequencies(8, base=50.0, scaling=scaling)
+        factor = 1.0 if scaling is None else scaling.attention_factor
+        expected = factor * rotate(x, places, frequencies=frequencies)
+        torch.testing.assert_close(Rotary(50.0, scaling)(x, places), expected)
+        assert torch.equal(
+            Rotary(50.0, scaling)(x.half(), places).float().isnan().any(), torch.tensor(False)
+        )

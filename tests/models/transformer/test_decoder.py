@@ -23,45 +23,42 @@ def draw(*shape: int) -> Tensor:
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-@pytest.mark.parametrize("order", ["pre", "post"])
-def test_torchs_transformer_agrees(order: str) -> None:
-    dtype, tolerance = torch.float64, 1e-11
-    theirs: Any = nn.Transformer(
-        E, 6, 3, 2, 17, dropout=0.0, batch_first=True, norm_first=order == "pre"
-    )
-    theirs = randomised(theirs, dtype=dtype, std=0.3).train()
-    changes = {"norm_order": order, "final_norm": True, "attention_bias": True}
-    config = config_of("paper", **changes)
-    encoder, decoder = Encoder(config, 3).to(dtype), Decoder(config, cross=True).to(dtype)
-    encoder.load_state_dict(stack_of(theirs.encoder, value))
-    decoder.load_state_dict(stack_of(theirs.decoder, value))
+def test_torchs_transformer_agrees() -> None:
+    for order in ("pre", "post"):
+        dtype, tolerance = torch.float64, 1e-11
+        theirs: Any = nn.Transformer(
+            E, 6, 3, 2, 17, dropout=0.0, batch_first=True, norm_first=order == "pre"
+        )
+        theirs = randomised(theirs, dtype=dtype, std=0.3).train()
+        changes = {"norm_order": order, "final_norm": True, "attention_bias": True}
+        config = config_of("paper", **changes)
+        encoder, decoder = Encoder(config, 3).to(dtype), Decoder(config, cross=True).to(dtype)
+        encoder.load_state_dict(stack_of(theirs.encoder, value))
+        decoder.load_state_dict(stack_of(theirs.decoder, value))
 
-    source, target = draw(B, K, E).to(dtype), draw(B, Q, E).to(dtype)
-    mask, future = padding_mask(LENGTHS, K), torch.ones(Q, Q, dtype=torch.bool).triu(1)
-    padding = ~mask[:, 0]  # True there means leave out
-    expected = theirs(
-        source,
-        target,
-        tgt_mask=future,
-        src_key_padding_mask=padding,
-        memory_key_padding_mask=padding,
-    )
-    memory = encoder(source, mask=mask[:, None]).hidden
-    memories = decoder.project_memory(memory)
-    actual: Any = decoder(target, memories, memory_mask=mask[:, None]).hidden
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+        source, target = draw(B, K, E).to(dtype), draw(B, Q, E).to(dtype)
+        mask, future = padding_mask(LENGTHS, K), torch.ones(Q, Q, dtype=torch.bool).triu(1)
+        padding = ~mask[:, 0]  # True there means leave out
+        expected = theirs(
+            source, target, tgt_mask=future, src_key_padding_mask=padding,
+            memory_key_padding_mask=padding,
+        )  # fmt: skip
+        memory = encoder(source, mask=mask[:, None]).hidden
+        memories = decoder.project_memory(memory)
+        actual: Any = decoder(target, memories, memory_mask=mask[:, None]).hidden
+        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
-    towards = draw(B, Q, E).to(dtype) / Q
-    (expected * towards).sum().backward()
-    (actual * towards).sum().backward()
-    for ours, module in ((encoder, theirs.encoder), (decoder, theirs.decoder)):
-        wanted = stack_of(module, gradient)
-        assert wanted.keys() == dict(ours.named_parameters()).keys()
-        for name, parameter in ours.named_parameters():
-            assert parameter.grad is not None
-            torch.testing.assert_close(
-                parameter.grad, wanted[name], rtol=tolerance, atol=tolerance, msg=name
-            )
+        towards = draw(B, Q, E).to(dtype) / Q
+        (expected * towards).sum().backward()
+        (actual * towards).sum().backward()
+        for ours, module in ((encoder, theirs.encoder), (decoder, theirs.decoder)):
+            wanted = stack_of(module, gradient)
+            assert wanted.keys() == dict(ours.named_parameters()).keys()
+            for name, parameter in ours.named_parameters():
+                assert parameter.grad is not None
+                torch.testing.assert_close(
+                    parameter.grad, wanted[name], rtol=tolerance, atol=tolerance, msg=name
+                )
 
 
 @pytest.mark.parametrize("cross", often([True, False], bool))
@@ -82,19 +79,6 @@ def test_cached_steps_are_one_pass_at_every_split(variant: str, cross: bool) -> 
                 for part in x.split((split, Q - split), 1)
             ]
         torch.testing.assert_close(torch.cat(parts, 1), whole)
-
-
-@each_variant
-def test_a_changed_future_changes_no_past(variant: str) -> None:
-    decoder = randomised(Decoder(config_of(variant)))
-    x = draw(B, Q, E)
-    before = decoder(x).hidden
-    for place in range(1, Q):
-        changed = x.clone()
-        changed[:, place] += 1
-        after = decoder(changed).hidden
-        assert torch.equal(after[:, :place], before[:, :place])
-        assert (after[:, place:] - before[:, place:]).abs().amax((0, 2)).min() > 0
 
 
 def test_an_encoder_sees_both_sides_but_no_padding() -> None:

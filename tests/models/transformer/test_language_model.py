@@ -34,18 +34,18 @@ def test_a_changed_future_changes_no_past(variant: str) -> None:
         assert (after[:, first] - before[:, first]).abs().amax(-1).min() > 0
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
 @each_variant
-def test_steps_after_a_prompt_are_one_pass_at_every_split(variant: str, use_cache: bool) -> None:
-    model = make(variant)
-    whole = model(IDS)
-    for split in range(1, 7):
-        state = model.start(IDS[:, :split], max_len=7 - split + 1, use_cache=use_cache)
-        assert torch.equal(state.last, IDS[:, split - 1])
-        for i in range(split - 1, 7):
-            with torch.no_grad():
-                logits, state, _ = model.step(IDS[:, i], state)
-            torch.testing.assert_close(logits, whole[:, i])
+def test_steps_after_a_prompt_are_one_pass_at_every_split(variant: str) -> None:
+    for use_cache in (True, False):
+        model = make(variant)
+        whole = model(IDS)
+        for split in range(1, 7):
+            state = model.start(IDS[:, :split], max_len=7 - split + 1, use_cache=use_cache)
+            assert torch.equal(state.last, IDS[:, split - 1])
+            for i in range(split - 1, 7):
+                with torch.no_grad():
+                    logits, state, _ = model.step(IDS[:, i], state)
+                torch.testing.assert_close(logits, whole[:, i])
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,11 @@ def test_the_kernel_gives_what_the_blocks_give(
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("variant", ["gpt2", "paper"])
-def test_other_blocks_are_declined(variant: str, taken: list[int]) -> None:
-    model = randomised(LanguageModel(config_of(variant)))
-    torch.testing.assert_close(steps(model, TOKENS), model(TOKENS)[:, 2:])
-    assert taken == []
+def test_other_blocks_are_declined(taken: list[int]) -> None:
+    for variant in ("gpt2", "paper"):
+        model = randomised(LanguageModel(config_of(variant)))
+        torch.testing.assert_close(steps(model, TOKENS), model(TOKENS)[:, 2:])
+        assert taken == []
 
 
 @torch.no_grad()
@@ -161,13 +161,13 @@ def test_prompts_with_gradients_keep_them() -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("rows", [1, 3])
-def test_another_number_of_rows_is_refused(rows: int) -> None:
+def test_another_number_of_rows_is_refused() -> None:
     """One row would otherwise be stored for both sequences."""
-    model = randomised(LanguageModel(config_of("llama")))
-    state = model.start(TOKENS[:, :2], max_len=9)
-    with pytest.raises(ValueError, match=f"tokens: got b = {rows} in shape"):
-        model.step(torch.full((rows,), 5), state)
+    for rows in (1, 3):
+        model = randomised(LanguageModel(config_of("llama")))
+        state = model.start(TOKENS[:, :2], max_len=9)
+        with pytest.raises(ValueError, match=f"tokens: got b = {rows} in shape"):
+            model.step(torch.full((rows,), 5), state)
 
 
 def test_caches_of_another_dtype_are_refused_and_of_another_length_declined() -> None:

@@ -47,36 +47,38 @@ def test_a_spent_state_is_refused(kind: str) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ["language", "translation"])
-def test_what_is_refused_leaves_the_state_good(kind: str) -> None:
-    model, state = begun(kind)
-    expected = begun(kind)[1]
-    with pytest.raises(ValueError, match=r"indices: got b = 1 in shape \(1,\), wanted 3 as in"):
-        model.reorder(state, torch.tensor([0]))
-    with pytest.raises(
-        ValueError, match=r"tokens: got b = 2 in shape \(2,\), wanted 3 as in state"
-    ):
-        model.step(FIRST[:2], state)
-    logits, after, _ = model.step(FIRST, state)
-    torch.testing.assert_close(logits, model.step(FIRST, expected).logits)
-    after.caches[0].reset()
-    with pytest.raises(ValueError, match=SPENT.format(0)):
-        model.step(SECOND, after)
+def test_what_is_refused_leaves_the_state_good() -> None:
+    for kind in ("language", "translation"):
+        model, state = begun(kind)
+        expected = begun(kind)[1]
+        with pytest.raises(ValueError, match=r"indices: got b = 1 in shape \(1,\), wanted 3 as in"):
+            model.reorder(state, torch.tensor([0]))
+        with pytest.raises(
+            ValueError, match=r"tokens: got b = 2 in shape \(2,\), wanted 3 as in state"
+        ):
+            model.step(FIRST[:2], state)
+        logits, after, _ = model.step(FIRST, state)
+        torch.testing.assert_close(logits, model.step(FIRST, expected).logits)
+        after.caches[0].reset()
+        with pytest.raises(ValueError, match=SPENT.format(0)):
+            model.step(SECOND, after)
 
 
-@pytest.mark.parametrize("kind", ["language", "translation"])
-def test_a_decoder_that_is_given_a_spent_state_says_so(kind: str) -> None:
-    model, state = begun(kind)
-    options: dict[str, Any] = {"batch_size": 3, "bos_id": 1, "eos_id": 2, "max_len": 3}
-    greedy(model.step, state, **options)
-    with pytest.raises(ValueError, match="state: got one that a step or a reordering has spent"):
+def test_a_decoder_that_is_given_a_spent_state_says_so() -> None:
+    for kind in ("language", "translation"):
+        model, state = begun(kind)
+        options: dict[str, Any] = {"batch_size": 3, "bos_id": 1, "eos_id": 2, "max_len": 3}
         greedy(model.step, state, **options)
+        with pytest.raises(
+            ValueError, match="state: got one that a step or a reordering has spent"
+        ):
+            greedy(model.step, state, **options)
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ["language", "translation"])
-def test_a_state_without_caches_serves_again(kind: str) -> None:
-    model, state = begun(kind, use_cache=False)
-    logits = model.step(FIRST, state).logits
-    model.step(SECOND, state)
-    torch.testing.assert_close(model.step(FIRST, state).logits, logits)
+def test_a_state_without_caches_serves_again() -> None:
+    for kind in ("language", "translation"):
+        model, state = begun(kind, use_cache=False)
+        logits = model.step(FIRST, state).logits
+        model.step(SECOND, state)
+        torch.testing.assert_close(model.step(FIRST, state).logits, logits)

@@ -33,20 +33,18 @@ def output(model: Any) -> Any:
     return output if isinstance(output, torch.Tensor) else output.hidden
 
 
-@pytest.mark.parametrize(
-    ("kind", "variant"), list(zip(MODELS, ("paper", "llama", "bert", "t5"), strict=True))
-)
-def test_what_is_saved_comes_back(kind: Any, variant: str, tmp_path: Path) -> None:
-    model = randomised(kind(config_of(variant)))
-    save(model, tmp_path / "new" / "folder")
-    back = load(tmp_path / "new" / "folder")
-    assert type(back) is kind
-    assert back.config == model.config
-    assert not back.training
-    assert torch.equal(output(back), output(model))
-    assert all(parameter.requires_grad for parameter in back.parameters())
-    files = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
-    assert files == ["config.json", "model.safetensors"]
+def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+    for kind, variant in list(zip(MODELS, ("paper", "llama", "bert", "t5"), strict=True)):
+        model = randomised(kind(config_of(variant)))
+        save(model, tmp_path / "new" / "folder")
+        back = load(tmp_path / "new" / "folder")
+        assert type(back) is kind
+        assert back.config == model.config
+        assert not back.training
+        assert torch.equal(output(back), output(model))
+        assert all(parameter.requires_grad for parameter in back.parameters())
+        files = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
+        assert files == ["config.json", "model.safetensors"]
 
 
 def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:

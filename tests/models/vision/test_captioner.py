@@ -83,24 +83,24 @@ def by_hand(model: Captioner, images: Tensor, tokens: Tensor) -> CaptionOutput:
     return CaptionOutput(*(torch.stack(part) for part in zip(*rows, strict=True)))
 
 
-@pytest.mark.parametrize(("kind", "query"), VARIANTS)
-def test_one_pass_is_the_plain_sums(kind: str, query: str) -> None:
-    model, batch = make_captioner(kind, query=query), captions()
-    found = model(batch.images, batch.target_in)
-    wanted = by_hand(model, batch.images, batch.target_in)
-    torch.testing.assert_close(found, wanted)
-    torch.testing.assert_close(found.weights.sum(-1), torch.ones(3, 5).double())
+def test_one_pass_is_the_plain_sums() -> None:
+    for kind, query in VARIANTS:
+        model, batch = make_captioner(kind, query=query), captions()
+        found = model(batch.images, batch.target_in)
+        wanted = by_hand(model, batch.images, batch.target_in)
+        torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(found.weights.sum(-1), torch.ones(3, 5).double())
 
 
-@pytest.mark.parametrize(("kind", "query"), VARIANTS)
-def test_steps_are_one_pass(kind: str, query: str) -> None:
-    model, batch = make_captioner(kind, query=query), captions()
-    together = model(batch.images, batch.target_in)
-    state = model.start(batch.images)
-    for place in range(5):
-        logits, state, weights = model.step(batch.target_in[:, place], state)
-        torch.testing.assert_close(logits, together.logits[:, place])
-        torch.testing.assert_close(weights, together.weights[:, place])
+def test_steps_are_one_pass() -> None:
+    for kind, query in VARIANTS:
+        model, batch = make_captioner(kind, query=query), captions()
+        together = model(batch.images, batch.target_in)
+        state = model.start(batch.images)
+        for place in range(5):
+            logits, state, weights = model.step(batch.target_in[:, place], state)
+            torch.testing.assert_close(logits, together.logits[:, place])
+            torch.testing.assert_close(weights, together.weights[:, place])
 
 
 def test_greedy_decoding_writes_with_it() -> None:
@@ -112,23 +112,23 @@ def test_greedy_decoding_writes_with_it() -> None:
         assert said[row, : len(ids)].tolist() == ids
 
 
-@pytest.mark.parametrize("query", ["present", "previous"])
-def test_a_chosen_cell_is_all_that_is_seen_of_the_map(query: str) -> None:
-    model, batch = make_captioner("hard", query=query), captions()
-    cells = torch.tensor([[0, 4, 8, 2, 1], [3, 3, 3, 3, 3], [7, 6, 5, 4, 3]])
-    seen = model.see(batch.images)
-    found = model(batch.images, batch.target_in, choose=taking(cells))
-    assert torch.equal(found.cells, cells)
-    state = model.start(batch.images)
-    words = model.embedding(batch.target_in[:, 0])
-    context = seen.memory[range(3), [0, 3, 7]]
-    read = torch.cat((words, context), -1) if query == "previous" else words
-    hidden = model.cell(read, state.hidden)
-    joined = words + model.from_state(hidden) + model.from_context(context)
-    torch.testing.assert_close(found.logits[:, 0], model.output(torch.tanh(joined)))
-    mixed = model(batch.images, batch.target_in, choose=taking(torch.full_like(cells, -1)))
-    soft = make_captioner("soft", query=query)(batch.images, batch.target_in)
-    torch.testing.assert_close(mixed.logits, soft.logits)
+def test_a_chosen_cell_is_all_that_is_seen_of_the_map() -> None:
+    for query in ("present", "previous"):
+        model, batch = make_captioner("hard", query=query), captions()
+        cells = torch.tensor([[0, 4, 8, 2, 1], [3, 3, 3, 3, 3], [7, 6, 5, 4, 3]])
+        seen = model.see(batch.images)
+        found = model(batch.images, batch.target_in, choose=taking(cells))
+        assert torch.equal(found.cells, cells)
+        state = model.start(batch.images)
+        words = model.embedding(batch.target_in[:, 0])
+        context = seen.memory[range(3), [0, 3, 7]]
+        read = torch.cat((words, context), -1) if query == "previous" else words
+        hidden = model.cell(read, state.hidden)
+        joined = words + model.from_state(hidden) + model.from_context(context)
+        torch.testing.assert_close(found.logits[:, 0], model.output(torch.tanh(joined)))
+        mixed = model(batch.images, batch.target_in, choose=taking(torch.full_like(cells, -1)))
+        soft = make_captioner("soft", query=query)(batch.images, batch.target_in)
+        torch.testing.assert_close(mixed.logits, soft.logits)
 
 
 def test_a_cell_sees_eleven_pixels() -> None:
