@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+collect_ignore = ["mutation.py"]  # a command, which needs more than the tests do
+
 
 @pytest.fixture(scope="session")
 def libraries() -> list[Any]:
