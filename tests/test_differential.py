@@ -72,6 +72,12 @@ def test_a_factor_of_no_axes_is_a_number_and_no_offset_is_0() -> None:
     assert_matches(differential_attention(*arrays, np.array(0.3), is_causal=True), number)
     output, _ = differential_attention_with_weights(*arrays, 0.3, is_causal=True)
     assert_matches(output, number)
+    everything = differential_attention(*arrays, 0.3, is_causal=False)
+    for output in (
+        differential_attention(*arrays, 0.3),
+        differential_attention_with_weights(*arrays, 0.3)[0],
+    ):
+        assert_matches(output, everything)
 
 
 def test_a_query_without_a_key_gets_zeros() -> None:

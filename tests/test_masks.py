@@ -92,6 +92,7 @@ def test_one_length_means_a_square_and_without_offset_all_begins_together() -> N
     for shape in ((5,), (5, 5)):
         np.testing.assert_array_equal(causal_mask(*shape), j <= i)
         np.testing.assert_array_equal(sliding_window_mask(*shape, left=2, right=1), near)
+        np.testing.assert_array_equal(sliding_window_mask(*shape, left=9), j <= i)
         np.testing.assert_array_equal(prefix_mask(prefix, *shape), (j < 2) | (j <= i))
 
 
