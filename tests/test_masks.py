@@ -86,11 +86,14 @@ def test_the_leading_axes_are_those_of_the_offset(libraries: list[Any]) -> None:
                         assert_matches(actual[(*place, ...)], expected)
 
 
-def test_one_length_means_a_square() -> None:
-    np.testing.assert_array_equal(causal_mask(5), causal_mask(5, 5))
-    np.testing.assert_array_equal(sliding_window_mask(5, left=1), sliding_window_mask(5, 5, left=1))
-    prefix = np.array(2)
-    np.testing.assert_array_equal(prefix_mask(prefix, 5), prefix_mask(prefix, 5, 5))
+def test_one_length_means_a_square_and_without_offset_all_begins_together() -> None:
+    i, j = places(5, 5)
+    near, prefix = (i - 2 <= j) & (j <= i + 1), np.array(2)
+    for shape in ((5,), (5, 5)):
+        np.testing.assert_array_equal(causal_mask(*shape), j <= i)
+        np.testing.assert_array_equal(sliding_window_mask(*shape, left=2, right=1), near)
+        np.testing.assert_array_equal(sliding_window_mask(*shape, left=9), j <= i)
+        np.testing.assert_array_equal(prefix_mask(prefix, *shape), (j < 2) | (j <= i))
 
 
 def test_masks_live_where_like_does(torch: ModuleType) -> None:
