@@ -135,10 +135,8 @@ class Record:
 
 def write(record: Record, directory: Path) -> Path:
     """Write a record, whole or not at all, and return its path."""
-    from experiments.engine.record import (
-        layout,
-        replace_file,
-    )  # brings SciPy: not for what is timed
+    # Brings SciPy: not for what is timed.
+    from experiments.engine.record import layout, replace_file
 
     plain = json.loads(json.dumps(asdict(record), allow_nan=False))
     return replace_file(layout(plain) + "\n", directory / f"{record.case}.json")

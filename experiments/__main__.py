@@ -14,10 +14,7 @@ from importlib import import_module
 
 from experiments.engine.record import STUDIES
 
-OTHERS = {
-    "atlas": "experiments.atlas.run",
-    "recompute": "experiments.engine.recompute",
-}
+OTHERS = {"atlas": "experiments.atlas.run", "recompute": "experiments.engine.recompute"}
 """What is no study, by name: modules with a `main` of their own."""
 
 

@@ -51,7 +51,7 @@ ENOUGH = 0.9
 CONFIG = """
 [cosmic-ray]
 module-path = "companion/{module}"
-timeout = 120.0
+timeout = 600.0
 excluded-modules = []
 test-command = "{python} -m pytest -x -q -p no:cacheprovider -m 'not slow' {tests}"
 

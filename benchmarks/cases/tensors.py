@@ -35,10 +35,7 @@ def full_and_causal(
     for is_causal, name in NAMES.items():
         for n in sizes:
             yield Contest(
-                f"{name}, n = {n}",
-                partial(prepare, n, is_causal),
-                {"SDPA": goal},
-                length=n,
+                f"{name}, n = {n}", partial(prepare, n, is_causal), {"SDPA": goal}, length=n
             )
 
 

@@ -47,10 +47,7 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     for dropout_p in (0.0, 0.1):
         dropout = f"dropout {dropout_p}" if dropout_p else "no dropout"
         setting = f"{dropout}, {batch_size} sentences of {LENGTHS[0]} to {LENGTHS[-1]}"
-        for name, context, goal in (
-            (OURS, nullcontext, GOAL),
-            (NARROW, AUTOCAST, NARROW_GOAL),
-        ):
+        for name, context, goal in ((OURS, nullcontext, GOAL), (NARROW, AUTOCAST, NARROW_GOAL)):
             if name != OURS and not (quick or has_bfloat16()):
                 note = "the processor has no bfloat16 instructions"
                 yield Row(setting=setting, ours=name, peer=PEER, note=note)

@@ -8,14 +8,7 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
-from benchmarks.cases.tensors import (
-    ATTENTION,
-    band,
-    inputs,
-    last_head,
-    lengths,
-    truth_of_last_head,
-)
+from benchmarks.cases.tensors import ATTENTION, band, inputs, last_head, lengths, truth_of_last_head
 from benchmarks.contest import Contest, Entrant, Field, Result, growth, hold, lacking
 from benchmarks.machine import installed
 from benchmarks.peers import flex

@@ -14,11 +14,7 @@ ROWS = 512
 
 
 def textbook(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    *,
-    forbidden: Tensor | None = None,
+    query: Tensor, key: Tensor, value: Tensor, *, forbidden: Tensor | None = None
 ) -> Tensor:
     """Return softmax(Q K^T / sqrt(d)) V of (..., n, d) tensors.
 

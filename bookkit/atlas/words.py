@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from bookkit.atlas.kinds import (
-    Reach,
-    has_positions,
-    kind_of,
-    mixers_of,
-    parts_of,
-    pattern,
-)
+from bookkit.atlas.kinds import Reach, has_positions, kind_of, mixers_of, parts_of, pattern
 from companion.models.atlas.experts import ExpertsSpec
 from companion.models.atlas.kept import INDEXER_KEYS
 from companion.models.atlas.mixers.compressed import CompressedSpec

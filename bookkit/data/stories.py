@@ -19,15 +19,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from bookkit.data.grammar.dice import Dice
-from bookkit.data.grammar.lexicon import (
-    ADJECTIVES,
-    NOUNS,
-    VERBS,
-    Adjective,
-    Noun,
-    Verb,
-    suits,
-)
+from bookkit.data.grammar.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb, suits
 from companion.contracts import contract
 
 __all__ = ["END", "STOP", "next_words", "stories", "surprisals"]

@@ -45,10 +45,7 @@ def gru_step() -> InlineSVG:
         _arrow("M475 232H605V82"),  # the proposal enters the mix
         _arrow("M475 112H505V60"),  # the update gate decides the mix
     )
-    notes = (
-        _note(320, 40, "keep a part"),
-        _note(540, 222, "add the rest"),
-    )
+    notes = (_note(320, 40, "keep a part"), _note(540, 222, "add the rest"))
     body = "".join((*arrows, *boxes, *notes))
     title = "One step of a gated recurrent unit"
     description = (

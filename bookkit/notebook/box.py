@@ -10,15 +10,7 @@ from importlib.resources.abc import Traversable
 from bookkit.notebook.latex import escape_latex
 from bookkit.notebook.ruler import ruler
 from bookkit.notebook.verdicts import VERDICTS, verdict_html
-from bookkit.records import (
-    Claim,
-    Origin,
-    Study,
-    Verdict,
-    format_number,
-    load_result,
-    with_unit,
-)
+from bookkit.records import Claim, Origin, Study, Verdict, format_number, load_result, with_unit
 
 # Where nobody has put the finding into words: true sentences that fit every claim.
 _UNWORDED: dict[Verdict, str] = {

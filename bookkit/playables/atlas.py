@@ -55,10 +55,7 @@ def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[str]:
 
 
 def atlas_table(
-    atlas: Atlas | None = None,
-    *,
-    code: str = "#the-code-of-the-mixers",
-    caption: str = "",
+    atlas: Atlas | None = None, *, code: str = "#the-code-of-the-mixers", caption: str = ""
 ) -> Playable:
     """Show every architecture as a row to filter and to sort, which opens into its drawing.
 

@@ -274,11 +274,7 @@ def _changed(attention: MultiHeadAttention, change: Callable[[Tensor], Tensor]) 
 
 @torch.no_grad()
 def without_heads(
-    model: LanguageModel,
-    sequences: Tensor,
-    lengths: Tensor,
-    layer: int,
-    heads: Collection[int],
+    model: LanguageModel, sequences: Tensor, lengths: Tensor, layer: int, heads: Collection[int]
 ) -> list[tuple[float, float]]:
     """Return what is predicted when some heads of a layer always give their mean output.
 

@@ -95,11 +95,7 @@ def kinds(counts: Callable[[], Mapping[str, int]]) -> Kinds:
         _, what, where = name.split("/")
         return share(counts()[where], "BLEU" if what == "bleu" else "%")
 
-    return {
-        "*/parameters": exact("weights"),
-        "*loss*": number("nats", 0),
-        "*": of_sentences,
-    }
+    return {"*/parameters": exact("weights"), "*loss*": number("nats", 0), "*": of_sentences}
 
 
 def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:

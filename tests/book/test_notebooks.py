@@ -204,6 +204,13 @@ def loads_nothing(page: Page) -> Iterator[str]:
             yield f"loads from elsewhere: {found[:80]}"
 
 
+def stores_no_script(page: Page) -> Iterator[str]:
+    for said in printed(page, "text/html"):
+        for kind in SCRIPT.findall(said):
+            if "application/json" not in kind:
+                yield f"an output with a script, <script{kind}>: run it by `make notebooks`"
+
+
 def has_cell_ids(page: Page) -> Iterator[str]:
     ids = [str(cell.get("id", "")) for cell in page["cells"]]
     if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in ids):
@@ -244,6 +251,7 @@ RULES: tuple[Rule, ...] = (
     has_a_modest_size,
     has_no_widgets,
     loads_nothing,
+    stores_no_script,
     has_cell_ids,
     has_no_timings,
     says_when_it_ran,
@@ -252,15 +260,17 @@ RULES: tuple[Rule, ...] = (
 
 # Two folders at least, and not the tail of an address, a closing tag or a relative path.
 ABSOLUTE_PATH = re.compile(r"(?<![\w./:<])(?:/[A-Za-z_][\w.@+-]*){2,}|\b[A-Z]:\\\w+|\bfile://\S+")
+# The letters of a picture or of numbers, not words.
 EMBEDDED = re.compile(
     r"\bdata:[^\s\"')]*(?:\s+[A-Za-z0-9+/=]{40,})*"
     r'|"base64":"[^"]*"'
-)  # the letters of a picture or of numbers, not words
+)
 ADDRESS = re.compile(r"\blocalhost\b|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 FIGURE_DIRECTIVE = re.compile(
     r"^(?:`{3,}|:{3,})\{((?:glue:)?(?:figure|image))\}[ ]*(\S*)\n((?:.*\n)*?)(?:`{3,}|:{3,})[ ]*$",
     re.MULTILINE,
 )
+SCRIPT = re.compile(r"<script([^>]*)>")
 ELSEWHERE = r"(?:https?:)?//"
 LOADS = re.compile(
     rf"""<(?!a\b)[a-z]\w*\b[^>]*?\s(?:xlink:)?(?:src|srcset|href|data|poster)\s*=\s*["']?{ELSEWHERE}[^>]*

@@ -204,9 +204,7 @@ def module_of(page: Page) -> ModuleType:
     """Return the module of the exercises, which the page imports."""
     sources = "\n".join(text(cell["source"]) for cell in page["cells"])
     names = re.findall(
-        r"^from bookkit\.exercises(?:\.| import )(\w+)|\bbegin\(\"(\w+)\"\)",
-        sources,
-        re.MULTILINE,
+        r"^from bookkit\.exercises(?:\.| import )(\w+)|\bbegin\(\"(\w+)\"\)", sources, re.MULTILINE
     )
     (name,) = {imported or begun for imported, begun in names}
     return importlib.import_module(f"bookkit.exercises.{name}")

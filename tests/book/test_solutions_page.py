@@ -100,9 +100,7 @@ def section(soup: BeautifulSoup, anchor: str) -> Tag:
     return element
 
 
-def test_an_exercise_is_copied_with_all_that_belongs_to_it(
-    small: dict[str, BeautifulSoup],
-) -> None:
+def test_an_exercise_is_copied_with_all_that_belongs_to_it(small: dict[str, BeautifulSoup]) -> None:
     copied = section(small["appendices/solutions"], "solution-ex-one-half")
     said = copied.get_text()
     for part in ("Exercise 2", "Halve", "broken = 3", "Solution", "half = 2"):

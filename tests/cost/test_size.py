@@ -51,9 +51,8 @@ def test_a_models_weights_and_caches(variant: str) -> None:
     assert count.live == array_bytes(count_parameters(config, "language_model").total)
     ids = torch.ones(3, 5, dtype=torch.int64)
     with torch.no_grad():
-        model.eval().start(
-            ids, max_len=7
-        )  # the angles of rotary, which stay for all models, are there from now on
+        # The angles of rotary, which stay for all models, are there from now on.
+        model.eval().start(ids, max_len=7)
     with LiveBytes() as count, torch.no_grad():
         state = model.start(ids, max_len=7)
     sizes = 3, config.groups, 5 - 1 + 7, config.width_of_head

@@ -225,11 +225,7 @@ def _collect(app: Sphinx, _env: BuildEnvironment) -> None:
 
 
 def _refer(
-    app: Sphinx,
-    _page: str,
-    _template: str,
-    context: dict[str, Any],
-    _doctree: object,
+    app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
     """Leave to a page what is its own; the layout names the bundle."""
     bundle: Bundle = app.book_bundle  # type: ignore[attr-defined]

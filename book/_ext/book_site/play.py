@@ -93,9 +93,8 @@ def refer(page: str, style: str, scripts: list[str]) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    app.connect(
-        "build-finished", _write, priority=50
-    )  # before fonts and styles are cut to the pages
+    # Before fonts and styles are cut to the pages.
+    app.connect("build-finished", _write, priority=50)
 
 
 def _write(app: Sphinx, error: Exception | None) -> None:

@@ -152,10 +152,7 @@ def _adjunct(draft: Draft, clause: Clause) -> None:
 def _noun_phrase(draft: Draft, phrase: NounPhrase, lead: _Lead | None = None) -> None:
     form = 2 * phrase.plural + phrase.noun.feminine
     before, adjective = phrase.before, phrase.adjective
-    words = [
-        *(["very"] if phrase.very else []),
-        phrase.noun.english[phrase.plural],
-    ]
+    words = [*(["very"] if phrase.very else []), phrase.noun.english[phrase.plural]]
     if adjective:
         words.insert(-1, adjective.english)
     if before:

@@ -14,12 +14,7 @@ import torch
 from bookkit.data.stories import next_words, stories, surprisals
 from bookkit.figures import finish_story
 from bookkit.playables.finishing import BEGINNINGS, MODEL
-from bookkit.playables.weights import (
-    SCALE,
-    load_language_model,
-    read_stored,
-    save_language_model,
-)
+from bookkit.playables.weights import SCALE, load_language_model, read_stored, save_language_model
 from companion.data.texts import text_ids
 from tests.bookkit.playables.node import ask
 

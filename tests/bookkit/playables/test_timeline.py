@@ -10,12 +10,7 @@ from pathlib import Path
 import numpy as np
 from bs4 import BeautifulSoup
 
-from bookkit.figures import (
-    TimelineStep,
-    attention_timeline,
-    timeline_list,
-    timeline_steps,
-)
+from bookkit.figures import TimelineStep, attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.timeline import KINDS
 from tests.bookkit.playables.node import ask
 
@@ -57,10 +52,9 @@ def has_its_source(step: TimelineStep) -> None:
         re.sub(r"\{\\.(\w)\}", r"\1", name.split(",")[0].strip("{}"))
         for name in fields["author"].split(" and ")
     ]
-    wanted = {
-        1: surnames[0],
-        2: " and ".join(surnames[:2]),
-    }.get(len(surnames), f"{surnames[0]} et al.")
+    wanted = {1: surnames[0], 2: " and ".join(surnames[:2])}.get(
+        len(surnames), f"{surnames[0]} et al."
+    )
     assert step.by == wanted
     if match := re.search(r"abs/(\d\d)(\d\d)\.", step.url):
         published = f"20{match[1]}-{match[2]}"
