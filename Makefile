@@ -13,7 +13,7 @@ PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NBVAL   := BOOKKIT_STORED=1 $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
            --nbval-sanitize-with tests/book/nbval.cfg -p tests.book.close --dist loadscope $(PAGES)
-PYTEST  := $(PY) -m pytest -n auto
+PYTEST  := $(PY) -m pytest -n auto --dist worksteal
 PRINT   := PYTHONPATH=book/_ext $(PY) -m book_print
 THREADS := OMP_NUM_THREADS=1
 LIGHTHOUSE := 12.8.2

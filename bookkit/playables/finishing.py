@@ -105,8 +105,12 @@ def _model() -> dict[str, Any]:
 
 
 def _packed(weight: Tensor, scale: Tensor | None) -> Any:
+    """Pack a matrix of eight bits with the scales of its rows; what is short stays a list."""
     if scale is None:
         return weight.numpy()
-    levels = base64.b64encode(weight.numpy().tobytes()).decode("ascii")
-    shape = list(weight.shape)
-    return {"shape": shape, "bits": "int8", "base64": levels, "scale": scale.numpy()}
+    return _numbers(weight, "int8") | {"scale": _numbers(scale, "float32")}
+
+
+def _numbers(tensor: Tensor, bits: str) -> dict[str, Any]:
+    stored = base64.b64encode(tensor.numpy().tobytes()).decode("ascii")
+    return {"shape": list(tensor.shape), "bits": bits, "base64": stored}
