@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from html import escape
 from itertools import groupby
 from typing import Any
 
@@ -74,27 +73,6 @@ def letters_of(spec: ModelSpec) -> str:
 
 def _letter(layer: LayerSpec) -> str:
     return next(letter for letter, reach in STRIPES.items() if reach[0] == kind_of(layer).reach)
-
-
-def layer_line(spec: ModelSpec, label: str) -> str:
-    """Return the kinds of layers from the first, on the left, to the last: small, for a table.
-
-    Args:
-        spec: of the model.
-        label: what it shows, for screen readers.
-    """
-    by_reach: dict[str, list[str]] = {}
-    for place, layer in enumerate(spec.layers):
-        reach, part = STRIPES[_letter(layer)]
-        by_reach.setdefault(reach, []).append(f"M{place} 20v-{20 * part:.0f}")
-    paths = "".join(
-        f'<path class="am-atlas-reach am-atlas-{reach}" d="{"".join(lines)}"/>'
-        for reach, lines in by_reach.items()
-    )
-    return (
-        f'<svg class="am-atlas-line" viewBox="-.5 0 {len(spec.layers)} 20" role="img"'
-        f' preserveAspectRatio="none" aria-label="The layers: {escape(label)}">{paths}</svg>'
-    )
 
 
 # The mixers
