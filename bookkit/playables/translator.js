@@ -13,7 +13,7 @@ const NAMES = Object.keys(SAYS);
 export const lines = [2, 4];
 
 export const start = ({ words, written, rows, right, gloss }) => ({
-  words, written, rows, right, gloss, plain: null, shown: written.length, note: "", run: 0,
+  words, written, rows, right, gloss, plain: null, shown: written.length, note: "", run: 0, turn: 0,
   loading: false, sentences: 0, text: words.join(" "), invalid: false, length: words.length, kind: 0, extent: 100, compare: false, counts: [],
 });
 
@@ -67,13 +67,15 @@ function candidates(text, known, followers) {
 
 const changeOf = ({ kind, extent }) => (row) => [(same) => same, cutLargest, swapLargest][kind](row, extent / 100);
 
-/* Translate the sentence: what was counted before does not hold any more. */
 function translated({ files }, at) {
   const options = { change: changeOf(at), longest: LONGEST };
   const now = translate(found(files.with), at.words, options);
   const plain = at.compare && found(files.without) ? translate(found(files.without), at.words, options).written : null;
-  return { ...now, plain, shown: now.written.length, counts: [], note: "", run: at.run + 1 };
+  return { ...now, plain, shown: now.written.length, note: "", run: at.run + 1 };
 }
+
+/* Translate the same sentence again: what was counted before does not hold any more. */
+const again = (data, at) => ({ ...translated(data, at), counts: [], turn: at.turn + 1 });
 
 /* Write word by word, until the reader does something else. */
 function grow({ set }, run) {
@@ -134,32 +136,33 @@ async function load({ loading }, event, { data, root, set }) {
 }
 
 async function compare({ compare: before }, event, { data, set }) {
-  const { files } = data;
-  if (!before && !found(files.without)) {
-    set({ compare: true, note: `Fetching ${kilobytes(files.without)}.` });
+  const { without } = data.files;
+  set({ compare: !before });
+  if (!before && !found(without)) {
+    set({ note: `Fetching ${kilobytes(without)}.` });
     try {
-      await get(files.without, readTranslator);
+      await get(without, readTranslator);
     } catch (fault) {
       return { compare: false, note: `The other translator could not be fetched: ${fault.message}.` };
     }
   }
-  set((at) => ({ compare: !before, ...translated(data, { ...at, compare: !before }) }));
+  set((at) => again(data, at));
   return null;
 }
 
 /* Count how many sentences of each length both get right, one at a time, so that the page can go on. */
 async function count(begun, event, { data, set }) {
   const models = NAMES.map((name) => found(data.files[name]));
-  const run = begun.run + 1;
+  const turn = begun.turn + 1;
   const counts = data.bands.map(() => ({ good: [0, 0], of: 0 }));
-  set({ run, counts, note: "" }, true);
+  set({ turn, counts, note: "" }, true);
   for (const [band, [low, high]] of data.bands.entries()) {
     for (const { words, right } of found(data.files.sentences).all.filter((one) => low <= one.words.length && one.words.length <= high)) {
       const good = models.map((model) => Number(sameWords(translate(model, words, { change: changeOf(begun), longest: LONGEST }).written, right)));
       counts[band] = { good: counts[band].good.map((before, at) => before + good[at]), of: counts[band].of + 1 };
       let mine = false;
       set((at) => {
-        mine = at.run === run;
+        mine = at.turn === turn;
         return mine ? { counts: [...counts] } : {};
       }, true);
       if (!mine) return null;
@@ -183,8 +186,9 @@ export const controls = (data, at) => panel(at, "Write the translation",
 function choosing(data, at) {
   const { followers } = found(data.files.sentences);
   const offers = candidates(at.text, [...found(data.files.with).ids.keys()], followers);
+  const typed = (event) => event.currentTarget.closest("figure").querySelector("input[type=text]");
   const add = (word) => ({ text }, event) => {
-    if (event.detail === 0) event.currentTarget.closest("figure").querySelector("input[type=text]").focus();
+    if (event.detail === 0) typed(event).focus();
     return { text: `${/\S$/.test(text) ? text.replace(/\S+$/, "") : text}${word} ` };
   };
   return panel(at, "Choose a sentence",
@@ -195,20 +199,20 @@ function choosing(data, at) {
         onkeydown: (now, event) => { if (event.key === "ArrowDown") event.target.closest("figure").querySelector("[data-cell]")?.focus(); },
       })),
       h("button", { type: "submit", class: "am-play-button" }, "Translate")),
-    h("div", { class: "am-translator-words am-rove", rove: true, role: "group", "aria-label": "Words that may come next" },
+    h("div", { class: "am-translator-words am-rove", rove: true, role: "group", "aria-label": "Words that may come next", onkeydown: (now, event) => { if (event.key === "Escape") typed(event).focus(); } },
       offers.map((word, place) => h("button", { type: "button", class: "am-play-button", "data-cell": `0 ${place}`, onclick: add(word) }, word))),
     button("Random sentence", random),
     slider("length", "Its length", { min: data.bands[0][0], max: data.bands.at(-1)[1], show: (size) => `${size} words` }));
 }
 
 const changing = (data, at) => panel(at, "Change the weights of the attention",
-  choice("kind", "Weights", ["as learned", "cut the largest", "swap the two largest"], { then: (now) => translated(data, now) }),
-  slider("extent", "How far", { max: 100, step: 5, show: (share) => `${share} %`, off: at.kind === 0, then: (now) => translated(data, now) }));
+  choice("kind", "Weights", ["as learned", "cut the largest", "swap the two largest"], { then: (now) => again(data, now) }),
+  slider("extent", "How far", { max: 100, step: 5, show: (share) => `${share} %`, off: at.kind === 0, then: (now) => again(data, now) }));
 
 const comparing = (data, at) => panel(at, "Compare",
   h("label", { class: "am-play-tick" }, h("input", { type: "checkbox", checked: at.compare, onchange: compare }),
     h("span", {}, `Compare with the translator without attention (${kilobytes(data.files.without)} more)`)),
-  at.compare && button(`Translate all ${at.sentences} sentences with both`, count),
+  at.compare && found(data.files.without) && button(`Translate all ${at.sentences} sentences with both`, count),
   at.counts.length > 0 && table(["English words", ...Object.values(SAYS)], at.counts.map(({ good, of }, band) => [
     data.bands[band].join(" to "), ...good.map((one) => [h("span", { class: "am-translator-share", style: { "--share": of ? one / of : 0 } }), `${one} of ${of}`]),
   ]), { kind: "am-translator-counts" }));

@@ -170,6 +170,9 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
         typed.press("ArrowDown")
         page.locator("[data-cell]:focus").press("Enter")
         assert typed.input_value() in ("the house ", "the houses ")
+        typed.press("ArrowDown")
+        page.locator("[data-cell]:focus").press("Escape")
+        page.locator("input[type=text]:focus").wait_for()
         page.get_by_role("checkbox", name="Compare with the translator without").check()
         page.locator(".am-translator-line").nth(1).wait_for()
         page.get_by_role("button", name="Random sentence").click()
@@ -177,6 +180,7 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
         assert page.locator("figure ruby:visible").count() > 1
         axe_finds_nothing(page)
         page.get_by_role("button", name="Translate all 300 sentences with both").click()
+        page.get_by_role("slider", name="Words written").press("Home")  # and it counts on
         page.get_by_text("Right with attention and without:").wait_for()
         counts = page.locator(".am-translator-counts td").all_inner_texts()
         right = [int(one.partition(" of ")[0]) for one in counts]
