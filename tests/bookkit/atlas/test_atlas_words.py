@@ -7,7 +7,7 @@ from dataclasses import replace
 from bookkit.atlas.census import PLAIN, census
 from bookkit.atlas.kinds import kind_of, pattern
 from bookkit.atlas.rows import load_atlas
-from bookkit.atlas.words import LENGTH, MARKS, describe, in_bytes, marks
+from bookkit.atlas.words import LENGTH, MARKS, describe, marks
 from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec, NormSpec, RotarySpec
 from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
 from companion.models.atlas.mixers.latent import LatentSpec
@@ -44,11 +44,6 @@ def test_a_pattern_is_told_as_short_as_it_can_be() -> None:
         assert pattern(model(*mixers)) == words
 
 
-def test_an_order_without_a_pattern_is_counted() -> None:
-    order = [NEAR if int(digit) else FULL for digit in "1101000101110"]
-    assert pattern(model(*order)) == "7 windows of 7, 6 full, mixed"
-
-
 def test_what_is_beside_plain_attention_is_marked() -> None:
     rows: list[tuple[AttentionSpec, str]] = [
         (NEAR, "window"),
@@ -61,11 +56,6 @@ def test_what_is_beside_plain_attention_is_marked() -> None:
     for mixer, mark in rows:
         assert marks(model(FULL, mixer)) == {mark}
         assert marks(model(FULL)) == set()
-
-
-def test_the_gate_of_a_recurrent_layer_is_not_counted() -> None:
-    assert marks(model(FULL, STATE)) == {"state"}
-    assert marks(model(replace(FULL, gate="head"), STATE)) == {"state", "gate"}
 
 
 def test_a_latent_whose_shared_part_is_not_rotated_has_no_positions() -> None:
@@ -123,8 +113,3 @@ def test_the_census_counts_every_row_once_for_each_of_its_marks() -> None:
         with_it = [row for row in ROWS if mark in (marks(row.spec) or {PLAIN})]
         assert sum(years.values()) == len(with_it)
         assert all(0 <= counted.share(mark, year) <= 1 for year in counted.years)
-
-
-def test_bytes_are_written_with_a_unit() -> None:
-    numbers = (17_179_869_184, 1_999_999_999, 12_345, 64)
-    assert [in_bytes(number) for number in numbers] == ["17 GB", "2.0 GB", "12 kB", "64 bytes"]

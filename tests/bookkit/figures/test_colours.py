@@ -1,10 +1,9 @@
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 
 from bookkit import figures as plot
-from bookkit.figures.colours import depth_map
 
 
 def luminance(color: Any) -> float:
@@ -23,16 +22,3 @@ def test_lines_stand_out_and_letters_can_be_read() -> None:
         assert contrast(color, plot.PAPER) >= 3
         assert contrast(plot.letter_color(color), plot.PAPER) >= 4.5
         assert contrast(plot.letter_color(color), plot.WASH) >= 4.5
-
-
-def test_depth_falls_from_paper_to_ink_in_even_steps() -> None:
-    shades = [luminance(depth_map()(float(t))[:3]) for t in np.linspace(0, 1, 33)]
-    lightness = np.cbrt(shades)  # close to what the eye sees
-    steps = -np.diff(lightness)
-    assert to_hex(depth_map()(0.0)) == plot.PAPER
-    assert steps.min() > 0
-    assert steps.max() < 1.6 * np.median(steps)
-
-
-def test_every_series_has_a_marker_of_its_own() -> None:
-    assert len(set(plot.MARKERS)) == len(plot.SERIES) == len(plot.MARKERS)

@@ -2,7 +2,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
 from bookkit import figures as plot
 
@@ -16,17 +15,6 @@ def test_band_draws_the_mean_and_its_interval(ax: Any) -> None:
     assert end == (20, 60, "dot", plot.PETROL)
 
 
-def test_series_differ_in_colour_and_marker_and_the_baseline_is_dashed(ax: Any) -> None:
-    for series in (0, 1, 2, 3, "baseline"):
-        plot.band(ax, [1, 2], [1, 2], label=str(series), series=series)
-    *lines, baseline = ax.lines
-    assert [to_hex(line.get_color()) for line in lines] == list(plot.SERIES)
-    assert [line.get_marker() for line in lines] == list(plot.MARKERS)
-    assert {line.get_linestyle() for line in lines} == {"-"}
-    assert to_hex(baseline.get_color()) == plot.SLATE
-    assert baseline.get_linestyle() == "--"
-
-
 def test_band_names_what_is_wrong(ax: Any) -> None:
     rows: list[tuple[dict[str, Any], str]] = [
         ({"mean": [1, 2, 3]}, r"mean: got shape \(3,\), wanted \(2,\)"),
@@ -38,19 +26,6 @@ def test_band_names_what_is_wrong(ax: Any) -> None:
     for arguments, message in rows:
         with pytest.raises(ValueError, match=message):
             plot.band(ax, **{"x": [1, 2], "mean": [1, 2], "label": "", **arguments})
-
-
-def test_the_training_limit_shades_what_lies_beyond_it(ax: Any) -> None:
-    plot.band(ax, [5, 10, 20], [90, 80, 60], label="dot")
-    limits = ax.get_xlim()
-    plot.training_limit(ax, 15, "never seen")
-    (shade,) = ax.patches
-    box = shade.get_extents().transformed(ax.transData.inverted())
-    assert (box.x0, box.x1) == pytest.approx((15, limits[1]))
-    assert ax.get_xlim() == limits
-    assert ax.texts[0].get_text() == "never seen"
-    with pytest.raises(ValueError, match="x: got 30, wanted less than the right end"):
-        plot.training_limit(ax, 30)
 
 
 def test_intervals_put_each_name_at_its_number(ax: Any) -> None:
@@ -71,10 +46,3 @@ def test_intervals_put_each_name_at_its_number(ax: Any) -> None:
     ]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first name on top
     assert ax.get_xlabel() == "%"
-
-
-def test_intervals_refuse_an_unknown_baseline_and_missing_numbers(ax: Any) -> None:
-    with pytest.raises(ValueError, match=r"baselines: got \['c'\], wanted names among"):
-        plot.intervals(ax, ["a"], [1], [[0, 2]], baselines=["c"])
-    with pytest.raises(ValueError, match="names: got 1 labels, wanted 2, one a mean"):
-        plot.intervals(ax, ["a"], [1, 2], [[0, 2], [1, 3]])

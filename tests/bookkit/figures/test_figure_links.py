@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
 
 from bookkit import figures as plot
 
@@ -36,26 +35,8 @@ def test_links_are_row_then_column(ax: Any) -> None:
     assert y == pytest.approx(3 / 4, abs=0.01)
 
 
-def test_sure_is_solid_and_possible_is_dotted(ax: Any) -> None:
-    plot.attention_map(ax, WEIGHTS)
-    plot.gold_links(ax, [(0, 0)], [(1, 1)])
-    sure, possible = outlines(ax, plot.GOLD)
-    assert sure.get_linestyle() == "-"
-    assert possible.get_linestyle() != "-"
-
-
 def test_a_link_outside_the_map_is_refused(ax: Any) -> None:
     for link in ((2, 0), (0, 3), (-1, 0)):
         plot.attention_map(ax, WEIGHTS)
         with pytest.raises(ValueError, match=r"possible: got link .* inside \(2, 3\)"):
             plot.gold_links(ax, possible=[link])
-
-
-def test_the_key_explains_what_was_asked_for(ax: Any) -> None:
-    mesh = plot.attention_map(ax, WEIGHTS)
-    plot.gold_links(ax, sure=[(0, 0)])
-    plot.weight_key(ax.figure, ax, mesh, sure=True, links_label="links by hand")
-    key = ax.figure.axes[-1]
-    texts = {text.get_text() for text in key.findobj(Text) if isinstance(text, Text)}
-    assert {"attention weight, each row sums to 1", "sure", "links by hand"} <= texts
-    assert "possible" not in texts

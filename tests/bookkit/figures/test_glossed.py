@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from bs4 import BeautifulSoup, Tag
 
 from bookkit.figures import glossed_text
@@ -37,32 +36,3 @@ def test_words_that_the_right_sentence_does_not_have_are_marked() -> None:
     marked = shown(right=RIGHT).select(".am-glossed-wrong b")
     assert [word.get_text() for word in marked] == ["que", "espera", "niñas"]
     assert shown(right=WROTE).select(".am-glossed-wrong") == []
-
-
-def test_the_text_is_set_in_columns_and_wraps() -> None:
-    made = glossed_text(("written", WROTE, GLOSSES), right=RIGHT)
-    assert repr(made).splitlines() == [
-        "written",
-        "  el   hombre  *que*  *espera*   a     las  *niñas*",
-        "  the  man     who    waits for  (to)  the  girls",
-    ]
-    rows = repr(glossed_text(("long", WROTE * 3, GLOSSES * 3))).splitlines()
-    assert len(rows) == 1 + 2 * 3
-    assert max(map(len, rows)) <= 72
-    words = " ".join(rows[1::2]).split()
-    assert words == WROTE * 3
-
-
-def test_words_are_escaped_and_the_bytes_are_the_same() -> None:
-    nasty = glossed_text(("<i>", ["<b>&"], ["<u>"]))._repr_html_()
-    assert "<i>" not in nasty
-    assert "<u>" not in nasty
-    assert "&lt;b&gt;&amp;" in nasty
-    assert str(shown(right=RIGHT)) == str(shown(right=tuple(RIGHT)))
-
-
-def test_wrong_calls() -> None:
-    with pytest.raises(ValueError, match="lines: got none"):
-        glossed_text()
-    with pytest.raises(ValueError, match=r"glosses of 'written': got 1 labels, wanted 7, one a wo"):
-        glossed_text(("written", WROTE, ["the"]))

@@ -4,7 +4,6 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.colors import to_hex
 
 from bookkit import figures as plot
 from bookkit.figures.labels import _spread
@@ -24,19 +23,6 @@ def test_names_of_close_curves_do_not_touch_and_keep_their_order(ax: Any) -> Non
     assert np.diff(middles).min() >= 13 * ax.figure.dpi / 72 - 0.5
     assert all(box.x0 > ax.get_window_extent().x1 for box in boxes.values())
     assert all(box.x1 <= ax.figure.bbox.x1 for box in boxes.values())
-
-
-def test_a_name_has_its_curves_colour_dark_enough_to_read(ax: Any) -> None:
-    plot.label_ends(ax, [plot.band(ax, [1, 2], [1, 2], label="gold", series=1)])
-    assert to_hex(ax.texts[0].get_color()) == plot.letter_color(plot.GOLD) != plot.GOLD
-
-
-def test_a_curve_that_ends_early_has_its_name_there(ax: Any) -> None:
-    plot.band(ax, [1, 10], [1, 2], label="long")
-    plot.label_ends(ax, [plot.band(ax, [1, 3], [1, 1], label="short", series=1)])
-    ax.figure.canvas.draw()
-    left = ax.texts[0].get_window_extent().x0
-    assert left == pytest.approx(ax.transData.transform((3, 1))[0] + 6 * 100 / 72, abs=3)
 
 
 def test_spread_moves_as_little_as_possible() -> None:
@@ -65,8 +51,3 @@ def test_a_name_lies_along_its_curve_however_the_figure_is_shaped(scale: str) ->
         (x0, y0), (x1, y1) = ax.transData.transform([(10, 100), (100, 10_000)])
         slope = math.degrees(math.atan2(y1 - y0, x1 - x0))
         assert ax.texts[0].get_rotation() == pytest.approx(slope)
-
-
-def test_a_name_beside_its_curve_is_refused(ax: Any) -> None:
-    with pytest.raises(ValueError, match="at: got 3, wanted a position from 1 to 2"):
-        plot.label_along(ax, [1, 2], [1, 2], "", at=3, color=plot.PETROL)

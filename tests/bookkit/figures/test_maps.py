@@ -2,7 +2,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
@@ -47,17 +46,6 @@ def test_rows_run_down_and_columns_to_the_right(ax: Any) -> None:
         assert place[word][:, 1].max() < 0  # above: the rows count downwards
 
 
-def test_lists_arrays_and_tensors_draw_alike(ax: Any) -> None:
-    rows: list[Any] = [
-        WEIGHTS.tolist(),
-        WEIGHTS.astype(np.float16),
-        torch.tensor(WEIGHTS, dtype=torch.bfloat16, requires_grad=True),
-    ]
-    for weights in rows:
-        mesh: Any = plot.attention_map(ax, weights)
-        np.testing.assert_allclose(mesh.get_array(), WEIGHTS)
-
-
 def test_cells_outside_the_mask_stay_blank_without_lattice(ax: Any) -> None:
     mask = np.tril(np.ones((3, 3), dtype=bool))
     plot.attention_map(ax, np.full((3, 3), 1.0), mask=mask)
@@ -73,21 +61,6 @@ def test_scores_are_symmetric_and_blank_where_infinite(ax: Any) -> None:
     assert pixel(ax, 0.5, 1.5) == rgb(plot.PAPER)
     assert pixel(ax, 0.5, 2.5) == pixel(ax, 1.5, 2.5) == rgb(plot.PAPER)
     assert pixel(ax, 1.5, 1.5) == rgb("#8e5318")
-
-
-def test_scores_that_are_all_zero_can_be_drawn(ax: Any) -> None:
-    assert plot.score_map(ax, [[0.0, 0.0]]).get_clim() == (-1.0, 1.0)
-
-
-def test_blanks_are_visible_and_dollars_are_no_formula(ax: Any) -> None:
-    plot.attention_map(ax, [[0.5, 0.5]], rows=["$5 or $6"], columns=["a", " "])
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "␣"]
-    assert not ax.get_yticklabels()[0].get_parse_math()
-
-
-def test_large_maps_are_pictures_inside_the_drawing(ax: Any) -> None:
-    assert plot.attention_map(ax, np.zeros((31, 30))).get_rasterized()
-    assert not plot.attention_map(ax, np.zeros((30, 30))).get_rasterized()
 
 
 def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
@@ -118,8 +91,3 @@ def test_wrong_arguments_are_named(ax: Any) -> None:
     for arguments, message in rows:
         with pytest.raises(ValueError, match=message):
             plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
-
-
-def test_words_are_not_weights(ax: Any) -> None:
-    with pytest.raises(TypeError, match="weights: got list, wanted numbers"):
-        plot.attention_map(ax, [["a", "b"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from bs4 import BeautifulSoup, Tag
 
 from bookkit.contents import PARTS, Part, Stop, stops
@@ -47,19 +46,3 @@ def test_what_colour_says_is_said_in_words_too() -> None:
     assert "20 min" in one.get_text()
     assert "core path" not in two.get_text()
     assert "min" not in two.get_text()
-
-
-def test_words_stay_words() -> None:
-    name, about = drawn().select("p")[:2]
-    assert name.get_text() == "One & all"
-    assert about.get_text() == "the <first>."
-    assert not drawn().find_all("first")
-
-
-def test_as_text_it_lists_the_pages() -> None:
-    assert repr(reading_map(SMALL)) == "One & all: One (20 min, core), Two."
-
-
-def test_a_page_that_comes_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"parts: got a/one\.ipynb, b/two\.md twice"):
-        reading_map((*SMALL, *SMALL))

@@ -63,29 +63,6 @@ def test_a_screen_reader_hears_title_and_finding() -> None:
     ]
 
 
-def test_colours_are_the_pages_variables_with_a_fallback() -> None:
-    svg = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS, [(0, 2)])
-    colors = set(re.findall(r'(?:stroke|fill)="([^"]+)"', svg)) - {"none"}
-    assert len(colors) == 4
-    assert all(re.fullmatch(r"var\(--am-[a-z]+, [#\w]+\)", color) for color in colors)
-
-
-def test_a_cell_shows_the_drawing_and_its_text_says_what_it_shows() -> None:
-    svg = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS)
-    assert svg._repr_html_() == f'<div class="am-hero">{svg!s}</div>'
-    assert repr(svg).startswith("Where each target word looks. Source words above")
-    assert svg == plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS.tolist())
-
-
-def test_names_of_two_drawings_on_a_page_do_not_clash() -> None:
-    other = plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS, [(0, 0)])
-    identifiers = [
-        set(re.findall(r' id="([^"]+)"', svg))
-        for svg in (plot.sentence_ribbons(SOURCE, TARGET, WEIGHTS), other)
-    ]
-    assert not identifiers[0] & identifiers[1]
-
-
 def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="target: got 3 labels, wanted 2, one a row"):
         plot.sentence_ribbons(SOURCE, SOURCE, WEIGHTS)

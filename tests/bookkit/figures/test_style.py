@@ -66,12 +66,6 @@ def test_no_sign_of_the_book_is_missing_in_the_fonts() -> None:
     fig.savefig(os.devnull, format="svg")
 
 
-def test_a_second_call_changes_nothing() -> None:
-    before = dict(mpl.rcParams), len(font_manager.fontManager.ttflist)
-    plot.use_style()
-    assert (dict(mpl.rcParams), len(font_manager.fontManager.ttflist)) == before
-
-
 def test_the_same_figure_has_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     contents = []
     for seed in ("1", "2"):
@@ -81,18 +75,3 @@ def test_the_same_figure_has_the_same_bytes_in_another_process(tmp_path: Path) -
         contents.append(file.read_bytes())
     assert contents[0] == contents[1]
     assert b"<dc:date>" not in contents[0]
-
-
-def test_notebooks_show_uncropped_svg_without_a_date() -> None:
-    shown = run(
-        "from IPython.core.interactiveshell import InteractiveShell\n"
-        "shell = InteractiveShell.instance()\n" + FIGURE + "use_style()\n"
-        "print(shell.display_formatter.formatters['image/svg+xml'](fig))"
-    )
-    assert 'width="374.4pt" height="230.4pt"' in shown
-    assert "<dc:date>" not in shown
-
-
-def test_neither_torch_nor_ipython_is_imported() -> None:
-    code = FIGURE + "import sys\nprint({'torch', 'IPython'} & set(sys.modules))"
-    assert run(code).strip() == "set()"

@@ -37,26 +37,6 @@ def test_words_stand_in_columns_and_the_more_probable_above(ax: Any) -> None:
     assert low > high  # row 0 is on top
 
 
-def test_a_probability_stands_below_every_word_but_the_root(ax: Any) -> None:
-    plot.prefix_tree(ax, TREE, decimals=2)
-    found = {t.xy: t.get_text() for t in ax.texts if isinstance(t, Annotation)}
-    assert found == {(1, 0): "0.60", (2, 0): "0.20", (2, 1): "0.15", (1, 2): "0.30", (2, 2): "0.25"}
-
-
-def test_lines_begin_at_the_parent(ax: Any) -> None:
-    plot.prefix_tree(ax, TREE)
-    for (column, row), line in lines(ax).items():
-        (x, *_), (y, *_) = line.get_data()
-        assert x == column - 1
-        assert y == {0: 0, 1: 0, 2: 2 if column == 2 else 0}[row]
-
-
-def test_what_is_followed_is_solid_and_the_rest_is_dotted(ax: Any) -> None:
-    plot.prefix_tree(ax, TREE, followed=[("the", "dog"), ("the", "cat")])
-    solid = {end for end, line in lines(ax).items() if line.get_linestyle() == "-"}
-    assert solid == {(1, 0), (1, 2)}
-
-
 def test_ways_have_the_colour_of_their_series_and_shared_ones_ink(ax: Any) -> None:
     tree = {("i",): 1.0, **{("i", *key): value for key, value in TREE.items()}}
     ends = {"greedy": ("i", *DOG), "beam": ("i", *CAT)}

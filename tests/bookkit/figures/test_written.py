@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 import torch
 
 from bookkit.figures import written_text
@@ -23,15 +20,3 @@ def test_words_say_where_they_come_from_without_colour() -> None:
     assert "underline dotted" in c
     assert 'title="both, copied 0.50"' in c
     assert "var(--am-petrol," in a, "the page's colour, which follows its theme"
-
-
-def test_wrong_calls() -> None:
-    rows: list[tuple[Any, Any, str]] = [
-        (["a"], [0.5, 0.5], "words: got 1 labels, wanted 2, one a share"),
-        (["a"], [1.5], r"shares: got \[1.5\], wanted numbers from 0 to 1"),
-        (["a"], [float("nan")], "wanted numbers from 0 to 1"),
-        ([], [], "shares: got shape"),
-    ]
-    for words, shares, message in rows:
-        with pytest.raises(ValueError, match=message):
-            written_text(words, shares, title="T")

@@ -62,9 +62,3 @@ def test_the_notebooks_layer_scores_the_diagonal_where_lengths_are_equal() -> No
     silent = layer.score(letters, steps) @ layer.V_a[:, 0]
     scores = additive_score(steps, letters, layer.U_a, layer.W_a, layer.V_a[:, 0])
     assert_close(silent, scores.diagonal(dim1=1, dim2=2))
-
-
-def test_the_notebooks_blend_is_one_context_a_phrase() -> None:
-    context, weights = FoundingAttention(D)(torch.randn(B, K, D), torch.randn(B, K, D))
-    assert context.shape == (B, D)
-    assert weights.shape == (B, K, 1)

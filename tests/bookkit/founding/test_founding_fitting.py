@@ -48,8 +48,3 @@ def test_the_repaired_call_shifts_by_one_and_leaves_padding_out() -> None:
     assert model.accuracy() == pytest.approx(75)
     assert len(model.losses) == 200
     assert model.losses[-1] < model.losses[0]
-
-
-def test_an_accuracy_needs_training() -> None:
-    with pytest.raises(ValueError, match="call fit"):
-        trainee().accuracy()

@@ -7,13 +7,10 @@ import tokenize
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from bookkit.founding import (
     FoundingAttention,
     RepairedAttention,
     notebook_cell,
-    notebook_lines,
     reads_the_answers,
     reads_what_came_before,
 )
@@ -48,15 +45,3 @@ def test_no_repair_passes_for_a_line_of_the_notebook() -> None:
     ]  # fmt: skip
     for repaired in repairs:
         assert words(statements(repaired)) not in words(notebook_cell())
-
-
-def test_lines_are_found_by_their_beginnings() -> None:
-    end = notebook_lines("# Dummy training", "model.summary()")
-    assert notebook_cell().endswith(f"{end}\n")
-    assert len(end.splitlines()) == 5
-
-
-def test_lines_that_are_not_there_are_refused() -> None:
-    for first, last in [("import jax", "model"), ("model.compile", "import")]:
-        with pytest.raises(ValueError, match="wanted the beginning of a line of the cell"):
-            notebook_lines(first, last)

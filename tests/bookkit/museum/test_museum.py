@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import torch
 from transformers import DeepseekV3Config
 
 from bookkit.museum import EXHIBITS, Exhibit
-from bookkit.museum.indexers import CHOSEN, a_text_for_the_indexer
 from bookkit.museum.states import LATENT, LAYERS, ROTARY
 
 ROOT = Path(__file__).parents[3]
@@ -32,23 +30,12 @@ def test_the_check_finds_the_broken_variant_and_passes_the_sound_one(exhibit: Ex
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_a_thread_is_a_repository_and_a_number() -> None:
-    exhibit = next(iter(EXHIBITS.values()))
-    with pytest.raises(ValueError, match="threads: got 'rasbt'"):
-        replace(exhibit, threads=("rasbt",))
-
-
 def test_the_page_shows_every_exhibit_and_its_threads() -> None:
     page = (ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8")
     for name, exhibit in EXHIBITS.items():
         assert f'look_at(\\"{name}\\")' in page
         assert exhibit.threads
         assert exhibit.links in page, name
-
-
-def test_links_lead_to_the_threads() -> None:
-    link = EXHIBITS["too good"].links
-    assert link == "[tensorflow/text #894](https://github.com/tensorflow/text/issues/894)"
 
 
 def test_an_error_is_no_verdict() -> None:
@@ -72,9 +59,3 @@ def test_the_index_by_symptom_leads_to_every_exhibit() -> None:
     (index,) = (source for source in sources if source.startswith("## By what you see"))
     linked = {name.lower() for name in re.findall(r"\[(.+?)\]\(#", index)}
     assert linked == set(EXHIBITS)
-
-
-def test_the_other_layout_chooses_other_keys_only_if_some_are_left_out() -> None:
-    query, key = a_text_for_the_indexer(CHOSEN)
-    exhibit = EXHIBITS["the indexer's layout"]
-    assert torch.equal(exhibit.broken(query, key), exhibit.sound(query, key))

@@ -9,7 +9,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from bookkit.atlas.rows import Atlas, load_atlas
-from bookkit.notebook.atlas import census_table, disagreements, missing_list, parity_table
+from bookkit.notebook.atlas import disagreements, missing_list, parity_table
 from bookkit.notebook.mixers import DEFINITIONS, mixer_code
 from companion.models.atlas.model import MIXERS
 
@@ -33,23 +33,11 @@ def test_every_row_is_in_the_table_of_parity() -> None:
     assert f"({ATLAS.rows[0].model_type})" in lines[0].get_text()
 
 
-def test_bytes_that_differ_are_shown() -> None:
-    line = parity_table(changed(reference_bytes=1)).lines[0]
-    assert line[-1].endswith("; reference 1")
-
-
 def test_a_reference_that_differs_from_itself_is_listed() -> None:
     before = [line[0] for line in disagreements().lines]
     found = disagreements(changed(reference_cached=0.2)).lines
     assert (ATLAS.rows[0].name, "0.2") in [line[:2] for line in found]
     assert ATLAS.rows[0].name not in before
-
-
-def test_the_census_has_a_line_for_every_mark_that_is_there() -> None:
-    table = census_table()
-    lines = soup(table).select("tbody tr")
-    assert len(lines) == len(str(table).splitlines())
-    assert lines[0].get_text().startswith("nothing beside attention")
 
 
 def test_everything_that_is_missing_is_named_once() -> None:
@@ -60,21 +48,6 @@ def test_everything_that_is_missing_is_named_once() -> None:
     assert set(known + rest) == {one.name for one in ATLAS.missing}
     lines = str(missing_list())
     assert all(one.name in lines for one in ATLAS.missing)
-
-
-def test_kinds_of_one_name_stand_together_with_what_is_known_of_them() -> None:
-    first, second, third = ATLAS.missing[:3]
-    missing = (replace(first, reason=""), replace(second, name=first.name, reason="Odd."), third)
-    page = soup(missing_list(replace(ATLAS, missing=missing)))
-    (line,) = page.select("li")
-    assert line.get_text() == f"{first.name} ({first.model_type}, {second.model_type}): Odd."
-    assert [one.get_text() for one in page.select("dd")] == [third.name]
-
-
-def test_what_is_missing_and_has_the_name_of_a_row_says_why() -> None:
-    rows = {row.name.partition(" (")[0] for row in ATLAS.rows}
-    unexplained = [one.model_type for one in ATLAS.missing if one.name in rows and not one.reason]
-    assert not unexplained
 
 
 def test_every_kind_of_mixer_shows_its_code_and_its_definition() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from bs4 import BeautifulSoup
 
 from bookkit.notebook import beside
@@ -65,26 +63,8 @@ def test_the_page_shows_both_codes_whole_and_marks_the_same_lines() -> None:
     ]
 
 
-def test_a_line_knows_its_indent() -> None:
-    html = beside("if x:\n    y = 1", "y = 2")._repr_html_()
-    assert re.findall(r"--in:(\d+)", html) == ["0", "4", "0"]
-
-
 def test_of_a_function_the_statements_are_shown() -> None:
     assert statements(documented) == (
         "for number in x:\n    y *= number\n# A comment stays.\nx = [y]"
     )
     assert statements(bare) == "x += 1"
-
-
-def test_a_title_is_escaped() -> None:
-    assert "<i>" not in beside("a", "b", titles=("<i>", "right"))._repr_html_()
-
-
-def test_a_text_loses_its_margin_and_nothing_else() -> None:
-    for given in (WRONG, f"\n{WRONG}\n", "    a = 1\n    b = 2"):
-        shown = beside(given, given)
-        assert [line.strip() for line in shown.wrong.splitlines()] == [
-            line.strip() for line in given.strip("\n").splitlines()
-        ]
-        assert not shown.wrong.startswith((" ", "\n"))

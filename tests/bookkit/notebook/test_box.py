@@ -8,13 +8,10 @@ from xml.etree import ElementTree
 import pytest
 
 from bookkit.notebook import MeasuredBox, measured
-from bookkit.records import Claim, UnknownNameError, load_result
+from bookkit.records import UnknownNameError
 from experiments.engine import record
 from experiments.engine.claims import History
 from experiments.engine.kinds import number
-
-SVG = "{http://www.w3.org/2000/svg}"
-
 
 DATA = {"credit": "A. Author", "licence": "CC BY 4.0"}
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
@@ -131,32 +128,6 @@ def test_the_number_is_round_and_as_a_reader_pictures_it(
     assert " ".join(repr(box).splitlines()[2].split()) == f"{number}, {likely}"
 
 
-def test_runs_that_are_all_the_same_say_so(tmp_path: Path) -> None:
-    one = Claim(
-        claim="", side="above", unit="", runs=(1.0, 1.0), mean=1.0, interval=(1.0, 1.0),
-        prediction=(1.0, 1.0),
-    )  # fmt: skip
-    record.write_result(
-        "sample", title="", command="", seeds=[1, 2, 3, 4, 5], threads=1, config={}, measures={},
-        code={"commit": None, "of": "code", "files": {}}, directory=tmp_path,
-    )  # fmt: skip
-    study = load_result("sample", directory=tmp_path)
-    assert MeasuredBox(study, one).likely == "the same in every run"
-
-
-def test_where_it_comes_from_opens_on_a_click(results: Path) -> None:
-    box = measured("sample/gain", directory=results)
-    root = ElementTree.fromstring(box._repr_html_())
-    (folded,) = root.iter("details")
-    assert "open" not in folded.attrib
-    assert folded[0].tag == "summary"
-    assert folded[0].text == "How we know"
-    inside = {element.get("class") for element in folded.iter()}
-    assert {"m-claim", "m-meta", "m-verdict"} <= inside
-    assert not inside & {"m-finding", "m-value", "m-likely"}
-    assert not list(root.iter("script"))
-
-
 def test_the_box_tells_where_its_number_comes_from(results: Path) -> None:
     box = measured("sample/gain", directory=results)
     low, high = box.claim.interval
@@ -191,14 +162,6 @@ def test_the_box_tells_where_its_claim_comes_from(results: Path) -> None:
     assert "code of commit 0123456" in facts
     assert f"SHA-256 {'f' * 12} ·" in facts
     assert "the record does not say which test items each run got right" in facts
-
-
-def test_the_html_is_one_well_formed_element(results: Path) -> None:
-    root = ElementTree.fromstring(measured("sample/gain", directory=results)._repr_html_())
-    assert (root.tag, root.get("class")) == ("div", "measured")
-    drawings = [svg for svg in root.iter(f"{SVG}svg") if svg.get("role") == "img"]
-    assert len(drawings) == 1
-    assert drawings[0].attrib["aria-label"]
 
 
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:

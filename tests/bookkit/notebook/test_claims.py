@@ -3,10 +3,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from docutils.nodes import make_id
 
 from bookkit.notebook import claims_table
-from bookkit.notebook.claims import section_anchor
 from bookkit.records import UnknownNameError
 from experiments.engine import record
 from experiments.engine.claims import History
@@ -65,24 +63,6 @@ def test_a_section_is_linked(results: Path) -> None:
     table = claims_table("first", sections={"gain": "Does it help?"}, directory=results)
     links = [link.attrib["href"] for link in ElementTree.fromstring(table._repr_html_()).iter("a")]
     assert links == ["#does-it-help"]
-
-
-def test_other_claims_can_be_left_to_another_page(results: Path) -> None:
-    table = claims_table(
-        "first", "second", sections={"second/tie": "X"}, others=False, directory=results
-    )
-    assert [row[0] for row in cells(table)] == ["Claim", "It helps."]
-
-
-def test_the_anchor_is_that_of_the_built_page() -> None:
-    for heading in (
-        "Does it look?",
-        "1.2 Wrong: `additive_score`",
-        "Qué hace ñ",
-        "– Twice –",
-        "A  b_c",
-    ):
-        assert section_anchor(heading) == make_id(heading)
 
 
 def test_unknown_claims_are_answered(results: Path) -> None:

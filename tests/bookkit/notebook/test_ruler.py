@@ -36,10 +36,6 @@ def test_ticks_are_round_and_span_interval_threshold_and_claimed_side(side: Side
         assert threshold != 0 or 0.0 in marks, case
 
 
-def test_runs_that_all_lie_on_the_threshold_have_a_scale() -> None:
-    assert ticks(claim(0.0, 0.0)) == (-1.0, -0.5, 0.0, 0.5, 1.0)
-
-
 @pytest.mark.parametrize(("side", "threshold"), [("above", 0.0), ("below", 0.0), ("below", 3.3)])
 def test_everything_stands_where_its_number_is(side: Side, threshold: float) -> None:
     case = claim(2.0, 7.0, side, threshold)

@@ -17,8 +17,3 @@ def test_a_shift_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> 
             ValueError, match=f"BOOK_SEED_SHIFT: got {shift!r}, wanted a whole number"
         ):
             page_seed()
-
-
-def test_a_base_that_is_no_int_is_named() -> None:
-    with pytest.raises(TypeError, match="base: got float, wanted int"):
-        page_seed(1.0)  # type: ignore[arg-type]

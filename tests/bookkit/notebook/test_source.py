@@ -13,7 +13,6 @@ import pytest
 
 from bookkit.notebook import Source, show_source
 from bookkit.notebook.box import MeasuredBox
-from bookkit.records import Measure
 from companion import MultiHeadAttention, alignment, attend, scaled_dot_product_attention
 from companion.models.transformer.blocks import PostNorm
 from tests.bookkit.notebook import sample
@@ -53,11 +52,6 @@ def test_docstrings_and_decorators_go_and_nothing_else() -> None:
             def method(self) -> int:
                 return self.size""")
     assert shown(sample.OnlyWordsError).endswith('"""There is nothing else here."""')
-
-
-def test_methods_and_properties_show_what_they_wrap() -> None:
-    assert shown(Measure.digits).startswith("def digits(self)")
-    assert shown(MultiHeadAttention.forward).startswith("def forward(\n    self,")
 
 
 def test_several_objects_stand_below_their_modules() -> None:

@@ -63,8 +63,3 @@ def test_another_model_trains_the_same_way(task: SmallTask) -> None:
     assert isinstance(found, Slow)
     same: Callable[[Tensor, Tensor], bool] = torch.equal
     assert not all(map(same, found.parameters(), fresh.parameters()))
-
-
-def test_an_unknown_kind_is_refused(task: SmallTask) -> None:
-    with pytest.raises(ValueError, match="kind: got 'hard', wanted one of additive, dot, none"):
-        small_translator("hard", task)

@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bookkit.figures import arrow_lookup
 from bookkit.playables.arrows import LENGTHS, REACH, TEMPERATURES
@@ -44,25 +43,3 @@ def test_what_is_said() -> None:
         "Query (1.0, 1.0), dot product, temperature 1, house has length 2.0: new and house have "
         "the largest weight, 0.42. The blend is (1.27, 0.58)."
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"vectors": np.ones((3, 3))}, r"vectors: got shape \(3, 3\), wanted \(k, 2\)"),
-        ({"vectors": np.zeros((3, 2))}, "vectors: got one of length 0"),
-        ({"words": ["a"]}, "words: got 1 labels, wanted 3"),
-        ({"stretched": "x"}, "stretched: got 'x', wanted one of a, b, c"),
-        ({"query": (0.05, 0)}, "query: got 0.05, wanted tenths"),
-        ({"length": 4.0}, "length: got 4.0, wanted tenths from 0.5 to 3.5"),
-        ({"temperature": 4}, "temperature: got 4, wanted one of"),
-        ({"score": "cosine"}, "score: got 'cosine', wanted one of"),
-    ],
-    ids=["plane", "zero", "words", "stretched", "query", "length", "temperature", "score"],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {
-        "words": list("abc"), "vectors": np.ones((3, 2)), "stretched": "a", "length": 2.0,
-    }  # fmt: skip
-    with pytest.raises(ValueError, match=message):
-        arrow_lookup(**given | changes)

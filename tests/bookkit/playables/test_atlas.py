@@ -13,10 +13,8 @@ from bookkit.atlas.rows import load_atlas
 from bookkit.atlas.words import describe
 from bookkit.playables.atlas import (
     atlas_census,
-    atlas_drawing,
     atlas_table,
     atlas_words,
-    one_part_in,
     parity_words,
 )
 from bookkit.playables.playable import Playable
@@ -90,24 +88,6 @@ def test_every_word_that_is_counted_is_explained_once() -> None:
     assert [line.partition(": ")[0] for line in str(atlas_words()).splitlines()] == words
 
 
-def test_a_word_has_the_bar_of_its_layers() -> None:
-    page = BeautifulSoup(atlas_words(SMALL)._repr_html_(), "html.parser")
-    bars = {term.get_text(): str(term.find("path")) for term in page.select("dt")}
-    assert bars.keys() == {"nothing", "window", "sink", "no positions"}
-    assert "am-atlas-window" in bars["window"]
-    assert "h19" in bars["window"]  # as short as in a drawing
-    assert bars["sink"] == "None"
-
-
-def test_a_drawing_stands_alone() -> None:
-    html = atlas_drawing("gpt_oss", caption="<b>")._repr_html_()
-    figure = BeautifulSoup(html, "html.parser").figure
-    assert figure is not None
-    assert "64 query heads" in figure.get_text()
-    assert "<script" not in html
-    assert "<b>" not in html
-
-
 def test_numbers_of_the_check_are_told_in_words() -> None:
     parity = ATLAS.row("llama").parity
     said = " ".join(parity_words(replace(parity, difference=5e-6, size=3.0)))
@@ -118,8 +98,3 @@ def test_numbers_of_the_check_are_told_in_words() -> None:
     said = " ".join(parity_words(odd))
     for words in ("differ by up to 0.3", "up to 0.2 away", "by up to 0.1", "of the reference 1."):
         assert words in said
-
-
-def test_how_small_a_difference_is() -> None:
-    assert one_part_in(4e-6, 3.0) == "1 part in 700,000"
-    assert one_part_in(0.1, 1.0) == "1 part in 10"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 
 from bookkit.figures import compounding
 from bookkit.playables.compounding import CHANCES
@@ -31,13 +28,6 @@ def test_the_curve_is_the_chance_that_all_words_are_right() -> None:
     assert min(misses["without"]) > 15
 
 
-def test_chances_grow_and_get_finer() -> None:
-    steps = np.diff(CHANCES)
-    assert (CHANCES[0], CHANCES[-1]) == (50.0, 100.0)
-    assert steps.min() > 0.09
-    assert (np.diff(steps) < 1e-9).all()
-
-
 def test_what_is_drawn_and_said() -> None:
     assert [shown["values"] for shown in ask(MADE, {}, {"measure": 1})] == [
         list(EXACT.values()), list(BLEU.values()),
@@ -53,22 +43,3 @@ def test_what_is_drawn_and_said() -> None:
     assert "unseen lengths" in drawn
     (drawn,) = ask(compounding(BINS, EXACT, BLEU, longest=40), want="still")
     assert "unseen lengths" not in drawn
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"exact": {"a": [1]}}, "wanted the same two translators"),
-        ({"bleu": {"a": [1], "b": [2]}}, "wanted the same two translators"),
-        ({"bins": []}, "wanted groups from short to long"),
-        ({"bins": [(6, 10), (1, 5), (11, 15), (26, 30), (31, 35)]}, "from short to long"),
-        ({"bins": BINS[:4]}, r"exact: got shape \(5,\), wanted \(4,\)"),
-        ({"exact": {name: [101, 1, 1, 1, 1] for name in EXACT}}, "wanted numbers from 0 to 100"),
-        ({"chance": 95.2}, "chance: got 95.2, wanted one of 50, 51"),
-        ({"longest": 0}, "longest: got 0"),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"bins": BINS, "exact": EXACT, "bleu": BLEU, "longest": 30}
-    with pytest.raises(ValueError, match=message):
-        compounding(**given | changes)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bookkit.figures import copier_view, heads_that_copy
-from bookkit.playables.copying import LETTERS, repeated, restored, stored
+from bookkit.playables.copying import LETTERS, repeated, restored
 from experiments.tools import page_copier
 from tests.bookkit.playables.node import ask
 
@@ -20,13 +20,6 @@ def test_a_stored_weight_lies_within_half_a_step() -> None:
     step = torch.tensor(kept["scale"])[:, None]
     assert float(((restored(kept) - weight).abs() / step).max()) <= 0.5 + 1e-6
     assert restored(kept).shape == weight.shape
-
-
-def test_the_stored_file_is_of_these_settings() -> None:
-    about = stored()["about"]
-    assert about["seed"] == page_copier.SEED
-    assert about["setting"]["steps"] == page_copier.SETTING.steps
-    assert about["right"] > 99
 
 
 @pytest.mark.parametrize("block", ["kitchen", "mtrwiek", "ghoastn"])
@@ -73,9 +66,3 @@ def test_what_is_said() -> None:
         "Picked: letter 1, k. The first head is off. The second head looks most at k, letter 1. "
         "Predicted next: k. Of the 6 letters that the repetition decides, 1 are predicted.",
     ]
-
-
-@pytest.mark.parametrize("block", ["kitche", "kitcken", "kitchEn"])
-def test_a_block_has_seven_different_letters(block: str) -> None:
-    with pytest.raises(ValueError, match="block: got"):
-        heads_that_copy(block)

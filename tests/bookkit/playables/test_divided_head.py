@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -69,23 +68,3 @@ def test_what_is_said() -> None:
         "has 0.00 of its weight and house 1.00. Sentences with different answers to the question "
         '"Who?" are at least 0.75 apart, those to "What?" 1.03.',
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"others": {0: "they"}}, r"others: got positions \[0\], wanted two from 0 to 5"),
-        ({"others": {0: "they", 6: "s"}}, r"others: got positions \[0, 6\]"),
-        ({"query": 5}, "query: got 5, wanted another from 0 to 5"),
-        ({"query": 6}, "query: got 6"),
-        ({"questions": ["Who?"]}, "questions: got 1 labels, wanted 2"),
-        ({"heads": 3}, "heads: got 3, wanted 1 or 2"),
-        ({"shares": (61, 0)}, r"shares: got \(61, 0\)"),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {
-        "words": WORDS, "others": {0: "they", 5: "houses"}, "query": 2, "questions": ["Who?", "?"],
-    }  # fmt: skip
-    with pytest.raises(ValueError, match=message):
-        divided_head(**given | changes)

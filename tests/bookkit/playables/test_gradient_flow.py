@@ -84,24 +84,3 @@ def test_what_is_said_and_drawn() -> None:
     for bar, slope in zip(bars, slopes, strict=True):
         assert f'width="{50 * abs(slope) / 0.15:.3f}"' in bar
         assert ('x="50"' in bar) == (slope > 0) == ("am-gradient-up" in bar)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"query": QUERY[:2]}, r"query: got shape \(2,\), wanted \(3,\)"),
-        ({"wanted": MEMORY}, r"wanted: got shape \(3, 3\)"),
-        ({"memory": QUERY}, r"memory: got shape \(3,\)"),
-        ({"words": WORDS[:2]}, "words: got 2 labels"),
-        ({"query": [0, 0, 9.5]}, "query: got .* wanted numbers up to 9"),
-        ({"wanted": [0, 0, np.nan]}, "wanted: got .* wanted numbers up to 9"),
-        (
-            {"query": np.ones(5), "memory": np.ones((3, 5)), "wanted": np.ones(5)},
-            "memory: got width 5, wanted at most 4",
-        ),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"query": QUERY, "memory": MEMORY, "wanted": WANTED, "words": WORDS}
-    with pytest.raises(ValueError, match=message):
-        gradient_flow(**given | changes)

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bookkit.figures import growing_cache
 from bookkit.playables.caching import RULES
@@ -84,22 +83,3 @@ def test_what_is_said_and_drawn() -> None:
         (drawn,) = ask(made, want="still")
         assert drawn.count("am-growing-now") == now
         assert drawn.count("am-growing-before") == 10 - now
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"words": WORDS[:5]}, "words: got 5 labels"),
-        ({"vectors": np.ones((6, 3))}, r"vectors: got shape \(6, 3\)"),
-        ({"vectors": np.full((6, 2), np.inf)}, "wanted .* finite numbers"),
-        ({"prompt": 0}, "prompt: got 0, wanted 1 to 5"),
-        ({"prompt": 6}, "prompt: got 6, wanted 1 to 5"),
-        ({"step": 5}, "step: got 5, wanted 0 to 4"),
-        ({"window": 0}, "window: got 0, wanted at least 1"),
-        ({"rule": "none"}, "rule: got 'none', wanted one of causal, window"),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"words": WORDS, "vectors": VECTORS, "prompt": 2, "step": 2}
-    with pytest.raises(ValueError, match=message):
-        growing_cache(**given | changes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bookkit.figures import head_viewer
 from tests.bookkit.playables.node import ask
@@ -40,23 +39,3 @@ def test_what_is_said() -> None:
         "Head 1. Rows look at columns: the more ink, the larger the weight.",
         "gato to cat: 1.00.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"weights": [0.5, 0.5]}, "weights: got shape"),
-        ({"weights": [[[0.5, 0.6], [0, 1]]]}, "weights: got a row with the sum 1.1"),
-        ({"weights": [[[-0.5, 0.6], [0, 1]]]}, "weights: got -0.5 to 1, wanted numbers from 0"),
-        ({"weights": np.zeros((1, 1, 320, 320))}, "weights: got 102400 numbers, wanted at most"),
-        ({"queries": ["a"]}, "queries: got 1 labels, wanted 2"),
-        ({"layer_names": ["x", "y"]}, "layer_names: got 2 labels, wanted 1"),
-        ({"head": 1}, "head: got 1, wanted 0 to 0"),
-        ({"query": 2}, "query: got 2, wanted 0 to 1"),
-    ],
-    ids=["shape", "sum", "negative", "many", "queries", "layers", "head", "query"],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"weights": [[[1.0, 0.0], [0.0, 1.0]]], "queries": ["a", "b"]}
-    with pytest.raises(ValueError, match=message):
-        head_viewer(**given | changes)

@@ -78,22 +78,3 @@ def test_what_is_said() -> None:
         "0.73. All weights add up to 1.00. Moving p by a whole word would change the weight of "
         "new by 0.00, if it went on as it begins.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"scores": SCORES[0]}, r"scores: got shape \(6,\)"),
-        ({"scores": np.full((3, 6), np.inf)}, "wanted finite numbers"),
-        ({"source": SOURCE[:5]}, "source: got 5 labels"),
-        ({"links": [1, 2]}, "wanted 3 places from 0 to 5"),
-        ({"links": [1, 2, 6]}, "wanted 3 places from 0 to 5"),
-        ({"row": 3}, "row: got 3"),
-        ({"position": 5.1}, "position: got 5.1, wanted tenths from 0 to 5"),
-        ({"position": 1.25}, "position: got 1.25, wanted tenths"),
-        ({"half_width": 0}, "half_width: got 0"),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        local_window(**GIVEN | changes)

@@ -70,19 +70,3 @@ def test_words_say_where_a_type_ends() -> None:
     answers = ask(MADE, *(state(*setting) for setting in ends), want="said")
     for (setting, finding), said in zip(ends.items(), answers, strict=True):
         assert finding in said, setting
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"scores": [1.0]}, "scores: got"),
-        ({"scores": [1.0, np.inf]}, "scores: got"),
-        ({"names": ["a"]}, "names: got 1"),
-        ({"shift": 1}, "shift: got 1"),
-        ({"kind": "float8"}, "kind: got 'float8'"),
-    ],
-)
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"names": WORDS, "scores": SCORES}
-    with pytest.raises(ValueError, match=message):
-        narrow_softmax(**given | changes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from scipy.stats import entropy
 
@@ -67,29 +66,3 @@ def test_what_is_said() -> None:
         "After so, temperature 2, top-k 1, top-p 0.9, min-p 0.02: 1 word left, 0.0 wrong words of "
         "100 drawn, as varied as a fair draw from 1.0 words. Most probable: w12, 1.000.",
     ]
-
-
-def test_crosses_are_for_single_words_that_cannot_come_next() -> None:
-    drawn = ask(MADE, want="still")[0]
-    best = np.argsort(-LOGITS[0])[:12]
-    assert drawn.count("✗") == drawn.count("am-next-wrong") == (~POSSIBLE[0, best]).sum()
-    assert "48 others" in drawn
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"logits": LOGITS[0]}, r"logits: got shape \(60,\)"),
-        ({"logits": np.full((2, 60), -np.inf)}, "wanted finite numbers"),
-        ({"words": WORDS[:5]}, "words: got 5 labels"),
-        ({"beginnings": ["she"]}, "beginnings: got 1 label"),
-        ({"possible": POSSIBLE[:1]}, r"possible: got shape \(1, 60\), wanted \(2, 60\)"),
-        (
-            {"words": WORDS[:9], "logits": LOGITS[:, :9], "possible": POSSIBLE[:, :9]},
-            "words: got 9, wanted more than 12",
-        ),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        next_word(**GIVEN | changes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bookkit.figures import MaskPuzzle, paint_mask
 from companion import causal_mask, masked_softmax, padding_mask
@@ -52,23 +51,3 @@ def test_what_is_said() -> None:
     ]
     shown = ask(MADE, states[5], states[6])
     assert [(one["changed"], one["solved"]) for one in shown] == [(0, False), (3, True)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"notes": {"prefix": "?"}}, ValueError, "notes: got one on 'prefix'"),
-        ({"answers": [1]}, ValueError, "answers: got 1, wanted 2, one for every query"),
-        ({"answers": [None, 3]}, ValueError, "answers: got 3, wanted a key from 0 to 2"),
-        ({"puzzles": [MaskPuzzle("a", "?", "b", ALL)]}, ValueError, "begins with 'b', wanted one"),
-        ({"puzzles": [MaskPuzzle("a", "?", "causal", ALL.T)]}, ValueError, "'a' has shape"),
-        ({"masks": {}}, ValueError, "masks: got none"),
-        ({"masks": {"a": np.ones((2, 3))}}, TypeError, "masks: 'a' has dtype float64, wanted bool"),
-        ({"scores": SCORES - np.inf}, ValueError, "scores: got numbers that are not finite"),
-        ({"scores": SCORES[:1]}, ValueError, "queries: got 2 labels, wanted 1"),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], error: type[Exception], message: str) -> None:
-    given: dict[str, Any] = {"scores": SCORES, "queries": QUERIES, "keys": KEYS, "masks": MASKS}
-    with pytest.raises(error, match=message):
-        paint_mask(**given | changes)

@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from bookkit.playables.register import claims_register
 from bookkit.records.register import Entry, register
 from tests.bookkit.playables.node import ask
@@ -65,16 +63,3 @@ def test_columns_that_tell_nothing_apart_are_left_out() -> None:
     ):  # fmt: skip
         columns = json.loads(claims_register(rows).json())["columns"]
         assert [column["name"] for column in columns] == wanted
-
-
-@pytest.mark.parametrize(
-    ("entries", "hint"),
-    [
-        ([], "at least one claim"),
-        ([SMALL[0], SMALL[0]], "bottleneck/additive_or_dot twice"),
-        ([replace(SMALL[0], page="nowhere.ipynb")], r"titles: got none for nowhere\.ipynb"),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(entries: list[Entry], hint: str) -> None:
-    with pytest.raises(ValueError, match=hint):
-        claims_register(entries)

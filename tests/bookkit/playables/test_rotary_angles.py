@@ -40,21 +40,3 @@ def test_what_is_said() -> None:
     assert ask(MADE, want="said") == [
         f"Query at position 9, key at position 2: score {said} at distance −7."
     ]
-
-
-@pytest.mark.parametrize(
-    ("query", "key", "options", "message"),
-    [
-        (np.ones(3), np.ones(3), {}, "query: got width 3, wanted an even one, at most 16"),
-        (np.ones(18), np.ones(18), {}, "query: got width 18, wanted an even one"),
-        (np.ones(4), np.ones(2), {}, r"key: got shape \(2,\), wanted \(4,\)"),
-        (np.zeros(2), np.zeros(2), {}, "query: got zeros, as key is"),
-        (np.ones(2), [1, np.nan], {}, "key: got .*, wanted finite numbers"),
-        (np.ones(4), np.ones(4), {"frequencies": [1.0]}, r"frequencies: got shape \(1,\)"),
-        (np.ones(2), np.ones(2), {"positions": (0, 33)}, r"positions: got \(0, 33\), wanted two"),
-        (np.ones(2), np.ones(2), {"longest": 0}, "longest: got 0, wanted at least 1"),
-    ],
-)
-def test_wrong_calls(query: Any, key: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        rotary_angles(query, key, **options)

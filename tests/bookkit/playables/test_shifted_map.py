@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bookkit.figures import Playable, shifted_map
 from tests.bookkit.playables.node import ask
@@ -30,18 +29,3 @@ def test_the_map_moves_by_one_row() -> None:
         "Moved up by one row: the largest weight is right in 0 of 3 rows. Over 150 sentences, 98 "
         "of 100 links are wrong."
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"queries": ["la"]}, "queries: got 1 labels, wanted 3"),
-        ({"links": [(3, 0)]}, r"links: got \(3, 0\)"),
-        ({"wrong": (4.6, 101)}, "wrong: got .*, wanted two numbers from 0 to 100"),
-        ({"sentences": 0}, "sentences: got 0"),
-    ],
-    ids=["labels", "links", "percent", "sentences"],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        made(**changes)

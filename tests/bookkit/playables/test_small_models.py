@@ -53,18 +53,6 @@ def test_rounding_is_at_least_as_good_as_with_the_largest_entry_for_a_scale() ->
     assert (error[~cut] <= (0.5001 * scale[:, None]).expand_as(error)[~cut]).all()
 
 
-def test_what_is_restored_is_rounded_to_itself() -> None:
-    levels, scale = quantize(torch.linspace(-2, 3, 35).reshape(5, 7))
-    again, same = quantize(restore(levels, scale))
-    assert torch.equal(again, levels)
-    torch.testing.assert_close(same, scale)
-
-
-def test_a_row_of_zeros_stays_one() -> None:
-    levels, scale = quantize(torch.tensor([[0.0, 0.0], [1.0, -1.0]]))
-    assert torch.equal(restore(levels, scale), torch.tensor([[0.0, 0.0], [1.0, -1.0]]))
-
-
 @pytest.mark.parametrize("attention", ["none", "additive"])
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_a_translator_is_read_as_it_was_written(
@@ -84,25 +72,6 @@ def test_a_translator_is_read_as_it_was_written(
             allowed = 5e-3 if bits == 8 else 5e-4
             assert (stored - weight).norm() < allowed * weight.norm()
             assert not torch.equal(stored, weight)
-
-
-def test_a_float_copy_translates_as_the_model_does(tmp_path: Path) -> None:
-    translator, path = made(), tmp_path / "translator.safetensors"
-    save_translator(translator, path, bits=32)
-    for ours, theirs in zip(
-        translator.translate(SENTENCES, max_len=9),
-        load_translator(path).translate(SENTENCES, max_len=9),
-        strict=True,
-    ):
-        assert ours.tokens == theirs.tokens
-        assert ours.log_prob == theirs.log_prob
-
-
-def test_the_same_translator_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    for path in (first, second):
-        save_translator(made(), path, about={"b": 1, "a": [2]})
-    assert first.read_bytes() == second.read_bytes()
 
 
 def test_a_matrix_takes_a_byte_a_weight(tmp_path: Path) -> None:

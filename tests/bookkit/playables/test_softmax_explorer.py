@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
 from bookkit.figures import softmax_explorer
@@ -49,25 +48,3 @@ def test_what_is_said() -> None:
         "Width 512, scores not divided by its square root, temperature 0.1: most weight on cat, "
         "1.000. Entropy < 0.000001, largest derivative < 0.000001.",
     ]
-
-
-def test_temperatures_are_nearly_even_steps_of_a_logarithm_and_meet_the_roots() -> None:
-    steps = np.diff(np.log10(TEMPERATURES))
-    assert (len(TEMPERATURES), TEMPERATURES[0], TEMPERATURES[-1]) == (41, 0.1, 10.0)
-    np.testing.assert_allclose(steps, 0.05, atol=0.01)
-    assert {2.0, 4.0, 8.0} <= set(TEMPERATURES)
-
-
-@pytest.mark.parametrize(
-    ("names", "scores", "options", "message"),
-    [
-        (["a"], [1.0], {}, r"scores: got \[1.0\], wanted two or more finite numbers"),
-        (["a", "b"], [1.0, math.inf], {}, r"scores: got \[1.0, inf\], wanted two or more finite"),
-        (["a"], [1.0, 2.0], {}, "names: got 1 labels, wanted 2, one a score"),
-        (["a", "b"], [1.0, 2.0], {"width": 3}, "width: got 3, wanted one of 1, 2, 4"),
-        (["a", "b"], [1.0, 2.0], {"temperature": 0}, "temperature: got 0, wanted one of 0.1, "),
-    ],
-)
-def test_wrong_calls(names: list[str], scores: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        softmax_explorer(names, scores, **options)

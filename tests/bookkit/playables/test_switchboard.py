@@ -60,21 +60,3 @@ def test_what_is_said() -> None:
         "First-key corner. With a cache, the mask begins at the first key. One check finds it: "
         "cache.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"words": ["the"]}, "words: got 1"),
-        ({"weights": {"query": W["query"]}}, "wanted query, key, value, output"),
-        ({"weights": W | {"key": np.ones((3, 2))}}, "weights: got shapes"),
-        ({"heads": 4}, "for 4 heads"),
-        ({"wanted": X}, "wanted: got another output"),
-        ({"other": [1.0]}, "other"),
-    ],
-)
-def test_wrong_calls(changes: dict[str, Any], says: str) -> None:
-    given: dict[str, Any] = {"words": WORDS, "x": X, "weights": W, "heads": 3, "other": X[0]}
-    given["wanted"] = silent.layer_with("", X, W, 3)[0]
-    with pytest.raises(ValueError, match=says):
-        switchboard(**given | changes)

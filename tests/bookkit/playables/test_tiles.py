@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -57,20 +56,3 @@ def test_what_is_said() -> None:
     ]
     (drawn,) = ask(made, want="still")  # paper shows the block that shrinks the others most
     assert "Block 2 of 3" in drawn
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"scores": [1.0]}, "scores: got .*, wanted 2 to 12 finite numbers"),
-        ({"scores": [1.0, math.nan]}, "scores: got .*, wanted 2 to 12 finite numbers"),
-        ({"values": [1, math.nan]}, "values: got .*, wanted finite"),
-        ({"words": list("abc")}, "words: got 3 labels, wanted 2"),
-        ({"block": 3}, "block: got 3, wanted at most the 2 scores"),
-    ],
-    ids=["few", "nan", "values", "words", "block"],
-)
-def test_wrong_calls(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"scores": [1.0, 2.0], "values": [1, 2], "words": ["a", "b"]}
-    with pytest.raises(ValueError, match=message):
-        online_softmax_steps(**given | changes)

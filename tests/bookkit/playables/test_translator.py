@@ -175,13 +175,6 @@ def test_a_page_says_what_it_would_fetch_and_contains_none_of_it() -> None:
         assert len(content) <= LARGEST
 
 
-def test_a_notebook_may_contain_the_weights() -> None:
-    files = live_translator(embedded=True).data["files"]
-    for name, said in files.items():
-        assert base64.b64decode(said["base64"]) == (FOLDER / FILES[name]).read_bytes()
-        assert "address" not in said
-
-
 def test_another_sentence_can_come_first() -> None:
     words = ["the", "man", "sees", "the", "house"]
     data = live_translator(words).data
@@ -198,17 +191,3 @@ def test_the_sentences_on_offer_have_all_lengths() -> None:
         assert sum(low <= len(words) <= high for words in english) == len(lines) / len(BANDS)
     about = load_translator(FOLDER / FILES["with"])
     assert {word for words in english for word in words} <= set(about.source_vocab.tokens)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "error", "message"),
-    [
-        ("she works", TypeError, "sentence: got the string 'she works', wanted a sequence of"),
-        ([], ValueError, "sentence: got no words, wanted at least one"),
-        (["the", "zebra"], ValueError, "sentence: got 'zebra', wanted words that the translator"),
-    ],
-    ids=["string", "empty", "unknown"],
-)
-def test_wrong_calls(sentence: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        live_translator(sentence)

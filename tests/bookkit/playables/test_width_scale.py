@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from numpy.typing import NDArray
 
@@ -80,20 +79,3 @@ def test_numbers_are_those_of_the_package() -> None:
         }  # fmt: skip
         for name, value in wanted.items():
             np.testing.assert_allclose(one[name], value, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"widths": (16, 4, 64)}, r"widths: got \[16, 4, 64\], wanted two or more that rise"),
-        ({"scores": np.ones((2, 5))}, r"scores: got shape \(2, 5\), wanted \(3, k\) finite"),
-        ({"lengths": np.ones((3, 2, 6))}, r"lengths: got shape \(3, 2, 6\), wanted \(2, 3, n\)"),
-        ({"lengths": -np.ones((2, 3, 6))}, "lengths: got one that is no length"),
-        ({"marked": 6}, "marked: got 6, wanted 0 to 5"),
-        ({"width": 8}, "width: got 8, wanted one of 4, 16, 64"),
-    ],
-    ids=["falling", "scores", "shape", "negative", "marked", "width"],
-)
-def test_wrong_calls(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        made_output(**options)

@@ -51,18 +51,3 @@ def test_what_is_said() -> None:
         "new 0.00. Its result is (2.00, 0.00), changed by 0.28. The largest change of any word is "
         "0.28.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"vectors": np.ones((3, 4)), "query_weight": np.ones((4, 2))}, r"vectors: got shape"),
-        ({"value_weight": np.ones((2, 3))}, r"value_weight: got shape \(2, 3\), wanted \(2, 2\)"),
-        ({"words": ["the", "the", "house"]}, "words: got .* wanted different ones"),
-        ({"words": ["the"]}, "words: got 1 labels, wanted 3"),
-        ({"chosen": 3}, "chosen: got 3, wanted 0 to 2"),
-    ],
-)
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        made(**changes)

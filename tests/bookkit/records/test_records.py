@@ -87,23 +87,10 @@ def test_a_new_run_is_held_against_the_prediction_interval() -> None:
     assert not any(value in measure() for value in (92.99, 103.01, math.nan))
 
 
-def test_the_message_says_where_a_run_lies() -> None:
-    for value, where in [(98, "inside"), (90, "below"), (110, "above"), (math.nan, "outside")]:
-        text = measure().explain(value)
-        assert f"lies {where} [93.0, 103.0]" in text
-        assert "mean 98.0, 3 runs" in text
-
-
 def test_a_written_interval_never_contradicts_its_verdict() -> None:
     near = claim((0.04, 6.0), "above")
     assert near.verdict == "holds"
     assert f"{near:interval}" == "[0.04, 6.00]"
-
-
-def test_inline_numbers_are_marked_up_and_escaped() -> None:
-    html = measure(unit="<s>")._repr_html_()
-    expected = f"98.0{NBSP}&lt;s&gt; <small>[95.5, 100.5]</small>"
-    assert html == f'<span class="am-num">{expected}</span>'
 
 
 def test_an_unknown_name_is_answered_by_those_that_come_near() -> None:
