@@ -78,13 +78,6 @@ def test_a_sequence_may_be_split_anywhere() -> None:
             assert_matches(output, whole[:, t : t + 1, :])
 
 
-def test_leading_axes_are_free() -> None:
-    x, weight, state = draw(2, 5, 7, CHANNELS), draw(CHANNELS, 4), draw(3, CHANNELS)
-    output, after = short_convolution(x, weight, state=state)
-    assert_matches(output[1, 2], loops(x[1, 2], weight, state=state))
-    assert tuple(after.shape) == (2, 5, 3, CHANNELS)
-
-
 def test_half_precision_is_added_in_float32(torch: ModuleType) -> None:
     x = torch.cat([torch.full((1, 1), 1.0), torch.full((4, 1), 2.0**-8)]).bfloat16()
     weight = torch.ones(1, 5).bfloat16()

@@ -96,16 +96,6 @@ def test_of_equal_scores_the_earlier_key_comes_first(libraries: list[Any]) -> No
                 assert (chosen.sum(-1) == count).all()
 
 
-def test_keys_that_follow_change_no_earlier_choice() -> None:
-    """Ties at zero are where they could: with a causal mask a longer text chooses the same."""
-    scores = np.round(draw(11, 11)).clip(0.0)
-    whole = top_keys(scores, 3, causal_mask(11))
-    for length in range(1, 11):
-        part = scores[:length, :length]
-        chosen = top_keys(part, 3, causal_mask(length))
-        assert np.array_equal(chosen, whole[:length, :length])
-
-
 def test_as_many_keys_as_there_are_is_full_attention() -> None:
     for count in [13, 20]:
         query, key, value = (draw(B, H, 13, D, seed=seed) for seed in range(3))
@@ -151,14 +141,6 @@ def test_divergence_is_that_of_two_distributions(libraries: list[Any]) -> None:
                 assert (found >= -1e-12).all()
 
 
-def test_divergence_is_zero_for_a_perfect_indexer_alone() -> None:
-    weights = np.exp(draw(B, 1, 7, 11))
-    weights = weights / weights.sum(-1, keepdims=True)
-    arrays = weights, np.log(weights[:, 0]) + draw(B, 7, 1)
-    assert_matches(indexer_divergence(*arrays), np.zeros((B, 7)))
-    assert (as_numpy(indexer_divergence(arrays[0], -arrays[1])) > 0.01).all()
-
-
 def test_the_gradient_of_the_divergence_is_softmax_less_target(torch: Any) -> None:
     weights, mask = torch.tensor(draw(B, H, 7, 11) ** 2), torch.tensor(draw(7, 11, seed=1) > -0.5)
     mask[3] = False
@@ -192,11 +174,6 @@ def test_pooled_keys_are_weighted_means(libraries: list[Any]) -> None:
                     given = xp.asarray(gate) if gated else None
                     found = pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
                     assert_matches(found, expected)
-
-
-def test_an_odd_width_has_no_halves() -> None:
-    with pytest.raises(ValueError, match=r"^key: got d = 5, wanted an even one for overlap=True$"):
-        pool_blocks(np.ones((4, 5)), size=2, overlap=True)
 
 
 def test_maxima_complete_blocks_and_their_keys(libraries: list[Any]) -> None:

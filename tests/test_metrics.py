@@ -21,16 +21,8 @@ def test_bleu_of_a_hand_computed_corpus() -> None:
     assert bleu(hypotheses, references) == pytest.approx(expected, abs=1e-6)
 
 
-def test_bleu_leaves_tokens_as_they_are() -> None:
-    assert bleu([("a.b", "c", "d", "e")], [("a", ".", "b", "c", "d", "e")]) < 60
-
-
 def test_exact_match_counts_whole_sentences() -> None:
     assert exact_match([("a",), ("a", "b"), (), ("c",)], [("a",), ("a",), (), ("d",)]) == 50.0
-
-
-def test_exact_match_takes_any_sequence() -> None:
-    assert exact_match([["a", "b"]], [("a", "b")]) == 100.0
 
 
 PAIR = Pair(
@@ -60,11 +52,6 @@ def test_alignment_error_is_of_the_corpus_not_a_mean_of_sentences() -> None:
     short = Pair(("a",), ("b",), frozenset({(0, 0)}))
     rate = alignment_error_rate([{(0, 2), (1, 3), (2, 4)}, {(0, 1)}], [PAIR, short])
     assert rate == pytest.approx(100 * (1 - 6 / 8))
-
-
-def test_link_direction_matters() -> None:
-    pair = Pair(("a", "b"), ("x", "y"), frozenset({(0, 1)}))
-    assert alignment_error_rate([{(1, 0)}], [pair]) == 100.0
 
 
 def test_link_accuracy_by_class() -> None:

@@ -302,11 +302,6 @@ def test_half_precision_errs_at_most_twice_as_much(torch: ModuleType, dtype: str
 X = np.ones((2, 5, 3))
 
 
-def test_numpy_integers_are_numbers(torch: Any) -> None:
-    for x in (X, torch.tensor(X)):
-        assert tiled(x, x, x, block_size=np.int64(2), left=np.int64(1)).shape == X.shape
-
-
 def test_wrong_blocks_and_halves() -> None:
     with pytest.raises(ValueError, match="scores_blocks: got no array, wanted at least one"):
         online_softmax([])

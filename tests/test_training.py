@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,14 +111,6 @@ def test_resumed_training_ends_with_the_same_bits(tmp_path: Path, step: int) -> 
     assert same_weights(whole, resumed)
 
 
-def test_a_finished_checkpoint_trains_no_further(tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    first, again = make_model(), make_model()
-    losses = train(first, Numbers(), squared_error, CONFIG, checkpoint=file)
-    assert train(again, interrupted_at(0), squared_error, CONFIG, checkpoint=file) == losses
-    assert same_weights(first, again)
-
-
 CHILD = """
 import sys
 from pathlib import Path
@@ -194,13 +185,6 @@ def test_another_configuration_is_refused(tmp_path: Path) -> None:
         train(make_model(), Numbers(), squared_error, replace(CONFIG, steps=61), checkpoint=file)
 
 
-def test_another_model_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
-    with pytest.raises(ValueError, match=r"another model; 0\.bias, 0\.weight, 3\.weight differ"):
-        train(make_model(width=7), Numbers(), squared_error, CONFIG, checkpoint=file)
-
-
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     for content in ["garbage", "empty", "other tensors", "truncated"]:
         file = tmp_path / "run.safetensors"
@@ -214,13 +198,6 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
             file.write_bytes(b"" if content == "empty" else b"\x80\x04not a checkpoint")
         with pytest.raises(ValueError, match=r"run\.safetensors is not a checkpoint"):
             train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
-
-
-def test_the_checkpoint_holds_optimizer_and_generator(tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
-    names = load_file(file).keys()
-    assert {"generator", "losses", "model/0.weight", "optimizer/0/exp_avg"} <= names
 
 
 def test_a_loss_that_is_not_finite_names_its_step() -> None:
@@ -295,14 +272,3 @@ def test_a_checkpoint_that_does_not_name_its_model_is_refused(tmp_path: Path) ->
     save_file(load_file(file), file, metadata={"config": said["config"]})
     with pytest.raises(ValueError, match="does not say of what model it is"):
         train(make_model(), Numbers(), squared_error, CONFIG, checkpoint=file)
-
-
-def test_an_impossible_checkpoint_interval_is_refused() -> None:
-    with pytest.raises(ValueError, match="checkpoint_every: got 0"):
-        train(make_model(), Numbers(), squared_error, CONFIG, checkpoint_every=0)
-
-
-def test_progress_is_silent_off_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
-    train(make_model(), Numbers(), squared_error, CONFIG)
-    time.sleep(0.01)
-    assert capfd.readouterr() == ("", "")

@@ -97,14 +97,6 @@ def test_beams_write_what_is_at_least_as_probable(translator: Translator) -> Non
     assert [t.tokens for t in alone] == [t.tokens for t in beams[:5]]
 
 
-def test_weights_have_a_row_a_word_and_a_column_a_source_word(translator: Translator) -> None:
-    written = translator.translate([("one", "two", "three"), ("four",)])
-    for sentence, translation in zip((3, 1), written, strict=True):
-        assert translation.weights is not None
-        assert translation.weights.shape == (len(translation.tokens), sentence)
-        torch.testing.assert_close(translation.weights.sum(-1), torch.ones(len(translation.tokens)))
-
-
 def test_a_cut_translation_is_marked(translator: Translator) -> None:
     cut = translator.translate([("one", "two", "three")], max_len=2)[0]
     assert not cut.finished
