@@ -410,6 +410,17 @@ def test_a_row_without_weight_is_zero(libraries: list[Any]) -> None:
             assert_matches(rectified, [[0.0, 0], [1, 1], [0, 0]])
 
 
+def plain(query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any) -> list[Any]:
+    """Take the steps of one head in whatever precision the arrays have."""
+    outputs = []
+    for t in range(len(query)):
+        state = decay[t] * state
+        new = value[t] - key[t] @ state
+        state = state + (beta[t] * key[t])[:, None] * new
+        outputs.append(query[t] @ state)
+    return outputs
+
+
 def test_numpys_half_precision_accumulates_in_float32() -> None:
     arrays, options = inputs("gated delta")
     options["decay"] = 1 - 0.1 * options["decay"]
