@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from book_site.play import run
 
 from bookkit.figures import calculator, cost_of
 from bookkit.playables.calculator import LENGTHS
-from bookkit.playables.playable import FOLDER
+from bookkit.playables.playable import FOLDER, Playable
 from companion.cost import token_cost
 from companion.models.atlas import ModelSpec, read_config
 from experiments.atlas.check import default_config, toy_config
@@ -18,11 +19,18 @@ from experiments.atlas.record import stored_spec
 from experiments.atlas.rows import ROWS
 from tests.bookkit.playables.node import ask
 
-SPECS = {row.name: stored_spec(row)[0] for row in ROWS}
-MADE = calculator(
-    [cost_of(name, name.title(), spec) for name, spec in SPECS.items()], shown="qwen3"
-)
 SETTINGS = [(0, 0, 1), (8, 3, 0), (len(LENGTHS) - 1, 8, 2)]  # length, texts, precision
+
+
+@cache
+def specs() -> dict[str, ModelSpec]:
+    return {row.name: stored_spec(row)[0] for row in ROWS}
+
+
+@cache
+def made() -> Playable:
+    costs = [cost_of(name, name.title(), spec) for name, spec in specs().items()]
+    return calculator(costs, shown="qwen3")
 
 
 def states(**chosen: Any) -> list[dict[str, Any]]:
@@ -44,9 +52,9 @@ def numbers(shown: list[Any]) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_models_are_counted_as_the_package_counts_them(every: int) -> None:
-    asked = [state for at in range(0, len(SPECS), every) for state in states(model=at)]
-    specs = list(SPECS.values())[::every]
-    assert numbers(ask(MADE, *asked)) == [one for spec in specs for one in counted(spec)]
+    asked = [state for at in range(0, len(specs()), every) for state in states(model=at)]
+    chosen = list(specs().values())[::every]
+    assert numbers(ask(made(), *asked)) == [one for spec in chosen for one in counted(spec)]
 
 
 @pytest.mark.slow
@@ -58,11 +66,11 @@ def test_every_pasted_file_is_counted_as_the_package_counts_it() -> None:
     read = run(FOLDER / "node.mjs", [("config-reader", "readConfig", file) for file in plain])
     asked = [state for one in read for state in states(model=-1, pasted=one)]
     wanted = [one for file in files for one in counted(read_config(file))]
-    assert numbers(ask(MADE, *asked)) == wanted
+    assert numbers(ask(made(), *asked)) == wanted
 
 
 def test_what_is_said() -> None:
-    assert ask(MADE, {}, {"batch": 3, "length": 0}, want="said") == [
+    assert ask(made(), {}, {"batch": 3, "length": 0}, want="said") == [
         "Of one text of 32,768 tokens, Qwen3 keeps 17.2 GB.",
         "Of 8 texts of 128 tokens, Qwen3 keeps 537 MB.",
     ]
