@@ -80,7 +80,7 @@ class ReadingMap:
             parts.append('<span class="am-map-unseen">core path</span>')
         parts.append(f'<span class="am-map-asks">{escape(stop.question)}</span>')
         if stop.evidence:
-            link = f'<a href="{self._address(stop.evidence)}">how we measured it'
+            link = f'<a href="{self._address(stop.evidence_page)}">how we measured it'
             parts.append(
                 f'<span class="am-map-more">{link}'
                 f'<span class="am-map-unseen">: {escape(stop.title)}</span></a></span>'

@@ -136,7 +136,7 @@ def shown(part: Part) -> list[tuple[str, list[str]]]:
     """Return the pages of a part of the reading map, without their suffixes."""
     name = re.compile(r"\.\w+$")
     return [
-        (name.sub("", stop.page), [name.sub("", stop.evidence)] if stop.evidence else [])
+        (name.sub("", stop.page), [name.sub("", stop.evidence_page)] if stop.evidence else [])
         for stop in part.stops
     ]
 

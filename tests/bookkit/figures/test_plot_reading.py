@@ -32,7 +32,7 @@ def test_every_page_is_a_link_from_where_the_map_stands() -> None:
 
 def test_the_book_is_on_it_whole() -> None:
     found = [str(link["href"]) for link in drawn(parts=PARTS, here="start/start.ipynb").select("a")]
-    wanted = [page for stop in stops() for page in (stop.page, stop.evidence) if page]
+    wanted = [page for stop in stops() for page in (stop.page, stop.evidence_page) if page]
     near = [f"../{page}".replace("../start/", "") for page in wanted]
     assert found == near
 
