@@ -8,19 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bookkit.data.grammar import english_spanish
-from companion.alignment import HMMAligner, IBMModel1
+from companion.alignment import HMMAligner
 from companion.alignment.hmm import forward_backward
 from companion.data.pairs import Pair
-from companion.metrics import alignment_error_rate
-
-PAIRS = [
-    Pair(("the", "house"), ("la", "casa")),
-    Pair(("the", "red", "house"), ("la", "casa", "roja")),
-    Pair(("the", "house", "and", "the", "book"), ("la", "casa", "y", "el")),
-    Pair(("book",), ("el", "libro")),
-]
-Table = dict[tuple[str, str], float]
+from tests.alignment.corpus import PAIRS, Table, shares_of_sources
 
 
 def paths(pair: Pair, table: Table, jumps: dict[int, float]) -> dict[tuple[int, ...], float]:
@@ -50,10 +41,7 @@ def expectation_maximisation(iterations: int) -> tuple[Table, dict[int, float]]:
                 for last, j, target in zip((-1, *columns), columns, pair.target, strict=False):
                     counts[pair.source[j], target] += share
                     jumped[j - last] += share
-        totals: dict[str, float] = defaultdict(float)
-        for (source, _), count in counts.items():
-            totals[source] += count
-        table = {(s, t): count / totals[s] for (s, t), count in counts.items()}
+        table = shares_of_sources(counts)
         jumps = jumped
     return table, jumps
 
@@ -73,9 +61,9 @@ def test_learning_equals_a_sum_over_all_paths() -> None:
 
 
 def test_shares_equal_a_sum_over_all_paths() -> None:
+    aligner = HMMAligner().fit(PAIRS, iterations=2)
+    table, jumps = expectation_maximisation(2)
     for pair in PAIRS:
-        aligner = HMMAligner().fit(PAIRS, iterations=2)
-        table, jumps = expectation_maximisation(2)
         every = paths(pair, table, jumps)
         expected = np.zeros((len(pair.target), 1 + len(pair.source)))
         for columns, probability in every.items():
@@ -122,27 +110,3 @@ def test_a_sentence_longer_than_all_that_were_read_is_aligned() -> None:
     aligner = HMMAligner().fit(PAIRS, iterations=3)
     pair = Pair(("the", "house", "and") * 3, ("la", "casa", "y") * 3)
     assert aligner.links(pair) == {(i, i) for i in range(9)}
-
-
-def test_the_grammar_is_aligned_better_than_without_order() -> None:
-    pairs = english_spanish(1200, seed=4, max_length=12)
-    tests = english_spanish(300, seed=5, max_length=12)
-    errors = [
-        alignment_error_rate([*map(aligner.fit(pairs, iterations=5).links, tests)], tests)
-        for aligner in (HMMAligner(), IBMModel1())
-    ]
-    assert errors[0] < errors[1] < 8
-
-
-def test_unknown_words_and_empty_sides_get_no_link() -> None:
-    aligner = HMMAligner().fit([*PAIRS, Pair((), ("y",)), Pair(("and",), ())], iterations=2)
-    assert aligner.links(Pair(("the", "cat"), ("gato", "la"))) == {(1, 0)}
-    assert aligner.links(Pair(("the",), ())) == frozenset()
-    assert HMMAligner().links(PAIRS[0]) == frozenset()
-
-
-def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(ValueError, match="pairs: got none, wanted at least one"):
-        HMMAligner().fit([])
-    with pytest.raises(ValueError, match="iterations: got 0, wanted at least 1"):
-        HMMAligner().fit(PAIRS, iterations=0)

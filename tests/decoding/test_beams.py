@@ -166,12 +166,16 @@ def test_impossible_requests_are_refused() -> None:
             beam(chain.step, chain.start([0], 2), **{**options, **changes})
 
 
-def from_table(logits: Tensor, beam_size: int, **options: Any) -> Decoded:
-    """Search where the next word depends on the last one alone."""
-    return beam(
-        lambda tokens, state: (logits[tokens], state, None), None,
-        reorder=lambda state, indices: state, batch_size=1, beam_size=beam_size, **options,
-    )  # fmt: skip
+def from_table(logits: Tensor, beam_size: int | None, **options: Any) -> Decoded:
+    """Search where the next word depends on the last one alone; without a size, greedily."""
+
+    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
+        return logits[tokens], state, None
+
+    if beam_size is None:
+        return greedy(step, None, batch_size=1, **options)
+    reorder = lambda state, indices: state  # noqa: E731
+    return beam(step, None, reorder=reorder, batch_size=1, beam_size=beam_size, **options)
 
 
 def test_a_dead_end_does_not_spoil_the_other_beams() -> None:
@@ -203,7 +207,6 @@ def test_beams_see_small_differences_as_greedy_does() -> None:
         logits = torch.tensor([[0.0, difference]]).expand(2, 2)
         options: dict[str, Any] = {"bos_id": 0, "eos_id": 7, "max_len": max_len}
         found = from_table(logits, beam_size, **options)
-        plain = greedy(lambda tokens, _, given=logits: (given[tokens], None, None), None,
-                       batch_size=1, **options)  # fmt: skip
+        plain = from_table(logits, None, **options)
         assert found.sequences() == plain.sequences() == [[1] * max_len]
         assert found.log_probs.dtype == torch.float32

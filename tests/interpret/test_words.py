@@ -26,9 +26,11 @@ def make_model(attention: Any, query: Any, cell: Any, feeding: bool | None = Non
 
 
 def test_its_own_weights_give_what_a_translator_says() -> None:
-    variants = product(("additive", "dot", "general"), ("previous", "present"), ("gru", "lstm"))
-    # With input feeding the step before is read, too.
-    for variant in (*variants, ("dot", "present", "gru", True)):
+    fed = "dot", "present", "gru", True  # the step before is read, too
+    variants: list[Any] = [
+        *product(("additive", "dot", "general"), ("previous", "present"), ("gru", "lstm")), fed
+    ]  # fmt: skip
+    for variant in variants:
         model = make_model(*variant)
         logits, weights = model(BATCH, need_weights=True)
         read, own = translator_read(model, BATCH)
