@@ -1,4 +1,4 @@
-"""A small corpus, what it is counted with, and aligners of all kinds."""
+"""A small corpus, and what it is counted with."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ PAIRS = [
     Pair(("the", "red", "house"), ("la", "casa", "roja")),
     Pair(("the", "house", "and", "the", "book"), ("la", "casa", "y", "el")),
     Pair(("book",), ("el", "libro")),
+    Pair(("the", "book"), ("el", "libro")),  # as long as the first: both are counted at once
 ]
 Table = dict[tuple[str, str], float]
 

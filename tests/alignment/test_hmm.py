@@ -75,29 +75,6 @@ def test_shares_equal_a_sum_over_all_paths() -> None:
         }
 
 
-def test_sums_over_paths_of_several_sentences_at_once() -> None:
-    rng = np.random.default_rng(3)
-    emission = rng.random((2, 4, 3))
-    transitions = rng.random((4, 3))
-    transitions /= transitions.sum(-1, keepdims=True)
-    shares, moves = forward_backward(emission, transitions)
-    wanted, wanted_moves = np.zeros_like(shares), np.zeros_like(moves)
-    for n in range(2):
-        every = {}
-        for states in product(range(3), repeat=4):
-            probability = 1.0
-            for i, (last, state) in enumerate(zip((-1, *states), states, strict=False)):
-                probability *= transitions[last + 1, state] * emission[n, i, state]
-            every[states] = probability
-        for states, probability in every.items():
-            share = probability / sum(every.values())
-            for i, (last, state) in enumerate(zip((-1, *states), states, strict=False)):
-                wanted[n, i, state] += share
-                wanted_moves[last + 1, state] += share
-    np.testing.assert_allclose(shares, wanted, atol=1e-12)
-    np.testing.assert_allclose(moves, wanted_moves, atol=1e-12)
-
-
 def test_a_long_sentence_does_not_underflow() -> None:
     emission = np.full((1, 3000, 5), 1e-4)
     emission[0, :, 2] = 2e-4
