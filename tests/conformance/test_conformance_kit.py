@@ -20,7 +20,7 @@ from tests.conformance.broken import FAULTS, attention, broken
 ROOT = Path(__file__).parents[2]
 
 
-def findings(function: Any, **options: str) -> dict[str, Finding]:
+def findings(function: Any, **options: Any) -> dict[str, Finding]:
     with np.errstate(all="ignore"):
         return {found.check.name: found for found in examine(subject(function, **options))}
 
@@ -128,9 +128,9 @@ def test_what_is_offered_is_read_off_the_signature() -> None:
     with pytest.raises(NotOfferedError, match="none of `left`, `right`"):
         examined.first_of("left", "right")
     with pytest.raises(ValueError, match="arrays: got 'jax'"):
-        subject(attention, arrays="jax")
+        subject(attention, arrays="jax")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="dtype: got 'float16'"):
-        subject(attention, dtype="float16")
+        subject(attention, dtype="float16")  # type: ignore[arg-type]
 
 
 def test_every_check_leads_to_a_heading_of_the_museum() -> None:
