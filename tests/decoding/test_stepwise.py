@@ -94,38 +94,24 @@ def drawn(count: int, **options: Any) -> Tensor:
     return torch.bincount(found.tokens[:, 0], minlength=chains.WORDS) / count
 
 
-def test_words_come_as_often_as_their_tempered_probability() -> None:
-    for temperature in (0.5, 1.0, 3.0):
-        logits = Chain(4).logits[1, 0, chains.BOS]
-        expected = (logits / temperature).softmax(-1).float()
-        apart = (drawn(20_000, temperature=temperature) - expected).abs().max()
-        assert apart < 5 * 0.5 / 20_000**0.5  # five standard errors of a share of so many draws
-
-
-def test_what_is_cut_never_comes_and_the_rest_keeps_its_proportions() -> None:
-    probabilities = Chain(4).logits[1, 0, chains.BOS].softmax(-1).float()
-    order = probabilities.argsort(descending=True)
-    for options in ({"top_k": 2}, {"top_p": float(probabilities[order[:2]].sum()) - 0.01}):
-        shares = drawn(20_000, **options)
-        assert shares[order[2:]].sum() == 0
-        expected = probabilities[order[:2]] / probabilities[order[:2]].sum()
-        assert (shares[order[:2]] - expected).abs().max() < 5 * 0.5 / 20_000**0.5
-
-
-def test_the_temperature_comes_before_the_cut() -> None:
-    probabilities = Chain(4).logits[1, 0, chains.BOS].softmax(-1)
-    p = float(probabilities.max()) - 0.01  # one word reaches it; flattened, one does not
-    assert (drawn(500, top_p=p) > 0).sum() == 1
-    assert (drawn(500, top_p=p, temperature=9.0) > 0).sum() > 1
-
-
-def test_drawing_from_one_word_is_greedy() -> None:
-    for seed in range(9):
-        chain = Chain(seed)
-        options: dict[str, Any] = {"batch_size": 3, "max_len": 6, **CHAIN}
-        plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
-        drawn = sample(chain.step, chain.start([0, 1, 2]), **options, top_k=1)
-        assert drawn.sequences() == plain.sequences()
+def test_words_come_as_often_as_their_tempered_probability_and_what_is_cut_never() -> None:
+    logits = Chain(4).logits[1, 0, chains.BOS]
+    order = logits.argsort(descending=True)
+    both = float(logits.softmax(-1)[order[:2]].sum())
+    for temperature, left, cut in (
+        (0.5, 4, {}),
+        (1.0, 4, {}),
+        (3.0, 4, {}),
+        (1.0, 1, {"top_k": 1}),
+        (1.0, 2, {"top_k": 2}),
+        (1.0, 2, {"top_p": both - 0.01}),
+        (9.0, 4, {"top_p": both - 0.01}),  # the temperature comes before the cut
+    ):
+        shares = drawn(20_000, temperature=temperature, **cut)[order]
+        assert shares[left:].sum() == 0
+        expected = (logits[order[:left]] / temperature).softmax(-1).float()
+        # Five standard errors of a share of so many draws.
+        assert (shares[:left] - expected).abs().max() < 5 * 0.5 / 20_000**0.5
 
 
 def test_the_same_generator_draws_the_same() -> None:
