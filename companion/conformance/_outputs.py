@@ -36,6 +36,14 @@ def fail_if(mistaken: object, hint: str) -> None:
         raise AssertionError(hint)
 
 
+def fail_at_shape(
+    outputs: Numbers, wanted: tuple[int, ...], what: str = ""
+) -> None:
+    """Raise an `AssertionError` that names the shape if it is another."""
+    came = outputs.shape
+    fail_if(came != wanted, f"{what}gave the shape {came}, wanted {wanted}")
+
+
 def outputs_of(function: Function, *given: Any) -> Numbers:
     """Call a function, whose outputs have to be finite."""
     outputs = plain_numbers(function(*given))
@@ -68,6 +76,11 @@ def differ(before: Numbers, after: Numbers) -> bool:
     if before.shape != after.shape:
         return True
     return bool(changed_numbers(before, after).any() or np.isnan(after).any())
+
+
+def first_change(before: Numbers, after: Numbers) -> int:
+    """Return the first position (axis 1) at which two outputs differ."""
+    return int(any_by_position(changed_numbers(before, after)).argmax())
 
 
 def any_by_position(flags: Flags) -> Flags:
@@ -109,6 +122,11 @@ def constant_like(like: Array, numbers: Any) -> Any:
     return namespace(like).asarray(
         numbers, dtype=like.dtype, device=device_of(like)
     )
+
+
+def as_heads(like: Array, *rows: Any) -> list[Any]:
+    """Return NumPy's rows, (n, d) or (h, n, d), as arrays (1, h, n, d) of another library."""
+    return [constant_like(like, np.array(row, ndmin=4)) for row in rows]
 
 
 def mask_like(mask: Flags, x: Array) -> Any:

@@ -1,4 +1,4 @@
-"""One attention function: its scale, large scores, and a query that may attend to nothing."""
+"""One attention function: its scale, large scores, its heads, a query that sees nothing."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ import numpy as np
 from companion.arrays import Array, is_torch
 from companion.conformance._outputs import (
     Function,
+    Numbers,
+    as_heads,
     check_positions,
-    constant_like,
+    fail_at_shape,
     fail_if,
     mask_like,
+    outputs_of,
     plain_numbers,
 )
 from companion.conformance.visibility import influence
 from companion.contracts import contract
+
+WIDTH = 8
+QUERY_HEADS, KEY_HEADS = 6, 2
+"""Three query heads a key head: in no order by mistake does the right one come out by luck."""
 
 
 @contract(head_width=">= 2", num_heads=">= 1")
@@ -34,9 +41,6 @@ def check_scale(
         num_heads: number of heads h.
         like: array that gives the library, the device and the dtype.
         scale: the factor that the function was asked for; None means 1 / sqrt(d).
-
-    Raises:
-        AssertionError: another scale; the message says which, and hints at the cause.
 
     >>> from companion.attention import scaled_dot_product_attention
     >>> check_scale(scaled_dot_product_attention, 16, like=np.ones(1))
@@ -74,12 +78,9 @@ def measured_scale(
     >>> round(measured_scale(scaled_dot_product_attention, 16, like=np.ones(1)), 6)
     0.25
     """
-    root, heads = math.sqrt(head_width), np.ones((1, num_heads, 1, 1))
+    root, heads = math.sqrt(head_width), np.ones((num_heads, 1, 1))
     rows = np.eye(1, head_width), root * np.eye(2, head_width), np.eye(2)
-    given = (
-        constant_like(like, heads * query_key_value)
-        for query_key_value in rows
-    )
+    given = as_heads(like, *(heads * row for row in rows))
     weights = plain_numbers(attention(*given))[0, :, 0]
     # Products: root and 0.
     return float(np.log(weights[:, 0] / weights[:, 1]).mean()) / root
@@ -94,9 +95,6 @@ def check_large_scores(attention: Function, *, like: Array) -> None:
             to (1, 1, q, d).
         like: array that gives the library, the device and the dtype, at least 32 bits wide.
 
-    Raises:
-        AssertionError: NaN, or another blend; the message hints at the cause.
-
     >>> from companion.attention import scaled_dot_product_attention
     >>> check_large_scores(scaled_dot_product_attention, like=np.ones(1))
     """
@@ -107,10 +105,7 @@ def check_large_scores(attention: Function, *, like: Array) -> None:
         ("two equal and large", [[1.0], [1.0]], [2.0, 2.0]),
     ):
         key = 100 * np.array(signs) * one
-        given = (
-            constant_like(like, array[None, None])
-            for array in (query, key, values)
-        )
+        given = as_heads(like, query, key, values)
         outputs = plain_numbers(attention(*given))[0, 0, :, 0]
         fail_if(
             not np.isfinite(outputs).all(),
@@ -138,10 +133,6 @@ def check_dead_row(function: Function, x: Array, other: Array) -> None:
         x: (b, n, ...) features, n at least 3; gradients are looked at if it is a torch tensor.
         other: as x, with something else at every position.
 
-    Raises:
-        AssertionError: it gives NaN, or reads what it may not; the message hints at the cause.
-        ValueError: x and other cannot show a change at every position.
-
     >>> from companion.attention import scaled_dot_product_attention as attention
     >>> x = np.random.default_rng(0).normal(size=(1, 4, 3))
     >>> check_dead_row(lambda x, mask: attention(x, x, x, mask), x, -x)
@@ -155,9 +146,8 @@ def check_dead_row(function: Function, x: Array, other: Array) -> None:
         "a query that may attend to nothing gives NaN: the softmax has 0 / 0; "
         "give such a row zeros",
     )
-    elsewhere = np.delete(
-        influence(lambda x: function(x, given), x, other)[1], 1
-    )
+    seen = influence(lambda x: function(x, given), x, other)
+    elsewhere = np.delete(seen[1], 1)
     fail_if(
         elsewhere.all(),
         "a query that may attend to nothing attends to everything: "
@@ -179,3 +169,86 @@ def _gradient_is_finite(function: Function, x: Any, mask: Any) -> bool:
     output = function(leaf, mask)
     output[:, 2:].sum().backward()  # of rows that are alive
     return bool(np.isfinite(plain_numbers(leaf.grad)).all())
+
+
+@contract()
+def check_heads(attention: Function, *, like: Array) -> None:
+    """Check that each head attends by itself: it depends on its own query, key and value alone.
+
+    Args:
+        attention: `attention(query, key, value)` from and to (b, h, n, d).
+        like: array that gives the library, the device and the dtype.
+
+    >>> from companion.attention import scaled_dot_product_attention
+    >>> check_heads(scaled_dot_product_attention, like=np.ones(1))
+    """
+    draw = np.random.default_rng(0)
+    x, other = as_heads(like, *draw.normal(size=(2, 2, 3, 4, WIDTH)))
+    # Axis 1 has the heads.
+    seen = influence(lambda x: attention(x, x, x), x, other)
+    fail_if(
+        seen.shape != (3, 3),
+        f"3 heads gave {len(seen)}, wanted (b, h, n, d) as came",
+    )
+    fail_if(
+        not seen.any(),
+        "no output depends on any input: is the input read at all?",
+    )
+    for i, j in np.argwhere(seen & ~np.eye(3, dtype=bool)):
+        raise AssertionError(
+            f"head {i} depends on head {j}: are the axes (b, h, n, d), and is the softmax over "
+            f"the keys of one head?"
+        )
+    fail_if(
+        not seen.diagonal().all(),
+        "a head does not depend on its own query, key and value",
+    )
+
+
+@contract()
+def check_grouped(attention: Function, *, like: Array) -> None:
+    """Check which query heads share a key head: consecutive ones, [g0, g0, g1, g1].
+
+    Values that are the number of their head come out whatever the weights are, so they tell which
+    value head a query head reads. Then each key head has one key that stands out.
+
+    Args:
+        attention: `attention(query, key, value)` from (1, h, q, d), (1, g, k, d) and (1, g, k, v)
+            to (1, h, q, v), where g divides h (Ainslie et al., 2023).
+        like: array that gives the library, the device and the dtype.
+
+    >>> from companion.attention import scaled_dot_product_attention as attention
+    >>> check_grouped(lambda *qkv: attention(*qkv, enable_gqa=True), like=np.ones(1))
+    >>> tiled = lambda query, key, value: attention(
+    ...     query, np.tile(key, (1, 3, 1, 1)), np.tile(value, (1, 3, 1, 1))
+    ... )
+    >>> check_grouped(tiled, like=np.ones(1))
+    Traceback (most recent call last):
+    AssertionError: query heads read the value heads [0, 1, 0, 1, 0, 1], wanted \
+[0, 0, 0, 1, 1, 1]: the key heads are tiled; repeat each one for its consecutive query heads \
+(repeat_interleave in PyTorch, repeat in NumPy)
+    """
+    equal = np.zeros((KEY_HEADS, 2, WIDTH))
+    head, place = np.arange(2.0)[:, None, None], np.arange(2.0)[:, None]
+    _check_groups("value", attention, equal, equal + head, like)
+    # Head j: key j stands out.
+    stands_out = equal + 10.0 * (head == place)
+    _check_groups("key", attention, stands_out, equal + place, like)
+
+
+def _check_groups(
+    part: str, attention: Function, key: Numbers, value: Numbers, like: Array
+) -> None:
+    query = np.ones((QUERY_HEADS, 1, WIDTH))
+    outputs = outputs_of(attention, *as_heads(like, query, key, value))
+    fail_at_shape(outputs, (1, QUERY_HEADS, 1, WIDTH))
+    read = [round(head) for head in outputs[0, :, 0, 0].tolist()]
+    shared = QUERY_HEADS // KEY_HEADS
+    wanted = [head // shared for head in range(QUERY_HEADS)]
+    told = f"query heads read the {part} heads {read}, wanted {wanted}"
+    fail_if(
+        read == [head % KEY_HEADS for head in range(QUERY_HEADS)],
+        f"{told}: the key heads are tiled; repeat each one for its consecutive query heads "
+        f"(repeat_interleave in PyTorch, repeat in NumPy)",
+    )
+    fail_if(read != wanted, told)

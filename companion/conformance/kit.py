@@ -10,31 +10,20 @@ from typing import Any, Literal
 import numpy as np
 
 from companion.arrays import namespace
+from companion.conformance import results, scores, sequences, visibility
 from companion.conformance._outputs import (
     Flags,
+    Function,
     constant_like,
     mask_like,
     plain_numbers,
 )
 from companion.conformance.attention import (
     check_dead_row,
+    check_grouped,
+    check_heads,
     check_large_scores,
     check_scale,
-)
-from companion.conformance.caches import check_cached
-from companion.conformance.causality import check_offset, check_prefixes
-from companion.conformance.heads import check_grouped, check_heads
-from companion.conformance.results import (
-    check_definition,
-    check_dtype,
-    check_lse,
-    check_weights,
-)
-from companion.conformance.scores import check_bias, check_softcap
-from companion.conformance.sequences import (
-    check_alone,
-    check_padding,
-    check_permutation,
 )
 from companion.conformance.signature import (
     DTYPES,
@@ -42,17 +31,12 @@ from companion.conformance.signature import (
     Subject,
     in_dtype,
 )
-from companion.conformance.sinks import check_sinks
-from companion.conformance.visibility import (
-    check_causal,
-    check_influence,
-    check_mask,
-    check_reach,
-)
+
+Run = Callable[[Subject], None]
 
 MUSEUM = "appendices/museum.html"
 HEADS, WIDTH = 2, 16
-LENGTH, WINDOW = 6, 3
+BATCH, LENGTH, WINDOW = 3, 6, 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +53,7 @@ class Check:
     name: str
     asks: str
     exhibit: str
-    run: Callable[[Subject], None]
+    run: Run
 
     @property
     def page(self) -> str:
@@ -95,11 +79,8 @@ class Finding:
     def __str__(self) -> str:
         """Say it in a line."""
         told = f"{self.verdict:7} {self.check.name}: {self.says or self.check.asks}"
-        return (
-            f"{told} [{self.check.exhibit}]"
-            if self.verdict == "failed"
-            else told
-        )
+        where = f" [{self.check.exhibit}]" if self.verdict == "failed" else ""
+        return told + where
 
 
 def examine(attention: Subject) -> Iterator[Finding]:
@@ -140,13 +121,11 @@ def stopped(error: Exception) -> str:
 # How the kit calls the function. Inputs of the checks are (b, n, h, d), positions in axis 1.
 
 
-def _two_inputs(attention: Subject, b: int = 2) -> tuple[Any, Any]:
+def _two_inputs(asked: Subject) -> tuple[Any, Any]:
     draw = np.random.default_rng(0)
     # Short vectors: a weight on the own position near 1 would hide the others.
-    x, other = 0.5 * draw.normal(size=(2, b, LENGTH, HEADS, WIDTH))
-    return constant_like(attention.like, x), constant_like(
-        attention.like, other
-    )
+    x, other = 0.5 * draw.normal(size=(2, BATCH, LENGTH, HEADS, WIDTH))
+    return constant_like(asked.like, x), constant_like(asked.like, other)
 
 
 def _turned(x: Any) -> Any:
@@ -154,52 +133,68 @@ def _turned(x: Any) -> Any:
     return namespace(x).permute_dims(x, (0, 2, 1, 3))
 
 
-def _to_itself(attention: Subject, **options: Any) -> Callable[..., Any]:
+def _to_itself(asked: Subject, **options: Any) -> Function:
     """Return a function from x to the attention of x to itself; a mask may come beside x."""
-    attention.needs(*options)
+    asked.needs(*options)
 
     def function(x: Any, mask: Any = None) -> Any:
         masks = {} if mask is None else {"attn_mask": mask}
         heads = _turned(x)
-        return _turned(attention(heads, heads, heads, **masks, **options))
+        return _turned(asked(heads, heads, heads, **masks, **options))
 
     return function
 
 
-def _with(attention: Subject, **options: Any) -> Callable[..., Any]:
-    attention.needs(*options)
-    return lambda query, key, value: attention(query, key, value, **options)
+def _with(asked: Subject, *, fourth: str = "", **options: Any) -> Function:
+    """Return the function with keywords; a fourth argument may come under its own."""
+    asked.needs(*options, *filter(None, [fourth]))
+
+    def function(query: Any, key: Any, value: Any, *more: Any) -> Any:
+        named = {fourth: more[0]} if more else {}
+        return asked(query, key, value, **named, **options)
+
+    return function
+
+
+def _called(
+    check: Function, *given: Any, fourth: str = "", **options: Any
+) -> Run:
+    """Ask with the check's own inputs."""
+
+    def run(asked: Subject) -> None:
+        function = _with(asked, fourth=fourth, **options)
+        check(function, *given, like=asked.like)
+
+    return run
+
+
+def _on_itself(
+    check: Function, *needs: str, inputs: int = 2, **options: Any
+) -> Run:
+    """Ask with one or two inputs, whose positions attend to each other."""
+
+    def run(asked: Subject) -> None:
+        asked.needs(*needs)
+        x = _two_inputs(asked)[:inputs]
+        check(_to_itself(asked, **options), *x)
+
+    return run
 
 
 # The checks
 
 
-def _scale_argument(attention: Subject) -> None:
-    check_scale(
-        _with(attention, scale=0.3), WIDTH, like=attention.like, scale=0.3
-    )
+def _scale_argument(asked: Subject) -> None:
+    scaled = _with(asked, scale=0.3)
+    check_scale(scaled, WIDTH, like=asked.like, scale=0.3)
 
 
-def _mask(attention: Subject) -> None:
-    attention.needs("attn_mask")
-    check_mask(_to_itself(attention), *_two_inputs(attention))
-
-
-def _bias(attention: Subject) -> None:
-    attention.needs("attn_mask")
-
-    def biased(query: Any, key: Any, value: Any, mask: Any) -> Any:
-        return attention(query, key, value, attn_mask=mask)
-
-    check_bias(biased, like=attention.like)
-
-
-def _both_masks(attention: Subject) -> None:
+def _both_masks(asked: Subject) -> None:
     function, (x, other) = (
-        _to_itself(attention, is_causal=True),
-        _two_inputs(attention),
+        _to_itself(asked, is_causal=True),
+        _two_inputs(asked),
     )
-    attention.needs("attn_mask")
+    asked.needs("attn_mask")
     allowed: Flags = np.ones((LENGTH, LENGTH), dtype=bool)
     allowed[2:, 1] = False
     mask = mask_like(allowed, x)
@@ -209,29 +204,24 @@ def _both_masks(attention: Subject) -> None:
         raise NotOfferedError(
             f"it refuses both at once: {type(error).__name__}"
         ) from error
-    check_influence(
-        lambda x: function(x, mask),
-        x,
-        other,
-        allowed & np.tri(LENGTH, dtype=bool),
-    )
+    both = allowed & np.tri(LENGTH, dtype=bool)
+    visibility.check_influence(lambda x: function(x, mask), x, other, both)
 
 
-def _padding(attention: Subject) -> None:
-    attention.needs("attn_mask")
-    function, (x, other) = _to_itself(attention), _two_inputs(attention)
-    lengths = np.array([4, LENGTH])
+def _padding(asked: Subject) -> None:
+    asked.needs("attn_mask")
+    function, (x, other) = _to_itself(asked), _two_inputs(asked)
 
     def padded(x: Any, lengths: Any) -> Any:
         real = np.arange(x.shape[1]) < np.asarray(lengths)[:, None, None, None]
         return function(x, mask_like(real, x))
 
-    check_padding(padded, x, lengths, other)
+    sequences.check_padding(padded, x, np.array([4, LENGTH, 2]), other)
 
 
-def _masks_in_a_batch(attention: Subject) -> None:
-    attention.needs("attn_mask")
-    function, (x, _) = _to_itself(attention), _two_inputs(attention, b=3)
+def _masks_in_a_batch(asked: Subject) -> None:
+    asked.needs("attn_mask")
+    function, (x, _) = _to_itself(asked), _two_inputs(asked)
 
     def masked(x: Any) -> Any:
         """Attend to the half of the keys whose first number is larger: another mask a sequence."""
@@ -239,26 +229,17 @@ def _masks_in_a_batch(attention: Subject) -> None:
         allowed = first >= np.median(first, axis=1, keepdims=True)
         return function(x, mask_like(allowed[:, None, None, :], x))
 
-    check_alone(masked, x)
+    sequences.check_alone(masked, x)
 
 
-def _dead_row(attention: Subject) -> None:
-    attention.needs("attn_mask")
-    check_dead_row(_to_itself(attention), *_two_inputs(attention))
+def _offset_argument(asked: Subject) -> None:
+    function = _with(asked, offset=2, is_causal=True)
+    visibility.check_offset(function, like=asked.like, offset=2)
 
 
-def _offset_argument(attention: Subject) -> None:
-    offset = attention.first_of("offset")
-    function = _with(attention, is_causal=True, **{offset: 2})
-    check_offset(function, like=attention.like, offset=2)
-
-
-def _cached(attention: Subject) -> None:
-    whole, (x, _) = (
-        _to_itself(attention, is_causal=True),
-        _two_inputs(attention),
-    )
-    how = attention.first_of("offset", "attn_mask")
+def _cached(asked: Subject) -> None:
+    whole, (x, _) = _to_itself(asked, is_causal=True), _two_inputs(asked)
+    how = asked.first_of("offset", "attn_mask")
 
     def start() -> Callable[[Any], Any]:
         seen: list[Any] = []
@@ -266,153 +247,90 @@ def _cached(attention: Subject) -> None:
         def step(piece: Any) -> Any:
             offset = sum(earlier.shape[1] for earlier in seen)
             seen.append(piece)
-            query, key = (
-                _turned(piece),
-                _turned(namespace(piece).concat(seen, axis=1)),
-            )
-            if how == "offset":
-                return _turned(
-                    attention(query, key, key, is_causal=True, offset=offset)
+            key = _turned(namespace(piece).concat(seen, axis=1))
+            options = {"is_causal": True, "offset": offset}
+            if how == "attn_mask":
+                mask: Flags = np.tri(
+                    piece.shape[1], key.shape[2], offset, dtype=bool
                 )
-            mask: Flags = np.tri(
-                query.shape[2], key.shape[2], offset, dtype=bool
-            )
-            return _turned(
-                attention(query, key, key, attn_mask=mask_like(mask, piece))
-            )
+                options = {"attn_mask": mask_like(mask, piece)}
+            return _turned(asked(_turned(piece), key, key, **options))
 
         return step
 
-    check_cached(whole, start, x)
+    sequences.check_cached(whole, start, x)
 
 
-def _window(attention: Subject) -> None:
-    name = attention.first_of("window", "left")
+def _window(asked: Subject) -> None:
+    name = asked.first_of("window", "left")
     options = {name: WINDOW if name == "window" else WINDOW - 1}
-    function = _to_itself(attention, is_causal=True, **options)
-    check_reach(function, *_two_inputs(attention), size=WINDOW)
+    function = _to_itself(asked, is_causal=True, **options)
+    visibility.check_reach(function, *_two_inputs(asked), size=WINDOW)
 
 
-def _softcap(attention: Subject) -> None:
-    attention.needs("is_causal", "softcap")
-
-    def capped(query: Any, key: Any, value: Any, cap: float) -> Any:
-        return attention(query, key, value, is_causal=True, softcap=cap)
-
-    check_softcap(capped, like=attention.like)
-
-
-def _sinks(attention: Subject) -> None:
-    attention.needs("sinks")
-
-    def sunk(query: Any, key: Any, value: Any, sinks: Any = None) -> Any:
-        options = {} if sinks is None else {"sinks": sinks}
-        return attention(query, key, value, **options)
-
-    check_sinks(sunk, like=attention.like)
-
-
-def _dtype(dtype: str) -> Callable[[Subject], None]:
-    def run(attention: Subject) -> None:
-        like = in_dtype(attention.like, dtype)
+def _dtype(dtype: str) -> Run:
+    def run(asked: Subject) -> None:
+        like = in_dtype(asked.like, dtype)
         row = constant_like(like, np.ones((1, 1, 2, WIDTH)))
         try:
-            attention(row, row, row)
+            asked(row, row, row)
         except Exception as error:
             raise NotOfferedError(
                 f"it refuses {dtype}: {type(error).__name__}"
             ) from error
-        check_dtype(attention, like=like)
+        results.check_dtype(asked, like=like)
 
     return run
 
 
 KIT: tuple[Check, ...] = (
-    Check(
-        "definition", "Does it compute what a loop in float64 computes?", "The fast path",
-        lambda attention: check_definition(attention, like=attention.like),
-    ),
-    Check(
-        "scale", "Are products divided by the root of a head's width?", "The wrong width",
-        lambda attention: check_scale(attention, WIDTH, like=attention.like),
-    ),
-    Check(
-        "scale-argument", "Is a scale used that is asked for?", "The wrong width", _scale_argument,
-    ),
-    Check(
-        "large-scores", "Do scores of ten thousand overflow?", "Off by one",
-        lambda attention: check_large_scores(attention, like=attention.like),
-    ),
-    Check(
-        "batch", "Does a sequence give the same alone as in its batch?", "The wrong axis",
-        lambda attention: check_alone(_to_itself(attention), _two_inputs(attention, b=3)[0]),
-    ),
-    Check(
-        "heads", "Does each head attend by itself?", "A view",
-        lambda attention: check_heads(attention, like=attention.like),
-    ),
-    Check(
-        "permutation", "Do positions in another order give the same in that order?", "A view",
-        lambda attention: check_permutation(_to_itself(attention), _two_inputs(attention)[0]),
-    ),
-    Check(
-        "grouped", "Do consecutive query heads share a key head?", "Tile or repeat",
-        lambda attention: check_grouped(_with(attention, enable_gqa=True), like=attention.like),
-    ),
-    Check("mask", "Does True in a mask mean: may attend?", "Two libraries", _mask),
-    Check("bias", "Is a mask of floating numbers added to the scores?", "Two libraries", _bias),
-    Check(
-        "causal", "Does the future stay hidden?", "Upside down",
-        lambda attention: check_causal(
-            _to_itself(attention, is_causal=True), *_two_inputs(attention)
-        ),
-    ),
-    Check(
-        "prefixes", "Does a longer text leave its beginning as it was?", "Ties",
-        lambda attention: check_prefixes(
-            _to_itself(attention, is_causal=True), _two_inputs(attention)[0]
-        ),
-    ),
-    Check(
-        "both-masks", "Does a causal mask go together with another one?", "Upside down",
-        _both_masks,
-    ),
-    Check(
-        "first-key", "Does a causal mask begin at the first key?", "First-key corner",
-        lambda attention: check_offset(_with(attention, is_causal=True), like=attention.like),
-    ),
-    Check(
-        "offset", "Does a causal mask begin where it is told to?", "First-key corner",
-        _offset_argument,
-    ),
-    Check(
-        "cached", "Does a text in pieces give what it gives as a whole?", "First-key corner",
-        _cached,
-    ),
-    Check(
-        "batch-mask", "Does a sequence keep its mask in a batch of others?", "The wrong axis",
-        _masks_in_a_batch,
-    ),
+    Check("definition", "Does it compute what a loop in float64 computes?", "The fast path",
+          _called(results.check_definition)),
+    Check("scale", "Are products divided by the root of a head's width?", "The wrong width",
+          _called(check_scale, WIDTH)),
+    Check("scale-argument", "Is a scale used that is asked for?", "The wrong width",
+          _scale_argument),
+    Check("large-scores", "Do scores of ten thousand overflow?", "Off by one",
+          _called(check_large_scores)),
+    Check("batch", "Does a sequence give the same alone as in its batch?", "The wrong axis",
+          _on_itself(sequences.check_alone, inputs=1)),
+    Check("heads", "Does each head attend by itself?", "A view", _called(check_heads)),
+    Check("permutation", "Do positions in another order give the same in that order?", "A view",
+          _on_itself(sequences.check_permutation, inputs=1)),
+    Check("grouped", "Do consecutive query heads share a key head?", "Tile or repeat",
+          _called(check_grouped, enable_gqa=True)),
+    Check("mask", "Does True in a mask mean: may attend?", "Two libraries",
+          _on_itself(visibility.check_mask, "attn_mask")),
+    Check("bias", "Is a mask of floating numbers added to the scores?", "Two libraries",
+          _called(scores.check_bias, fourth="attn_mask")),
+    Check("causal", "Does the future stay hidden?", "Upside down",
+          _on_itself(visibility.check_causal, is_causal=True)),
+    Check("prefixes", "Does a longer text leave its beginning as it was?", "Ties",
+          _on_itself(sequences.check_prefixes, inputs=1, is_causal=True)),
+    Check("both-masks", "Does a causal mask go together with another one?", "Upside down",
+          _both_masks),
+    Check("first-key", "Does a causal mask begin at the first key?", "First-key corner",
+          _called(visibility.check_offset, is_causal=True)),
+    Check("offset", "Does a causal mask begin where it is told to?", "First-key corner",
+          _offset_argument),
+    Check("cached", "Does a text in pieces give what it gives as a whole?", "First-key corner",
+          _cached),
+    Check("batch-mask", "Does a sequence keep its mask in a batch of others?", "The wrong axis",
+          _masks_in_a_batch),
     Check("padding", "Does padding change nothing?", "Looked at", _padding),
-    Check(
-        "dead-row", "Is a query that may attend to nothing harmless?", "Zero by zero", _dead_row,
-    ),
+    Check("dead-row", "Is a query that may attend to nothing harmless?", "Zero by zero",
+          _on_itself(check_dead_row, "attn_mask")),
     Check("window", "Does a window of w reach w positions?", "w or w + 1", _window),
     Check("softcap", "Are scores bounded after the scale, before the mask?", "The late cap",
-          _softcap),
-    Check("sinks", "Do sinks take their share of every row?", "The missing sink", _sinks),
-    Check(
-        "weights", "Are the weights those that made the output?", "A row of weights",
-        lambda attention: check_weights(
-            _with(attention, need_weights=True), like=attention.like
-        ),
-    ),
-    Check(
-        "lse", "Is the log-sum-exp that of the scores?", "A row of weights",
-        lambda attention: check_lse(_with(attention, need_lse=True), like=attention.like),
-    ),
+          _called(scores.check_softcap, fourth="softcap", is_causal=True)),
+    Check("sinks", "Do sinks take their share of every row?", "The missing sink",
+          _called(scores.check_sinks, fourth="sinks")),
+    Check("weights", "Are the weights those that made the output?", "A row of weights",
+          _called(results.check_weights, need_weights=True)),
+    Check("lse", "Is the log-sum-exp that of the scores?", "A row of weights",
+          _called(results.check_lse, need_lse=True)),
     *(
-        Check(f"{dtype}", f"Does {dtype} come out as exact as it went in?", "Another type",
+        Check(dtype, f"Does {dtype} come out as exact as it went in?", "Another type",
               _dtype(dtype))
         for dtype in DTYPES
     ),

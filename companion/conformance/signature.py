@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from companion.arrays import namespace
 from companion.contracts import contract
@@ -75,32 +75,23 @@ class Subject:
 
 @contract()
 def subject(
-    function: Callable[..., Any], *, arrays: str | None = None, dtype: str = "float32",
-    device: str = "cpu",
+    function: Callable[..., Any], *, arrays: Literal["numpy", "torch"] | None = None,
+    dtype: Literal["float32", "float64"] = "float32", device: str = "cpu",
 ) -> Subject:  # fmt: skip
     """Prepare a function to be examined.
 
     Args:
         function: `function(query, key, value, ...)` from (b, h, q, d), (b, g, k, d), (b, g, k, v)
             to (b, h, q, v).
-        arrays: "numpy" or "torch"; None means torch if something has imported it.
-        dtype: "float32" or "float64"; half precision is tried in any case.
+        arrays: None means torch if something has imported it.
+        dtype: half precision is tried in any case.
         device: of torch's tensors.
-
-    Raises:
-        ValueError: another library or dtype.
 
     >>> from companion.attention import scaled_dot_product_attention
     >>> sorted(subject(scaled_dot_product_attention, arrays="numpy").offers)[:3]
     ['attn_mask', 'dropout_p', 'enable_gqa']
     """
     arrays = arrays or ("torch" if "torch" in sys.modules else "numpy")
-    if arrays not in ("numpy", "torch"):
-        raise ValueError(f"arrays: got {arrays!r}, wanted 'numpy' or 'torch'")
-    if dtype not in ("float32", "float64"):
-        raise ValueError(
-            f"dtype: got {dtype!r}, wanted 'float32' or 'float64'"
-        )
     library = import_module(arrays)
     on = {"device": device} if arrays == "torch" else {}
     return Subject(
@@ -120,15 +111,9 @@ def offers(function: Callable[..., Any]) -> frozenset[str]:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError:
         return TORCH_KEYWORDS
-    named = (
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        inspect.Parameter.KEYWORD_ONLY,
-    )
-    return frozenset(
-        parameter.name
-        for parameter in parameters[3:]
-        if parameter.kind in named
-    )
+    kinds = inspect.Parameter
+    named = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
+    return frozenset(one.name for one in parameters[3:] if one.kind in named)
 
 
 def in_dtype(like: Any, dtype: str) -> Any:

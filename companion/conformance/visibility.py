@@ -11,6 +11,7 @@ from companion.conformance._outputs import (
     Flags,
     Function,
     any_by_position,
+    as_heads,
     changed_numbers,
     check_positions,
     fail_if,
@@ -36,10 +37,6 @@ def influence(function: Function, x: Array, other: Array) -> Flags:
 
     Returns:
         (m, n) NumPy booleans: row i has True at the positions that output i depends on.
-
-    Raises:
-        AssertionError: the function gives NaN, or two outputs for one input.
-        ValueError: x and other cannot show a change at every position.
 
     >>> x = np.array([[1.0, 2.0, 4.0]])
     >>> influence(lambda x: np.cumsum(x, axis=1), x, -x).astype(int)
@@ -67,20 +64,14 @@ def check_influence(
         other: as x, with something else at every position.
         allowed: (m, n) booleans, True where output i may, and has to, depend on j.
 
-    Raises:
-        AssertionError: it depends on others; the message hints at the cause.
-        ValueError: x and other cannot show a change at every position, or a mask of another shape.
-
     >>> x = np.array([[1.0, 2.0, 4.0]])
     >>> check_influence(lambda x: np.cumsum(x, axis=1), x, -x, np.tri(3, dtype=bool))
     >>> check_influence(lambda x: x + x.sum(), x, -x, np.tri(3, dtype=bool))
     Traceback (most recent call last):
     AssertionError: output 0 depends on position 1, which it must not (3 such pairs)
     """
-    seen, wanted = (
-        influence(function, x, other),
-        np.asarray(allowed, dtype=bool),
-    )
+    wanted = np.asarray(allowed, dtype=bool)
+    seen = influence(function, x, other)
     if wanted.shape != seen.shape:
         raise ValueError(
             f"allowed: got shape {wanted.shape}, wanted {seen.shape}"
@@ -99,10 +90,6 @@ def check_causal(function: Function, x: Array, other: Array) -> None:
         function: from (b, n, ...) to (b, n, ...).
         x: (b, n, ...) ids or features, n at least 3.
         other: as x, with something else at every position.
-
-    Raises:
-        AssertionError: something leaks; the message hints at the cause.
-        ValueError: x and other cannot show a change at every position.
 
     >>> x = np.array([[1.0, 2.0, 4.0]])
     >>> check_causal(lambda x: np.cumsum(x, axis=1), x, -x)
@@ -145,10 +132,6 @@ def check_reach(function: Function, x: Array, other: Array, size: int) -> None:
         other: as x, with something else at every position.
         size: number of positions in the window, the own one among them.
 
-    Raises:
-        AssertionError: the reach is another; the message hints at the cause.
-        ValueError: x and other cannot show a change at every position, or are too short.
-
     >>> x = np.arange(1.0, 6.0)[None]
     >>> check_reach(lambda x: x + np.pad(x, ((0, 0), (1, 0)))[:, :-1], x, -x, size=2)
     >>> check_reach(lambda x: x + np.pad(x, ((0, 0), (1, 0)))[:, :-1], x, -x, size=1)
@@ -160,8 +143,8 @@ def check_reach(function: Function, x: Array, other: Array, size: int) -> None:
     for reach in (size + 1, size - 1):
         fail_if(
             reach > 0 and np.array_equal(seen, _band(len(seen), reach)),
-            f"outputs reach {reach} positions, wanted {size}: "
-            f"the own position is one of the window's",
+            f"outputs reach {reach} positions, wanted {size}: the own position is one of the "
+            f"window's",
         )
     _compare(seen, _band(len(seen), size))
 
@@ -176,10 +159,6 @@ def check_mask(function: Function, x: Array, other: Array) -> None:
         function: `function(x, mask)`, from (b, n, ...) and (n, n) booleans to (b, n, ...).
         x: (b, n, ...) features, n at least 3.
         other: as x, with something else at every position.
-
-    Raises:
-        AssertionError: the mask means something else; the message hints at the cause.
-        ValueError: x and other cannot show a change at every position.
 
     >>> x = np.array([[1.0, 2.0, 4.0, 8.0]])
     >>> check_mask(lambda x, mask: x @ mask.T, x, -x)
@@ -205,6 +184,47 @@ def check_mask(function: Function, x: Array, other: Array) -> None:
         _compare(seen | own, mask)
 
 
+@contract(offset=">= 0")
+def check_offset(attention: Function, *, like: Array, offset: int = 0) -> None:
+    """Check which keys a causal query sees when queries and keys are not equally many.
+
+    Query i is to see the keys 0 to i + offset, as in PyTorch, where the mask begins at the first
+    key. Some libraries let it end at the last key instead, which is an offset of k - q.
+
+    Args:
+        attention: causal `attention(query, key, value)` from (1, 1, q, d), (1, 1, k, d) and
+            (1, 1, k, v) to (1, 1, q, v).
+        like: array that gives the library, the device and the dtype.
+        offset: number of keys before the first query that the function was told of.
+
+    >>> from companion.attention import scaled_dot_product_attention as attention
+    >>> check_offset(lambda *qkv: attention(*qkv, is_causal=True), like=np.ones(1))
+    >>> check_offset(lambda *qkv: attention(*qkv, is_causal=True, offset=2), like=np.ones(1))
+    Traceback (most recent call last):
+    AssertionError: 3 queries and 5 keys: the first query sees 3 keys, wanted 1: the mask ends at \
+the last key instead of beginning at the first
+    """
+    for q, k in ((3, 5), (5, 3), (4, 4)):
+        query, key, value = np.zeros((q, 8)), np.ones((k, 8)), np.eye(k, 8)
+        given = as_heads(like, query, key, value)
+        seen = outputs_of(attention, *given)[0, 0, :, :k] > 0
+        if np.array_equal(seen, np.tri(q, k, offset, dtype=bool)):
+            continue
+        sizes = f"{q} queries and {k} keys"
+        counted = f"the first query sees {seen[0].sum()} keys, wanted {min(offset + 1, k)}"
+        fail_if(
+            q != k and np.array_equal(seen, np.tri(q, k, k - q, dtype=bool)),
+            f"{sizes}: {counted}: the mask ends at the last key instead of beginning at the first",
+        )
+        fail_if(
+            offset and np.array_equal(seen, np.tri(q, k, dtype=bool)),
+            f"{sizes}, offset {offset}: {counted}: the offset changes nothing",
+        )
+        raise AssertionError(
+            f"{sizes}, offset {offset}: {counted}, or a later query sees others"
+        )
+
+
 _NOTHING_READ = "no output depends on any position: is the input read at all?"
 
 
@@ -216,21 +236,17 @@ def _compare(seen: Flags, wanted: Flags) -> None:
         np.array_equal(seen, ~wanted),
         "outputs depend on exactly the positions that are forbidden: upside down",
     )
-    _fail_at(
-        seen & ~wanted, "output {} depends on position {}, which it must not"
-    )
-    _fail_at(
-        wanted & ~seen,
-        "output {} does not depend on position {}, which it may read",
-    )
+    must_not = "output {} depends on position {}, which it must not"
+    may = "output {} does not depend on position {}, which it may read"
+    _fail_at(seen & ~wanted, must_not)
+    _fail_at(wanted & ~seen, may)
 
 
 def _fail_at(mistakes: Flags, hint: str) -> None:
     """Name the first mistaken pair of an output and a position, if there is one."""
     for i, j in np.argwhere(mistakes):
-        raise AssertionError(
-            f"{hint.format(i, j)} ({mistakes.sum()} such pairs)"
-        )
+        told = hint.format(i, j)
+        raise AssertionError(f"{told} ({mistakes.sum()} such pairs)")
 
 
 def _band(n: int, size: int) -> Flags:

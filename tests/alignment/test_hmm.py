@@ -8,19 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bookkit.data.grammar import english_spanish
-from companion.alignment import HMMAligner, IBMModel1
+from companion.alignment import HMMAligner
 from companion.alignment.hmm import forward_backward
 from companion.data.pairs import Pair
-from companion.metrics import alignment_error_rate
-
-PAIRS = [
-    Pair(("the", "house"), ("la", "casa")),
-    Pair(("the", "red", "house"), ("la", "casa", "roja")),
-    Pair(("the", "house", "and", "the", "book"), ("la", "casa", "y", "el")),
-    Pair(("book",), ("el", "libro")),
-]
-Table = dict[tuple[str, str], float]
+from tests.alignment.corpus import PAIRS, Table, shares_of_sources
 
 
 def paths(pair: Pair, table: Table, jumps: dict[int, float]) -> dict[tuple[int, ...], float]:
@@ -50,10 +41,7 @@ def expectation_maximisation(iterations: int) -> tuple[Table, dict[int, float]]:
                 for last, j, target in zip((-1, *columns), columns, pair.target, strict=False):
                     counts[pair.source[j], target] += share
                     jumped[j - last] += share
-        totals: dict[str, float] = defaultdict(float)
-        for (source, _), count in counts.items():
-            totals[source] += count
-        table = {(s, t): count / totals[s] for (s, t), count in counts.items()}
+        table = shares_of_sources(counts)
         jumps = jumped
     return table, jumps
 
@@ -73,9 +61,9 @@ def test_learning_equals_a_sum_over_all_paths() -> None:
 
 
 def test_shares_equal_a_sum_over_all_paths() -> None:
+    aligner = HMMAligner().fit(PAIRS, iterations=2)
+    table, jumps = expectation_maximisation(2)
     for pair in PAIRS:
-        aligner = HMMAligner().fit(PAIRS, iterations=2)
-        table, jumps = expectation_maximisation(2)
         every = paths(pair, table, jumps)
         expected = np.zeros((len(pair.target), 1 + len(pair.source)))
         for columns, probability in every.items():
@@ -85,29 +73,6 @@ def test_shares_equal_a_sum_over_all_paths() -> None:
         assert aligner.links(pair) == {
             (i, j - 1) for i, j in enumerate(expected.argmax(-1).tolist())
         }
-
-
-def test_sums_over_paths_of_several_sentences_at_once() -> None:
-    rng = np.random.default_rng(3)
-    emission = rng.random((2, 4, 3))
-    transitions = rng.random((4, 3))
-    transitions /= transitions.sum(-1, keepdims=True)
-    shares, moves = forward_backward(emission, transitions)
-    wanted, wanted_moves = np.zeros_like(shares), np.zeros_like(moves)
-    for n in range(2):
-        every = {}
-        for states in product(range(3), repeat=4):
-            probability = 1.0
-            for i, (last, state) in enumerate(zip((-1, *states), states, strict=False)):
-                probability *= transitions[last + 1, state] * emission[n, i, state]
-            every[states] = probability
-        for states, probability in every.items():
-            share = probability / sum(every.values())
-            for i, (last, state) in enumerate(zip((-1, *states), states, strict=False)):
-                wanted[n, i, state] += share
-                wanted_moves[last + 1, state] += share
-    np.testing.assert_allclose(shares, wanted, atol=1e-12)
-    np.testing.assert_allclose(moves, wanted_moves, atol=1e-12)
 
 
 def test_a_long_sentence_does_not_underflow() -> None:
@@ -122,27 +87,3 @@ def test_a_sentence_longer_than_all_that_were_read_is_aligned() -> None:
     aligner = HMMAligner().fit(PAIRS, iterations=3)
     pair = Pair(("the", "house", "and") * 3, ("la", "casa", "y") * 3)
     assert aligner.links(pair) == {(i, i) for i in range(9)}
-
-
-def test_the_grammar_is_aligned_better_than_without_order() -> None:
-    pairs = english_spanish(1200, seed=4, max_length=12)
-    tests = english_spanish(300, seed=5, max_length=12)
-    errors = [
-        alignment_error_rate([*map(aligner.fit(pairs, iterations=5).links, tests)], tests)
-        for aligner in (HMMAligner(), IBMModel1())
-    ]
-    assert errors[0] < errors[1] < 8
-
-
-def test_unknown_words_and_empty_sides_get_no_link() -> None:
-    aligner = HMMAligner().fit([*PAIRS, Pair((), ("y",)), Pair(("and",), ())], iterations=2)
-    assert aligner.links(Pair(("the", "cat"), ("gato", "la"))) == {(1, 0)}
-    assert aligner.links(Pair(("the",), ())) == frozenset()
-    assert HMMAligner().links(PAIRS[0]) == frozenset()
-
-
-def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(ValueError, match="pairs: got none, wanted at least one"):
-        HMMAligner().fit([])
-    with pytest.raises(ValueError, match="iterations: got 0, wanted at least 1"):
-        HMMAligner().fit(PAIRS, iterations=0)

@@ -48,23 +48,6 @@ def test_model1_equals_the_textbook_loop() -> None:
                 )
 
 
-def test_model1_finds_the_words() -> None:
-    aligner = IBMModel1().fit(PAIRS * 5, iterations=20)
-    assert aligner.links(Pair(("a", "book"), ("un", "libro"))) == {(0, 0), (1, 1)}
-
-
-def test_model1_leaves_unknown_words_alone() -> None:
-    aligner = IBMModel1().fit(PAIRS, iterations=2)
-    assert aligner.links(Pair(("the", "cat"), ("gato", "la"))) == {(1, 0)}
-
-
-def test_model1_wants_pairs_and_iterations() -> None:
-    with pytest.raises(ValueError, match="pairs: got none, wanted at least one"):
-        IBMModel1().fit([], iterations=3)
-    with pytest.raises(ValueError, match="iterations: got 0, wanted at least 1"):
-        IBMModel1().fit(PAIRS, iterations=0)
-
-
 def test_model1_takes_the_copy_of_a_word_that_is_nearer_to_the_diagonal() -> None:
     aligner = IBMModel1().fit(PAIRS * 5, iterations=20)
     pair = Pair(("the", "book", "a", "the"), ("la", "un", "libro", "la"))

@@ -75,23 +75,20 @@ def test_a_finding_says_what_is_wrong_and_where_the_book_shows_it(folder: Path) 
     assert "2 failed, " in said.splitlines()[-1]  # definition and scale
 
 
-def test_what_is_right_passes_and_checks_are_selected_as_tests_are(folder: Path) -> None:
-    said = run(folder, "--attention", "mine:Layer.attend", "-k", "scale or scores")
+def test_checks_are_selected_as_tests_are_and_come_beside_those_of_a_path(folder: Path) -> None:
+    layer = "--attention", "mine:Layer.attend"
+    said = run(folder, *layer, "-k", "scale or scores")
     assert " 2 passed, 1 skipped, " in said  # it has no argument for the scale
-
-
-def test_with_paths_the_checks_come_beside_the_tests_there(folder: Path) -> None:
-    said = run(folder, "test_own.py", "--attention", "mine:Layer.attend")
-    assert f"collected {len(KIT) + 1} items" in said
-    said = run(folder, "--attention", "mine:Layer.attend", "--collect-only", "-q")
-    assert said.splitlines()[: len(KIT)] == [f"attention::{check.name}" for check in KIT]
+    said = run(folder, "test_own.py", *layer, "--collect-only", "-q")
+    checks = [f"attention::{check.name}" for check in KIT]
+    assert said.splitlines()[: len(KIT) + 1] == ["test_own.py::test_own", *checks]
 
 
 def test_torch_is_asked_by_its_own_arrays(folder: Path) -> None:
     torchs = "torch.nn.functional:scaled_dot_product_attention"
     said = run(folder, "--attention", torchs, "--attention-dtype", "float64")
     assert " 22 passed, 6 skipped" in said
-    said = run(folder, "--attention", torchs, "--attention-arrays", "numpy", code=1)
+    said = run(folder, "--attention", torchs, "--attention-arrays", "numpy", "-x", code=1)
     assert "the call stopped with TypeError" in said
 
 
@@ -109,12 +106,11 @@ def test_without_the_option_nothing_is_added_or_loaded(folder: Path) -> None:
 
 
 def test_a_function_that_is_not_there_is_a_wrong_call(folder: Path) -> None:
-    rows: list[tuple[str, str]] = [
+    for given, message in (
         ("mine", "got 'mine', wanted MODULE:FUNCTION"),
         ("mine:other", "module 'mine' has no attribute 'other'"),
         ("mine:number", "got a int"),
-    ]
-    for given, message in rows:
+    ):
         said = run(folder, "--attention", given, code=4)
         assert message in said
         assert "Traceback" not in said

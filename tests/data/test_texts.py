@@ -47,12 +47,10 @@ def test_wrong_calls_are_refused() -> None:
 
 def test_counted_chances_are_shares_of_the_counts() -> None:
     train = ["aab", "ab"]  # with the ends: a a b . a b .
-    unigrams = [3 / 7, 2 / 7, 2 / 7]
-    wanted = -sum(map(math.log, unigrams)) / 3
-    assert counted_loss(train, ["ab"], order=1, added=1e-12) == pytest.approx(wanted)
-    bigrams = [1, 2 / 3, 1]
-    wanted = -sum(map(math.log, bigrams)) / 3
-    assert counted_loss(train, ["ab"], order=2, added=1e-12) == pytest.approx(wanted)
-    smoothed = [(2 + 1) / (2 + 3), (2 + 1) / (3 + 3), (2 + 1) / (2 + 3)]
-    wanted = -sum(map(math.log, smoothed)) / 3
-    assert counted_loss(train, ["ab"], order=2, added=1) == pytest.approx(wanted)
+    for order, added, chances in (
+        (1, 1e-12, (3 / 7, 2 / 7, 2 / 7)),
+        (2, 1e-12, (1, 2 / 3, 1)),
+        (2, 1, ((2 + 1) / (2 + 3), (2 + 1) / (3 + 3), (2 + 1) / (2 + 3))),
+    ):
+        wanted = -sum(map(math.log, chances)) / 3
+        assert counted_loss(train, ["ab"], order=order, added=added) == pytest.approx(wanted)

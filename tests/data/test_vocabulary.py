@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,62 +37,39 @@ def test_min_count_and_max_size() -> None:
 
 def test_encode_and_decode() -> None:
     vocab = Vocabulary(["la", "casa"])
-    assert vocab.encode(("casa", "la", "casa")) == [5, 4, 5]
-    assert vocab.decode(vocab.encode(("casa", "la"))) == ("casa", "la")
-    assert vocab.encode(()) == []
-    assert vocab.decode([]) == ()
-    assert "casa" in vocab
-    assert "roja" not in vocab
-    assert "<pad>" not in vocab
+    for tokens, ids in (
+        (("casa", "la", "casa"), [5, 4, 5]),
+        ((), []),
+        (("la", "torre"), [4, 3]),
+        (SPECIAL, [3, 3, 3, 3]),  # in a text their names are unknown words
+    ):
+        assert vocab.encode(tokens) == ids
+    for given, words in (
+        ([5, 4], ("casa", "la")),
+        ([4, 3], ("la", "<unk>")),
+        ([1, 4, 0, 5, 2, 4, 4], ("la", "casa")),  # stops at the end, and skips padding
+        (np.array([1, 5, 2]), ("casa",)),
+    ):
+        assert vocab.decode(given) == words
+    assert [word in vocab for word in ("casa", "roja", "<pad>")] == [True, False, False]
 
 
-def test_unknown_tokens() -> None:
+def test_wrong_calls_are_refused() -> None:
     vocab = Vocabulary(["la"])
-    assert vocab.encode(("la", "torre")) == [4, 3]
-    assert vocab.decode([4, 3]) == ("la", "<unk>")
-
-
-def test_special_names_in_a_text_are_unknown_words() -> None:
-    assert Vocabulary(["la"]).encode(SPECIAL) == [3, 3, 3, 3]
-
-
-def test_decode_stops_at_the_end_and_skips_padding() -> None:
-    vocab = Vocabulary(["la", "casa"])
-    assert vocab.decode([1, 4, 0, 5, 2, 4, 4]) == ("la", "casa")
-    assert vocab.decode(np.array([1, 5, 2])) == ("casa",)
-
-
-def test_decode_refuses_unknown_ids() -> None:
-    cases: list[Any] = [-1, 5]
-    for number in cases:
-        with pytest.raises(ValueError, match=f"ids: got {number}, wanted 0 to 4"):
-            Vocabulary(["la"]).decode([4, number])
-
-
-def test_decode_refuses_what_is_no_integer() -> None:
-    with pytest.raises(TypeError):
-        Vocabulary(["la"]).decode([4.0])  # type: ignore[list-item]
-
-
-def test_repeated_and_special_tokens_are_refused() -> None:
-    cases: list[Any] = [["a", "a"], ["<eos>"], ["a", "<pad>"]]
-    for tokens in cases:
-        with pytest.raises(ValueError, match="tokens: got"):
-            Vocabulary(tokens)
-
-
-def test_a_string_is_no_sentence() -> None:
-    with pytest.raises(TypeError, match="tokens: got the string 'la'"):
-        Vocabulary(["la"]).encode("la")
-    with pytest.raises(TypeError, match="got the string"):
-        Vocabulary.from_tokens(["la", "casa"])
-
-
-def test_bounds_are_checked() -> None:
-    cases: list[Any] = [{"min_count": 0}, {"max_size": 3}]
-    for bounds in cases:
-        with pytest.raises(ValueError, match=next(iter(bounds))):
-            Vocabulary.from_tokens(SENTENCES, **bounds)
+    cases: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: vocab.decode([4, -1]), ValueError, "ids: got -1, wanted 0 to 4"),
+        (lambda: vocab.decode([4, 5]), ValueError, "ids: got 5, wanted 0 to 4"),
+        (lambda: vocab.decode([4.0]), TypeError, "integer"),  # type: ignore[list-item]
+        (lambda: Vocabulary(["a", "a"]), ValueError, "tokens: got"),
+        (lambda: Vocabulary(["a", "<pad>"]), ValueError, "tokens: got"),
+        (lambda: vocab.encode("la"), TypeError, "tokens: got the string 'la'"),
+        (lambda: Vocabulary.from_tokens(["la", "casa"]), TypeError, "got the string"),
+        (lambda: Vocabulary.from_tokens(SENTENCES, min_count=0), ValueError, "min_count"),
+        (lambda: Vocabulary.from_tokens(SENTENCES, max_size=3), ValueError, "max_size"),
+    ]
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_equality_and_pickling() -> None:

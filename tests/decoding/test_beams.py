@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,6 +29,7 @@ def search(
 def score(chain: Chain, sentence: int, tokens: list[int], penalty: float) -> float:
     """Equation 14 of Wu et al. (2016), without coverage."""
     factor: float = (5 + len(tokens)) ** penalty / (5 + 1) ** penalty
+    assert length_factor(len(tokens), penalty) == pytest.approx(factor, rel=1e-14)
     return math.fsum(chain.log_probs(sentence, tokens)) / factor
 
 
@@ -76,64 +76,36 @@ def in_lists(
 
 
 def test_it_is_the_search_in_lists() -> None:
-    for k in (1, 2, 3):
-        for penalty in PENALTIES:
-            cut = 0
-            for seed in SEEDS:
-                chain = Chain(seed, sharpness=2.0)
-                found = search(chain, [0, 1, 2], k=k, penalty=penalty)
-                for row in range(3):
-                    tokens, finished = in_lists(chain, row, k, penalty, 6)
-                    assert found.sequences()[row] == tokens
-                    assert bool(found.finished[row]) == finished
-                    cut += not finished
-            assert cut < 3 * len(SEEDS)
-
-
-def test_one_beam_is_greedy() -> None:
-    for penalty in PENALTIES:
-        ends = set()
+    for k, penalty in itertools.product((1, 2, 3), PENALTIES):
+        cut = 0
         for seed in SEEDS:
-            chain = Chain(seed)
-            one = search(chain, [0, 1, 2], k=1, penalty=penalty)
-            options: dict[str, Any] = {"batch_size": 3, "bos_id": BOS, "eos_id": EOS, "max_len": 6}
-            plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
-            assert one.sequences() == plain.sequences()
-            assert one.finished.tolist() == plain.finished.tolist()
-            torch.testing.assert_close(one.log_probs, plain.log_probs)
-            for row, tokens in enumerate(one.sequences()):
-                width = len(tokens) + int(one.finished[row])
-                assert one.weights is not None
-                assert plain.weights is not None
-                assert torch.equal(one.weights[row, :width], plain.weights[row, :width])
-            ends |= set(one.finished.tolist())
-        assert ends == {True, False}
-
-
-def test_probabilities_and_weights_are_those_of_the_sequence() -> None:
-    for penalty in PENALTIES:
-        for seed in SEEDS:
-            chain = Chain(seed)
-            found = search(chain, [0, 1, 2], k=3, penalty=penalty)
+            chain = Chain(seed, sharpness=2.0)
+            found = search(chain, [0, 1, 2], k=k, penalty=penalty)
             assert found.weights is not None
             for row, tokens in enumerate(found.sequences()):
-                whole = [*tokens, EOS] if found.finished[row] else tokens
-                given = chain.log_probs(row, whole)
-                expected = torch.tensor(given, dtype=torch.float64)
-                torch.testing.assert_close(found.log_probs[row, : len(whole)], expected)
+                finished = bool(found.finished[row])
+                assert (tokens, finished) == in_lists(chain, row, k, penalty, 6)
+                cut += not finished
+                whole = [*tokens, EOS] if finished else tokens
+                given = torch.tensor(chain.log_probs(row, whole), dtype=torch.float64)
+                torch.testing.assert_close(found.log_probs[row, : len(whole)], given)
                 assert found.log_probs[row, len(whole) :].abs().sum() == 0
                 read = torch.tensor([BOS, *whole[:-1]])
                 assert torch.equal(found.weights[row, : len(whole)], torch.eye(WORDS)[read])
+        assert cut < 3 * len(SEEDS)
 
 
-def test_a_sentence_does_not_depend_on_its_neighbours() -> None:
-    for seed in SEEDS:
+def test_one_beam_is_greedy() -> None:
+    ends = set()
+    for penalty, seed in itertools.product(PENALTIES, SEEDS):
         chain = Chain(seed)
-        together = search(chain, [2, 0, 1], k=2, penalty=0.6)
-        for row, sentence in enumerate((2, 0, 1)):
-            alone = search(chain, [sentence], k=2, penalty=0.6)
-            assert together.sequences()[row] == alone.sequences()[0]
-            assert together.finished[row] == alone.finished[0]
+        one = search(chain, [0, 1, 2], k=1, penalty=penalty)
+        options: dict[str, Any] = {"batch_size": 3, "bos_id": BOS, "eos_id": EOS, "max_len": 6}
+        plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
+        assert one.sequences() == plain.sequences()
+        assert one.finished.tolist() == plain.finished.tolist()
+        ends |= set(one.finished.tolist())
+    assert ends == {True, False}
 
 
 def test_a_sequence_cut_at_the_limit_is_marked_and_never_beats_an_ended_one() -> None:
@@ -171,36 +143,10 @@ def test_it_stops_when_nothing_can_become_better() -> None:
     assert chain.steps > 1  # one sentence goes on
 
 
-def test_the_length_factor_is_the_papers() -> None:
-    for length, penalty in itertools.product((1, 2, 7, 30), PENALTIES):
-        expected = (5 + length) ** penalty / (5 + 1) ** penalty
-        assert length_factor(length, penalty) == pytest.approx(expected, rel=1e-14)
-
-
-def test_a_step_without_weights_gives_none() -> None:
-    chain = Chain(1)
-
-    def blind(tokens: Tensor, state: Any) -> tuple[Tensor, Any, None]:
-        logits, after, _ = chain.step(tokens, state)
-        return logits, after, None
-
-    found = beam(
-        blind, chain.start([0], 2), reorder=chain.reorder, batch_size=1,
-        bos_id=torch.tensor([BOS, BOS]), eos_id=EOS, max_len=5, beam_size=2,
-    )  # fmt: skip
-    assert found.weights is None
-
-
 def test_impossible_requests_are_refused() -> None:
     cases: list[Any] = [
-        ({"batch_size": 0}, ValueError, "batch_size: got 0"),
-        ({"max_len": 0}, ValueError, "max_len: got 0"),
         ({"beam_size": 0}, ValueError, "beam_size: got 0"),
         ({"length_penalty": -0.1}, ValueError, "length_penalty: got -0.1, wanted at least 0"),
-        ({"length_penalty": "1"}, TypeError, "length_penalty: got '1'"),
-        ({"length_penalty": None}, TypeError, "length_penalty: got NoneType"),
-        ({"length_penalty": math.nan}, ValueError, "length_penalty: got nan"),
-        ({"length_penalty": math.inf}, ValueError, "length_penalty: got inf"),
         (
             {"length_penalty": 1e6},
             ValueError,
@@ -220,63 +166,47 @@ def test_impossible_requests_are_refused() -> None:
             beam(chain.step, chain.start([0], 2), **{**options, **changes})
 
 
+def from_table(logits: Tensor, beam_size: int | None, **options: Any) -> Decoded:
+    """Search where the next word depends on the last one alone; without a size, greedily."""
+
+    def step(tokens: Tensor, state: None) -> tuple[Tensor, None, None]:
+        return logits[tokens], state, None
+
+    if beam_size is None:
+        return greedy(step, None, batch_size=1, **options)
+    reorder = lambda state, indices: state  # noqa: E731
+    return beam(step, None, reorder=reorder, batch_size=1, beam_size=beam_size, **options)
+
+
 def test_a_dead_end_does_not_spoil_the_other_beams() -> None:
     logits = torch.full((5, 5), -math.inf)
     logits[4, 1], logits[4, 2] = math.log(0.6), math.log(0.4)  # after 1 nothing is allowed
     logits[2, 3] = logits[3, 0] = 0.0
-    found = beam(
-        lambda tokens, state: (logits[tokens], state, None),
-        None,
-        reorder=lambda state, indices: state,
-        batch_size=1,
-        bos_id=4,
-        eos_id=0,
-        max_len=6,
-        beam_size=2,
-    )
+    found = from_table(logits, 2, bos_id=4, eos_id=0, max_len=6)
     assert found.sequences() == [[2, 3]]
+    assert found.weights is None
     assert bool(found.finished)
     assert found.log_probs.sum().item() == pytest.approx(math.log(0.4))
 
 
 def test_of_equal_words_one_beam_takes_the_first_as_greedy_does() -> None:
-    logits = torch.zeros(50, 50)
-    one = beam(
-        lambda tokens, state: (logits[tokens], state, None),
-        None,
-        reorder=lambda state, indices: state,
-        batch_size=1,
-        bos_id=49,
-        eos_id=7,
-        max_len=3,
-        beam_size=1,
-    )
+    one = from_table(torch.zeros(50, 50), 1, bos_id=49, eos_id=7, max_len=3)
     assert one.sequences() == [[0, 0, 0]]
 
 
-def test_lengths_and_penalties_without_a_factor_are_refused() -> None:
-    cases: list[Any] = [
-        (-5, 0.6, ValueError, "length: got -5, wanted at least 0"),
-        (1.5, 0.6, TypeError, "length: got float, wanted a whole number"),
-        (3, math.nan, ValueError, "length_penalty: got nan"),
-        (3, -1.0, ValueError, "length_penalty: got -1.0, wanted at least 0"),
-    ]
-    for length, penalty, error, message in cases:
-        with pytest.raises(error, match=message):
-            length_factor(length, penalty)
-
-
-def nearly_equal_words(difference: float) -> Callable[..., tuple[Tensor, None, None]]:
-    """A step at which the word 1 is better than the word 0 by a difference of logits."""
-    logits = torch.tensor([[0.0, difference]])
-    return lambda tokens, state: (logits.expand(len(tokens), 2), None, None)
+def test_lengths_without_a_factor_are_refused() -> None:
+    with pytest.raises(ValueError, match="length: got -5, wanted at least 0"):
+        length_factor(-5, 0.6)
+    with pytest.raises(ValueError, match=r"length_penalty: got -1.0, wanted at least 0"):
+        length_factor(3, -1.0)
 
 
 # The first difference is lost in a float32 sum of many steps, the second in a softmax.
 def test_beams_see_small_differences_as_greedy_does() -> None:
     for difference, max_len, beam_size in [(1e-5, 400, 1), (1e-8, 3, 1), (1e-5, 400, 3)]:
-        step = nearly_equal_words(difference)
-        options: dict[str, Any] = {"batch_size": 1, "bos_id": 0, "eos_id": 7, "max_len": max_len}
-        found = beam(step, None, reorder=lambda *given: None, beam_size=beam_size, **options)
-        assert found.sequences() == greedy(step, None, **options).sequences() == [[1] * max_len]
+        logits = torch.tensor([[0.0, difference]]).expand(2, 2)
+        options: dict[str, Any] = {"bos_id": 0, "eos_id": 7, "max_len": max_len}
+        found = from_table(logits, beam_size, **options)
+        plain = from_table(logits, None, **options)
+        assert found.sequences() == plain.sequences() == [[1] * max_len]
         assert found.log_probs.dtype == torch.float32

@@ -32,58 +32,41 @@ def scoring(given: Any) -> Callable[[Tensor, Any], Any]:
     return lambda tokens, state: given(len(tokens))
 
 
-def test_logits_and_weights_are_one_row_a_sequence() -> None:
-    for how in DECODERS:
-        rows = 2 * ROWS if how == "beam" else ROWS
-        shape: tuple[int, ...]
-        given: Any
-        for shape in ((rows, 1, WORDS), (2 * rows, WORDS), (1, WORDS), (WORDS,), ()):
-            given = torch.zeros(shape), None, None
-            with pytest.raises(
-                ValueError, match=r"step: gave logits of shape \(.*\), wanted \(\d, "
-            ):
-                decode(how, scoring(lambda rows, given=given: given))
-        for shape in ((rows, 1, 5), (2 * rows, 5), (5,)):
-            given = torch.zeros(rows, WORDS), None, torch.zeros(shape)
-            with pytest.raises(
-                ValueError, match=r"step: gave weights of shape \(.*\), wanted \(\d, "
-            ):
-                decode(how, scoring(lambda rows, given=given: given))
+def floats(*shape: int) -> Callable[[int], Any]:
+    return lambda rows: (torch.zeros(shape), None, None)
 
 
-GIVEN: list[tuple[Callable[[int], Any], str]] = [
-    (lambda rows: torch.zeros(rows, WORDS), "step: gave Tensor, wanted logits, a state, and"),
-    (lambda rows: (torch.zeros(rows, WORDS), None), "step: gave 2 values, wanted logits"),
-    (
-        lambda rows: (torch.zeros(rows, WORDS, dtype=torch.int64), None, None),
-        r"step: gave logits of torch.int64, wanted a floating tensor",
-    ),
-    (lambda rows: ([[0.0] * WORDS] * rows, None, None), "step: gave logits of list"),
-]
-
-
-def test_a_step_is_a_function_that_gives_logits_a_state_and_weights() -> None:
-    for how in DECODERS:
-        for given, message in GIVEN:
-            with pytest.raises(TypeError, match=message):
-                decode(how, scoring(given))
-        wrong: Any
-        for wrong, came in (([1.0], "list"), ("model", "'model'"), (None, "None")):
-            with pytest.raises(TypeError, match=f"step: got {came}.*, wanted a function"):
-                decode(how, wrong)
-
-
-def test_numbers_are_whole() -> None:
-    for how in DECODERS:
-        step = scoring(lambda rows: (torch.zeros(rows, WORDS), None, None))
-        wrong: dict[str, tuple[Any, ...]] = {
-            "max_len": (3.5,), "batch_size": (3.0,), "eos_id": (None, [0, 2]), "bos_id": (1.0, None)
-        }  # fmt: skip
-        for name, values in wrong.items():
-            for value in values:
-                came = type(value).__name__
-                with pytest.raises(TypeError, match=f"{name}: got {came}, wanted a whole number"):
-                    decode(how, step, **{name: value})
+@pytest.mark.parametrize("how", DECODERS)
+def test_a_step_gives_logits_a_state_and_weights_of_every_row(how: str) -> None:
+    rows = 2 * ROWS if how == "beam" else ROWS
+    logits, weights = (
+        rf"^step: gave {part} of shape \(.*\), wanted \({rows}, " for part in ("logits", "weights")
+    )
+    cases: list[tuple[Any, type[Exception], str]] = [
+        *((floats(*shape), ValueError, logits)
+          for shape in ((rows, 1, WORDS), (2 * rows, WORDS), (1, WORDS), (WORDS,), ())),
+        *((lambda rows, given=shape: (torch.zeros(rows, WORDS), None, torch.zeros(given)),
+           ValueError, weights)
+          for shape in ((rows, 1, 5), (2 * rows, 5), (5,))),
+        (lambda rows: torch.zeros(rows, WORDS), TypeError, "gave Tensor, wanted logits, a state"),
+        (lambda rows: (torch.zeros(rows, WORDS), None), TypeError, "gave 2 values, wanted logits"),
+        (lambda rows: (torch.zeros(rows, WORDS).long(), None, None), TypeError,
+         "gave logits of torch.int64, wanted a floating tensor"),
+        (lambda rows: ([[0.0] * WORDS] * rows, None, None), TypeError, "gave logits of list"),
+    ]  # fmt: skip
+    for given, error, message in cases:
+        with pytest.raises(error, match=message):
+            decode(how, scoring(given))
+    with pytest.raises(TypeError, match=r"step: got list.*, wanted a function"):
+        decode(how, [1.0])
+    step = scoring(lambda rows: (torch.zeros(rows, WORDS), None, None))
+    wrong: dict[str, Any] = {"max_len": 3.5, "batch_size": 3.0, "eos_id": [0, 2], "bos_id": None}
+    for name, value in wrong.items():
+        with pytest.raises(TypeError, match=f"{name}: got .*, wanted a whole number"):
+            decode(how, step, **{name: value})
+    for name in ("max_len", "batch_size"):
+        with pytest.raises(ValueError, match=f"{name}: got 0"):
+            decode(how, step, **{name: 0})
 
 
 class Nested(NamedTuple):

@@ -38,8 +38,8 @@ def continued(table: Tensor, first: int, count: int) -> dict[tuple[int, ...], fl
 
 
 def test_all_proposals_together_give_the_target() -> None:
+    """Two tokens are proposed; where fewer than three come out, the target goes on alone."""
     for seed in range(4):
-        """Two tokens are proposed; where fewer than three come out, the target goes on alone."""
         draft, target, first = chain(seed), chain(seed + 50), seed % SIZE
         written = dict.fromkeys(continued(target, first, 3), 0.0)
         for proposed, chance in continued(draft, first, 2).items():
@@ -61,8 +61,7 @@ def test_all_proposals_together_give_the_target() -> None:
 
 
 def test_samples_have_the_distribution_of_the_target() -> None:
-    cases: list[Any] = [0, 1, 2, 5]
-    for ahead in cases:
+    for ahead in (0, 1, 2, 5):
         draft, target = chain(1), chain(2)
         generator = Generator().manual_seed(10 + ahead)
         found: Counter[tuple[int, ...]] = Counter()
@@ -75,19 +74,6 @@ def test_samples_have_the_distribution_of_the_target() -> None:
         wanted = continued(target, 1, 3)
         counts = [found[tokens] for tokens in wanted]
         assert chisquare(counts, [3000 * p for p in wanted.values()]).pvalue > 0.01
-
-
-def test_replacing_by_the_target_itself_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("companion.decoding.speculative.remainder", lambda draft, target: target)
-    draft = torch.tensor([[0.6, 0.3, 0.1]])
-    target = torch.tensor([[0.3, 0.3, 0.4], [0.2, 0.3, 0.5]])
-    generator = Generator().manual_seed(3)
-    firsts: Counter[int] = Counter()
-    for _ in range(3000):
-        proposed = torch.multinomial(draft[0], 1, generator=generator)
-        firsts[int(verify(proposed, draft, target, generator)[0])] += 1
-    counts = [firsts[token] for token in range(SIZE)]
-    assert chisquare(counts, [900, 900, 1200]).pvalue < 1e-4
 
 
 def test_the_rate_is_one_minus_the_total_variation() -> None:
@@ -115,49 +101,35 @@ def test_the_remainder_is_what_is_lacking() -> None:
     torch.testing.assert_close(remainder(draft, target), expected)
 
 
-def test_a_draft_that_agrees_is_always_kept() -> None:
-    target = chain(8)
-    one = speculate(
-        score(target), score(target), torch.tensor([0]), eos_id=-1, max_len=10, ahead=4,
-        generator=Generator().manual_seed(1),
-    )  # fmt: skip
-    assert one.passes == 2
-    assert one.origins == ("kept",) * 4 + ("added",) + ("kept",) * 4 + ("added",)
+def test_what_a_draft_costs() -> None:
+    def run(draft: Tensor, target: Tensor, first: int, **options: Any) -> Any:
+        generator = Generator().manual_seed(1)
+        options = {"eos_id": -1, "generator": generator, **options}
+        return speculate(score(draft), score(target), torch.tensor([0, first]), **options)
 
-
-def test_a_draft_that_is_always_wrong_costs_a_pass_a_token() -> None:
-    draft, target = torch.eye(3)[[0, 0, 0]], torch.eye(3)[[1, 2, 1]]
-    one = speculate(score(draft), score(target), torch.tensor([0]), eos_id=-1, max_len=5, ahead=3)
-    assert one.tokens.tolist() == [1, 2, 1, 2, 1]
-    assert one.passes == 5
-    assert set(one.origins[:-1]) == {"replaced"}
-
-
-def test_nothing_stands_behind_the_end() -> None:
-    target = torch.eye(4)[[0, 0, 1, 2]]  # counts down, and stays at 0
-    for ahead in range(6):
-        one = speculate(
-            score(target), score(target), torch.tensor([3]), eos_id=0, max_len=9, ahead=ahead
-        )
-        assert one.tokens.tolist() == [2, 1, 0]
-        assert len(one.origins) == 3
-
-
-def test_no_more_is_written_than_allowed() -> None:
-    table = chain(9)
-    for longest in range(1, 7):
-        one = speculate(
-            score(table), score(table), torch.tensor([0, 1]), eos_id=-1, max_len=longest, ahead=4
-        )
-        assert len(one.tokens) == len(one.origins) == longest
+    same = run(chain(8), chain(8), 0, max_len=10, ahead=4)
+    assert same.passes == 2
+    assert same.origins == ("kept",) * 4 + ("added",) + ("kept",) * 4 + ("added",)
+    wrong = run(torch.eye(3)[[0, 0, 0]], torch.eye(3)[[1, 2, 1]], 0, max_len=5, ahead=3)
+    assert wrong.tokens.tolist() == [1, 2, 1, 2, 1]
+    assert wrong.passes == 5
+    assert set(wrong.origins[:-1]) == {"replaced"}
+    downwards = torch.eye(4)[[0, 0, 1, 2]]  # counts down, and stays at 0
+    for ahead in range(6):  # nothing stands behind the end, or behind the limit
+        ended = run(downwards, downwards, 3, eos_id=0, max_len=9, ahead=ahead)
+        assert ended.tokens.tolist() == [2, 1, 0]
+        assert len(ended.origins) == 3
+        cut = run(chain(9), chain(9), 0, max_len=ahead + 1, ahead=4)
+        assert len(cut.tokens) == len(cut.origins) == ahead + 1
 
 
 def test_wrong_calls() -> None:
-    table = score(chain(0))
-    begin = torch.tensor([0])
-    with pytest.raises(ValueError, match="ahead: got -1"):
-        speculate(table, table, begin, eos_id=0, max_len=3, ahead=-1)
-    with pytest.raises(ValueError, match="max_len: got 0"):
-        speculate(table, table, begin, eos_id=0, max_len=0)
-    with pytest.raises(TypeError, match="tokens: got dtype"):
-        speculate(table, table, begin.float(), eos_id=0, max_len=3)
+    table, begin = score(chain(0)), torch.tensor([0])
+    cases: list[Any] = [
+        (begin, {"ahead": -1}, ValueError, "ahead: got -1"),
+        (begin, {"max_len": 0}, ValueError, "max_len: got 0"),
+        (begin.float(), {}, TypeError, "tokens: got dtype"),
+    ]
+    for tokens, changes, error, message in cases:
+        with pytest.raises(error, match=message):
+            speculate(table, table, tokens, **{"eos_id": 0, "max_len": 3, **changes})

@@ -11,10 +11,8 @@ from torch import Generator, Tensor
 from companion.interpret import adversarial_weights, jensen_shannon, total_variation
 
 MASK = torch.arange(6) < torch.tensor([6, 4, 3])[:, None]
-OWN = (torch.rand(3, 6, generator=Generator().manual_seed(1), dtype=torch.float64) * 4).masked_fill(
-    ~MASK, -torch.inf
-)
-OWN = OWN.softmax(-1)
+SCORES = 4 * torch.rand(3, 6, generator=Generator().manual_seed(1), dtype=torch.float64)
+OWN = SCORES.masked_fill(~MASK, -torch.inf).softmax(-1)
 VALUES = torch.rand(3, 6, 4, generator=Generator().manual_seed(2), dtype=torch.float64)
 
 
@@ -38,32 +36,22 @@ def test_found_weights_keep_the_bound_and_the_mask() -> None:
     assert 0 < near < far
 
 
-def test_it_gets_far_where_the_output_ignores_the_weights() -> None:
+def test_it_gets_far_where_nothing_looks_and_nowhere_where_all_does() -> None:
     found = search(lambda weights: torch.ones(3, 2) / 2 + 0 * weights[:, :2])
     assert (jensen_shannon(found, OWN) > 0.4).all()
-
-
-def test_it_stays_where_the_output_is_the_weights() -> None:
     found = search(lambda weights: weights, bound=0.01)
     assert (total_variation(found, OWN) <= 0.01).all()
 
 
 def test_wrong_calls_are_refused() -> None:
     cases: list[Any] = [
-        ({"bound": 0}, ValueError, "bound: got 0, wanted a number above 0"),
-        ({"bound": "small"}, TypeError, "bound: got 'small', wanted a finite number"),
-        ({"learning_rate": torch.inf}, ValueError, "learning_rate: got inf, wanted a finite"),
-        ({"steps": 0}, ValueError, "steps: got 0"),
-        ({"starts": 1.5}, TypeError, "starts: got float"),
-        ({"learning_rate": -1.0}, ValueError, "learning_rate: got -1.0"),
+        (blend, {"bound": 0}, ValueError, "bound: got 0, wanted a number above 0"),
+        (blend, {"learning_rate": -1.0}, ValueError, "learning_rate: got -1.0"),
+        (blend, {"steps": 0}, ValueError, "steps: got 0"),
+        (blend, {"starts": 1.5}, TypeError, "starts: got float"),
+        (3, {}, TypeError, "read: got int, wanted a function"),
+        (lambda weights: weights.tolist(), {}, TypeError, "read: got list, wanted a tensor"),
     ]
-    for options, error, message in cases:
+    for read, options, error, message in cases:
         with pytest.raises(error, match=message):
-            search(blend, **options)
-
-
-def test_a_model_is_read_through_a_function() -> None:
-    with pytest.raises(TypeError, match="read: got int, wanted a function"):
-        search(3)
-    with pytest.raises(TypeError, match="read: got list, wanted a tensor"):
-        search(lambda weights: weights.tolist())
+            search(read, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -36,19 +38,18 @@ def test_a_classifier_reads_the_shorter_sentence(encoder: str) -> None:
     config = ClassifierConfig(len(VOCAB), 3, embed_dim=6, encoder=encoder)  # type: ignore[arg-type]
     model = AttentionClassifier(config).double()
 
-    def say(sentence: str) -> Tensor:
-        ids = torch.tensor([VOCAB.encode(sentence.split())])
-        return model(ids, torch.tensor([ids.shape[1]])).softmax(-1)[0]
+    def say(tokens: Tensor, lengths: Tensor) -> Tensor:
+        return model(tokens, lengths).softmax(-1)
 
-    effects = leave_one_out(
-        lambda tokens, lengths: model(tokens, lengths).softmax(-1),
-        BATCH.source,
-        BATCH.source_lengths,
-    )
+    def alone(sentence: str) -> Tensor:
+        ids = torch.tensor([VOCAB.encode(sentence.split())])
+        return say(ids, torch.tensor([ids.shape[1]]))[0]
+
+    effects = leave_one_out(say, BATCH.source, BATCH.source_lengths)
     assert effects.shape == (3, 7)
     for row, sentence in enumerate(SENTENCES):
         words = len(sentence.split())
-        wanted = [apart(say(sentence), say(without(sentence, j))) for j in range(words)]
+        wanted = [apart(alone(sentence), alone(without(sentence, j))) for j in range(words)]
         assert effects[row, :words].tolist() == pytest.approx(wanted, abs=1e-12)
         assert effects[row, words:].abs().sum() == 0
 
@@ -57,25 +58,23 @@ def test_a_translator_reads_the_shorter_sentence() -> None:
     torch.manual_seed(4)
     model = Seq2Seq(Seq2SeqConfig(len(VOCAB), len(TARGET), embed_dim=6, hidden_dim=8))
     model = model.double().eval()
-    effects = leave_one_out(
-        lambda source, lengths: model(
-            BATCH._replace(source=source, source_lengths=lengths)
-        ).softmax(-1),
-        BATCH.source,
-        BATCH.source_lengths,
-    )
+
+    def say(source: Tensor, lengths: Tensor) -> Any:
+        return model(BATCH._replace(source=source, source_lengths=lengths)).softmax(-1)
+
+    def alone(sentence: str, target: tuple[str, ...]) -> Any:
+        return model(collate([Pair(tuple(sentence.split()), target)], VOCAB, TARGET)).softmax(-1)[0]
+
+    effects = leave_one_out(say, BATCH.source, BATCH.source_lengths)
     assert effects.shape == (3, BATCH.target_in.shape[1], 7)
-    for row, sentence in enumerate(SENTENCES):
-        for j in range(len(sentence.split())):
-            both = [
-                model(collate([Pair(tuple(s.split()), PAIRS[row].target)], VOCAB, TARGET)).softmax(
-                    -1
+    for row, (sentence, pair) in enumerate(zip(SENTENCES, PAIRS, strict=True)):
+        whole = alone(sentence, pair.target)
+        for j in range(len(pair.source)):
+            less = alone(without(sentence, j), pair.target)
+            for i in range(len(pair.target)):
+                assert effects[row, i, j].item() == pytest.approx(
+                    apart(whole[i], less[i]), abs=1e-12
                 )
-                for s in (sentence, without(sentence, j))
-            ]
-            for i in range(len(PAIRS[row].target)):
-                wanted = apart(both[0][0, i], both[1][0, i])
-                assert effects[row, i, j].item() == pytest.approx(wanted, abs=1e-12)
 
 
 def test_wrong_calls_are_refused() -> None:
@@ -83,10 +82,12 @@ def test_wrong_calls_are_refused() -> None:
         return torch.ones(len(tokens), 2) / 2
 
     tokens = torch.zeros(2, 3, dtype=torch.int64)
-    for lengths, message in (([3], r"lengths: got shape \(1,\)"), ([3, 1], "wanted at least 2")):
-        with pytest.raises(ValueError, match=message):
-            leave_one_out(predict, tokens, torch.tensor(lengths))
-    with pytest.raises(ValueError, match=r"tokens: got shape \(2,\)"):
-        leave_one_out(predict, tokens[:, 0], torch.tensor([3, 3]))
-    with pytest.raises(TypeError, match="predict: got dtype"):
-        leave_one_out(lambda tokens, lengths: tokens, tokens, torch.tensor([3, 3]))
+    cases: list[Any] = [
+        (predict, tokens, [3], ValueError, r"lengths: got shape \(1,\)"),
+        (predict, tokens, [3, 1], ValueError, "wanted at least 2"),
+        (predict, tokens[:, 0], [3, 3], ValueError, r"tokens: got shape \(2,\)"),
+        (lambda tokens, lengths: tokens, tokens, [3, 3], TypeError, "predict: got dtype"),
+    ]
+    for function, ids, lengths, error, message in cases:
+        with pytest.raises(error, match=message):
+            leave_one_out(function, ids, torch.tensor(lengths))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from torch import Generator, Tensor
+from torch import Generator
 
 from companion.interpret import erased, other_places, permuted_weights, top_places, uniform_weights
 
@@ -67,19 +66,19 @@ def test_uniform_weights_are_shared_among_the_words() -> None:
     assert uniform_weights(torch.zeros(2, 3, dtype=torch.bool)).sum() == 0
 
 
-WRONG: list[tuple[Callable[..., Tensor], tuple[Any, ...], type[Exception], str]] = [
-    (erased, (WEIGHTS, torch.zeros(3)), TypeError, "places: got dtype torch.float32"),
-    (erased, (WEIGHTS, torch.zeros(3, dtype=torch.int64)), ValueError, r"wanted \(3, 4\)"),
-    (erased, (WEIGHTS, 2), TypeError, "places: got int"),
-    (top_places, ([0.5, 0.5],), TypeError, "weights: got list"),
-    (other_places, (WEIGHTS, MASK[:, :5]), ValueError, "mask: got k = 5 in shape .*, wanted 7"),
-    (permuted_weights, (WEIGHTS, LENGTHS), TypeError, "mask: got dtype torch.int64, wanted"),
-    (uniform_weights, (LENGTHS,), TypeError, "mask: got dtype torch.int64, wanted"),
-    (uniform_weights, (torch.tensor(True),), ValueError, r"mask: got shape \(\)"),
-]
-
-
 def test_wrong_calls_are_refused() -> None:
-    for call, given, error, message in WRONG:
+    wrong: list[Any] = [
+        (erased, (WEIGHTS, torch.zeros(3)), TypeError, "places: got dtype torch.float32"),
+        (erased, (WEIGHTS, LENGTHS[:3]), ValueError, r"wanted \(3, 4\)"),
+        (
+            other_places,
+            (WEIGHTS, MASK[:, :5]),
+            ValueError,
+            r"mask: got k = 5 in shape .*, wanted 7",
+        ),
+        (permuted_weights, (WEIGHTS, LENGTHS), TypeError, "mask: got dtype torch.int64, wanted"),
+        (uniform_weights, (torch.tensor(True),), ValueError, r"mask: got shape \(\)"),
+    ]
+    for call, given, error, message in wrong:
         with pytest.raises(error, match=message):
             call(*given)
