@@ -34,7 +34,7 @@ def main() -> int:
 def run(name: str, results: Path, quick: bool) -> bool:
     """Run one case; say whether it ended as it should."""
     print(f"{name} ...", file=sys.stderr, flush=True)
-    command = [sys.executable, "-m", "benchmarks.run", name, "--results", str(results)]
+    command = [sys.executable, "-m", "benchmarks.run", name, str(results)]
     done = subprocess.run(
         command + ["--quick"] * quick, env=os.environ | ONE_THREAD, cwd=ROOT, check=False
     )

@@ -26,7 +26,7 @@ class TorchsTransformer(nn.Module):
         super().__init__()
         config = ours.config
         words = ours.source_embedding.words, ours.target_embedding.words
-        self.source, self.target = map(_trainable, words)
+        self.source_embedding, self.target_embedding = map(_trainable, words)
         self.dropout = nn.Dropout(config.dropout_p)
         self.stacks = nn.Transformer(
             config.embed_dim,
@@ -45,14 +45,14 @@ class TorchsTransformer(nn.Module):
         length = batch.target_in.shape[1]
         padding = torch.arange(batch.source.shape[1]) >= batch.source_lengths[:, None]
         hidden = self.stacks(
-            self._embedded(self.source, batch.source),
-            self._embedded(self.target, batch.target_in),
+            self._embedded(self.source_embedding, batch.source),
+            self._embedded(self.target_embedding, batch.target_in),
             tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
             src_key_padding_mask=padding,
             memory_key_padding_mask=padding,
             tgt_is_causal=True,
         )
-        logits = F.linear(hidden, self.target.weight)
+        logits = F.linear(hidden, self.target_embedding.weight)
         return F.cross_entropy(logits[batch.target_mask], batch.target_out[batch.target_mask])
 
     def _embedded(self, table: nn.Embedding, tokens: Tensor) -> Tensor:
