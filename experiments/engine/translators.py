@@ -213,9 +213,7 @@ def sentences_with(task: GrammarTask, word_class: str) -> int:
 def kinds(task: GrammarTask, arms: str = "*") -> Kinds:
     """Return the kinds of what `outcome` and `update_costs` measure, with the items of a task.
 
-    Args:
-        task: has the test sentences.
-        arms: pattern of the names of the arms that have this task.
+    It is that of the arms whose names match a pattern.
     """
     items = {"test": task.test_pairs, "held_out": task.test_pairs // 2, "*": task.bin_pairs}
 
