@@ -23,8 +23,7 @@ def render(records: Iterable[Record]) -> str:
     records = list(records)
     lines: list[tuple[str, ...]] = [HEADER]
     for record in records:
-        lines.append((f"**{record.title}**", "", "", "", "", ""))
-        lines += [cells(row) for row in record.rows]
+        lines += [(f"**{record.title}**", "", "", "", "", ""), *map(cells, record.rows)]
     return "\n".join([*_aligned(lines), "", *dict.fromkeys(map(origin, records))]) + "\n"
 
 

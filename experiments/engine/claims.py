@@ -69,8 +69,7 @@ class History:
     """Where a claim comes from, when it was made, and what it was before."""
 
     origin: Origin = "ours"  # a "paper" that says so or suggests it, a "popular" saying, or "ours"
-    # "hypothesis", "demonstration" of what a bug does, or "check" of the study itself.
-    sort: Sort = "hypothesis"
+    sort: Sort = "hypothesis"  # or "demonstration" of what a bug does, or "check" of the study
     # "before the runs"; "with the record", if one commit holds both; "added later", after numbers
     # of the study had been seen; "changed later", in question, threshold or measure; "extended
     # later", to more seeds, more training or a new measurement.
@@ -89,16 +88,13 @@ class Claim:
 
     sentence: str  # what is claimed
     treatment: Quantity  # the number that the sentence is about
-    # What it is compared with, seed by seed; None for a bound alone.
-    control: Quantity | None = None
+    control: Quantity | None = None  # what it is compared with, seed by seed; none for a bound
     unit: str = ""  # of the difference
     above: float | None = None  # the difference lies above this if the sentence is true
     below: float | None = None  # the difference lies below this; exactly one of the two is given
-    # The least and the largest possible difference, where it is not one of measures but of what is
-    # computed of them.
-    bounds: Bounds | None = None
-    # What a page says in large type when the claim holds, fails or stays open. It is no part of what
-    # was claimed, so it may be written after the runs; `recompute` puts it into the record.
+    bounds: Bounds | None = None  # of a difference that is not one of measures
+    # What a page says in large type when the claim holds, fails or stays open. It is no part of
+    # what was claimed, so it may be written after the runs; `recompute` puts it into the record.
     finding: Finding | None = None
     history: History = History()  # where it comes from, and when it was made
 

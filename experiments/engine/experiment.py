@@ -69,31 +69,24 @@ class Experiment:
     title: str  # what is studied
     seeds: Sequence[int]  # those that are reported, none of which any setting was chosen on
     modules: Sequence[str]  # those that decide the runs, beside its own
-    # Runs the whole pipeline in seconds and gives the losses that tell a change.
-    smoke: Callable[[], Sequence[float]]
+    smoke: Callable[[], Sequence[float]]  # runs all in seconds: losses that tell a change
     kinds: Kinds  # of the measures, by patterns of their names; the first that matches counts
     arms: Callable[[], Mapping[str, Arm]] = dict  # gives what is compared
-    # Takes an arm's setting, its task and a seed, and gives its measures.
-    outcome: Callable[..., Measures] | None = None
-    # Takes a seed and gives measures of no single arm, by their whole names.
-    beside: Callable[[int], Measures] | None = None
+    outcome: Callable[..., Measures] | None = None  # of an arm's setting, its task and a seed
+    beside: Callable[[int], Measures] | None = None  # of a seed and no arm, by their whole names
     timed: bool = False  # whether `beside` measures times, so that its runs follow one another
-    # Gives, of the runs, those that are recorded and that claims speak of.
-    recorded: Callable[[Runs], Runs] = dict
+    recorded: Callable[[Runs], Runs] = dict  # gives those that are recorded and claims speak of
     claims: Mapping[str, Claim] = field(default_factory=dict)  # by name
-    # Gives measures of another study's record that claims speak of, too.
-    elsewhere: Callable[[], Mapping[str, Measure]] = dict
+    elsewhere: Callable[[], Mapping[str, Measure]] = dict  # what claims speak of in other records
     # Gives what was fixed beforehand; by default setting and task of every arm.
     config: Callable[[], Mapping[str, object]] | None = None
     tolerance: float = 1e-3  # by how much these may differ from the recorded ones
     least_seeds: int = LEAST_SEEDS  # how many of them there have to be
     trials: Trials | None = None  # how the settings of the arms are chosen
-    # Chooses them where `trials` cannot say how; takes the workers.
-    tuning: Callable[[int], object] | None = None
+    tuning: Callable[[int], object] | None = None  # chooses them, with workers, where trials cannot
     workers: int = 2  # processes of one thread each
     arguments: str = ""  # of the command, where it takes any
-    # "credit", "licence" and "sha256" of data that others made.
-    data: Mapping[str, str] | None = None
+    data: Mapping[str, str] | None = None  # "credit", "licence" and "sha256" of others' data
 
     @property
     def command(self) -> str:

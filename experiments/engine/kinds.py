@@ -22,14 +22,10 @@ class NumberKind:
 
     kind: KindName  # "share", "difference", "number" or "exact"
     unit: str  # what is counted; "" for none
-    # The least and the largest possible number; None for one that is not known.
-    bounds: Bounds = UNBOUNDED
+    bounds: Bounds = UNBOUNDED  # the least and the largest number, or None where unknown
     items: int | None = None  # how many test items a share is of, the same ones for all seeds
-    # How many items of its own each seed has, of a share or what is computed of some.
-    own_items: int | None = None
-    # Standard error that is due to test items that all seeds share, of what is computed of shares,
-    # or of a share whose answers by item are known.
-    item_error: float = 0.0
+    own_items: int | None = None  # how many items of its own each seed has
+    item_error: float = 0.0  # standard error that is due to test items that all seeds share
 
     def spans(self, runs: Sequence[float]) -> dict[str, Interval]:
         """Return the intervals of the mean and of one new run; none if the number is exact.

@@ -21,17 +21,13 @@ TUNING_SEEDS = (101, 102)
 class Trials:
     """What is tried before a study: every arm with every learning rate."""
 
-    # Gives the settings by name, dataclasses with a learning_rate.
-    arms: Callable[[], Mapping[str, Any]]
-    # The learning rates, the same for all arms, or a function of the setting.
-    rates: Sequence[float] | Callable[[Any], Sequence[float]]
+    arms: Callable[[], Mapping[str, Any]]  # gives the settings, which have a learning_rate
+    rates: Sequence[float] | Callable[[Any], Sequence[float]]  # for all arms, or of the setting
     task: object  # on which they are tried
     measure: str = "final_loss"  # whose least mean over the tuning seeds decides
     metric: str | None = None  # what the measure is called in the file; by default as it is here
-    # Gives that measure; by default what the study runs.
-    outcome: Callable[..., Mapping[str, float]] | None = None
-    # Whether the arm's name is written beside the setting, which otherwise tells it.
-    named: bool = True
+    outcome: Callable[..., Mapping[str, float]] | None = None  # by default what the study runs
+    named: bool = True  # write the arm's name beside the setting, which otherwise tells it
     digits: str = ".4f"  # how runs are rounded, as a format
 
     def rows(self) -> list[tuple[str, Any]]:

@@ -20,7 +20,7 @@ from companion.cost import Roofline, measure_flops, step_cost
 from experiments.cost import study as cost
 from experiments.lookup import study as lookup
 from experiments.lookup.study import Descent, Design
-from experiments.narrow_training import study as narrow_training
+from experiments.narrow_training import study as narrow
 from experiments.numerics import study as numerics
 from experiments.scores import study as scores
 
@@ -28,12 +28,12 @@ pytestmark = pytest.mark.slow
 
 # The study of costs: what it times is what it counts, and what it says is what it measured.
 
-COST_SMALL = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
+GROWTH = cost.Growth(8, 2, 3, (16, 32, 64), 16, (64,))
 TINY = cost.Writing(8, 2, 2, 11, (1, 2), ((4, 2),), 2, 3)
 
 
 def test_the_exact_mixers_compute_the_same() -> None:
-    calls: Any = cost.mixers(COST_SMALL, 37, 5)
+    calls: Any = cost.mixers(GROWTH, 37, 5)
     generator = torch.Generator().manual_seed(5)
     query, key, value = torch.randn(3, 1, 2, 37, 4, generator=generator)
     wanted = F.scaled_dot_product_attention(query, key, value)
@@ -50,8 +50,8 @@ def test_the_exact_mixers_compute_the_same() -> None:
 
 @pytest.mark.parametrize("n", [16, 100])
 def test_what_is_timed_is_what_is_counted(n: int) -> None:
-    counted = cost.flops_of(COST_SMALL, n)
-    calls = cost.mixers(COST_SMALL, n, 5) | cost.parts(COST_SMALL, n, 5)
+    counted = cost.flops_of(GROWTH, n)
+    calls = cost.mixers(GROWTH, n, 5) | cost.parts(GROWTH, n, 5)
     with torch.no_grad():
         found = {name: measure_flops(call) for name, call in calls.items()}
     assert found == counted
@@ -67,12 +67,12 @@ def test_times_cross_between_the_lengths_at_which_their_order_changes() -> None:
 
 
 def test_growth_is_made_of_its_times() -> None:
-    found = cost.growth_of(COST_SMALL, 3, rounds=1)
+    found = cost.growth_of(GROWTH, 3, rounds=1)
     for name in ("textbook", "block", "recurrent"):
-        first, second, third = (found[f"time/{name}/{n}"] for n in COST_SMALL.lengths)
+        first, second, third = (found[f"time/{name}/{n}"] for n in GROWTH.lengths)
         assert found[f"doubling/{name}/32"] == pytest.approx(third / second)
         assert found[f"exponent/{name}"] == pytest.approx(math.log(third / first) / math.log(4))
-        counted = cost.flops_of(COST_SMALL, 16)[name]
+        counted = cost.flops_of(GROWTH, 16)[name]
         assert found[f"rate/{name}/16"] == pytest.approx(counted / first / 1e6)
     # e (8) wide, hidden 4 e: 16 n e^2 operations beside 4 n^2 e, equal at n = 4 e.
     assert found["crossing/fused/relative"] == pytest.approx(found["crossing/fused"] / 32)
@@ -110,7 +110,7 @@ def test_rates_are_shares_of_the_roof() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux alone")
 def test_memory_is_that_of_whole_matrices() -> None:
-    growth = replace(COST_SMALL, memory_lengths=(2100, 2900))
+    growth = replace(GROWTH, memory_lengths=(2100, 2900))
     found = cost.memory_of(growth, 3)
     assert 1.9 < found["peak/textbook/matrices"] < 3.3
     assert found["peak/tiled/matrices"] < 0.5
@@ -205,12 +205,12 @@ def test_descent_finds_the_least_error_of_a_fine_grid() -> None:
 
 # The study of training in narrow numbers: its task, its attention, and what its arms share.
 
-NARROW_TRAINING_SMALL = narrow_training.Directory(bits=3, classes=3, asked=5, tests=2)
+DIRECTORY = narrow.Directory(bits=3, classes=3, asked=5, tests=2)
 
 
-def setting(name: str, **changes: object) -> narrow_training.Setting:
+def setting(name: str, **changes: object) -> narrow.Setting:
     """Return an arm as a small model that trains for a few updates."""
-    small = replace(narrow_training.arms()[name], width=8, learning_rate=0.05, steps=6)
+    small = replace(narrow.arms()[name], width=8, learning_rate=0.05, steps=6)
     return replace(small, **changes)  # type: ignore[arg-type]
 
 
@@ -219,23 +219,17 @@ def test_in_float32_every_way_to_attend_gives_the_same() -> None:
     query, key, value = (torch.randn(n, 4, generator=generator) for n in (5, 8, 8))
     wanted = scaled_dot_product_attention(query, key, value, scale=1.0)
     for steps_in in ("wide", "rounded", "running", "textbook"):
-        found = narrow_training.attention(
-            query, key, value, narrow_training.Setting("float32", steps_in)
-        )
+        found = narrow.attention(query, key, value, narrow.Setting("float32", steps_in))
         torch.testing.assert_close(found, wanted)
 
 
 @pytest.mark.parametrize("kind", ["bfloat16", "float16"])
-def test_what_goes_back_is_rounded_too(kind: narrow_training.Type) -> None:
+def test_what_goes_back_is_rounded_too(kind: narrow.Type) -> None:
     """The gradient of a value of the attention is one of the type, but for the loss's scale."""
     generator = Generator().manual_seed(7)
     query, key, value = (torch.randn(n, 4, generator=generator) for n in (5, 8, 8))
     value.requires_grad_()
-    loss = (
-        narrow_training.attention(query, key, value, narrow_training.Setting(kind, "rounded"))
-        .square()
-        .sum()
-    )
+    loss = narrow.attention(query, key, value, narrow.Setting(kind, "rounded")).square().sum()
     loss.backward()  # type: ignore[no-untyped-call]
     assert value.grad is not None
     torch.testing.assert_close(
@@ -245,32 +239,32 @@ def test_what_goes_back_is_rounded_too(kind: narrow_training.Type) -> None:
 
 def test_a_tiny_gradient_needs_a_scaled_loss_in_float16() -> None:
     query, key = torch.zeros(1, 4), torch.zeros(8, 4)
-    half = narrow_training.Setting("float16", "rounded")
+    half = narrow.Setting("float16", "rounded")
     for scale, lost in ((1.0, True), (2.0**20, False)):
         value = torch.ones(8, 4, requires_grad=True)
-        loss = 1e-9 * narrow_training.attention(query, key, value, half).sum()
+        loss = 1e-9 * narrow.attention(query, key, value, half).sum()
         (scale * loss).backward()  # type: ignore[no-untyped-call]
         assert value.grad is not None
         assert bool((value.grad == 0).all()) == lost
 
 
 def test_an_answer_that_is_no_number_is_wrong_and_counts_as_a_guess() -> None:
-    model = narrow_training.Reader(setting("float16/textbook"), NARROW_TRAINING_SMALL)
+    model = narrow.Reader(setting("float16/textbook"), DIRECTORY)
     with torch.no_grad():
         model.name.weight.fill_(100.0)  # the scores of equal names are inf
-    tests = [NARROW_TRAINING_SMALL.draw(Generator().manual_seed(8))]
-    right, loss = narrow_training.judged(model, tests)
+    tests = [DIRECTORY.draw(Generator().manual_seed(8))]
+    right, loss = narrow.judged(model, tests)
     assert model(*tests[0]).isnan().any(-1).all()
     assert right == 0
     assert loss == pytest.approx(math.log(3))
 
 
 def test_what_is_measured_of_an_arm() -> None:
-    found = narrow_training.outcome(setting("float32", steps=60), NARROW_TRAINING_SMALL, seed=3)
+    found = narrow.outcome(setting("float32", steps=60), DIRECTORY, seed=3)
     assert found["accuracy"] == found["in_float32"] > 80
     assert found["skipped"] == found["broke"] == 0
     assert 1 < found["half_way"] < 60
-    model = narrow_training.fit(setting("float32", steps=60), NARROW_TRAINING_SMALL, seed=3)[0]
+    model = narrow.fit(setting("float32", steps=60), DIRECTORY, seed=3)[0]
     names = model.name(model.names).detach()
     largest = max(float(a @ b) for a in names for b in names) / math.sqrt(8)
     assert found["largest_score"] == pytest.approx(largest, rel=1e-5)

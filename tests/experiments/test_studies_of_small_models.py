@@ -108,12 +108,12 @@ def test_the_masks_of_the_arms() -> None:
 
 # The study of heads: its task, what its arms share, and how heads are taken apart.
 
-HEADS_SMALL = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
+POINTING = heads.Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)
 
 
 def test_the_answers_are_the_classes_that_the_pointers_lead_to() -> None:
-    features, answers, pointers = HEADS_SMALL.batch(Generator().manual_seed(5), 4)
-    assert features.shape == (4, 5, HEADS_SMALL.width) == (4, 5, 18)
+    features, answers, pointers = POINTING.batch(Generator().manual_seed(5), 4)
+    assert features.shape == (4, 5, POINTING.width) == (4, 5, 18)
     assert features.square().mean() == pytest.approx(1, rel=1e-5)
     names, classes, first, second = torch.split(features, [5, 3, 5, 5], dim=-1)
     assert torch.equal(names.argmax(-1), torch.arange(5).expand(4, 5))
@@ -150,11 +150,11 @@ def test_where_heads_look_is_averaged_over_places() -> None:
 def test_removing_heads_is_measured_against_the_whole() -> None:
     """A head whose part is zero is spare; the rest then carries everything."""
     setting = heads.Setting(3, 2, learning_rate=0.02, steps=60)
-    model, _ = heads.fit(setting, HEADS_SMALL, seed=3)
+    model, _ = heads.fit(setting, POINTING, seed=3)
     d = model.attention.head_dim
     with torch.no_grad():
         model.attention.output_proj.weight[:, d:] = 0
-    found = heads.examined(model, setting, HEADS_SMALL, seed=3)
+    found = heads.examined(model, setting, POINTING, seed=3)
     assert found["removed/least"] == found["removed/median"] == found["removed/half"] == 0
     assert found["removed/most"] > 5
     assert found["spare"] == pytest.approx(200 / 3)
@@ -164,11 +164,11 @@ def test_removing_heads_is_measured_against_the_whole() -> None:
 
 # The study of layers that follow notes: its rooms, its answers, and what its arms share.
 
-HOPS_SMALL = hops.Room(people=5, colours=3, batch_size=6, test_size=20)
+ROOM = hops.Room(people=5, colours=3, batch_size=6, test_size=20)
 
 
 def test_answers_are_the_colours_at_which_the_notes_lead() -> None:
-    _, colours, notes = HOPS_SMALL.batch(Generator().manual_seed(6), 4)
+    _, colours, notes = ROOM.batch(Generator().manual_seed(6), 4)
     one, two = (hops.answers(colours, notes, steps) for steps in (1, 2))
     for b, person in itertools.product(range(4), range(5)):
         named = notes[b, person]
@@ -178,8 +178,8 @@ def test_answers_are_the_colours_at_which_the_notes_lead() -> None:
 
 def test_where_layers_look_is_averaged_over_people() -> None:
     torch.manual_seed(0)
-    model = hops.Follower(hops.Setting(2, 2, hidden=8), HOPS_SMALL)
-    features, _, notes = HOPS_SMALL.batch(Generator().manual_seed(7), 3)
+    model = hops.Follower(hops.Setting(2, 2, hidden=8), ROOM)
+    features, _, notes = ROOM.batch(Generator().manual_seed(7), 3)
     with torch.no_grad():
         found = hops.looks(model, features, notes)
         maps = hops.maps(model, features)
@@ -195,16 +195,14 @@ def test_where_layers_look_is_averaged_over_people() -> None:
 
 # The study of copying: its texts, its model, and what is measured of its heads.
 
-INDUCTION_SMALL = induction.Task(
-    symbols=9, length=13, shortest=3, longest=5, batch_size=4, test_size=6
-)
+COPYING = induction.Task(symbols=9, length=13, shortest=3, longest=5, batch_size=4, test_size=6)
 SETTING = induction.Setting(2, 4, 4e-3, every=2, width=16, num_heads=2)
 
 
 def test_scores_are_those_of_loops() -> None:
     torch.manual_seed(1)
-    model = induction.attention_only(SETTING, INDUCTION_SMALL)
-    sequences, lengths = INDUCTION_SMALL.test()
+    model = induction.attention_only(SETTING, COPYING)
+    sequences, lengths = COPYING.test()
     found = induction.head_scores(model, sequences, lengths)
     logits, weights = model(sequences, need_weights=True)
     wanted: dict[str, list[list[float]]] = {name: [[], []] for name in found}
@@ -228,8 +226,8 @@ def test_scores_are_those_of_loops() -> None:
 
 def test_a_head_that_is_taken_away_gives_its_mean() -> None:
     torch.manual_seed(3)
-    model = induction.attention_only(SETTING, INDUCTION_SMALL)
-    sequences, lengths = INDUCTION_SMALL.test()
+    model = induction.attention_only(SETTING, COPYING)
+    sequences, lengths = COPYING.test()
     attention = model.decoder.blocks[1].self_attention
     assert isinstance(attention, MultiHeadAttention)
     seen: list[torch.Tensor] = []
@@ -359,7 +357,7 @@ def test_padding_moves_the_output_as_the_formula_says() -> None:
 
 # The study of positions: its arms, what they share, and their settings.
 
-POSITIONS_SMALL = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
+LETTERS = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
 
 
 class Oracle:
@@ -370,15 +368,13 @@ class Oracle:
 
     def __call__(self, tokens: Any) -> Any:
         places = torch.arange(tokens.shape[1])
-        said = torch.where(
-            places <= self.last, tokens.roll(POSITIONS_SMALL.back, 1), POSITIONS_SMALL.letters
-        )
-        return torch.nn.functional.one_hot(said, POSITIONS_SMALL.letters + 1)
+        said = torch.where(places <= self.last, tokens.roll(LETTERS.back, 1), LETTERS.letters)
+        return torch.nn.functional.one_hot(said, LETTERS.letters + 1)
 
 
 def test_accuracy_is_that_of_the_last_quarter() -> None:
     model: Any = Oracle(last=20)
-    found = positions.accuracy(model, POSITIONS_SMALL, seed=3)
+    found = positions.accuracy(model, LETTERS, seed=3)
     assert found == pytest.approx(
         {"accuracy/12": 100, "accuracy/18": 100, "accuracy/24": 50, "accuracy/48": 0}
     )
@@ -386,20 +382,20 @@ def test_accuracy_is_that_of_the_last_quarter() -> None:
 
 # The study of recall: its question, its ways to look back, and what a window can hold.
 
-RECALL_SMALL = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
+PAIRS = recall.Task(keys=9, values=5, pairs=(4, 8), batch_size=3, test_size=4)
 
 
 def test_every_pair_is_shown_and_asked_once() -> None:
-    tokens, answers, asked = RECALL_SMALL.draw(6, 4, Generator().manual_seed(5))
+    tokens, answers, asked = PAIRS.draw(6, 4, Generator().manual_seed(5))
     assert tokens.shape == (6, 12)
     assert answers.shape == asked.shape == (6, 4)
     for row, right, order in zip(tokens.tolist(), answers.tolist(), asked.tolist(), strict=True):
         shown = dict(zip(row[:8:2], row[1:8:2], strict=True))
         assert len(shown) == 4
         assert sorted(row[8:]) == sorted(shown)
-        assert [shown[key] - RECALL_SMALL.keys for key in row[8:]] == right
+        assert [shown[key] - PAIRS.keys for key in row[8:]] == right
         assert [row[2 * pair] for pair in order] == row[8:]
-    assert int(tokens[:, 1:8:2].min()) >= RECALL_SMALL.keys > int(tokens[:, ::2].max())
+    assert int(tokens[:, 1:8:2].min()) >= PAIRS.keys > int(tokens[:, ::2].max())
 
 
 def test_reach_counts_the_places_between() -> None:
@@ -432,15 +428,15 @@ def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch)
     class Oracle(recall.Recaller):
         def forward(self, tokens: torch.Tensor) -> torch.Tensor:
             pairs = tokens.shape[1] // 3
-            said = torch.full(tokens.shape, RECALL_SMALL.values)
+            said = torch.full(tokens.shape, PAIRS.values)
             for row, ids in enumerate(tokens.tolist()):
                 newer = range(pairs // 2, pairs)
-                known = {ids[2 * n]: ids[2 * n + 1] - RECALL_SMALL.keys for n in newer}
+                known = {ids[2 * n]: ids[2 * n + 1] - PAIRS.keys for n in newer}
                 for place in range(2 * pairs, 3 * pairs):
-                    said[row, place] = known.get(ids[place], RECALL_SMALL.values)
-            return torch.nn.functional.one_hot(said, RECALL_SMALL.values + 1).double()
+                    said[row, place] = known.get(ids[place], PAIRS.values)
+            return torch.nn.functional.one_hot(said, PAIRS.values + 1).double()
 
-    found = recall.measured(Oracle("delta", RECALL_SMALL), RECALL_SMALL, seed=3)
+    found = recall.measured(Oracle("delta", PAIRS), PAIRS, seed=3)
     assert found["accuracy/4"] == found["accuracy/8"] == 50
     assert [found[f"age/{n}"] for n in (1, 2, 3, 4)] == [0, 0, 100, 100]
     assert all(0 < found[f"gate/{kind}"] < 1 for kind in ("keys", "values", "questions"))

@@ -25,15 +25,13 @@ from experiments.explanation import study as explanation
 from experiments.parallelism import study as parallelism
 from experiments.speculative import study as speculative
 from experiments.summarization import study as summarization
-from experiments.translator_race import study as translator_race
+from experiments.translator_race import study as race
 
 pytestmark = pytest.mark.slow
 
 # The study of what attention buys: the same for all arms, and what they cost.
 
-BUYS_SMALL = GrammarTask(
-    train_pairs=120, max_length=9, test_pairs=8, bin_pairs=8, bins=((1, 5), (6, 9))
-)
+SHORT = GrammarTask(train_pairs=120, max_length=9, test_pairs=8, bin_pairs=8, bins=((1, 5), (6, 9)))
 
 
 @pytest.mark.parametrize("study", [buys, choices])
@@ -50,7 +48,7 @@ def test_a_record_of_other_settings_is_refused(
 
 def test_costs_are_of_every_arm() -> None:
     settings = {name: setting.shrunk() for name, setting in buys.everyone().items()}
-    costs = buys.costs(settings, 3, BUYS_SMALL)
+    costs = buys.costs(settings, 3, SHORT)
     assert len(costs) == 5 * len(settings)
     assert all(value > 0 for value in costs.values())
     assert costs["dot/parameters"] == costs["none/parameters"]
@@ -169,12 +167,12 @@ def test_flips_are_sorted_by_the_gold_links() -> None:
 
 # The study of all positions at once: both ways compute the same, and both sizes are alike.
 
-PARALLELISM_SMALL = parallelism.Size(sentences=2, length=5, words=9, embed_dim=8, state=6)
+SIZE = parallelism.Size(sentences=2, length=5, words=9, embed_dim=8, state=6)
 
 
 def test_one_by_one_gives_the_scores_of_all_at_once() -> None:
     torch.manual_seed(3)
-    model, batch = PARALLELISM_SMALL.transformer(), PARALLELISM_SMALL.batch(3)
+    model, batch = SIZE.transformer(), SIZE.batch(3)
     torch.testing.assert_close(
         parallelism.one_by_one(model, batch), parallelism.at_once(model, batch)
     )
@@ -209,7 +207,7 @@ def test_only_checked_words_count() -> None:
 
 # The study of summaries: what its arms share, what they know, and what is counted.
 
-SUMMARIZATION_SMALL = summarization.Task(reports=40, names=20, tests=30, test_names=12)
+REPORTS = summarization.Task(reports=40, names=20, tests=30, test_names=12)
 
 
 def test_no_name_of_the_tests_is_known() -> None:
@@ -231,7 +229,7 @@ def test_no_name_of_the_tests_is_known() -> None:
 
 
 def test_spelled_reports_hold_the_same_text() -> None:
-    pairs = SUMMARIZATION_SMALL.training(1)
+    pairs = REPORTS.training(1)
     for pair, spelled in zip(pairs, summarization.as_characters(pairs), strict=True):
         assert "".join(spelled.source).split() == list(pair.source)
         assert tuple("".join(spelled.target).split()) == pair.target
@@ -258,5 +256,5 @@ def test_quality_counts_facts_and_both_kinds_of_reports() -> None:
 
 
 def test_no_validation_sentence_is_reported() -> None:
-    reported = {pair.source for pair in translator_race.TASK.tests()["test"]}
-    assert not reported & {pair.source for pair in translator_race.VALIDATION.tests()["test"]}
+    reported = {pair.source for pair in race.TASK.tests()["test"]}
+    assert not reported & {pair.source for pair in race.VALIDATION.tests()["test"]}
