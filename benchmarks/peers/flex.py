@@ -29,13 +29,14 @@ def window(left: int) -> Allowed:
 
 def compiled(given: Sequence[Tensor], allowed: Allowed | None) -> Callable[[], Any] | str:
     """Return the compiled call on query, key and value; where it does not compile, the reason."""
-    n = given[0].shape[-2]
+    query, key, value = given
+    n = query.shape[-2]
     try:
         # Unlike the call, the mask takes the device for a GPU unless told.
         blocks = None if allowed is None else create_block_mask(allowed, None, None, n, n, "cpu")
         torch._dynamo.reset()  # or it takes the second length for a reason to compile for any
         attend = torch.compile(flex_attention)
-        attend(*given, block_mask=blocks)
+        attend(query, key, value, block_mask=blocks)
     except Exception as problem:  # whatever the compiler or the tool chain may raise
         return f"does not compile: {str(problem).splitlines()[0][:80]}"
-    return lambda: attend(*given, block_mask=blocks)
+    return lambda: attend(query, key, value, block_mask=blocks)

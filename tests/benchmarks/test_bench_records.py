@@ -108,12 +108,11 @@ def test_the_figure_is_drawn_the_same_each_time_and_not_of_half_the_cases(tmp_pa
     powers = {"textbook": 2.4, "SDPA": 2.0, "tiled": 2.0, "window": 1.0}
     readings = {
         case: [
-            Reading(f"{one.setting} n = {n}", one.entrant, n, unit, [1.0],
-                    1e-8 * n ** powers[one.entrant], 0.0, 0.0)
+            Reading(f"{one.setting} n = {n}", one.entrant, n, "MB" if case == "memory" else "s",
+                    [1.0], 1e-8 * n ** powers[one.entrant], 0.0, 0.0)
             for one in curves if one.case == case for n in (1024, 4096, 16384)
         ]
-        for case, curves, unit in (("forward", TIME, "s"), ("window", TIME, "s"),
-                                   ("memory", MEMORY, "MB"))
+        for case, curves in (("forward", TIME), ("window", TIME), ("memory", MEMORY))
     }  # fmt: skip
     records = [sample(case=case, readings=values) for case, values in readings.items()]
     assert draw(records[:2], tmp_path) is None

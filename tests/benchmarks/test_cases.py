@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from benchmarks import contest
 from benchmarks.cases import NAMES, attention, memory, overhead
@@ -81,8 +82,8 @@ def test_the_truth_is_torchs_own_float64() -> None:
     tensors = attention.inputs(700, count=4)  # more rows than are computed at once
     results = attention.truth_of_last_head(tensors, attention.band(700))
     query, key, value, gradient = (x[:, -1].double() for x in tensors)
-    leaves = [x.requires_grad_() for x in (query, key, value)]
-    output = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=True)
+    query, key, value = leaves = [x.requires_grad_() for x in (query, key, value)]
+    output = F.scaled_dot_product_attention(query, key, value, is_causal=True)
     wanted = output, *torch.autograd.grad(output, leaves, gradient)
     for one, other in zip(results, wanted, strict=True):
         torch.testing.assert_close(one, other)
