@@ -34,11 +34,8 @@ def main() -> int:
 def run(name: str, results: Path, quick: bool) -> bool:
     """Run one case; say whether it ended as it should."""
     print(f"{name} ...", file=sys.stderr, flush=True)
-    command = [sys.executable, "-m", "benchmarks.run", name, "--results", str(results)]
-    done = subprocess.run(
-        command + ["--quick"] * quick, env=os.environ | ONE_THREAD, cwd=ROOT, check=False
-    )
-    return done.returncode == 0
+    command = [sys.executable, "-m", "benchmarks.run", name, str(results), *["--quick"] * quick]
+    return subprocess.call(command, env=os.environ | ONE_THREAD, cwd=ROOT) == 0
 
 
 def report(results: Path, failed: list[str], *, keep: bool) -> int:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.machine import available_bytes
-from benchmarks.records import Goal, Reading, Row, row_of
-from benchmarks.timing import Protocol, interleave, speed, spread
+from benchmarks.records import Goal, Reading, Row, medians, row_of
+from benchmarks.timing import Protocol, interleave, speed
 from companion.cost import fit_exponent
 from companion.cost.timing import Call
 
@@ -42,36 +42,22 @@ class Entrant(NamedTuple):
 
 @dataclass
 class Field:
-    """Who takes part.
-
-    Attributes:
-        entrants: ours first, then the peer whose error is the measure of ours, then others.
-        absent: why others do not take part.
-        allowed: the error that ours may have, where no peer computes in the same precision.
-    """
+    """Who takes part: ours first, then the peer whose error is the measure of ours, then others."""
 
     entrants: dict[str, Entrant]
-    absent: dict[str, str] = field(default_factory=dict)
-    allowed: float | None = None
+    absent: dict[str, str] = field(default_factory=dict)  # why others do not take part
+    allowed: float | None = None  # our error, where no peer computes in the same precision
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Something to compute.
-
-    Attributes:
-        setting: what, in words.
-        prepare: makes the arrays and says who takes part.
-        goals: by peer, what our speed must be as a multiple of its.
-        length: of the sequence.
-        tell_errors: say in the table how far each side is from the truth.
-    """
+    """Something to compute: what, in words, and who makes the arrays and the field."""
 
     setting: str
     prepare: Callable[[], Field]
-    goals: Mapping[str, Goal | None] = field(default_factory=dict)
-    length: int | None = None
-    tell_errors: bool = False
+    goals: Mapping[str, Goal | None] = field(default_factory=dict)  # our speed, beside each peer
+    length: int | None = None  # of the sequence
+    tell_errors: bool = False  # say in the table how far each side is from the truth
 
 
 def hold(contest: Contest, protocol: Protocol) -> Iterator[Result]:
@@ -91,9 +77,7 @@ def hold(contest: Contest, protocol: Protocol) -> Iterator[Result]:
     calls = {name: entrant.call for name, entrant in held.entrants.items() if name not in absent}
     seconds = interleave(calls, protocol, first)
     for name, values in seconds.items():
-        yield Reading(
-            contest.setting, name, contest.length, "s", values, *spread(values), errors[name]
-        )
+        yield Reading.of(contest.setting, name, values, contest.length, errors[name])
     for name in [*seconds, *absent]:
         line: dict[str, Any] = {"ours": ours, "peer": name, "goal": contest.goals.get(name)}
         if name in absent:
@@ -104,10 +88,19 @@ def hold(contest: Contest, protocol: Protocol) -> Iterator[Result]:
             yield row_of(speed(seconds[ours], seconds[name]), setting=contest.setting, **line)
 
 
-def hold_all(contests: Iterable[Contest], protocol: Protocol) -> Iterator[Result]:
-    """Hold one contest after the other."""
+def hold_all(
+    contests: Iterable[Contest],
+    protocol: Protocol,
+    grown: Iterable[tuple[str, str, Goal | None]] = (),
+) -> Iterator[Result]:
+    """Hold one contest after the other, then fit the growth of entrants in settings."""
+    results: list[Result] = []
     for contest in contests:
-        yield from hold(contest, protocol)
+        for result in hold(contest, protocol):
+            results.append(result)
+            yield result
+    for entrant, setting, goal in grown:
+        yield from growth(results, entrant, setting, "s", goal)
 
 
 def error(values: Values, truth: Values) -> float:
@@ -130,22 +123,15 @@ def growth(
     results: Iterable[Result], entrant: str, setting: str, unit: str, goal: Goal | None
 ) -> Iterator[Row]:
     """Fit how an entrant's readings grow with the length; nothing where there are under three."""
-    medians = {
-        reading.length: reading.median
-        for reading in results
-        if isinstance(reading, Reading)
-        and (reading.entrant, reading.unit) == (entrant, unit)
-        and reading.setting.startswith(setting)
-        and reading.length is not None
-        and reading.median > 0  # memory below what can be told apart has no logarithm
-    }
-    if len(medians) >= 3:
+    readings = (result for result in results if isinstance(result, Reading))
+    found = medians(readings, entrant, setting, unit)
+    if len(found) >= 3:
         what = "time" if unit == "s" else "memory"
         yield Row(
-            setting=f"{setting}: exponent of {what}, n = {min(medians)} to {max(medians)}",
+            setting=f"{setting}: exponent of {what}, n = {min(found)} to {max(found)}",
             ours=entrant,
             unit="",
-            value=fit_exponent(list(medians), list(medians.values())).exponent,
+            value=fit_exponent(list(found), list(found.values())).exponent,
             goal=goal,
         )
 

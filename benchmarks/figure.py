@@ -13,7 +13,7 @@ mpl.use("agg")  # a figure for a file asks for no display
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from benchmarks.records import Record
+from benchmarks.records import Record, medians
 from bookkit.figures import (
     FIGURE_WIDTH,
     SVG_METADATA,
@@ -29,7 +29,6 @@ from companion.cost import fit_exponent
 class Curve(NamedTuple):
     """Whose medians are drawn, and from which case."""
 
-    label: str
     case: str
     entrant: str
     setting: str
@@ -37,17 +36,12 @@ class Curve(NamedTuple):
 
 
 TIME = (
-    Curve("textbook", "forward", "textbook", "full", "baseline"),
-    Curve("SDPA", "forward", "SDPA", "full", 1),
-    Curve("tiled", "forward", "tiled", "full", 0),
-    Curve("window", "window", "window", "window", 2),
+    Curve("forward", "textbook", "full", "baseline"),
+    Curve("forward", "SDPA", "full", 1),
+    Curve("forward", "tiled", "full", 0),
+    Curve("window", "window", "window", 2),
 )
-MEMORY = (
-    Curve("textbook", "memory", "textbook", "forward,", "baseline"),
-    Curve("SDPA", "memory", "SDPA", "forward,", 1),
-    Curve("tiled", "memory", "tiled", "forward,", 0),
-    Curve("window", "memory", "window", "forward,", 2),
-)
+MEMORY = tuple(curve._replace(case="memory", setting="forward,") for curve in TIME)
 
 
 def draw(records: Iterable[Record], directory: Path) -> Path | None:
@@ -76,11 +70,11 @@ def _curves(
     ax: Axes, curves: Iterable[Curve], by_case: dict[str, Record], unit: str
 ) -> Iterator[LineEnd]:
     for curve in curves:
-        medians = by_case[curve.case].medians(curve.entrant, curve.setting, unit)
-        if len(medians) < 2:
+        found = medians(by_case[curve.case].readings, curve.entrant, curve.setting, unit)
+        if len(found) < 2:
             continue
-        lengths, values = list(medians), list(medians.values())
-        label = f"{curve.label}, $n^{{{fit_exponent(lengths, values).exponent:.1f}}}$"
+        lengths, values = list(found), list(found.values())
+        label = f"{curve.entrant}, $n^{{{fit_exponent(lengths, values).exponent:.1f}}}$"
         end = band(ax, lengths, values, label=label, series=curve.series)
         if curve.series == "baseline":  # it ends before the others, in the midst of them
             middle = lengths[len(lengths) // 2]

@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import re
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def stamp(threads: int) -> dict[str, object]:
         "cores": os.cpu_count(),
         "threads": threads,
         "system": platform.system(),
-        "versions": versions() | _peers(),
+        "versions": versions() | {name: version(name) for name in PEERS if installed(name)},
         "code": fingerprint("companion", "benchmarks"),
     }
 
@@ -72,16 +72,6 @@ def fingerprint(*packages: str) -> str:
 def installed(distribution: str) -> bool:
     """Say whether a peer can be imported."""
     return find_spec(distribution.replace("-", "_")) is not None
-
-
-def _peers() -> dict[str, str]:
-    versions = {}
-    for name in PEERS:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
 
 
 def _read(path: Path) -> str:

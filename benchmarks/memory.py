@@ -7,25 +7,20 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 
+from benchmarks.machine import ROOT
 from companion.cost.resident import peak_resident_bytes
 from companion.cost.timing import Call
 
-ROOT = Path(__file__).parents[1]
 MEGABYTE = 2**20
 
 
 def extra_bytes(factory: str, setting: Mapping[str, object]) -> int:
     """Return by how much a call raises the memory of a fresh process, at its peak.
 
-    A small call comes first, so that neither libraries nor arguments are counted; what the call
+    The factory, as "module:function", gets the setting, which JSON must hold, and returns two
+    calls. The first is small, so that neither libraries nor arguments are counted; what the second
     returns is.
-
-    Args:
-        factory: "module:function"; called with the setting it returns two calls, a small one and
-            the one to be measured.
-        setting: arguments of the factory, of what JSON can hold.
 
     Raises:
         MemoryError: the process failed; the message is the last line of what it said.

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.timing import Spread
+from benchmarks.timing import Spread, spread
 
 RESULTS = Path(__file__).parent / "results"
-
-Side = Literal["at least", "at most"]
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a number must reach, and what it should.
-
-    Attributes:
-        must: the bound.
-        aim: what is hoped for; None where that is the bound itself.
-        side: on which side of the bound the number must lie.
-    """
+    """The bound that a number must reach, and what is hoped for beyond it."""
 
     must: float
     aim: float | None = None
-    side: Side = "at least"
+    side: Literal["at least", "at most"] = "at least"
 
     def met(self, value: float, bound: float) -> bool:
         """Say whether a number lies on the right side of a bound."""
@@ -36,29 +28,17 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A line of the table.
-
-    Attributes:
-        setting: what was computed.
-        ours: who of the package.
-        peer: beside whom; "" where there is nobody.
-        unit: of the value.
-        value: the number, the median of several; None where there is none.
-        low: its lower quartile; None where the number is not the median of several.
-        high: its upper quartile.
-        goal: what it must reach; None where it is only reported.
-        note: why there is no number, or what else must be known.
-    """
+    """A line of the table: what was computed, by whom of the package, and beside whom."""
 
     setting: str
     ours: str
     peer: str = ""
     unit: str = "x"
-    value: float | None = None
+    value: float | None = None  # a number, or the median of several between its quartiles
     low: float | None = None
     high: float | None = None
-    goal: Goal | None = None
-    note: str = ""
+    goal: Goal | None = None  # none where the number is only reported
+    note: str = ""  # why there is no number, or what else must be known
 
     @property
     def verdict(self) -> str:
@@ -82,29 +62,46 @@ def row_of(measured: Spread, **rest: Any) -> Row:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of one entrant.
-
-    Attributes:
-        setting: what was computed.
-        entrant: who computed it.
-        length: the sequence's length n; None where there is none.
-        unit: "s" of CPU time, "MB" of memory at the peak.
-        values: one a round.
-        median: of the values.
-        low: their lower quartile.
-        high: their upper quartile.
-        error: root mean square of its error, as a part of that of the truth; None for memory.
-    """
+    """What was read of one entrant, one value a round: CPU time, or memory at the peak."""
 
     setting: str
     entrant: str
-    length: int | None
+    length: int | None  # of the sequence
     unit: Literal["s", "MB"]
     values: Sequence[float]
     median: float
     low: float
     high: float
-    error: float | None = None
+    error: float | None = None  # root mean square, as a part of that of the truth
+
+    @classmethod
+    def of(
+        cls,
+        setting: str,
+        entrant: str,
+        values: Sequence[float],
+        length: int | None = None,
+        error: float | None = None,
+        *,
+        unit: Literal["s", "MB"] = "s",
+    ) -> Reading:
+        """Return the reading of these values, with their median and quartiles."""
+        return cls(setting, entrant, length, unit, values, *spread(values), error)
+
+
+def medians(readings: Iterable[Reading], entrant: str, setting: str, unit: str) -> dict[int, float]:
+    """Return an entrant's medians by length, of the settings that begin as said.
+
+    Memory below what can be told apart is left out: it has no logarithm.
+    """
+    return {
+        reading.length: reading.median
+        for reading in readings
+        if (reading.entrant, reading.unit) == (entrant, unit)
+        and reading.setting.startswith(setting)
+        and reading.length is not None
+        and reading.median > 0
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,19 +115,8 @@ class Record:
     quick: bool
     machine: Mapping[str, Any]
     settings: Mapping[str, Any]
-    rows: Sequence[Row] = field(default_factory=tuple)
-    readings: Sequence[Reading] = field(default_factory=tuple)
-
-    def medians(self, entrant: str, setting: str, unit: str) -> dict[int, float]:
-        """Return an entrant's medians above 0 by length, of the settings that begin as said."""
-        return {
-            reading.length: reading.median
-            for reading in self.readings
-            if (reading.entrant, reading.unit) == (entrant, unit)
-            and reading.length is not None
-            and reading.median > 0
-            and reading.setting.startswith(setting)
-        }
+    rows: Sequence[Row] = ()
+    readings: Sequence[Reading] = ()
 
 
 def write(record: Record, directory: Path) -> Path:

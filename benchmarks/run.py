@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import date
-from importlib import import_module
 from pathlib import Path
 
-from benchmarks.cases import NAMES
+from benchmarks.cases import load
 from benchmarks.machine import stamp
 from benchmarks.records import Reading, Record, Row, write
 from benchmarks.timing import QUICK, Protocol
@@ -28,20 +27,20 @@ def run_case(name: str, *, quick: bool) -> Iterator[Record]:
     import torch
 
     torch.set_num_threads(THREADS)
-    module = import_module(f"benchmarks.cases.{name}")
+    case = load(name)
     protocol = QUICK if quick else Protocol()
     rows: list[Row] = []
     readings: list[Reading] = []
     record = Record(
         case=name,
-        title=module.TITLE,
+        title=case.title,
         command=f"python -m benchmarks {name}{' --quick' if quick else ''}",
         date=date.today().isoformat(),
         quick=quick,
         machine=stamp(THREADS),
-        settings={**module.SETTINGS, "protocol": asdict(protocol)},
+        settings={**case.settings, "protocol": asdict(protocol)},
     )
-    for result in module.run(quick, protocol):
+    for result in case.run(quick, protocol):
         if isinstance(result, Reading):
             readings.append(result)
         else:
@@ -49,16 +48,7 @@ def run_case(name: str, *, quick: bool) -> Iterator[Record]:
         yield replace(record, rows=tuple(rows), readings=tuple(readings))
 
 
-def main() -> None:
-    """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("case", choices=NAMES)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--results", type=Path, required=True)
-    options = parser.parse_args()
-    for record in run_case(options.case, quick=options.quick):
-        write(record, options.results)
-
-
 if __name__ == "__main__":
-    main()
+    name, results, *quick = sys.argv[1:]
+    for record in run_case(name, quick=bool(quick)):
+        write(record, Path(results))

@@ -10,7 +10,6 @@ from benchmarks.machine import fingerprint
 from benchmarks.records import Goal, Record, Row, read
 
 HEADER = ("what", "ours", "beside", "number", "wanted", "reached")
-_DIGITS = 3
 
 
 def read_all(directory: Path) -> list[Record]:
@@ -24,8 +23,7 @@ def render(records: Iterable[Record]) -> str:
     records = list(records)
     lines: list[tuple[str, ...]] = [HEADER]
     for record in records:
-        lines.append((f"**{record.title}**", "", "", "", "", ""))
-        lines += [cells(row) for row in record.rows]
+        lines += [(f"**{record.title}**", "", "", "", "", ""), *map(cells, record.rows)]
     return "\n".join([*_aligned(lines), "", *dict.fromkeys(map(origin, records))]) + "\n"
 
 
@@ -35,9 +33,8 @@ def cells(row: Row) -> tuple[str, ...]:
     >>> cells(Row(setting="n = 8", ours="tiled", peer="SDPA", value=0.95, goal=Goal(0.9, 1.0)))
     ('n = 8', 'tiled', 'SDPA', '0.95 x', 'at least 0.9 (aim 1)', 'yes')
     """
-    parts = [_number(row), row.note]
-    wanted = "" if row.goal is None else _wanted(row.goal)
-    return row.setting, row.ours, row.peer, "; ".join(filter(None, parts)), wanted, row.verdict
+    number = "; ".join(filter(None, [_number(row), row.note]))
+    return row.setting, row.ours, row.peer, number, _wanted(row.goal), row.verdict
 
 
 def missed(records: Iterable[Record]) -> list[Row]:
@@ -71,10 +68,12 @@ def _number(row: Row) -> str:
 def _rounded(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:.0f}"
-    return f"{value:.{_DIGITS}g}" if abs(value) >= 1 else f"{value:.2f}"
+    return f"{value:.3g}" if abs(value) >= 1 else f"{value:.2f}"
 
 
-def _wanted(goal: Goal) -> str:
+def _wanted(goal: Goal | None) -> str:
+    if goal is None:
+        return ""
     aim = "" if goal.aim is None else f" (aim {goal.aim:g})"
     return f"{goal.side} {goal.must:g}{aim}"
 

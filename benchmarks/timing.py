@@ -15,23 +15,15 @@ from companion.cost.timing import Call, repeats_of, rounds_of
 
 @dataclass(frozen=True)
 class Protocol:
-    """How often a contest is run.
-
-    Attributes:
-        least: rounds, at least.
-        least_long: rounds, at least, where one takes longer than `long`.
-        most: rounds, at most.
-        long: seconds of a round that is long, whose readings need no median of many.
-        seconds: of CPU time after which no round begins, when there were enough.
-        shortest: seconds that one reading lasts at least: a short call is repeated in it. The first
-            of these finds the caches full of what another left there; not all of a reading should.
-    """
+    """How often a contest is run: rounds, and seconds of CPU time."""
 
     least: int = 5
-    least_long: int = 3
+    least_long: int = 3  # at least, where a round takes longer than `long` and needs no median
     most: int = 25
     long: float = 10.0
-    seconds: float = 10.0
+    seconds: float = 10.0  # after which no round begins, when there were enough
+    # A reading lasts this long at least, so a short call is repeated in it: the first finds the
+    # caches full of what another left there, and not all of a reading should.
     shortest: float = 0.1
 
 
@@ -56,12 +48,8 @@ def interleave(
     """Return the CPU seconds of every call, round by round: A B A B.
 
     What else the machine does then strikes all of them alike. CPU time counts all threads of the
-    process, so that nobody gains by taking a second one. Two calls before the first round warm up.
-
-    Args:
-        calls: what is timed, by name.
-        protocol: how often.
-        first: seconds of a call that was made before; where it was long it has warmed up enough.
+    process, so that nobody gains by taking a second one. Two calls before the first round warm up;
+    `first` has the seconds of one that was made before, which is enough where it was long.
     """
     first = first or {}
     repeats = {

@@ -1,17 +1,41 @@
-"""What is measured: each case is a module with a TITLE, its SETTINGS and a function `run`."""
+"""What is measured, case by case."""
 
-NAMES = (
-    "forward",
-    "gradients",
-    "precision",
-    "window",
-    "arrays",
-    "overhead",
-    "modules",
-    "recurrent",
-    "training",
-    "generation",
-    "memory",
-    "imports",
-)
-"""In the order of the table."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from benchmarks.contest import Result
+    from benchmarks.timing import Protocol
+
+NAMES = {
+    "forward": "attention",
+    "gradients": "attention",
+    "precision": "attention",
+    "window": "attention",
+    "arrays": "attention",
+    "overhead": "overhead",
+    "modules": "modules",
+    "recurrent": "training",
+    "training": "training",
+    "generation": "generation",
+    "memory": "memory",
+    "imports": "imports",
+}
+"""Cases in the order of the table, and the modules that they stand in."""
+
+
+class Case(NamedTuple):
+    """What the table calls it, what is fixed, and what runs it, quickly or in full."""
+
+    title: str
+    settings: Mapping[str, object]
+    run: Callable[[bool, Protocol], Iterator[Result]]
+
+
+def load(name: str) -> Case:
+    """Import a case."""
+    case: Case = import_module(f"benchmarks.cases.{NAMES[name]}").CASES[name]
+    return case

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from benchmarks.cases import Case
 from benchmarks.contest import Contest, Entrant, Field, Result, hold
 from benchmarks.records import Goal, Reading, row_of
 from benchmarks.timing import Protocol, speed, spread
@@ -20,7 +21,6 @@ from companion.decoding import greedy
 from companion.models.pretrained import from_pretrained
 from companion.models.transformer import LanguageModel
 
-TITLE = "Greedy generation by a Llama"
 PEER, OURS = "Hugging Face", "with a cache"
 
 
@@ -50,9 +50,6 @@ QUICK = Size(16, 2, 24, 11, 6)
 SOME = 8
 """Steps at either end that one reading is the median of."""
 
-SETTINGS: dict[str, object] = {
-    "heads": [8, 2], "prompt": PROMPT, "vocabulary": 1000, "dtype": "float32",
-}  # fmt: skip
 RECOMPUTING = Goal(30.0)
 GROWTH = Goal(1.6, side="at most")
 
@@ -61,19 +58,15 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time whole generations, then the first and the last steps of one."""
     for size in [QUICK] if quick else GOALS:
         for batch in BATCHES:
-            contest = Contest(
-                f"{size.tokens} tokens, batch {batch}, {size}",
-                partial(prepare, size, batch),
-                {PEER: GOALS.get(size)},
-            )
+            setting = f"{size.tokens} tokens, batch {batch}, {size}"
+            contest = Contest(setting, partial(prepare, size, batch), {PEER: GOALS.get(size)})
             yield from hold(contest, protocol)
     yield from steps(QUICK if quick else STEPPED, rounds=protocol.least)
 
 
 def prepare(size: Size, batch: int) -> Field:
     """Make both models of the same weights; Hugging Face's tokens are what ours must be."""
-    theirs, ours = models(size)
-    prompt = prompts(size, batch)
+    theirs, ours, prompt = models(size, batch)
     calls = {
         OURS: partial(generated, ours, prompt, size.tokens),
         PEER: partial(generated_by_peer, theirs, prompt, size.tokens),
@@ -82,8 +75,8 @@ def prepare(size: Size, batch: int) -> Field:
     return Field({name: Entrant(call, true) for name, call in calls.items()})
 
 
-def models(size: Size) -> tuple[Any, LanguageModel]:
-    """Return Hugging Face's model with random weights, and ours read from what it saves."""
+def models(size: Size, batch: int) -> tuple[Any, LanguageModel, Tensor]:
+    """Return Hugging Face's model with random weights, ours read from its file, and prompts."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
@@ -105,13 +98,8 @@ def models(size: Size) -> tuple[Any, LanguageModel]:
         theirs.save_pretrained(folder)
         ours = from_pretrained(folder)
     assert isinstance(ours, LanguageModel)
-    return theirs, ours
-
-
-def prompts(size: Size, batch: int) -> Tensor:
-    """Return prompts of random words."""
     generator = torch.Generator().manual_seed(batch)
-    return torch.randint(1, size.vocab, (batch, PROMPT), generator=generator)
+    return theirs, ours, torch.randint(1, size.vocab, (batch, PROMPT), generator=generator)
 
 
 def generated(model: LanguageModel, prompt: Tensor, count: int) -> Tensor:
@@ -134,8 +122,7 @@ def steps(size: Size, rounds: int) -> Iterator[Result]:
     """Compare the last steps with the first, and with the same ones when nothing is kept."""
     batch, count = BATCHES[-1], size.tokens
     some = min(SOME, count // 2)
-    _, model = models(size)
-    prompt = prompts(size, batch)
+    _, model, prompt = models(size, batch)
     text = torch.cat((prompt, generated(model, prompt, count)), 1)
     names = f"first {some} tokens", f"last {some} of {count} tokens", "recomputing"
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -146,7 +133,7 @@ def steps(size: Size, rounds: int) -> Iterator[Result]:
             seconds[name].append(median(some_seconds))
     setting = f"a step, batch {batch}, {size}"
     for name, values in seconds.items():
-        yield Reading(setting, name, None, "s", values, *spread(values))
+        yield Reading.of(setting, name, values)
     first, last, recomputing = seconds.values()
     yield row_of(
         speed(last, recomputing), setting=setting, ours=names[1], peer=names[2], goal=RECOMPUTING
@@ -177,3 +164,9 @@ def step_seconds(model: LanguageModel, text: Tensor, begin: int, *, use_cache: b
         assert torch.equal(chosen, wanted), "the model chose another token than before"
         last, state = wanted, output.state
     return seconds
+
+
+SETTINGS: dict[str, object] = {
+    "heads": [8, 2], "prompt": PROMPT, "vocabulary": 1000, "dtype": "float32",
+}  # fmt: skip
+CASES = {"generation": Case("Greedy generation by a Llama", SETTINGS, run)}

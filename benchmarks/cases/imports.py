@@ -5,24 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import sub
 
+from benchmarks.cases import Case
 from benchmarks.contest import Result
-from benchmarks.memory import ROOT
+from benchmarks.machine import ROOT
 from benchmarks.records import Goal, Reading, Row, row_of
 from benchmarks.timing import Protocol, spread
 
-TITLE = "Import"
-SETTINGS: dict[str, object] = {"unit": "ms of CPU time of a whole fresh process"}
-GOAL = Goal(30.0, side="at most")
-TORCH_GOAL = Goal(0.0, side="at most")
-
+GOAL, TORCH_GOAL = Goal(30.0, side="at most"), Goal(0.0, side="at most")
 NUMPY = "import numpy as np; x = np.ones((5, 3))"
 PACKAGE = f"{NUMPY}; import companion"
-FIRST_CALL = f"{PACKAGE}; companion.scaled_dot_product_attention(x, x, x, is_causal=True)"
 SCRIPTS = {
     "numpy": NUMPY,
     "companion": PACKAGE,
-    "companion, first call": FIRST_CALL,
+    "companion, first call": (
+        f"{PACKAGE}; companion.scaled_dot_product_attention(x, x, x, is_causal=True)"
+    ),
     "torch": f"{NUMPY}; import torch",
 }
 SUFFIX = "; import sys, time; print(time.process_time(), 'torch' in sys.modules)"
@@ -35,16 +34,15 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     loaded = set()
     for _ in range(protocol.most):
         for name, script in scripts.items():
-            took, with_torch = _run(script)
-            seconds[name].append(took)
-            loaded |= {name} if with_torch else set()
+            command = [sys.executable, "-c", script + SUFFIX]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+            took, with_torch = done.stdout.split()
+            seconds[name].append(float(took))
+            loaded |= {name} if with_torch == "True" else set()
     for name, values in seconds.items():
-        yield Reading("import", name, None, "s", values, *spread(values))
+        yield Reading.of("import", name, values)
     for name in list(scripts)[1:]:
-        more = [
-            1000 * (took - numpy)
-            for took, numpy in zip(seconds[name], seconds["numpy"], strict=True)
-        ]
+        more = [1000 * extra for extra in map(sub, seconds[name], seconds["numpy"])]
         yield row_of(
             spread(more),
             setting="import, on top of NumPy",
@@ -61,13 +59,4 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     )
 
 
-def _run(script: str) -> tuple[float, bool]:
-    done = subprocess.run(
-        [sys.executable, "-c", script + SUFFIX],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=True,
-    )
-    seconds, with_torch = done.stdout.split()
-    return float(seconds), with_torch == "True"
+CASES = {"imports": Case("Import", {"unit": "ms of CPU time of a whole fresh process"}, run)}

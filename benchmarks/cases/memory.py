@@ -9,18 +9,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.cases.gradients import both_ways
-from benchmarks.cases.tensors import ATTENTION, inputs, matrix_bytes
+from benchmarks.cases import Case
+from benchmarks.cases.attention import SHAPE, both_ways, inputs, matrix_bytes
 from benchmarks.contest import Result, growth, lacking
 from benchmarks.memory import MEGABYTE, extra_bytes
 from benchmarks.peers.textbook import textbook
 from benchmarks.records import Goal, Reading, Row
-from benchmarks.timing import Protocol, spread
+from benchmarks.timing import Protocol
 from companion.cost.timing import Call
 from companion.tiled import tiled_attention, window_attention
 
-TITLE = "Memory"
-SETTINGS = ATTENTION | {"unit": "MB at the peak, on top of the same process without the call"}
 QUICK_LENGTHS = (256,)
 ROUNDS = {1024: 3, 2048: 3, 4096: 2, 8192: 1, 16384: 1}
 """By length: long calls take half a minute, and what they add is far above the noise."""
@@ -56,16 +54,15 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
 
 def read(passes: str, n: int, name: str, rounds: int) -> Result:
     """Measure one of them, or say why not."""
-    setting = {"passes": passes, "n": n, "name": name}
+    said, setting = f"{passes}, n = {n}", {"passes": passes, "n": n, "name": name}
     too_little = lacking(matrix_bytes(n, MATRICES[passes])) if name == "textbook" else ""
     try:
         if too_little:
             raise MemoryError(too_little)
         peaks = [extra_bytes("benchmarks.cases.memory:calls", setting) for _ in range(rounds)]
     except MemoryError as problem:
-        return Row(setting=f"{passes}, n = {n}", ours=name, unit="MB", note=str(problem))
-    values = [peak / MEGABYTE for peak in peaks]
-    return Reading(f"{passes}, n = {n}", name, n, "MB", values, *spread(values))
+        return Row(setting=said, ours=name, unit="MB", note=str(problem))
+    return Reading.of(said, name, [peak / MEGABYTE for peak in peaks], n, unit="MB")
 
 
 def compare(passes: str, n: int, peaks: Mapping[str, float]) -> Iterator[Row]:
@@ -85,15 +82,18 @@ def compare(passes: str, n: int, peaks: Mapping[str, float]) -> Iterator[Row]:
     )
 
 
-def calls(passes: str, n: int, name: str) -> tuple[Call, Call]:
+def calls(passes: str, n: int, name: str) -> list[Call]:
     """Return a small call and the call itself, for `extra_bytes`."""
     torch.set_num_threads(1)
-    return _call(passes, WARM_UP, name), _call(passes, n, name)
+    return [_call(passes, length, FUNCTIONS[name]) for length in (WARM_UP, n)]
 
 
-def _call(passes: str, n: int, name: str) -> Call:
+def _call(passes: str, n: int, function: Callable[..., Tensor]) -> Call:
     *arrays, gradient = inputs(n, count=4)
-    function = FUNCTIONS[name]
     if passes == "forward":
         return partial(torch.no_grad()(function), *arrays)
     return partial(both_ways, function, [array.requires_grad_() for array in arrays], gradient)
+
+
+UNIT = "MB at the peak, on top of the same process without the call"
+CASES = {"memory": Case("Memory", SHAPE | {"unit": UNIT}, run)}

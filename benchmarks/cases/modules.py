@@ -10,28 +10,28 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.contest import Contest, Entrant, Field, Result, Values, hold
+from benchmarks.cases import Case
+from benchmarks.contest import Contest, Entrant, Field, Result, Values, hold_all
 from benchmarks.machine import installed
 from benchmarks.timing import Protocol
 from companion.layers import MultiHeadAttention
 
-TITLE = "Multi-head attention, forward and backward"
 EMBED, HEADS, BATCH = 256, 4, 8
-SETTINGS: dict[str, object] = {
-    "batch": BATCH, "embed": EMBED, "heads": HEADS, "dtype": "float32", "bias": False,
-}  # fmt: skip
 LENGTHS, QUICK_LENGTHS = (128, 512, 1024), (24,)
+NAMES = {False: "without weights", True: "with weights"}
 
-Forward = Callable[[Tensor], Tensor]
+Side = tuple[nn.Module, Callable[[Tensor], Any]]
+"""A module, and what calls it: the output, or a tuple that begins with it."""
 
 
 def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
     """Time the layer beside torch's, a bare function and x-transformers, all of one weight."""
-    for need_weights in (False, True):
-        for n in QUICK_LENGTHS if quick else LENGTHS:
-            name = "with weights" if need_weights else "without weights"
-            prepared = partial(prepare, n, need_weights)
-            yield from hold(Contest(f"{name}, n = {n}", prepared, length=n), protocol)
+    contests = (
+        Contest(f"{name}, n = {n}", partial(prepare, n, need_weights), length=n)
+        for need_weights, name in NAMES.items()
+        for n in (QUICK_LENGTHS if quick else LENGTHS)
+    )
+    yield from hold_all(contests, protocol)
 
 
 def prepare(n: int, need_weights: bool) -> Field:
@@ -39,8 +39,8 @@ def prepare(n: int, need_weights: bool) -> Field:
     torch.manual_seed(n)
     ours = MultiHeadAttention(EMBED, HEADS)
     x, gradient = torch.randn(2, BATCH, n, EMBED)
-    sides = {
-        "MultiHeadAttention": (ours, ours_forward(ours, need_weights)),
+    sides: dict[str, Side] = {
+        "MultiHeadAttention": (ours, partial(ours, need_weights=need_weights)),
         "nn.MultiheadAttention": torchs(ours, need_weights),
     }
     absent = {}
@@ -52,47 +52,33 @@ def prepare(n: int, need_weights: bool) -> Field:
             else:
                 absent[name] = "not installed"
     true = truth(ours, x, gradient)
-    return Field(
-        {
-            name: Entrant(partial(both_ways, *side, x, gradient), true, lambda values: values[:2])
-            for name, side in sides.items()
-        },
-        absent,
-    )
+    entrants = {
+        name: Entrant(partial(both_ways, *side, x, gradient), true, lambda values: values[:2])
+        for name, side in sides.items()
+    }
+    return Field(entrants, absent)
 
 
-def both_ways(module: nn.Module, forward: Forward, x: Tensor, gradient: Tensor) -> Values:
+def both_ways(
+    module: nn.Module, forward: Callable[[Tensor], Any], x: Tensor, gradient: Tensor
+) -> Values:
     """Return the output, the gradient of the input, and the gradients of the weights."""
     x = x.detach().requires_grad_()
-    output = forward(x)
+    made = forward(x)
+    output = made[0] if isinstance(made, tuple) else made
     return output.detach(), *torch.autograd.grad(output, [x, *module.parameters()], gradient)
 
 
-def ours_forward(module: MultiHeadAttention, need_weights: bool) -> Forward:
-    """Return the layer's call."""
-
-    def forward(x: Tensor) -> Tensor:
-        output: Tensor = module(x, need_weights=True)[0] if need_weights else module(x)
-        return output
-
-    return forward
-
-
-def torchs(ours: MultiHeadAttention, need_weights: bool) -> tuple[nn.Module, Forward]:
+def torchs(ours: MultiHeadAttention, need_weights: bool) -> Side:
     """Return torch's module with our weights."""
     module = nn.MultiheadAttention(EMBED, HEADS, bias=False, batch_first=True)
     state = {"in_proj_weight": joined(ours), "out_proj.weight": ours.output_proj.weight}
     module.load_state_dict(state)
     options = {"need_weights": need_weights, "average_attn_weights": False}
-
-    def forward(x: Tensor) -> Tensor:
-        output: Tensor = module(x, x, x, **options)[0]
-        return output
-
-    return module, forward
+    return module, lambda x: module(x, x, x, **options)
 
 
-def bare(ours: MultiHeadAttention) -> tuple[nn.Module, Forward]:
+def bare(ours: MultiHeadAttention) -> Side:
     """Return what no module can do without: one projection, fused attention, one projection."""
     weights = nn.ParameterList([joined(ours), ours.output_proj.weight.detach().clone()])
 
@@ -104,26 +90,15 @@ def bare(ours: MultiHeadAttention) -> tuple[nn.Module, Forward]:
     return weights, forward
 
 
-def x_transformers(ours: MultiHeadAttention, flash: bool) -> tuple[nn.Module, Forward]:
+def x_transformers(ours: MultiHeadAttention, flash: bool) -> Side:
     """Return the library's module with our weights."""
     from x_transformers.x_transformers import Attention
 
     module: Any = Attention(dim=EMBED, heads=HEADS, dim_head=EMBED // HEADS, flash=flash)
-    names = {
-        "query_proj": "to_q",
-        "key_proj": "to_k",
-        "value_proj": "to_v",
-        "output_proj": "to_out",
-    }
-    for name, theirs in names.items():
-        getattr(module, theirs).load_state_dict(getattr(ours, name).state_dict())
-
-    def forward(x: Tensor) -> Tensor:
-        output = module(x)
-        attended: Tensor = output[0] if isinstance(output, tuple) else output
-        return attended
-
-    return module, forward
+    for name, part in (("q", "query"), ("k", "key"), ("v", "value"), ("out", "output")):
+        theirs, weights = getattr(module, f"to_{name}"), getattr(ours, f"{part}_proj")
+        theirs.load_state_dict(weights.state_dict())
+    return module, module
 
 
 def joined(ours: MultiHeadAttention) -> Tensor:
@@ -145,3 +120,9 @@ def truth(ours: MultiHeadAttention, x: Tensor, gradient: Tensor) -> Values:
     joint = (weights @ value).transpose(1, 2).flatten(-2)
     output = F.linear(joint, ours.output_proj.weight.detach().double())
     return output.detach(), *torch.autograd.grad(output, x, gradient.double())
+
+
+SETTINGS: dict[str, object] = {
+    "batch": BATCH, "embed": EMBED, "heads": HEADS, "dtype": "float32", "bias": False,
+}  # fmt: skip
+CASES = {"modules": Case("Multi-head attention, forward and backward", SETTINGS, run)}

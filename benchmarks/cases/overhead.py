@@ -9,21 +9,16 @@ from typing import Any, NamedTuple
 
 import torch.nn.functional as F
 
-from benchmarks.cases.tensors import HEADS, inputs
+from benchmarks.cases import Case
+from benchmarks.cases.attention import HEADS, inputs
 from benchmarks.contest import Result, error
 from benchmarks.peers.textbook import numpy_textbook
 from benchmarks.records import Goal, Reading, row_of
 from benchmarks.timing import Protocol, reading, spread
 from companion.attention import scaled_dot_product_attention
 
-TITLE = "Overhead of a repeated call"
 KEYS, WIDTH = 33, 32
 GROWING_BLOCK = 8
-SETTINGS: dict[str, object] = {
-    "query": [1, HEADS, 1, WIDTH], "keys": KEYS, "dtype": "float32",
-    "protocol": "blocks of calls, interleaved; the least of a group, the median of the groups; "
-    "growing keys: blocks of 8 calls, no length twice, the median of the blocks",
-}  # fmt: skip
 OURS = "scaled_dot_product_attention"
 GOAL, NUMPY_GOAL = Goal(2.5, aim=1.75, side="at most"), Goal(4.0, side="at most")
 """Torch's own call takes 20 µs on an old processor, and less on a new one."""
@@ -61,7 +56,8 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
         (f"{shape}, keys grow by one a call", GOAL, grown(torchs, growing)),
         (f"NumPy, {shape}, {KEYS} keys", NUMPY_GOAL, repeated(numpys, arrays, blocks)),
     ):
-        yield from readings(setting, seconds)
+        for name, values in seconds.items():
+            yield Reading.of(setting, name, values)
         peer, theirs = list(seconds.items())[1]
         ratio = spread(list(map(truediv, seconds[OURS], theirs)))
         yield row_of(ratio, setting=setting, ours=OURS, peer=peer, unit="times as long", goal=goal)
@@ -105,7 +101,9 @@ def grown(functions: Functions, arrays: Sequence[Sequence[Any]]) -> dict[str, li
     return seconds
 
 
-def readings(setting: str, seconds: Mapping[str, list[float]]) -> Iterator[Reading]:
-    """Return the reading of everyone."""
-    for name, values in seconds.items():
-        yield Reading(setting, name, None, "s", values, *spread(values))
+SETTINGS: dict[str, object] = {
+    "query": [1, HEADS, 1, WIDTH], "keys": KEYS, "dtype": "float32",
+    "protocol": "blocks of calls, interleaved; the least of a group, the median of the groups; "
+    "growing keys: blocks of 8 calls, no length twice, the median of the blocks",
+}  # fmt: skip
+CASES = {"overhead": Case("Overhead of a repeated call", SETTINGS, run)}

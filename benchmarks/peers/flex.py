@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -27,10 +27,9 @@ def window(left: int) -> Allowed:
     return allowed
 
 
-def compiled(
-    query: Tensor, key: Tensor, value: Tensor, allowed: Allowed | None
-) -> Callable[[], Any] | str:
-    """Return the compiled call on these tensors; where it does not compile, the reason."""
+def compiled(given: Sequence[Tensor], allowed: Allowed | None) -> Callable[[], Any] | str:
+    """Return the compiled call on query, key and value; where it does not compile, the reason."""
+    query, key, value = given
     n = query.shape[-2]
     try:
         # Unlike the call, the mask takes the device for a GPU unless told.

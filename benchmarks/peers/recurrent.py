@@ -12,43 +12,35 @@ from companion.data.batching import Batch
 from companion.models.seq2seq import Seq2Seq
 
 
-class AdditiveScore(nn.Module):
-    """Score by v . tanh(W_q q + W_k k), after *Dive into Deep Learning* (Zhang et al., 2023)."""
+class Score(nn.Module):
+    """Score by v . tanh(W_q q + W_k k), after *Dive into Deep Learning* (Zhang et al., 2023).
 
-    def __init__(self, width: int) -> None:
+    Others are q . k, "dot", and q . W k, "general" (Luong et al., 2015).
+    """
+
+    def __init__(self, kind: str, width: int) -> None:
         super().__init__()
-        self.query = nn.Linear(width, width, bias=False)
-        self.project = nn.Linear(width, width, bias=False)
-        self.vector = nn.Linear(width, 1, bias=False)
+        self.is_additive = kind == "additive"
+        self.project = nn.Identity() if kind == "dot" else nn.Linear(width, width, bias=False)
+        if self.is_additive:
+            self.query = nn.Linear(width, width, bias=False)
+            self.vector = nn.Linear(width, 1, bias=False)
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         """Score projected keys (b, k, h) for one query (b, 1, h)."""
+        if not self.is_additive:
+            return torch.bmm(query, keys.mT)
         features = torch.tanh(self.query(query)[:, :, None] + keys[:, None])
         scores: Tensor = self.vector(features)[..., 0]
         return scores
-
-
-class ProductScore(nn.Module):
-    """Score by q . k, "dot", or by q . W k, "general" (Luong et al., 2015)."""
-
-    def __init__(self, width: int, *, weighs: bool) -> None:
-        super().__init__()
-        self.project = nn.Linear(width, width, bias=False) if weighs else nn.Identity()
-
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Score projected keys (b, k, h) for one query (b, 1, h)."""
-        return torch.bmm(query, keys.mT)
 
 
 class PlainTranslator(nn.Module):
     """The same translator as a `Seq2Seq` with GRU cells, with its weights.
 
     Its loop is the usual one: sentences are packed for the encoder, the decoder attends at every
-    word, and autograd adds up what each step gives to the gradients.
-
-    Args:
-        twin: whose score and weights it copies: "additive", "dot" or "general".
-        projects_at_every_step: project all keys again at every word; else before the loop.
+    word, and autograd adds up what each step gives to the gradients. Keys are projected again at
+    every word, or once before the loop.
     """
 
     def __init__(self, twin: Seq2Seq, *, projects_at_every_step: bool) -> None:
@@ -62,11 +54,7 @@ class PlainTranslator(nn.Module):
         self.encoder = nn.GRU(e, h // 2, batch_first=True, bidirectional=True)
         self.bridge = nn.ModuleList([nn.Linear(h, h)])
         self.decoder = nn.GRU(e + h if self.feeds_context else e, h, batch_first=True)
-        self.score: AdditiveScore | ProductScore
-        if config.attention == "additive":
-            self.score = AdditiveScore(h)
-        else:
-            self.score = ProductScore(h, weighs=config.attention == "general")
+        self.score = Score(config.attention, h)
         self.combine = nn.Linear(2 * h, h, bias=False)
         self.output = nn.Linear(h, config.target_vocab)
         self.load_state_dict(_renamed(twin.state_dict()))

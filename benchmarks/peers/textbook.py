@@ -18,11 +18,7 @@ def textbook(
 ) -> Tensor:
     """Return softmax(Q K^T / sqrt(d)) V of (..., n, d) tensors.
 
-    Args:
-        query: (..., n, d).
-        key: (..., n, d).
-        value: (..., n, d).
-        forbidden: (n, n), True = may not attend; made before, so that its making is not timed.
+    Forbidden is where an (n, n) mask is True, made before, so that its making is not timed.
     """
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     if forbidden is not None:
@@ -51,12 +47,7 @@ def truth(
 ) -> tuple[Tensor, ...]:
     """Compute it in float64, some rows at a time: output and, given its gradient, three more.
 
-    Args:
-        query: (..., n, d).
-        key: (..., n, d).
-        value: (..., n, d).
-        mask: (n, n), True = may attend.
-        gradient: (..., n, d), of the output.
+    Allowed is where the (n, n) mask is True.
     """
     leaves = [x.double().requires_grad_(gradient is not None) for x in (query, key, value)]
     outputs = []

@@ -9,24 +9,34 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.data.batching import Batch
-from companion.layers import MultiHeadAttention
-from companion.models.transformer import Block, Transformer
+from companion.models.transformer import Transformer
 from companion.positions import sinusoidal_encoding
+
+NAMES = {
+    "blocks": "layers",
+    "self_attention": "self_attn",
+    "cross_attention": "multihead_attn",
+    "query_proj.": "in_proj_",
+    "output_proj": "out_proj",
+    "self_residual.norm": "norm1",
+    "cross_residual.norm": "norm2",
+    "feed_forward.up_proj": "linear1",
+    "feed_forward.down_proj": "linear2",
+}
+"""Of parts of a block: ours, and torch's."""
 
 
 class TorchsTransformer(nn.Module):
     """Torch's encoder and decoder between the same embeddings and the same scores of words.
 
-    Args:
-        ours: gives sizes and weights: norms first, rectified units, biases everywhere, one
-            probability for all dropout.
+    Ours has norms first, rectified units, biases everywhere, one probability for all dropout.
     """
 
     def __init__(self, ours: Transformer) -> None:
         super().__init__()
         config = ours.config
         words = ours.source_embedding.words, ours.target_embedding.words
-        self.source, self.target = map(_trainable, words)
+        self.source_embedding, self.target_embedding = map(_trainable, words)
         self.dropout = nn.Dropout(config.dropout_p)
         self.stacks = nn.Transformer(
             config.embed_dim,
@@ -45,14 +55,14 @@ class TorchsTransformer(nn.Module):
         length = batch.target_in.shape[1]
         padding = torch.arange(batch.source.shape[1]) >= batch.source_lengths[:, None]
         hidden = self.stacks(
-            self._embedded(self.source, batch.source),
-            self._embedded(self.target, batch.target_in),
+            self._embedded(self.source_embedding, batch.source),
+            self._embedded(self.target_embedding, batch.target_in),
             tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
             src_key_padding_mask=padding,
             memory_key_padding_mask=padding,
             tgt_is_causal=True,
         )
-        logits = F.linear(hidden, self.target.weight)
+        logits = F.linear(hidden, self.target_embedding.weight)
         return F.cross_entropy(logits[batch.target_mask], batch.target_out[batch.target_mask])
 
     def _embedded(self, table: nn.Embedding, tokens: Tensor) -> Tensor:
@@ -69,41 +79,20 @@ def _trainable(words: nn.Embedding) -> nn.Embedding:
 
 
 def _weights(ours: Transformer) -> dict[str, Tensor]:
-    """Return our weights under torch's names."""
-    weights: dict[str, Tensor] = {}
-    for name, stack in (("encoder", ours.encoder), ("decoder", ours.decoder)):
-        weights |= _named(stack.norm, f"{name}.norm")
-        for number, block in enumerate(stack.blocks):
-            assert isinstance(block, Block)
-            weights |= _block(block, f"{name}.layers.{number}")
+    """Return our weights under torch's names; those of query, key and value are joined."""
+    state = {n: w for n, w in ours.state_dict().items() if n.startswith(("encoder.", "decoder."))}
+    weights = {}
+    for name, weight in state.items():
+        if "query_proj" in name:
+            parts = [state[name.replace("query", part)] for part in ("query", "key", "value")]
+            weights[_renamed(name)] = torch.cat(parts)
+        elif "key_proj" not in name and "value_proj" not in name:
+            weights[_renamed(name)] = weight
     return weights
 
 
-def _block(block: Block, name: str) -> dict[str, Tensor]:
-    parts = {
-        "norm1": block.self_residual.norm,
-        "linear1": block.feed_forward.up_proj,
-        "linear2": block.feed_forward.down_proj,
-        "norm3" if block.cross_attention else "norm2": block.feed_forward_residual.norm,
-    }
-    weights = _attention(block.self_attention, f"{name}.self_attn")
-    if block.cross_attention is not None and block.cross_residual is not None:
-        parts["norm2"] = block.cross_residual.norm
-        weights |= _attention(block.cross_attention, f"{name}.multihead_attn")
-    for part, module in parts.items():
-        weights |= _named(module, f"{name}.{part}")
-    return weights
-
-
-def _attention(attention: MultiHeadAttention, name: str) -> dict[str, Tensor]:
-    inputs = attention.query_proj, attention.key_proj, attention.value_proj
-    weights = _named(attention.output_proj, f"{name}.out_proj")
-    for part in ("weight", "bias"):
-        rows = [layer.get_parameter(part).detach() for layer in inputs]
-        weights[f"{name}.in_proj_{part}"] = torch.cat(rows)
-    return weights
-
-
-def _named(module: nn.Module | None, name: str) -> dict[str, Tensor]:
-    assert module is not None
-    return {f"{name}.{part}": weight.detach() for part, weight in module.named_parameters()}
+def _renamed(name: str) -> str:
+    last = "norm3" if name.startswith("decoder") else "norm2"
+    for ours, torchs in (NAMES | {"feed_forward_residual.norm": last}).items():
+        name = name.replace(ours, torchs)
+    return name

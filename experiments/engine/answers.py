@@ -22,15 +22,10 @@ _MOST = 255
 
 
 class Answered(NamedTuple):
-    """The answers of all seeds to test items that they share.
+    """The answers of all seeds to test items that they share."""
 
-    Attributes:
-        points: what was scored of every item, (seeds, items).
-        of: of how much, (seeds, items); 1 where an item is right or wrong.
-    """
-
-    points: NDArray[np.float64]
-    of: NDArray[np.float64]
+    points: NDArray[np.float64]  # what was scored of every item, (seeds, items)
+    of: NDArray[np.float64]  # of how much, (seeds, items); 1 where an item is right or wrong
 
     @property
     def influences(self) -> NDArray[np.float64]:
@@ -63,14 +58,10 @@ def answered(runs: Sequence[Sequence[tuple[float, float]]]) -> Answered:
 def error(slopes: Slopes, answers: Mapping[str, Answered], alike: Callable[[str], object]) -> float:
     """Return the standard error that shared test items give a number, from the answers to them.
 
-    Measures of the same items are taken together, item by item. For each measure one more answer is
+    The number changes by its slopes with the measures that it is computed of. Those of the same
+    items, as `alike` tells, are taken together, item by item. For each measure one more answer is
     added that is as far out as any, and by a point at least, since no error among m answers does
     not show that there never is one.
-
-    Args:
-        slopes: of the measures that the number is computed of, all of which have answers.
-        answers: by measure.
-        alike: tells which measures are of the same items.
 
     >>> same = answered([[(1, 1), (0, 1), (1, 1), (1, 1)]] * 2)
     >>> apart = answered([[(0, 1), (1, 1), (1, 1), (1, 1)]] * 2)

@@ -66,23 +66,16 @@ def worded(entry: Entry, finding: Finding | None) -> Entry:
 
 @dataclass(frozen=True)
 class History:
-    """Where a claim comes from, when it was made, and what it was before.
+    """Where a claim comes from, when it was made, and what it was before."""
 
-    Attributes:
-        origin: a "paper" that says so or suggests it, a "popular" saying, or "ours".
-        sort: "hypothesis", "demonstration" of what a bug does, or "check" of the study itself.
-        planned: "before the runs"; "with the record", if one commit holds both; "added later",
-            after numbers of the study had been seen; "changed later", in question, threshold or
-            measure; "extended later", to more seeds, more training or a new measurement.
-        before: what it was before, or what was done to it; "" for nothing.
-        source: key of the paper in book/references.bib; "" for none.
-    """
-
-    origin: Origin = "ours"
-    sort: Sort = "hypothesis"
+    origin: Origin = "ours"  # a "paper" that says so or suggests it, a "popular" saying, or "ours"
+    sort: Sort = "hypothesis"  # or "demonstration" of what a bug does, or "check" of the study
+    # "before the runs"; "with the record", if one commit holds both; "added later", after numbers
+    # of the study had been seen; "changed later", in question, threshold or measure; "extended
+    # later", to more seeds, more training or a new measurement.
     planned: Planned = "before the runs"
-    before: str = ""
-    source: str = ""
+    before: str = ""  # what it was before, or what was done to it; "" for nothing
+    source: str = ""  # key of the paper in book/references.bib; "" for none
 
     def __post_init__(self) -> None:
         if not self.before and self.planned != "before the runs":
@@ -91,45 +84,26 @@ class History:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence, and the number that decides it, one a seed: treatment - control.
+    """A sentence, and the number that decides it, one a seed: treatment - control."""
 
-    Attributes:
-        sentence: what is claimed.
-        treatment: the number that the sentence is about.
-        control: what it is compared with, seed by seed; None for a bound alone.
-        unit: of the difference.
-        above: the difference lies above this if the sentence is true.
-        below: the difference lies below this; exactly one of the two is given.
-        bounds: the least and the largest possible difference, where it is not one of measures but
-            of what is computed of them.
-        finding: what a page says in large type when the claim holds, when it does not, and when
-            the runs do not decide. It is no part of what was claimed, so it may be written after
-            the runs; `python -m experiments recompute` puts it into the record.
-        history: where it comes from, and when it was made.
-    """
-
-    sentence: str
-    treatment: Quantity
-    control: Quantity | None = None
-    unit: str = ""
-    above: float | None = None
-    below: float | None = None
-    bounds: Bounds | None = None
+    sentence: str  # what is claimed
+    treatment: Quantity  # the number that the sentence is about
+    control: Quantity | None = None  # what it is compared with, seed by seed; none for a bound
+    unit: str = ""  # of the difference
+    above: float | None = None  # the difference lies above this if the sentence is true
+    below: float | None = None  # the difference lies below this; exactly one of the two is given
+    bounds: Bounds | None = None  # of a difference that is not one of measures
+    # What a page says in large type when the claim holds, fails or stays open. It is no part of
+    # what was claimed, so it may be written after the runs; `recompute` puts it into the record.
     finding: Finding | None = None
-    history: History = History()
+    history: History = History()  # where it comes from, and when it was made
 
     def __post_init__(self) -> None:
         if (self.above is None) == (self.below is None):
             raise ValueError(f"above, below: got {self.above}, {self.below}, wanted one number")
 
     def decide(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> Entry:
-        """Return the entry of a record.
-
-        Args:
-            runs: of all measures.
-            kind_of: gives the kind of each.
-            answers: by item, of those measures of which they are known.
-        """
+        """Return the entry of a record, by all runs and the answers by item that are known."""
         kind = self.kind(runs, kind_of, answers)
         entry = self._entry(runs, kind)
         if self._wants_answers(runs, kind_of, answers or {}):

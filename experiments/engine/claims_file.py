@@ -51,11 +51,9 @@ _CALL = re.compile(r"(\w+)\((.*)\)")
 
 
 def read_claims(study: str, *functions: Function) -> dict[str, Claim]:
-    """Return the claims of a study by their names.
+    """Return the claims of a study, whose path is given, by their names.
 
-    Args:
-        study: the path of `study.py`, beside which `claims.yaml` lies.
-        functions: those of the study that numbers are computed with.
+    Numbers are computed with functions of the study, too.
 
     Raises:
         ValueError: the file is not as it should be; the message says where, and what was wanted.

@@ -39,8 +39,7 @@ TRANSLATORS = (
 def hashes(modules: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of the files of modules, by their paths from the repository on.
 
-    Args:
-        modules: with their packages; of a package, all modules in it count.
+    Modules have the names of their packages before them; of a package, all modules in it count.
 
     Raises:
         ValueError: there is no such module.

@@ -45,13 +45,7 @@ class Draws(Generic[Batch]):
 
 
 def config_of(setting: Any, seed: int, **options: Any) -> TrainingConfig:
-    """Return how a setting trains: its steps, its learning rate and its warm-up.
-
-    Args:
-        setting: has `steps`, `learning_rate` and `warmup_steps`.
-        seed: of the training.
-        options: others of `TrainingConfig`.
-    """
+    """Return how a setting trains: its steps, its learning rate and its warm-up."""
     return TrainingConfig(
         setting.steps, setting.learning_rate, setting.warmup_steps, seed=seed, **options
     )
@@ -91,14 +85,9 @@ def descend(
 ) -> tuple[Model, list[float]]:
     """Draw a model and train it on fresh batches; return it and the loss of every update.
 
-    Args:
-        make: draws the model.
-        draw: draws a batch with the generator of the seed.
-        loss: of a model on a batch.
-        setting: has a `learning_rate` and `steps`; with none the model is only drawn.
-        seed: of the model and of the batches.
-        schedule: says how the rate goes.
-        clip: the gradient's norm is cut to this; None cuts nothing.
+    The seed is that of the model and of the batches. A setting has a `learning_rate` and `steps`;
+    with none of these the model is only drawn. The schedule says how the rate goes, and the
+    gradient's norm is cut to `clip`, if that is a number.
     """
     if not setting.steps:
         return new(make, seed), []

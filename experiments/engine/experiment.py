@@ -63,53 +63,30 @@ def on(task: object, settings: Mapping[Name, object]) -> dict[str, Arm]:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A study of several seeds.
+    """A study of several seeds."""
 
-    Attributes:
-        name: of the folder and of the record.
-        title: what is studied.
-        seeds: those that are reported, none of which any setting was chosen on.
-        modules: those that decide the runs, beside its own.
-        least_seeds: how many of them there have to be.
-        arms: gives what is compared.
-        outcome: takes an arm's setting, its task and a seed, and gives its measures.
-        beside: takes a seed and gives measures of no single arm, by their whole names.
-        timed: whether `beside` measures times, so that its runs follow one another.
-        recorded: gives, of the runs, those that are recorded and that claims speak of.
-        kinds: of the measures, by patterns of their names; the first that matches counts.
-        claims: by name.
-        elsewhere: gives measures of another study's record that claims speak of, too.
-        config: gives what was fixed beforehand; by default setting and task of every arm.
-        smoke: runs the whole pipeline in seconds and gives the losses that tell a change.
-        tolerance: by how much these may differ from the recorded ones.
-        trials: how the settings of the arms are chosen.
-        tuning: chooses them where `trials` cannot say how; takes the workers.
-        workers: processes of one thread each.
-        arguments: of the command, where it takes any.
-        data: "credit", "licence" and "sha256" of data that others made.
-    """
-
-    name: str
-    title: str
-    seeds: Sequence[int]
-    modules: Sequence[str]
-    smoke: Callable[[], Sequence[float]]
-    kinds: Kinds
-    arms: Callable[[], Mapping[str, Arm]] = dict
-    outcome: Callable[..., Measures] | None = None
-    beside: Callable[[int], Measures] | None = None
-    timed: bool = False
-    recorded: Callable[[Runs], Runs] = dict
-    claims: Mapping[str, Claim] = field(default_factory=dict)
-    elsewhere: Callable[[], Mapping[str, Measure]] = dict
+    name: str  # of the folder and of the record
+    title: str  # what is studied
+    seeds: Sequence[int]  # those that are reported, none of which any setting was chosen on
+    modules: Sequence[str]  # those that decide the runs, beside its own
+    smoke: Callable[[], Sequence[float]]  # runs all in seconds: losses that tell a change
+    kinds: Kinds  # of the measures, by patterns of their names; the first that matches counts
+    arms: Callable[[], Mapping[str, Arm]] = dict  # gives what is compared
+    outcome: Callable[..., Measures] | None = None  # of an arm's setting, its task and a seed
+    beside: Callable[[int], Measures] | None = None  # of a seed and no arm, by their whole names
+    timed: bool = False  # whether `beside` measures times, so that its runs follow one another
+    recorded: Callable[[Runs], Runs] = dict  # gives those that are recorded and claims speak of
+    claims: Mapping[str, Claim] = field(default_factory=dict)  # by name
+    elsewhere: Callable[[], Mapping[str, Measure]] = dict  # what claims speak of in other records
+    # Gives what was fixed beforehand; by default setting and task of every arm.
     config: Callable[[], Mapping[str, object]] | None = None
-    tolerance: float = 1e-3
-    least_seeds: int = LEAST_SEEDS
-    trials: Trials | None = None
-    tuning: Callable[[int], object] | None = None
-    workers: int = 2
-    arguments: str = ""
-    data: Mapping[str, str] | None = None
+    tolerance: float = 1e-3  # by how much these may differ from the recorded ones
+    least_seeds: int = LEAST_SEEDS  # how many of them there have to be
+    trials: Trials | None = None  # how the settings of the arms are chosen
+    tuning: Callable[[int], object] | None = None  # chooses them, with workers, where trials cannot
+    workers: int = 2  # processes of one thread each
+    arguments: str = ""  # of the command, where it takes any
+    data: Mapping[str, str] | None = None  # "credit", "licence" and "sha256" of others' data
 
     @property
     def command(self) -> str:
@@ -163,12 +140,7 @@ class Experiment:
         return known, {name: self.kind(name) for name in known}
 
     def decide(self, runs: Runs, answers: AnswersOf | None = None) -> dict[str, Entry]:
-        """Decide every claim by the runs as they are recorded.
-
-        Args:
-            runs: of all measures.
-            answers: by item, of those measures of which they are known.
-        """
+        """Decide every claim by the runs as they are recorded and the answers that are known."""
         known, kinds = self._known(runs)
         others = {name: from_measure(one) for name, one in self.elsewhere().items()}
         told = {name: one for name, one in others.items() if one is not None} | {
@@ -246,12 +218,7 @@ class Experiment:
         )
 
     def main(self, words: Sequence[str], about: str | None) -> None:
-        """Do what the command line asks for: run the study, or its trials.
-
-        Args:
-            words: the arguments.
-            about: what the study asks.
-        """
+        """Do what the command line asks for: run the study, or its trials."""
         parser = argparse.ArgumentParser(prog=self.command, description=about)
         if self.tuning is not None or self.trials is not None:
             say = "choose the settings, and stop there"
@@ -312,16 +279,11 @@ def numbers(measures: Measures) -> dict[str, float]:
 def in_parallel(
     work: Callable[..., Outcome], jobs: Iterable[tuple[object, ...]], workers: int
 ) -> list[Outcome]:
-    """Do jobs in processes of one thread each; return their outcomes in order.
+    """Do jobs, the arguments of each call, in processes of one thread; return outcomes in order.
 
     A single worker is a fresh process of this machine, so that nothing from before is in the times
     and the memory that it measures. Several are joblib's, and so they may be on other machines:
     see `joblib.parallel_config`. How many are done is printed once a minute.
-
-    Args:
-        work: gives an outcome.
-        jobs: the arguments of every call.
-        workers: how many processes.
     """
     given = list(jobs)
     if workers == 1:
@@ -338,12 +300,7 @@ def alone(work: Callable[..., Outcome], job: tuple[object, ...]) -> Outcome:
 
 
 def told(outcomes: Iterable[Outcome], count: int, every: float = 60.0) -> Iterator[Outcome]:
-    """Yield outcomes, and print now and then how many there are.
-
-    Args:
-        outcomes: as they come.
-        count: how many there will be.
-        every: seconds between two lines.
+    """Yield outcomes, and print now and then how many of how many there are.
 
     >>> list(told("ab", 2, every=0.0))
     1 of 2 runs after 0 min
@@ -367,15 +324,9 @@ def tried(
     workers: int,
     code: object,
 ) -> list[list[float]]:
-    """Run every setting on its task on the tuning seeds; return one list of runs for each.
+    """Run setting and task of every trial on the tuning seeds; return one list of runs for each.
 
-    Args:
-        study: whose trials these are.
-        outcome: takes a setting, a task and a seed, and gives measures.
-        arms: setting and task of every trial.
-        measured: which measure is returned.
-        workers: processes of one thread each.
-        code: as in `run_cached`.
+    What counts is the measure that is named; `code` is as in `run_cached`.
     """
     jobs = [(f"{study}/trials", code, outcome, *arm, seed) for arm in arms for seed in TUNING_SEEDS]
     outcomes = in_parallel(run_cached, jobs, workers)
@@ -402,11 +353,8 @@ def run_cached(
 ) -> Measures:
     """Do one run, or read back what it gave before, if the same code gave it.
 
-    Args:
-        folder: where below `RUNS` outcomes are kept.
-        code: what changes when the computation does: hashes of files, the trace of a smoke run.
-        work: gives the outcome.
-        arguments: of `work`.
+    Outcomes are kept in a folder below `RUNS`. `code` changes when the computation does: hashes of
+    files, the trace of a smoke run.
     """
     key = as_key(code=code, work=work.__qualname__, arguments=arguments)
     return cached(f"{folder}/{digest(key)}", key, lambda: dict(work(*arguments)))

@@ -18,24 +18,14 @@ from bookkit.records.intervals import UNBOUNDED, error_terms, interval, predicti
 
 @dataclass(frozen=True, kw_only=True)
 class NumberKind:
-    """What a number is.
+    """What a number is."""
 
-    Attributes:
-        kind: "share", "difference", "number" or "exact".
-        unit: what is counted; "" for none.
-        bounds: the least and the largest possible number; None for one that is not known.
-        items: how many test items a share is of, the same ones for all seeds.
-        own_items: how many items of its own each seed has, of a share or what is computed of some.
-        item_error: standard error that is due to test items that all seeds share, of what is
-            computed of shares, or of a share whose answers by item are known.
-    """
-
-    kind: KindName
-    unit: str
-    bounds: Bounds = UNBOUNDED
-    items: int | None = None
-    own_items: int | None = None
-    item_error: float = 0.0
+    kind: KindName  # "share", "difference", "number" or "exact"
+    unit: str  # what is counted; "" for none
+    bounds: Bounds = UNBOUNDED  # the least and the largest number, or None where unknown
+    items: int | None = None  # how many test items a share is of, the same ones for all seeds
+    own_items: int | None = None  # how many items of its own each seed has
+    item_error: float = 0.0  # standard error that is due to test items that all seeds share
 
     def spans(self, runs: Sequence[float]) -> dict[str, Interval]:
         """Return the intervals of the mean and of one new run; none if the number is exact.
@@ -81,12 +71,8 @@ def share(items: int, unit: str = "%", *, own: bool = False) -> NumberKind:
 
     It may be a score from 0 to 100 for each item as well, such as ROUGE. BLEU, a score of all
     sentences together, is treated like one: as if it were the share of sentences that are right.
-
-    Args:
-        items: how many one run is asked. Only what was drawn independently counts: sentences, not
-            their words.
-        unit: what is counted.
-        own: whether each seed has items of its own; else all have the same.
+    Only items that were drawn independently count: sentences, not their words. They are the same
+    for all seeds, unless each seed has items of its own.
     """
     shared, of_seed = (None, items) if own else (items, None)
     return NumberKind(kind="share", unit=unit, bounds=(0, 100), items=shared, own_items=of_seed)

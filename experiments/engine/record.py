@@ -30,13 +30,8 @@ _DIGITS = 8
 _PACKAGES = {"torch": "torch", "numpy": "numpy", "companion": "attention-companion"}
 
 
-def measure(runs: Sequence[float], kind: NumberKind, *, decimals: int | None = None) -> Entry:
-    """Return the entry of a number that was measured for every seed.
-
-    Args:
-        runs: one number a seed, in the order of the seeds.
-        kind: what the number is, from `experiments.engine.kinds`.
-        decimals: digits after the point where it is written; by default the interval says.
+def measure(runs: Sequence[float], kind: NumberKind) -> Entry:
+    """Return the entry of a number that was measured for every seed, in the order of the seeds.
 
     Raises:
         ValueError: there are fewer than 2 runs, or one is not finite or out of bounds.
@@ -49,13 +44,12 @@ def measure(runs: Sequence[float], kind: NumberKind, *, decimals: int | None = N
     kept = rounded(runs)
     if kind.item_error:
         kind = replace(kind, item_error=_rounded(kind.item_error))
-    entry: Entry = {
+    return {
         **kind.as_entry(),
         "runs": kept,
         "mean": _rounded(fmean(kept)),
         **{name: rounded(span) for name, span in kind.spans(kept).items()},
     }
-    return entry if decimals is None else {**entry, "decimals": decimals}
 
 
 def rounded(runs: Sequence[float]) -> list[float]:
@@ -74,23 +68,12 @@ def claim(
     kind: NumberKind,
     side: Side,
     threshold: float = 0.0,
-    *,
-    decimals: int | None = None,
 ) -> Entry:
     """Return the entry of a sentence and the number that decides it.
 
-    The number is the difference treatment - control, seed by seed: paired, so what a seed does
-    to both sides drops out.
-
-    Args:
-        text: the sentence.
-        treatment_runs: one number a seed, in the order of the seeds.
-        control_runs: the same for what it is compared with; None holds the runs themselves
-            against the threshold.
-        kind: what the difference is.
-        side: "above" or "below": where the difference lies if the sentence is true.
-        threshold: what the difference is held against.
-        decimals: digits after the point where it is written; by default the interval says.
+    The number is the difference treatment - control, seed by seed: paired, so what a seed does to
+    both sides drops out. Without a control it is the runs themselves. If the sentence is true, the
+    number lies "above" or "below" the threshold.
 
     Raises:
         ValueError: the numbers of runs differ, there are fewer than 2, one is not finite or out of
@@ -102,7 +85,7 @@ def claim(
     """
     if side not in ("above", "below"):
         raise ValueError(f'side: got {side!r}, wanted "above" or "below"')
-    entry = measure(differences(treatment_runs, control_runs), kind, decimals=decimals)
+    entry = measure(differences(treatment_runs, control_runs), kind)
     return {**entry, "claim": text, "side": side, "threshold": threshold}
 
 
@@ -130,9 +113,7 @@ def differences(
 def fingerprint(losses: Sequence[float], *, tolerance: float = 1e-3) -> Entry:
     """Return the entry of a smoke run, by which a test sees whether the computation changed.
 
-    Args:
-        losses: the smoke configuration's numbers.
-        tolerance: the absolute difference that is still the same, above 0.
+    Losses that differ by no more than the tolerance are still the same.
 
     Raises:
         ValueError: there is no loss, one is not finite, or the tolerance is not above 0.
@@ -191,22 +172,11 @@ def write_result(
     least_seeds: int = LEAST_SEEDS,
     directory: Path | None = None,
 ) -> Path:
-    """Check a study and write its record, whole or not at all.
+    """Check a study and write its record, whole or not at all; return the path.
 
-    Args:
-        study: the name of the study and of its folder.
-        title: what was studied.
-        command: what runs it again.
-        seeds: at least `least_seeds`, all different.
-        threads: how many threads a run used.
-        code: that made the runs, from `experiments.engine.code`.
-        config: what was fixed beforehand; dataclasses are written as mappings.
-        measures: by name, each from `measure`.
-        claims: by name, each from `claim`.
-        data: "credit" and "licence" of data that others made, and "sha256" of their file.
-        fingerprint: from `fingerprint`.
-        least_seeds: fewer than 5 only where the history of the claims says why.
-        directory: has a folder for each study; by default `experiments`.
+    There are at least `least_seeds` seeds, all different. What was fixed beforehand may hold
+    dataclasses, which are written as mappings. Measures, claims, the code and the fingerprint of a
+    smoke run come from `measure`, `claim`, `code_of` and `fingerprint`.
 
     Returns:
         The path of the file.

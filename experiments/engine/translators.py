@@ -182,11 +182,8 @@ class GrammarTask:
             },
         }
         for low, high in self.bins:
-            draws[bin_name(low, high)] = {
-                "count": self.bin_pairs,
-                "min_length": low,
-                "max_length": high,
-            }
+            span = {"min_length": low, "max_length": high}
+            draws[bin_name(low, high)] = {"count": self.bin_pairs, **span}
         others = self._others()
         return {
             name: english_spanish(seed=self.test_seed + number, exclude=others, **draw)
@@ -194,9 +191,8 @@ class GrammarTask:
         }
 
     def _others(self) -> list[Pair]:
-        if self.apart_from is None:
-            return []
-        return [pair for pairs in self.apart_from.tests().values() for pair in pairs]
+        others = {} if self.apart_from is None else self.apart_from.tests()
+        return [pair for pairs in others.values() for pair in pairs]
 
 
 def bin_name(low: int, high: int) -> str:
@@ -213,9 +209,7 @@ def sentences_with(task: GrammarTask, word_class: str) -> int:
 def kinds(task: GrammarTask, arms: str = "*") -> Kinds:
     """Return the kinds of what `outcome` and `update_costs` measure, with the items of a task.
 
-    Args:
-        task: has the test sentences.
-        arms: pattern of the names of the arms that have this task.
+    It is that of the arms whose names match a pattern.
     """
     items = {"test": task.test_pairs, "held_out": task.test_pairs // 2, "*": task.bin_pairs}
 
@@ -251,13 +245,8 @@ class Trained:
 
 def training_batches(setting: Trainable, corpus: Corpus, seed: int) -> PooledBatches:
     """Return the batches of a corpus, in the order of a seed."""
-    return PooledBatches(
-        corpus.train,
-        corpus.source_vocab,
-        corpus.target_vocab,
-        batch_size=setting.batch_size,
-        seed=seed,
-    )
+    sides = corpus.train, corpus.source_vocab, corpus.target_vocab
+    return PooledBatches(*sides, batch_size=setting.batch_size, seed=seed)
 
 
 def fit(setting: Trainable, corpus: Corpus, seed: int, checkpoint: Path | None = None) -> Trained:
@@ -314,10 +303,8 @@ def alignment_errors(links: Links, pair: Pair) -> tuple[float, float]:
 def determiner_counts(links: Sequence[Links], pairs: Sequence[Pair]) -> dict[str, float]:
     """Count wrong determiners by where they point: counts of several seeds can be added up."""
     wrong, at_noun = determiner_errors(links, pairs)
-    return {
-        "determiner_counts/at_their_noun": at_noun,
-        "determiner_counts/elsewhere": wrong - at_noun,
-    }
+    places = {"at_their_noun": at_noun, "elsewhere": wrong - at_noun}
+    return {f"determiner_counts/{place}": count for place, count in places.items()}
 
 
 def determiner_errors(links: Sequence[Links], pairs: Sequence[Pair]) -> tuple[int, int]:

@@ -19,27 +19,16 @@ TUNING_SEEDS = (101, 102)
 
 @dataclass(frozen=True)
 class Trials:
-    """What is tried before a study: every arm with every learning rate.
+    """What is tried before a study: every arm with every learning rate."""
 
-    Attributes:
-        arms: gives the settings by name, dataclasses with a learning_rate.
-        rates: the learning rates, the same for all arms, or a function of the setting.
-        task: on which they are tried.
-        measure: whose least mean over the tuning seeds decides.
-        metric: what the measure is called in the file; by default as it is here.
-        outcome: gives that measure; by default what the study runs.
-        named: whether the arm's name is written beside the setting, which otherwise tells it.
-        digits: how runs are rounded, as a format.
-    """
-
-    arms: Callable[[], Mapping[str, Any]]
-    rates: Sequence[float] | Callable[[Any], Sequence[float]]
-    task: object
-    measure: str = "final_loss"
-    metric: str | None = None
-    outcome: Callable[..., Mapping[str, float]] | None = None
-    named: bool = True
-    digits: str = ".4f"
+    arms: Callable[[], Mapping[str, Any]]  # gives the settings, which have a learning_rate
+    rates: Sequence[float] | Callable[[Any], Sequence[float]]  # for all arms, or of the setting
+    task: object  # on which they are tried
+    measure: str = "final_loss"  # whose least mean over the tuning seeds decides
+    metric: str | None = None  # what the measure is called in the file; by default as it is here
+    outcome: Callable[..., Mapping[str, float]] | None = None  # by default what the study runs
+    named: bool = True  # write the arm's name beside the setting, which otherwise tells it
+    digits: str = ".4f"  # how runs are rounded, as a format
 
     def rows(self) -> list[tuple[str, Any]]:
         """Return arm and setting of every trial."""
@@ -63,15 +52,9 @@ def record_trials(
 ) -> dict[ArmT, SettingT]:
     """Write all trials and the best setting of every arm, by the mean of the runs as written.
 
-    Args:
-        study: in whose folder `tuned.json` is written; after a slash, a part of its own.
-        metric: what was measured.
-        arms: one a trial; the trials of an arm compete.
-        settings: one a trial, a dataclass.
-        runs: one list a trial, in the order of the tuning seeds.
-        lower_is_better: the least mean is the best, else the greatest.
-        named: write the arm beside the setting, which otherwise tells it.
-        digits: how runs are rounded, as a format.
+    The file is `tuned.json` in the study's folder; after a slash, a part of the study has its own.
+    Arms, settings and runs, the latter in the order of the tuning seeds, have one entry a trial;
+    the trials of an arm compete. See `Trials` for the rest.
 
     Returns:
         The best setting of every arm.
@@ -117,13 +100,7 @@ def tuned_file(study: str) -> Path:
 
 
 def tuned(study: str, arms: Mapping[ArmT, SettingT], **changes: object) -> dict[str, SettingT]:
-    """Return every arm with the setting that tuning chose for it.
-
-    Args:
-        study: whose trials they were, as in `record_trials`.
-        arms: settings by name.
-        changes: fields that differ in the report, for every arm.
-    """
+    """Return every arm with the setting that tuning chose for it, and the changes of the report."""
     text = tuned_file(study).read_text(encoding="utf8")
     chosen: dict[str, dict[str, Any]] = json.loads(text)["chosen"]
     return {

@@ -24,12 +24,8 @@ def tune(
 ) -> dict[str, SettingT]:
     """Try every setting on the tuning seeds; record all, and the best of every kind.
 
-    Args:
-        name: of the study, as in `record_trials`.
-        settings: what is tried, the same number for every kind.
-        task: its test set is the validation set.
-        metric: the measure whose mean decides, higher is better.
-        workers: processes of one thread each.
+    There are as many settings of every kind. The task's test set is the validation set, and a
+    higher mean of the metric is better.
     """
     arms = [setting.attention for setting in settings]
     code = hashes(modules_of(settings[0]))

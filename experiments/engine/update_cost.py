@@ -25,16 +25,10 @@ def update_costs(
 def update_seconds(
     settings: Mapping[str, Trainable], task: Task, seed: int, *, rounds: int = 5, updates: int = 20
 ) -> dict[str, float]:
-    """Return the seconds of CPU time that an update of every translator takes.
+    """Return the seconds of CPU time that an update of every translator takes, on the same batches.
 
     The translators are interleaved, so that what else the machine does strikes all of them alike.
-
-    Args:
-        settings: one translator a name; their batches are the same.
-        task: where the training pairs come from.
-        seed: of the pairs, the batches and the weights.
-        rounds: readings of each translator; the median counts.
-        updates: in a reading.
+    The median of the rounds counts; a reading is of so many updates.
     """
     corpus = task.corpus(seed)
     config = TrainingConfig(updates, warmup_steps=1, seed=seed)

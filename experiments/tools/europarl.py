@@ -24,11 +24,7 @@ ITERATIONS = 5
 
 
 def read_gold(path: Path) -> list[Pair]:
-    """Read sentence pairs with links, all of them taken as sure.
-
-    Args:
-        path: a file of JSON lines.
-    """
+    """Read sentence pairs with links, all of them taken as sure, from a file of JSON lines."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [_as_pair(json.loads(line)) for line in lines if line.strip()]
 
@@ -40,10 +36,6 @@ def _as_pair(said: Mapping[str, Any]) -> Pair:
 
 def known_words(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, float]:
     """Count what of the gold sentences stands in the training sentences.
-
-    Args:
-        gold: sentence pairs.
-        training: sentence pairs that a translator would learn from.
 
     Returns:
         The number of gold pairs of which every word is known, and the percentage of source and of
@@ -71,12 +63,7 @@ def known_words(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, flo
 
 
 def errors(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, float]:
-    """Return the alignment error of the aligners on the gold pairs, in percent.
-
-    Args:
-        gold: sentence pairs with links.
-        training: sentence pairs that the aligners learn from.
-    """
+    """Return the alignment error on the gold pairs, in percent, of aligners that learned."""
     aligners: dict[str, IBMModel1 | FastAlign | HMMAligner] = {
         "Model 1": IBMModel1(),
         "fast_align": FastAlign(),

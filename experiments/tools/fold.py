@@ -45,8 +45,7 @@ def folded(metadata: dict[str, Any]) -> dict[str, Any]:
 def fold(path: Path) -> None:
     """Set what JupyterLab folds in a notebook, and leave every other character as it is.
 
-    Args:
-        path: the notebook, in the form that nbformat writes: keys in order, an indent of one.
+    It is in the form that nbformat writes: keys in order, an indent of one.
     """
     page = json.loads(path.read_text(encoding="utf-8"))
     for cell in page["cells"]:

@@ -40,11 +40,7 @@ UNROUNDED = Path("tests/bookkit/playables/translator-16-bit.safetensors")
 
 
 def sentences_of_all_lengths(corpus: Corpus) -> list[Pair]:
-    """Draw sentences that stand neither in the training pairs nor in the test sets.
-
-    Args:
-        corpus: training pairs and test sets.
-    """
+    """Draw sentences that stand neither in the training pairs nor in the test sets."""
     known = [*corpus.train, *(pair for pairs in corpus.tests.values() for pair in pairs)]
     return [
         pair
@@ -62,10 +58,6 @@ def sentences_of_all_lengths(corpus: Corpus) -> list[Pair]:
 def glosses(pairs: Iterable[Pair], words: Sequence[str]) -> list[str]:
     """Return for every Spanish word the English word that the grammar links to it most often.
 
-    Args:
-        pairs: sentences with their links.
-        words: Spanish words.
-
     >>> glosses([Pair(("red", "house"), ("casa", "roja"), frozenset({(0, 1)}))], ["casa", "roja"])
     ['house', '']
     """
@@ -80,11 +72,7 @@ def glosses(pairs: Iterable[Pair], words: Sequence[str]) -> list[str]:
 
 
 def digest_of_pairs(pairs: Iterable[Pair]) -> str:
-    """Return a hash of sentences and their translations, in their order.
-
-    Args:
-        pairs: the sentences.
-    """
+    """Return a hash of sentences and their translations, in their order."""
     return _digest(" ".join((*pair.source, "|", *pair.target)) for pair in pairs)
 
 
@@ -92,9 +80,6 @@ def rounded(translator: Translator) -> Translator:
     """Round a translator's weights to float16: a copy beside the tests is half as large, then.
 
     What is stored in eight bits and what it is compared with come from the same rounded weights.
-
-    Args:
-        translator: it is changed.
     """
     with torch.no_grad():
         for weight in translator.model.parameters():

@@ -29,9 +29,7 @@ def current_run() -> dict[str, Any]:
 def stamp(path: Path, run: dict[str, Any]) -> None:
     """Write a run into the metadata of a notebook, and leave every other character as it is.
 
-    Args:
-        path: the notebook, in the form that nbformat writes: keys in order, an indent of one.
-        run: from `current_run`.
+    It is in the form that nbformat writes: keys in order, an indent of one.
     """
     page = json.loads(path.read_text(encoding="utf-8"))
     page["metadata"].setdefault(NAMESPACE, {})[KEY] = run

@@ -1,4 +1,4 @@
-"""Verdicts, the table, and the files that results are kept in."""
+"""Verdicts, the table, the figure, and the files that results are kept in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 from benchmarks import table
 from benchmarks.cases import NAMES
-from benchmarks.machine import fingerprint, instructions, stamp
+from benchmarks.figure import MEMORY, TIME, draw
+from benchmarks.machine import fingerprint, stamp
 from benchmarks.records import RESULTS, Goal, Reading, Record, Row, read, write
 
 pytestmark = pytest.mark.slow
@@ -62,17 +63,6 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     assert platform.node() not in path.read_text(encoding="utf-8")
 
 
-def test_a_file_has_these_fields(tmp_path: Path) -> None:
-    plain = json.loads(write(sample(), tmp_path).read_text(encoding="utf-8"))
-    assert sorted(plain) == [
-        "case", "command", "date", "machine", "quick", "readings", "rows", "settings", "title",
-    ]  # fmt: skip
-    assert {"processor", "instructions", "cores", "threads", "versions", "code"} <= set(
-        plain["machine"]
-    )
-    assert set(plain["readings"][0]) == set(READING.__dataclass_fields__)
-
-
 def test_a_field_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     path = write(sample(), tmp_path)
     plain = json.loads(path.read_text(encoding="utf-8"))
@@ -97,22 +87,13 @@ def test_the_table_says_what_was_reached_and_what_was_not(tmp_path: Path) -> Non
 
 def test_the_table_says_where_it_comes_from() -> None:
     now = sample()
-    assert "1 thread" in table.origin(now)
-    assert "has changed" not in table.origin(now)
-    assert "mean nothing" not in table.origin(now)
-    assert "mean nothing" in table.origin(sample(quick=True))
-    old = sample(machine={**now.machine, "code": "another"})
-    assert "The code has changed since." in table.origin(old)
-
-
-def test_other_code_has_another_fingerprint() -> None:
-    assert fingerprint("companion") == fingerprint("companion")
-    assert fingerprint("companion") != fingerprint("companion", "benchmarks")
-
-
-def test_instructions_are_names() -> None:
-    assert instructions() == sorted(set(instructions()))
-    assert all(name.isidentifier() for name in instructions())
+    assert now.machine["code"] == fingerprint("companion", "benchmarks") != fingerprint("companion")
+    old, quick = sample(machine={**now.machine, "code": "another"}), sample(quick=True)
+    for record, warning in ((now, ""), (old, "has changed since."), (quick, "mean nothing.")):
+        said = table.origin(record)
+        assert "1 thread," in said
+        assert ["has changed" in said, "mean nothing" in said] == [record is old, record is quick]
+        assert said.endswith(warning)
 
 
 def test_what_is_recorded_can_be_read() -> None:
@@ -121,3 +102,24 @@ def test_what_is_recorded_can_be_read() -> None:
         assert not record.quick
         assert record.machine["threads"] == 1
         assert all(reading.values for reading in record.readings)
+
+
+def test_the_figure_is_drawn_the_same_each_time_and_not_of_half_the_cases(tmp_path: Path) -> None:
+    powers = {"textbook": 2.4, "SDPA": 2.0, "tiled": 2.0, "window": 1.0}
+    readings = {
+        case: [
+            Reading(f"{one.setting} n = {n}", one.entrant, n, "MB" if case == "memory" else "s",
+                    [1.0], 1e-8 * n ** powers[one.entrant], 0.0, 0.0)
+            for one in curves if one.case == case for n in (1024, 4096, 16384)
+        ]
+        for case, curves in (("forward", TIME), ("window", TIME), ("memory", MEMORY))
+    }  # fmt: skip
+    records = [sample(case=case, readings=values) for case, values in readings.items()]
+    assert draw(records[:2], tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    path = draw(records, tmp_path)
+    assert path == tmp_path / "scaling.svg"
+    first = path.read_bytes()
+    draw(records, tmp_path)
+    assert path.read_bytes() == first
+    assert b"<svg" in first

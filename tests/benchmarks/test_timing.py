@@ -40,18 +40,22 @@ def recorded(protocol: Protocol, cost: float, monkeypatch: pytest.MonkeyPatch) -
     return "".join(order)
 
 
-def test_calls_alternate_after_a_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    protocol = Protocol(least=2, most=3, seconds=100.0, shortest=0.0)
-    assert recorded(protocol, 1.0, monkeypatch) == "aabb" + "ab" * 3
-
-
-def test_no_round_begins_after_the_time_is_up_once_there_were_enough(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("protocol", "cost", "rounds"),
+    [
+        (Protocol(least=2, most=3, seconds=100.0, shortest=0.0), 1.0, 3),
+        # No round begins after the time is up, once there were enough.
+        (Protocol(least=2, most=9, seconds=7.0, shortest=0.0), 2.0, 2),
+        (Protocol(least=2, most=9, seconds=9.0, shortest=0.0), 2.0, 3),
+        # Long rounds are fewer.
+        (Protocol(least=4, least_long=2, most=9, long=3.0, seconds=1.0, shortest=0.0), 1.0, 4),
+        (Protocol(least=4, least_long=2, most=9, long=3.0, seconds=1.0, shortest=0.0), 2.0, 2),
+    ],
+)
+def test_calls_alternate_after_a_warm_up(
+    protocol: Protocol, cost: float, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    protocol = Protocol(least=2, most=9, seconds=7.0, shortest=0.0)
-    assert recorded(protocol, 2.0, monkeypatch) == "aabb" + "ab" * 2
-    protocol = Protocol(least=2, most=9, seconds=9.0, shortest=0.0)
-    assert recorded(protocol, 2.0, monkeypatch) == "aabb" + "ab" * 3
+    assert recorded(protocol, cost, monkeypatch) == "aabb" + "ab" * rounds
 
 
 def test_short_calls_are_repeated_within_a_reading(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,12 +69,6 @@ def test_what_is_counted_is_cpu_time() -> None:
         {"asleep": lambda: time.sleep(0.02), "awake": lambda: math.factorial(8000)}, protocol
     )
     assert spread(results["asleep"]).median < spread(results["awake"]).median
-
-
-def test_long_rounds_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    protocol = Protocol(least=4, least_long=2, most=9, long=3.0, seconds=1.0, shortest=0.0)
-    assert recorded(protocol, 1.0, monkeypatch) == "aabb" + "ab" * 4
-    assert recorded(protocol, 2.0, monkeypatch) == "aabb" + "ab" * 2
 
 
 def test_what_was_called_for_long_needs_no_other_call_to_warm_up() -> None:

@@ -53,13 +53,6 @@ def test_losses_are_those_of_adam_on_fresh_draws() -> None:
                 weight -= config.rate(step - 1) * size
 
 
-def test_the_rate_grows_under_a_cosine_that_falls_from_the_first_update() -> None:
-    config = FromStart(6, learning_rate=0.5, warmup_steps=3)
-    for step in range(6):
-        grown = min(step + 1, 3) / 3
-        assert config.rate(step) == pytest.approx(0.5 * grown * math.cos(math.pi * step / 12) ** 2)
-
-
 def test_no_steps_draw_the_model_alone() -> None:
     before = torch.get_rng_state()
     line, losses = descend(Line, slopes, loss, Setting(0), 3)

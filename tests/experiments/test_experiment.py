@@ -101,10 +101,7 @@ def test_jobs_run_elsewhere_in_one_thread_each_and_come_in_order(workers: int) -
     assert [number for number, _, _ in found] == [0, 1, 2, 3]
     assert {threads for *_, threads in found} == {1}
     assert os.getpid() not in {pid for _, pid, _ in found}
-
-
-def test_where_several_run_can_be_told_from_outside() -> None:
-    with joblib.parallel_config(backend="threading"):
+    with joblib.parallel_config(backend="threading"):  # where several run is told from outside
         found = experiment.in_parallel(process, [(n,) for n in range(4)], 2)
     assert {pid for _, pid, _ in found} == {os.getpid()}
 
@@ -157,8 +154,7 @@ def test_a_record_is_written(
 
 
 def test_a_kind_is_that_of_the_first_pattern() -> None:
-    assert toy().kind("a/half/seed").unit == "seeds"
-    assert toy().kind("a/sum").unit == "points"
+    assert [toy().kind(name).unit for name in ("a/half/seed", "a/sum")] == ["seeds", "points"]
     with pytest.raises(ValueError, match=r"kinds: got no pattern for 'a', wanted one of b/\*"):
         toy(kinds={"b/*": number("")}).kind("a")
 
@@ -183,18 +179,14 @@ def test_the_command_line_tunes_or_runs(
     words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[str, int]] = []
+    toy(workers=4, tuning=lambda workers: calls.append(("own", workers))).main(["--tune"], "")
+    assert calls.pop() == ("own", 4)
     for name in ("record", "tune"):
         monkeypatch.setattr(
             Experiment, name, lambda _, workers, name=name: calls.append((name, workers))
         )
     toy(trials=Trials(dict, (), None)).main(words, "A study.")
     assert calls == [done]
-
-
-def test_a_study_may_choose_its_settings_by_a_function_of_its_own() -> None:
-    calls: list[int] = []
-    toy(workers=4, tuning=calls.append).main(["--tune"], "A study.")
-    assert calls == [4]
 
 
 def test_only_a_study_with_trials_can_be_tuned(capsys: pytest.CaptureFixture[str]) -> None:

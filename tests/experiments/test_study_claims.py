@@ -10,7 +10,7 @@ import pytest
 
 from bookkit.records.intervals import error_terms, item_error
 from experiments.engine.answers import Answered
-from experiments.engine.claims import Claim, Runs, distance, ratio
+from experiments.engine.claims import Claim, Runs, distance
 from experiments.engine.kinds import NumberKind, exact, from_entry, number, share
 
 RUNS: Runs = {"a/right": [95.0, 97.0], "b/right": [94.0, 95.0], "c/loss": [1.0, 3.0]}
@@ -27,28 +27,20 @@ def test_a_claim_is_of_a_difference_or_of_a_bound() -> None:
     entry = Claim("A is low.", "a/right", below=9).decide(RUNS, kind_of)
     assert entry["runs"] == [95.0, 97.0]
     assert (entry["side"], entry["threshold"], entry["unit"]) == ("below", 9, "")
-
-
-def test_a_claim_has_one_bound() -> None:
     for bounds in ({}, {"above": 1.0, "below": 2.0}):
         with pytest.raises(ValueError, match=r"above, below: got .* wanted one number"):
             Claim("", "a", **bounds)  # type: ignore[arg-type]
-
-
-def test_a_claim_of_what_nobody_measured_is_no_claim() -> None:
     with pytest.raises(KeyError, match="b/left"):
         Claim("", "a/right", "b/left", above=0).decide(RUNS, kind_of)
 
 
-def test_quantities_are_computed_run_by_run() -> None:
-    runs: Runs = {"a": [6.0, 1.0], "b": [2.0, 4.0]}
-    assert ratio(runs, "a", "b") == [3.0, 0.25]
-    assert distance(runs, "a", "b") == [4.0, 3.0]
-
-
-def test_a_share_alone_has_its_own_items() -> None:
-    kind = Claim("A is low.", "a/right", unit="% of A", below=9).kind(RUNS, kind_of)
-    assert kind == share(1000, "% of A")
+def test_a_claim_has_the_kind_of_what_it_is_about() -> None:
+    alone = Claim("A is low.", "a/right", unit="% of A", below=9)
+    assert alone.kind(RUNS, kind_of) == share(1000, "% of A")
+    plain = Claim("", "c/loss", "c/loss", "nats", below=0).kind(RUNS, kind_of)
+    assert (plain.kind, plain.bounds, plain.item_error) == ("number", (None, None), 0.0)
+    count = Claim("", "n", unit="weights", below=9)
+    assert count.kind({"n": [5.0, 5.0]}, lambda name: exact("")) == number("weights")
 
 
 def test_a_difference_of_shares_has_the_errors_of_both() -> None:
@@ -107,22 +99,7 @@ def test_items_of_their_own_are_in_the_spread_already() -> None:
     assert entry["kind"] == "number"
 
 
-def test_a_difference_of_plain_numbers_has_no_items() -> None:
-    kind = Claim("", "c/loss", "c/loss", "nats", below=0).kind(RUNS, kind_of)
-    assert (kind.kind, kind.bounds, kind.item_error) == ("number", (None, None), 0.0)
-
-
-def test_a_claim_is_never_exact() -> None:
-    kind = Claim("", "n", unit="weights", below=9).kind({"n": [5.0, 5.0]}, lambda name: exact(""))
-    assert kind == number("weights")
-
-
 def test_a_kind_can_be_read_back() -> None:
-    for kind in (
-        share(7),
-        share(7, own=True),
-        number("s", 0),
-        number("points", -1, 1),
-        exact("weights"),
-    ):
+    shares, numbers = (share(7), share(7, own=True)), (number("s", 0), number("points", -1, 1))
+    for kind in (*shares, *numbers, exact("weights")):
         assert from_entry(kind.as_entry()) == kind

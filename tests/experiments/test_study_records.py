@@ -82,19 +82,6 @@ def study(monkeypatch: pytest.MonkeyPatch) -> Any:
     return change
 
 
-def test_a_changed_claim_is_seen(study: Any) -> None:
-    rows: list[dict[str, object]] = [
-        {"above": 1.0},
-        {"above": None, "below": 0},
-        {"sentence": "Attention helps."},
-        {"control": "none_longer/exact_match/test"},
-    ]
-    for changes in rows:
-        study("attention_gain", **changes)
-        record = record_of("bottleneck")
-        assert recomputed(record) != record
-
-
 def test_a_changed_verdict_and_a_changed_sentence_are_told(study: Any) -> None:
     record = record_of("bottleneck")
     study("attention_gain", above=99.0)

@@ -14,6 +14,7 @@ from experiments.engine.translators import (
     equal_parameters,
     parameter_count,
 )
+from experiments.engine.update_cost import update_costs
 from experiments.real_sentences.study import FileTask
 
 
@@ -29,7 +30,6 @@ def test_training_sentences_are_not_tested() -> None:
 
 
 def test_a_file_is_split_by_its_sources(tmp_path: Path) -> None:
-
     path = tmp_path / "pairs.tsv.gz"
     lines = [f"{'word ' * (n % 7)}number{n % 60}\tpalabra{n}" for n in range(240)]
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
@@ -71,3 +71,14 @@ def test_determiner_errors_know_their_noun() -> None:
         "determiner_counts/at_their_noun": 1,
         "determiner_counts/elsewhere": 2,
     }
+
+
+def test_a_wider_translator_costs_more_and_the_first_is_the_unit() -> None:
+    task = GrammarTask(train_pairs=80, max_length=8, test_pairs=8, bins=())
+    settings = {
+        "narrow": Setting("none", hidden_dim=8, embed_dim=4, batch_size=16),
+        "wide": Setting("none", hidden_dim=512, embed_dim=4, batch_size=16),
+    }
+    costs = update_costs(settings, task, seed=1, rounds=3, updates=3)
+    assert costs["narrow"] == 1.0
+    assert costs["wide"] > 2.0

@@ -103,16 +103,6 @@ def test_the_optimum_lies_inside_the_grid() -> None:
         assert found == {place for place in AT_AN_EDGE if place[0] == study}
 
 
-def test_an_edge_is_seen() -> None:
-    for chosen, seen in [(0.2, 0), (0.1, 1), (0.4, 1)]:
-        settings = [{"learning_rate": rate, "steps": 20} for rate in (0.1, 0.2, 0.4)]
-        record = {
-            "chosen": {"dot": {"learning_rate": chosen, "steps": 20}},
-            "trials": [{"name": "dot", "setting": setting} for setting in settings],
-        }
-        assert at_an_edge(record) == [("dot", "learning_rate")] * seen
-
-
 @pytest.mark.parametrize("study", REWRITTEN)
 def test_the_same_runs_write_the_same_file(
     study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

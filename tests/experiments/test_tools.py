@@ -1,0 +1,178 @@
+"""What makes and tidies the files of the pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from companion.data.pairs import Pair
+from experiments.tools import fold, page_sentences, stamp
+from experiments.tools.europarl import errors, read_gold
+
+# Gold links from a file are read the right way round, and the words that are known are counted.
+
+GOLD = [
+    {"src_words": ["the", "red", "house"], "tgt_words": ["la", "casa", "roja"],
+     "alignment": [[0, 0], [1, 2], [2, 1]]},
+    {"src_words": ["my", "house"], "tgt_words": ["mi", "casa"], "alignment": [[0, 0], [1, 1]]},
+]  # fmt: skip
+TRAINING = [
+    Pair(("the", "red", "car"), ("el", "coche", "rojo")),
+    Pair(("the", "house"), ("la", "casa")),
+    Pair(("a", "house"), ("una", "casa")),
+    Pair(("red",), ("roja",)),
+]
+
+
+@pytest.fixture
+def gold_file(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, GOLD)) + "\n", encoding="utf-8")
+    return path
+
+
+def test_links_are_turned_to_target_and_source(gold_file: Path) -> None:
+    first, second = read_gold(gold_file)
+    assert first.source == ("the", "red", "house")
+    assert first.sure == {(0, 0), (2, 1), (1, 2)}
+    assert second.target == ("mi", "casa")
+    assert first.possible == frozenset()
+
+
+def test_every_aligner_has_its_error(gold_file: Path) -> None:
+    found = errors(read_gold(gold_file), TRAINING)
+    assert list(found) == ["Model 1", "fast_align", "HMM", "diagonal"]
+    assert found["diagonal"] == pytest.approx(40)  # two of five links, and two of five missed
+    assert found["Model 1"] < found["diagonal"]
+
+
+# What is folded on the page is folded in JupyterLab, and nothing else of a notebook changes.
+
+
+def notebook(*metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return a notebook with one cell of code for each metadata, and a text."""
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "code", "id": f"c{number}", "metadata": given, "source": ["¿x?"],
+         "outputs": [{"text": ["“y”"]}], "execution_count": 1}
+        for number, given in enumerate(metadata)
+    ]  # fmt: skip
+    cells.append({"cell_type": "markdown", "id": "m", "metadata": {"tags": ["hide-input"]}})
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def save(page: dict[str, Any], path: Path) -> Path:
+    text = json.dumps(page, ensure_ascii=False, indent=1, sort_keys=True)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def test_every_tag_folds_its_part() -> None:
+    rows: list[tuple[list[str], list[str]]] = [
+        (["hide-input"], ["source_hidden"]),
+        (["remove-input"], ["source_hidden"]),
+        (["hide-output"], ["outputs_hidden"]),
+        (["remove-output"], ["outputs_hidden"]),
+        (["hide-cell"], ["source_hidden", "outputs_hidden"]),
+        (["remove-cell"], ["source_hidden", "outputs_hidden"]),
+        (["hide-input", "remove-output"], ["source_hidden", "outputs_hidden"]),
+        (["nbval-ignore-output"], []),
+        ([], []),
+    ]
+    for tags, hidden in rows:
+        metadata = fold.folded({"tags": tags})
+        assert list(metadata.get("jupyter", {})) == hidden
+        assert metadata["tags"] == tags
+        assert fold.folded(metadata) == metadata
+
+
+def test_what_is_no_longer_tagged_is_opened_and_other_metadata_stay() -> None:
+    closed = {"jupyter": {"source_hidden": True, "outputs_hidden": True, "other": 1}, "am": 2}
+    assert fold.folded(closed) == {"jupyter": {"other": 1}, "am": 2}
+
+
+def test_only_the_metadata_of_code_changes(tmp_path: Path) -> None:
+    page = notebook({"tags": ["hide-input"]}, {}, {"jupyter": {"source_hidden": True}})
+    path = save(page, tmp_path / "page.ipynb")
+    fold.fold(path)
+    page["cells"][0]["metadata"]["jupyter"] = {"source_hidden": True}
+    page["cells"][2]["metadata"] = {}
+    after = path.read_text(encoding="utf-8")
+    assert after == save(page, tmp_path / "wanted.ipynb").read_text(encoding="utf-8")
+    fold.fold(path)
+    assert path.read_text(encoding="utf-8") == after
+
+
+# The script that collects the sentences of this book.
+
+
+def test_formulas_code_and_numbers_are_left_out() -> None:
+    text = """# A heading about nothing
+
+Here is *one* [link](a.md) to {term}`the cache`. The value is $x$ in here. See `code` in this one.
+It says "yes" and goes on to the next line.
+
+```{note}
+This block is a directive and no prose.
+```
+
+$$
+x = y
+$$
+
+| a | table |
+|---|---|
+
+- A point in a list, which ends here.
+"""
+    said = [
+        one
+        for paragraph in page_sentences.prose(text)
+        for one in page_sentences.sentences(paragraph)
+    ]
+    assert said == [
+        "here is one link to the cache.",
+        'it says "yes" and goes on to the next line.',
+        "a point in a list, which ends here.",
+    ]
+
+
+# The note in a page on its run: it is there after `stamp`, and nothing else has changed.
+
+PAGE = """{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "id": "title",
+   "metadata": {},
+   "source": [
+    "# ¿Dónde? “Aquí”"
+   ]
+  }
+ ],
+ "metadata": {
+  "language_info": {
+   "name": "python"
+  }
+ },
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+"""
+
+
+def test_a_stamp_is_all_that_changes(tmp_path: Path) -> None:
+    path = tmp_path / "page.ipynb"
+    path.write_text(PAGE, encoding="utf-8")
+    before = path.read_text(encoding="utf-8").splitlines()
+    run = {"date": "2026-11-02", "versions": {"python": "3.11.7"}}
+    stamp.stamp(path, run)
+    after = path.read_text(encoding="utf-8").splitlines()
+    # The line before the new one gets a comma.
+    assert [line for line in before if line not in after and f"{line}," not in after] == []
+    page = json.loads("\n".join(after))
+    assert page["metadata"] == {"am": {"run": run}, "language_info": {"name": "python"}}
+    assert list(page["metadata"]) == ["am", "language_info"]  # as every other program writes it
+    assert page["cells"] == json.loads(PAGE)["cells"]
