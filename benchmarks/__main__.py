@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.cases import NAMES
+from benchmarks.cases import NAMES, ON_REQUEST
 from benchmarks.machine import ONE_THREAD, ROOT
 from benchmarks.records import RESULTS
 from benchmarks.table import missed, read_all, render
@@ -18,13 +18,15 @@ from benchmarks.table import missed, read_all, render
 def main() -> int:
     """Run the cases, print the table, and draw the figure where its cases have been run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(NAMES)}; all")
+    usual = [name for name in NAMES if name not in ON_REQUEST]
+    said = f"of {', '.join(NAMES)}; all but {', '.join(ON_REQUEST)}"
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=said)
     parser.add_argument("--quick", action="store_true", help="tiny sizes, nothing is kept")
     parser.add_argument("--table", action="store_true", help="run nothing, show what was recorded")
     options = parser.parse_args()
     if unknown := set(options.cases) - set(NAMES):
         parser.error(f"CASE: got {', '.join(sorted(unknown))}, wanted any of {', '.join(NAMES)}")
-    cases = [] if options.table else options.cases or list(NAMES)
+    cases = [] if options.table else options.cases or usual
     with tempfile.TemporaryDirectory() as nowhere:
         results = Path(nowhere) if options.quick else RESULTS
         failed = [name for name in cases if not run(name, results, options.quick)]

@@ -49,9 +49,10 @@ def origin(record: Record) -> str:
     threads = f"{machine['threads']} thread{'' if machine['threads'] == 1 else 's'}"
     current = machine["code"] == fingerprint("companion", "benchmarks")
     age = "" if current else " The code has changed since."
+    clock = "the card's time" if record.case == "gpu" else "CPU time"
     quick = " A quick run: the numbers mean nothing." if record.quick else ""
     return (
-        f"{record.date}, {machine['processor']}, {threads}, CPU time, medians (quartiles); "
+        f"{record.date}, {machine['processor']}, {threads}, {clock}, medians (quartiles); "
         f"{versions}; code {machine['code']}.{age}{quick}"
     )
 

@@ -23,8 +23,12 @@ NAMES = {
     "generation": "generation",
     "memory": "memory",
     "imports": "imports",
+    "gpu": "gpu",
 }
 """Cases in the order of the table, and the modules that they stand in."""
+
+ON_REQUEST = {"gpu"}
+"""Cases that run only where they are asked for by name."""
 
 
 class Case(NamedTuple):

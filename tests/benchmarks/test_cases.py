@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from benchmarks import contest
-from benchmarks.cases import NAMES, attention, memory, overhead
+from benchmarks.cases import NAMES, ON_REQUEST, attention, memory, overhead
 from benchmarks.cases.training import QUICK_RECURRENT, Attention, random_batch
 from benchmarks.machine import has_bfloat16, installed
 from benchmarks.peers import flex
@@ -39,6 +39,7 @@ PEERS = {
     "generation": {"Hugging Face", "recomputing", "first 3 tokens"},
     "memory": {"SDPA"},
     "imports": set[str](),
+    "gpu": {"SDPA", "tiled", "definition"},
 }  # fmt: skip
 NEED = {"local-attention": "local-attention", "x-transformers, flash": "x-transformers"}
 
@@ -52,6 +53,8 @@ def threads() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_quick_run_ends(name: str) -> None:
+    if name in ON_REQUEST and not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
     *_, record = run_case(name, quick=True)
     assert record.quick
     assert {row.peer for row in record.rows} - {""} == PEERS[name]
