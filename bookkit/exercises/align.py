@@ -31,18 +31,16 @@ check_without_tanh = Function(
     cases=[[DICE.normal(size=shape) for shape in ((Q, D), (K, E), (D, A), (E, A), (A,))]],
     mistakes={
         "the tanh is still there": additive_score,
-        "the queries are missing: add what comes of both": lambda query, key, w, u, v: np.tile(
-            key @ u @ v, (len(query), 1)
-        ),
-        "the keys are missing: add what comes of both": lambda query, key, w, u, v: np.tile(
-            (query @ w @ v)[:, None], len(key)
-        ),
+        "the queries are missing: add what comes of both":
+            lambda q, k, w, u, v: np.tile(k @ u @ v, (len(q), 1)),
+        "the keys are missing: add what comes of both":
+            lambda q, k, w, u, v: np.tile((q @ w @ v)[:, None], len(k)),
         "the vector is missing: it makes one number of the a of a pair":
-            lambda query, key, w, u, v: (query @ w)[:, None] + key @ u,
+            lambda q, k, w, u, v: (q @ w)[:, None] + k @ u,
         "rows are queries and columns are keys: turn it round":
             lambda *given: _without_tanh(*given).T,
         "add what comes of query and key, do not multiply it":
-            lambda query, key, w, u, v: query @ w @ (key @ u).T,
+            lambda q, k, w, u, v: q @ w @ (k @ u).T,
     }, why="Do the axes meet?", axes="(q, k)",
 )  # fmt: skip
 
@@ -129,8 +127,7 @@ check_decoder_steps = Several(
             "a step looks once":
                 (lambda word, state, look, cell: (look(state), cell([look(state)], state)),),
         },
-    ),
-    present=Judged(
+    ), present=Judged(
         by=partial(_judge_step, "new state"), right=(_present,),
         mistakes={"the new state has to look": (_previous,)},
     ),
@@ -187,8 +184,7 @@ PAIRS = english_spanish(60, seed=8, max_length=9)
 check_best_shift = Function(
     "`best_shift(links, pairs)`, the whole number n from -2 to 2 for which links moved from row i "
     "to row i + n, and dropped where they leave the sentence, have the least alignment error rate.",
-    right=_best,
-    cases=[
+    right=_best, cases=[
         (_all_moved([_noisy(pair) for pair in PAIRS], PAIRS, rows), PAIRS)
         for rows in (0, 1, -1, 2, -2)
     ],

@@ -33,10 +33,8 @@ check_passes = Function(
             "what has a key and a value is not computed again": _without,
         },
         "without": {
-            "each word that is written makes the next pass longer by one":
-                lambda prompt, new: new * prompt,
-            "the last word that is written is never read":
-                lambda prompt, new: _without(prompt, new) + new,
+            "each word that is written makes the next pass longer by one": lambda p, n: n * p,
+            "the last word that is written is never read": lambda p, n: _without(p, n) + n,
             "not every pass is as long as the last": (
                 lambda prompt, new: new * (prompt + new),
                 lambda prompt, new: new * _with(prompt, new),
@@ -99,14 +97,12 @@ check_kept = Function(
             lambda found, *case: sorted(found) == _kept(*case),
             lambda *case: _kept(*case)[::-1],
         ),
-        "the first words are missing": lambda n, window, first: _kept(n, window, 0),
-        "the window is missing": lambda n, window, first: _kept(n, 0, first),
+        "the first words are missing": lambda n, w, f: _kept(n, w, 0),
+        "the window is missing": lambda n, w, f: _kept(n, 0, f),
         "that is one word too many: the window counts the latest word, too":
-            lambda n, window, first: _kept(n, window + 1, first),
-        "the window ends with the latest word":
-            lambda n, window, first: _kept(n, window, first, n - 1),
-    },
-    examples={
+            lambda n, w, f: _kept(n, w + 1, f),
+        "the window ends with the latest word": lambda n, w, f: _kept(n, w, f, n - 1),
+    }, examples={
         "the positions of 6 words are 0 to 5": lambda n, window, first: [n],
         "got [3], which is not it": lambda n, window, first: [3],
     }, read=_positions, where="kept({}, {}, {}): ", otherwise=_other_positions,
@@ -125,7 +121,7 @@ def _start(
     def start() -> Step:
         kept: list[Numbers] = []
 
-        def read(rows: Numbers) -> Numbers:
+        def read(rows: Numbers) -> Any:
             before = len(kept)
             begin = before if positions else 0
             turned = rows + 0.3 * (begin + np.arange(len(rows)))[:, None]
@@ -140,11 +136,10 @@ def _start(
     return start
 
 
-def _attended(queries: Numbers, keys: Numbers, offset: int) -> Numbers:
+def _attended(queries: Numbers, keys: Numbers, offset: int) -> Any:
     causal = np.arange(len(keys)) <= offset + np.arange(len(queries))[:, None]
     powers = np.exp(queries @ keys.T) * causal
-    outputs: Numbers = powers @ keys / powers.sum(1, keepdims=True)
-    return outputs
+    return powers @ keys / powers.sum(1, keepdims=True)
 
 
 X = np.random.default_rng(3).normal(size=(7, 2))

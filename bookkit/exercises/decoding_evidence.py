@@ -11,8 +11,7 @@ from bookkit.exercises.exercise import Function
 
 
 def _factor(words: list[int], penalty: float) -> Numbers:
-    factor: Numbers = ((5 + np.array(words)) / 6) ** penalty
-    return factor
+    return ((5 + np.array(words)) / 6) ** penalty
 
 
 def _winner(scores: Any) -> int:
@@ -34,8 +33,7 @@ check_best = Function(
     cases=[
         ([-2.2, -8.3, -3.2, -8.1, -4.5, -2.8], [3, 5, 11, 10, 16, 1], 1.0),
         ([-4.3, -6.0, -8.3, -3.2, -2.8, -3.7], [19, 18, 14, 13, 9, 5], 0.6),
-    ],
-    mistakes={
+    ], mistakes={
         "log-probabilities are negative: the largest is the one nearest to 0":
             lambda log_probs, words, penalty: _winner(-(log_probs / _factor(words, penalty))),
         "divide by the factor: a long sentence has a log-probability farther from 0":

@@ -36,8 +36,7 @@ check_kept = Value(
         "she sees only itself with the mask, and all six words without it": Sign(
             lambda kept: "she" in kept, ["she", "house"]
         ),
-    },
-    examples={
+    }, examples={
         "a word keeps its output only if the mask hides nothing from it": ["new", "house"],
         "got home, wanted words of the sentence": ["home"],
     }, read=_words, otherwise="a word keeps its output only if the mask hides nothing from it",
@@ -74,10 +73,9 @@ def _of_heads(
     return at_scores @ key[owner], at_scores.mT @ query, weights.mT @ gradient
 
 
-def _added(of_heads: Numbers, g: int) -> Numbers:
+def _added(of_heads: Numbers, g: int) -> Any:
     """Add the gradients of the query heads that share a key or value head."""
-    added: Numbers = of_heads.reshape(g, -1, *of_heads.shape[1:]).sum(1)
-    return added
+    return of_heads.reshape(g, -1, *of_heads.shape[1:]).sum(1)
 
 
 def _grouped(query: Numbers, key: Numbers, *rest: Any, centred: bool = True) -> tuple[Numbers, ...]:
@@ -97,10 +95,9 @@ def _averaged(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbe
     return _grouped(query, key, *rest)[place] * len(key) / len(query)
 
 
-def _in_turns(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbers:
+def _in_turns(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Any:
     of_heads = _of_heads(query, key, *rest)[place]
-    in_turns: Numbers = of_heads.reshape(-1, len(key), *of_heads.shape[1:]).sum(0)
-    return in_turns
+    return of_heads.reshape(-1, len(key), *of_heads.shape[1:]).sum(0)
 
 
 def _apart(place: int, *given: Any) -> Numbers:
@@ -135,10 +132,9 @@ check_grouped_gradient = Function(
 )  # fmt: skip
 
 
-def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Flags:
+def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Any:
     q, k = query.shape[-2], key.shape[-2]
-    allowed: Flags = causal_mask(q, k, offset=k - q + shift)
-    return allowed
+    return causal_mask(q, k, offset=k - q + shift)
 
 
 def _scores(query: Numbers, key: Numbers) -> Numbers:
@@ -192,11 +188,8 @@ MISTAKES: dict[str, Attention] = {
         _with_scale(lambda value: value.shape[-1] ** -0.5),
     "the softmax goes over the queries":
         _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT),
-    "query and key are swapped, which stops with an error only where their numbers differ": (
-        lambda query, key, value: attend(
-            masked_softmax(_scores(key, query), _allowed(query, key)), value
-        )
-    ),
+    "query and key are swapped, which stops with an error only where their numbers differ":
+        lambda q, k, v: attend(masked_softmax(_scores(k, q), _allowed(q, k)), v),
     "no mask": scaled_dot_product_attention,
     "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
     "the mask is aligned with the first key; give it fewer queries than keys":
@@ -235,6 +228,5 @@ check_test = Verdict(
             ((mistake,), False, f"your test lets a mistake pass: {hint}")
             for hint, mistake in MISTAKES.items()
         ),
-    ],
-    ask=_passes,
+    ], ask=_passes,
 )  # fmt: skip

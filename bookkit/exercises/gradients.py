@@ -49,11 +49,10 @@ def backward(
 
 def _at_products(
     query: Numbers, weights: Numbers, at_weights: Numbers, mean: Callable[[Numbers, Numbers], Any]
-) -> Numbers:
+) -> Any:
     """Return the gradients at the dot products, before the scale."""
     off = mean(weights, at_weights)
-    at_products: Numbers = weights * (at_weights - off) / math.sqrt(query.shape[-1])
-    return at_products
+    return weights * (at_weights - off) / math.sqrt(query.shape[-1])
 
 
 def _weighted_mean(weights: Numbers, at_weights: Numbers) -> Any:
@@ -120,10 +119,9 @@ def lowers_loss(wrong: Backward, seed: int, *, n: int = 5, d: int = 4, rate: flo
     """
     query, key, value, wanted = np.random.default_rng(seed).normal(size=(4, n, d))
 
-    def error(*parts: Numbers) -> Numbers:
+    def error(*parts: Numbers) -> Any:
         query, key, value = parts
-        off: Numbers = scaled_dot_product_attention(query, key, value) - wanted
-        return off
+        return scaled_dot_product_attention(query, key, value) - wanted
 
     before = error(query, key, value)
     found = wrong(query, key, value, before)

@@ -40,16 +40,14 @@ check_heads = Several(
             "cut into h pieces of d, not d pieces of h: head i has neighbouring features":
                 lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
         }, axes="(b, h, n, d)",
-    ),
-    join=Function(
+    ), join=Function(
         "`join(heads)`, from (b, h, n, d) back to (b, n, h * d).",
         right=lambda heads: _in_order(heads, 0, 2, 1, 3),
         cases=[(_split(_words(*size), size[1]),) for size in SIZES], mistakes={
             "without a transpose back, what stands beside each other belongs to one head and "
             "several places": lambda heads: _in_order(heads, 0, 1, 2, 3),
-            "the features of a head have to stay together":
-                lambda heads: _in_order(heads, 0, 2, 3, 1),
-            "the heads are added; they belong side by side": lambda heads: heads.sum(1),
+            "the features of a head have to stay together": lambda h: _in_order(h, 0, 2, 3, 1),
+            "the heads are added; they belong side by side": lambda h: h.sum(1),
         }, axes="(b, n, h * d)",
     ),
 )  # fmt: skip
@@ -64,18 +62,15 @@ check_cache_bytes = Function(
     "the keys and values of one sequence.",
     right=_bytes, cases=[(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)], mistakes={
         "keys and values are both kept": partial(_bytes, kept=1),
-        "every layer has a cache of its own": lambda layers, *rest: _bytes(1, *rest),
-        "keys and values are both kept, in every layer":
-            lambda layers, *rest: _bytes(1, *rest) // 2,
+        "every layer has a cache of its own": lambda n, *rest: _bytes(1, *rest),
+        "keys and values are both kept, in every layer": lambda n, *rest: _bytes(1, *rest) // 2,
         "only key and value heads are kept: num_kv_heads, not num_heads":
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, h, d, size),
+            lambda n, t, h, g, d, s: _bytes(n, t, h, h, d, s),
         "only num_kv_heads heads are kept, but in every layer":
-            lambda layers, tokens, h, g, d, size: _bytes(1, tokens, h, h, d, size),
+            lambda n, t, h, g, d, s: _bytes(1, t, h, h, d, s),
         "those are numbers, not bytes": lambda *given: _bytes(*given) // given[5],
-        "every key and value head is kept":
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, 1, d, size),
-        "a key is a vector: head_dim numbers":
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, g, 1, size),
+        "every key and value head is kept": lambda n, t, h, g, d, s: _bytes(n, t, h, 1, d, s),
+        "a key is a vector: head_dim numbers": lambda n, t, h, g, d, s: _bytes(n, t, h, g, 1, s),
         "a cache keeps a key and a value for every token; it has no table of tokens by "
         "tokens": lambda layers, tokens, *rest: _bytes(layers, tokens, *rest) * tokens,
     }, otherwise="cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it",

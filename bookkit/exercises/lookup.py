@@ -12,9 +12,8 @@ from bookkit.exercises.exercise import Function, Value
 from companion.attention import masked_softmax
 
 
-def _softmax(scores: Numbers) -> Numbers:
-    weights: Numbers = masked_softmax(scores[None])[0]
-    return weights
+def _softmax(scores: Numbers) -> Any:
+    return masked_softmax(scores[None])[0]
 
 
 _, WORDS = plane_words()
@@ -83,8 +82,7 @@ check_on_circle = Function(
         "the angle is x / radius in radians: one round is not one unit of x":
             lambda x, radius: _circle(2 * np.pi * x, radius),
         "that is an angle in degrees": lambda x, radius: _circle(np.radians(x / radius), radius),
-    },
-    examples={
+    }, examples={
         "a point is a row: (n, 2), not (2, n)": lambda x, radius: _circle(x / radius, radius).T,
         "the norms differ": lambda x, radius: np.stack([np.cos(x), x], axis=-1),
         "radius 1.0: neighbours lie as far apart": lambda x, radius: _circle(x / 7, radius),
@@ -111,15 +109,14 @@ check_first = Function(
     right=lambda query, key: _counts((query @ key.T).argmax(1), key) / len(query), cases=[_crowd()],
     mistakes={
         "those are counts: divide by the number of queries":
-            lambda query, key: _counts((query @ key.T).argmax(1), key),
+            lambda q, k: _counts((q @ k.T).argmax(1), k),
         "for each query the best of the keys: argmax along the keys":
-            lambda query, key: _counts((query @ key.T).argmax(0), query) / len(key),
+            lambda q, k: _counts((q @ k.T).argmax(0), q) / len(k),
         "that counts how often each key comes last":
-            lambda query, key: _counts((query @ key.T).argmin(1), key) / len(query),
-        "that counts the nearest keys: which has the highest dot product?": lambda query, key: (
-            _counts(((query[:, None] - key) ** 2).sum(-1).argmin(1), key) / len(query)
-        ),
+            lambda q, k: _counts((q @ k.T).argmin(1), k) / len(q),
+        "that counts the nearest keys: which has the highest dot product?":
+            lambda q, k: _counts(((q[:, None] - k) ** 2).sum(-1).argmin(1), k) / len(q),
         "those are mean weights: count which key comes first":
-            lambda query, key: masked_softmax(query @ key.T).mean(0),
+            lambda q, k: masked_softmax(q @ k.T).mean(0),
     }, axes="(k,)", otherwise="wanted one share for each key, and they sum to 1",
 )  # fmt: skip

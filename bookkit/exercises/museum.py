@@ -83,8 +83,7 @@ check_reads = Function(
             ("fewer outputs than places", np.tri(3, 7, dtype=bool)),
         )
         for where in ("everywhere", "in the last sequence", "in the last feature")
-    },
-    mistakes={
+    }, mistakes={
         "rows are outputs, columns are the places that they depend on: yours are exchanged":
             lambda reader, *_: reader.allowed.T,
         "True where an output changes: yours is the opposite": lambda reader, *_: ~reader.allowed,
@@ -92,8 +91,7 @@ check_reads = Function(
             _overlooked("in the last sequence"),
         "a change in the last feature is a change, too: ask for any sequence and any feature":
             _overlooked("in the last feature"),
-    },
-    examples={
+    }, examples={
         "outputs that read their past, to be seen everywhere: the shape is right, the entries are "
         "not": lambda reader, *_: np.ones_like(reader.allowed),
         "got shape (3, 7), wanted (m, n), (7, 7)": lambda reader, *_: reader.allowed[:3],
@@ -202,12 +200,10 @@ DRAW = torch.Generator().manual_seed(5)
 check_repaired = Function(
     "`attention(x, num_heads)`, causal self-attention in heads, after its repair, from "
     "(b, n, h * d) to the same shape: queries, keys and values are x itself, cut into heads.",
-    right=_attention,
-    cases=[
+    right=_attention, cases=[
         (torch.randn(b, n, h * d, generator=DRAW, dtype=torch.float64), h)
         for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4))
-    ],
-    mistakes={
+    ], mistakes={
         "NaN: the mask leaves a query nothing, or the softmax runs over the queries": Sign(
             lambda got, *_: np.isnan(got).any(), lambda x, h: x * math.nan
         ),

@@ -23,8 +23,7 @@ check_doubled = Several(
             "the width is now 4, and its root is 2": (2 * ONCE / math.sqrt(2), 2 * ONCE / 4),
             "these are the scores of the vectors written once": ONCE / math.sqrt(2),
         }, axes="(3,)", atol=0.011,
-    ),
-    factor=Value(
+    ), factor=Value(
         "By which they are larger than those of the vectors written once.", right=math.sqrt(2),
         mistakes={
             "that is the factor of the dot products; the divisor has grown, too": 2.0,
@@ -119,8 +118,7 @@ check_circle = Judged(
 
 
 def _capped(scores: Numbers, softcap: float) -> Numbers:
-    capped: Numbers = softcap * np.tanh(scores / softcap)
-    return capped
+    return softcap * np.tanh(scores / softcap)
 
 
 def _attending(
@@ -171,15 +169,13 @@ check_attention = Function(
     "`attention(query, key, value, mask, softcap)`, attention with a softcap and a mask: what is "
     "scaled, and in which order? From (h, q, d), (h, k, d) and (h, k, v) arrays, a boolean mask "
     "(q, k) and a number to outputs (h, q, v).",
-    right=_attending(),
-    cases=[(
+    right=_attending(), cases=[(
         2.0 * DICE.normal(size=(H, Q, D)),
         2.0 * DICE.normal(size=(H, K, D)),
         DICE.normal(size=(H, K, V)),
         np.arange(K) <= np.arange(Q)[:, None] + 1,
         3.0,
-    )],
-    mistakes={
+    )], mistakes={
         "nothing is scaled": _attending(lambda d: 1),
         "divided by d: the square root is missing, or taken twice": _attending(lambda d: d),
         "multiplied by sqrt(d) instead of divided": _attending(lambda d: d**-0.5),

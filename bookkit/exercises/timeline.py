@@ -60,12 +60,10 @@ DICE = np.random.default_rng(0)
 check_delta_step = Function(
     "`delta_step(state, key, value, beta)`, one step of the delta rule, from a state (d, v), a key "
     "(d,), a value (v,) and a number to the state after the step, (d, v).",
-    right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s),
-    cases=[
+    right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s), cases=[
         (DICE.normal(size=(3, 5)), DICE.normal(size=3), DICE.normal(size=5), beta)
         for beta in (1.0, 0.5)
-    ],
-    mistakes={
+    ], mistakes={
         "that adds the value: read first what the state returns for the key, and write only the "
         "difference": lambda s, k, v, beta: s + beta * np.outer(k, v),
         "the sign: the state moves towards the value, not away from it":
@@ -105,12 +103,10 @@ check_kept = Function(
     "`sinks` words and of the last `window` words.",
     right=_kept, cases=[(20, 5, 3), (7, 4, 2), (6, 4, 2), (3, 4, 2), (10, 4, 0)], mistakes={
         "the first words are gone, which is the colleague's cache": _recent,
-        "only the first words are left": lambda length, window, sinks: list(range(sinks)),
+        "only the first words are left": lambda n, w, s: list(range(s)),
         "the sinks come on top of the window, they do not take its room":
-            lambda length, window, sinks: sorted({*range(sinks), *_recent(length, window)[sinks:]}),
-        "list[-0:] is the whole list": lambda length, window, sinks: (
-            _kept(length, window, sinks) if sinks else list(range(length))
-        ),
+            lambda n, w, s: sorted({*range(s), *_recent(n, w)[s:]}),
+        "list[-0:] is the whole list": lambda n, w, s: _kept(n, w, s) if s else list(range(n)),
         "a position is there twice: some first words are recent ones as well": Sign(
             lambda found, *case: len({*found}) < len(found) and sorted({*found}) == _kept(*case),
             lambda length, window, sinks: [
@@ -122,8 +118,7 @@ check_kept = Function(
             lambda found, *case: sorted(found) == _kept(*case),
             lambda *case: _kept(*case)[::-1],
         ),
-    },
-    examples={"got a list [0], wanted the first 3 and the last 5": lambda *case: [0]},
+    }, examples={"got a list [0], wanted the first 3 and the last 5": lambda *case: [0]},
     read=_positions, where="kept({}, {}, {}): ", why="It is given three whole numbers.",
     otherwise=_off,
 )  # fmt: skip

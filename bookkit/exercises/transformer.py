@@ -42,9 +42,8 @@ check_reversed = Verdict(
 )
 
 
-def _norm(y: Numbers) -> Numbers:
-    spread: Numbers = (y - y.mean()) / y.std()
-    return spread
+def _norm(y: Numbers) -> Any:
+    return (y - y.mean()) / y.std()
 
 
 def _sub_layer(name: str, right: Numbers, mistakes: dict[str, Numbers]) -> Value:
@@ -103,8 +102,7 @@ check_write = Function(
         "every step begins with the start: hand on the word that was written last": Sign(
             lambda found, *_: found[:4] == [5] * 4, lambda step, state, most: [5] * most
         ),
-    },
-    examples={
+    }, examples={
         "at most 2 words: got 3 of them": lambda step, state, most: [5, 4, 6],
         "at most 9 words: got [7], wanted [5, 4, 6]": lambda step, state, most: [7],
     }, read=_written, where="at most {2} words: ", otherwise="got {got}, wanted {wanted}",
@@ -137,8 +135,7 @@ check_shift = Function(
         "read": {
             "the decoder reads the word that it is to write: copying is all it will learn. Put the "
             "start in front, and every word moves one place": _write,
-            "the end is read, too: nothing is written after it":
-                lambda sentences: _padded(sentences, BOS, EOS),
+            "the end is read, too: nothing is written after it": lambda s: _padded(s, BOS, EOS),
             "the start is missing": _padded,
         },
         "write": {
