@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bookkit.data.grammar import lexicon as lex
 from bookkit.data.grammar.lexicon import (
-    PLURAL,
-    SINGULAR,
     Adjective,
     Determiner,
     Noun,
@@ -33,7 +32,7 @@ class NounPhrase:
     @property
     def person(self) -> int:
         """Index into `Persons`."""
-        return PLURAL if self.plural else SINGULAR
+        return lex.PLURAL if self.plural else lex.SINGULAR
 
     @property
     def feminine(self) -> bool:
