@@ -86,8 +86,7 @@ def _judge_step(looking: str, step: Any) -> None:
         fail(f"got {named(got)}")
     if len(queries) != 1 or len(readings) != 1:
         fail("a step looks once and runs the cell once")
-    inputs, state = readings[0]
-    context = f"context of {looking}"
+    (inputs, state), context = readings[0], f"context of {looking}"
     wanted = ["word", context] if looking == "old state" else ["word"]
     if queries[0] != looking:
         fail(f"the {looking} has to look; here the query is {queries[0]!r}")
@@ -134,19 +133,16 @@ check_decoder_steps = Several(
 )  # fmt: skip
 
 
-def _moved(links: Links, rows: int, q_len: int) -> Links:
-    return frozenset((i + rows, j) for i, j in links if 0 <= i + rows < q_len)
-
-
 def _all_moved(links: list[Links], pairs: list[Pair], rows: int) -> list[Links]:
-    return [_moved(one, rows, len(pair.target)) for one, pair in zip(links, pairs, strict=True)]
+    return [
+        frozenset((i + rows, j) for i, j in one if 0 <= i + rows < len(pair.target))
+        for one, pair in zip(links, pairs, strict=True)
+    ]
 
 
 def _best(links: list[Links], pairs: list[Pair], sign: int = 1) -> int:
-    def error(rows: int) -> float:
-        return sign * alignment_error_rate(_all_moved(links, pairs, rows), pairs)
-
-    return min(range(-2, 3), key=error)
+    errors = {r: alignment_error_rate(_all_moved(links, pairs, r), pairs) for r in range(-2, 3)}
+    return min(errors, key=lambda rows: sign * errors[rows])
 
 
 def _noisy(pair: Pair) -> Links:
@@ -158,10 +154,9 @@ def _noisy(pair: Pair) -> Links:
 
 
 def _whole_rows(got: Any, *_: Any) -> int:
-    if got is None:
-        fail(f"got {named(got)}")
     if type(got) is not int:
-        fail(f"got {type(got).__name__}, wanted a whole number of rows")
+        said = type(got).__name__
+        fail(f"got {named(got)}" if got is None else f"got {said}, wanted a whole number of rows")
     return got
 
 

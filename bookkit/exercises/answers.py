@@ -136,6 +136,16 @@ def as_verdict(got: Any) -> bool:
     return bool(got)
 
 
+def softmax(scores: Any) -> Any:
+    """Return the weights of some scores, (k,).
+
+    >>> softmax(np.zeros(2))
+    array([0.5, 0.5])
+    """
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
 def several(mistake: Any) -> tuple[Any, ...]:
     """Return the mistakes under one hint.
 

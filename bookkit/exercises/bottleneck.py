@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bookkit.exercises.answers import softmax
 from bookkit.exercises.exercise import Function, Several, Value
-from companion.attention import masked_softmax
 
 
 def _half_length(chance: float) -> int:
@@ -30,7 +30,7 @@ check_half_length = Function(
 
 QUERY, MEMORY = np.array([1.0, 2.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
 SCORES = MEMORY @ QUERY
-WEIGHTS = np.exp(SCORES) / np.exp(SCORES).sum()
+WEIGHTS = softmax(SCORES)
 
 check_looking = Several(
     'One step of attention by hand: the query (1, 2) at the memory (0, 1) for "the", (1, 1) for '
@@ -40,7 +40,7 @@ check_looking = Several(
         "those are the exponentials: divide each by their sum": np.exp(SCORES),
         "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
         "those are the weights of the query (1, 0): here it is (1, 2)":
-            masked_softmax(MEMORY[None, :, 0])[0],
+            softmax(MEMORY[:, 0]),
         "a query looks hardest at one word, but at the others, too": np.eye(3)[1],
         "these weights look at every word alike: score them with the query": np.full(3, 1 / 3),
     }, axes="(3,)", atol=0.006),
@@ -87,8 +87,7 @@ check_last_states = Function(
     "over words and padding, and the numbers of words (b,), to the states after the last word, "
     "(b, d).",
     right=lambda outputs, lengths: _at(outputs, lengths - 1), cases=[(
-        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
-        torch.tensor([2, 5, 1]),
+        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)), torch.tensor([2, 5, 1]),
     )], mistakes={
         "those are the states after the padding: the very bug": lambda o, n: o[:, -1],
         "those are one word late: the last of n words has place n - 1": _at,

@@ -15,15 +15,9 @@ DICE = np.random.default_rng(7)
 
 
 def _local(
-    scores: Numbers,
-    position: float,
-    window: int,
-    *,
-    sigma: float = 0.5,
-    bell: float = 1,
-    everywhere: bool = False,
-    closed: bool = True,
-) -> Any:
+    scores: Numbers, position: float, window: int, *, sigma: float = 0.5, bell: float = 1,
+    everywhere: bool = False, closed: bool = True,
+) -> Any:  # fmt: skip
     """Weigh words near a position; `sigma` is in units of the window, D."""
     distance = np.arange(len(scores)) - position
     near = abs(distance) <= window if closed else abs(distance) < window

@@ -14,10 +14,6 @@ Step = Callable[[Numbers], Numbers]
 """From the next rows (m, 2) to their outputs (m, 2)."""
 
 
-def _with(prompt: int, new: int) -> int:
-    return prompt + new - 1
-
-
 def _without(prompt: int, new: int) -> int:
     return sum(prompt + word for word in range(new))
 
@@ -25,7 +21,7 @@ def _without(prompt: int, new: int) -> int:
 check_passes = Function(
     "`passes(prompt, new)`, both at least 1, to two numbers: how many words are computed in all to "
     "write `new` words after a prompt, with a cache and without.",
-    right=lambda prompt, new: (_with(prompt, new), _without(prompt, new)),
+    right=lambda prompt, new: (prompt + new - 1, _without(prompt, new)),
     cases=[(7, 5), (100, 40), (1, 1)], parts={
         "with a cache": {
             "the last word that is written is never read": lambda prompt, new: prompt + new,
@@ -37,9 +33,9 @@ check_passes = Function(
             "the last word that is written is never read": lambda p, n: _without(p, n) + n,
             "not every pass is as long as the last": (
                 lambda prompt, new: new * (prompt + new),
-                lambda prompt, new: new * _with(prompt, new),
+                lambda prompt, new: new * (prompt + new - 1),
             ),
-            "without a cache every step computes all words so far": _with,
+            "without a cache every step computes all words so far": lambda p, n: p + n - 1,
         },
     },
     kind="two numbers, (with, without)", otherwise="passes({}, {}): got {got:g}, which is not it",
@@ -110,12 +106,9 @@ check_kept = Function(
 
 
 def _start(
-    *,
-    offset: bool = True,
-    positions: bool = True,
-    except_one: bool = False,
+    *, offset: bool = True, positions: bool = True, except_one: bool = False,
     spoiled_by: int | None = None,
-) -> Callable[[], Step]:
+) -> Callable[[], Step]:  # fmt: skip
     """Return what begins a text with an empty cache, and may go wrong on the way."""
 
     def start() -> Step:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.answers import Numbers, refuse, softmax
 from bookkit.exercises.exercise import Function, Verdict
 
 
@@ -68,7 +68,7 @@ check_points = Verdict(
 
 def _slope(scores: Numbers, cell: int) -> Any:
     """Return the derivative of log softmax(scores)[cell]."""
-    return np.eye(len(scores))[cell] - np.exp(scores) / np.exp(scores).sum()
+    return np.eye(len(scores))[cell] - softmax(scores)
 
 
 DICE = np.random.default_rng(4)

@@ -14,14 +14,9 @@ DICE = np.random.default_rng(5)
 
 
 def _absorb(
-    highest: Numbers,
-    total: Numbers,
-    blend: Numbers,
-    scores: Numbers,
-    values: Numbers,
-    *,
+    highest: Numbers, total: Numbers, blend: Numbers, scores: Numbers, values: Numbers, *,
     own_maximum: bool = False,
-) -> tuple[Numbers, Numbers, Numbers]:
+) -> tuple[Numbers, Numbers, Numbers]:  # fmt: skip
     top = scores.max(1)
     risen = np.maximum(highest, top)
     new = np.exp(scores - (top if own_maximum else risen)[:, None])
@@ -58,7 +53,7 @@ check_absorb = Function(
             "the old sum shrinks when the maximum rises":
                 lambda h, t, *rest: t + _absorb(h, 0 * t, *rest)[1],
             "the old sum is lost": lambda h, t, *rest: _absorb(h, 0 * t, *rest)[1],
-            OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[1],
+            OWN_MAXIMUM: partial(_absorb, own_maximum=True),
         },
         "output": {
             "the old output shrinks with its sum":
@@ -66,23 +61,16 @@ check_absorb = Function(
             "the old output is lost": lambda h, t, b, *rest: _absorb(h, t, 0 * b, *rest)[2],
             "the output is divided once, at the end":
                 lambda *given: _absorb(*given)[2] / _absorb(*given)[1][:, None],
-            OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[2],
+            OWN_MAXIMUM: partial(_absorb, own_maximum=True),
         },
     }, kind="three: maximum, sum and unfinished output", where="{when}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 
 
 def _fitting(
-    free: int,
-    layers: int,
-    tokens: int,
-    heads: int,
-    width: int,
-    size: int,
-    *,
-    kept: int = 2,
+    free: int, layers: int, tokens: int, heads: int, width: int, size: int, *, kept: int = 2,
     any_number: bool = False,
-) -> Iterable[int]:
+) -> Iterable[int]:  # fmt: skip
     """Yield the numbers of key and value heads that fit, and 0."""
     one = kept * layers * tokens * width * size
     return (

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bookkit.exercises.answers import Numbers
+from bookkit.exercises.answers import softmax
 from bookkit.exercises.exercise import Function, Several, Value
-from companion.attention import masked_softmax
 
 
 def _share(gap: float, others: int) -> float:
@@ -40,12 +38,8 @@ check_largest_weight = Function(
 )  # fmt: skip
 
 
-def _softmax(scores: Numbers) -> Any:
-    return masked_softmax(scores[None])[0]
-
-
 SCORES, DISTANCE = np.array([0.0, 1.0, 2.0]), np.arange(3.0)
-INSIDE, GAUSSIAN = _softmax(SCORES), np.exp(-(DISTANCE**2) / 2)
+INSIDE, GAUSSIAN = softmax(SCORES), np.exp(-(DISTANCE**2) / 2)
 LOCAL = INSIDE * GAUSSIAN
 
 check_window = Several(
@@ -60,7 +54,7 @@ check_window = Several(
             "sigma is D / 2, which is 1 here": INSIDE * np.exp(-2 * DISTANCE**2),
             "the distance is squared": INSIDE * np.exp(-DISTANCE / 2),
             "the softmax comes first: the Gaussian multiplies weights, not scores":
-                _softmax(SCORES * GAUSSIAN),
+                softmax(SCORES * GAUSSIAN),
         }, axes="(3,)", atol=0.006,
     ), total=Value(
         "What they add up to.", right=float(LOCAL.sum()),

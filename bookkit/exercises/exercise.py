@@ -10,7 +10,6 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -166,7 +165,7 @@ class Function(Compared):
     Attributes:
         cases: the arguments of each call, under a name where the messages need one.
         parts: if the function gives several results, the name of each with its mistakes, which
-            are functions that give this one. `mistakes` are then those that concern them all.
+            are functions that give this one, or all. `mistakes` are then those of them together.
         kind: what the results are together, in words.
         why: a hint at what makes the answer stop, if it does.
         untouched: a hint if the answer writes into what it is given.
@@ -205,11 +204,24 @@ class Function(Compared):
     def _parts(self) -> Iterator[Function]:
         """Yield an exercise for each of several results."""
         for place, (name, mistakes) in enumerate(self.parts.items()):
-            right = partial(lambda place, *case: self.right(*case)[place], place)
-            where = f"{self.where}{name}: "
+            only = {
+                hint: tuple(self._only(place, one) for one in answers.several(mistake))
+                for hint, mistake in mistakes.items()
+            }
             yield replace(
-                self, right=right, mistakes=mistakes, where=where, parts={}, examples={}, read=None
-            )
+                self, right=self._only(place, self.right), mistakes=only, examples={}, parts={},
+                where=f"{self.where}{name}: ",
+            )  # fmt: skip
+
+    def _only(self, place: int, wrong: Any) -> Any:
+        """Return a function that gives one of several results."""
+
+        def function(*case: Any) -> Any:
+            given = wrong(*case)
+            whole = type(given) is tuple and len(given) == len(self.parts)
+            return given[place] if whole else given
+
+        return wrong if isinstance(wrong, Sign) else function
 
     def _with(self, place: int, wrong: Answer) -> Answer:
         """Return the right function with one result of another."""

@@ -83,36 +83,19 @@ def _grouped(query: Numbers, key: Numbers, *rest: Any, centred: bool = True) -> 
     return of_query, _added(of_key, len(key)), _added(of_value, len(key))
 
 
-def _rescaled(place: int, query: Numbers, *rest: Numbers) -> Numbers:
-    return _grouped(query, *rest)[place] * math.sqrt(query.shape[-1])
-
-
-def _uncentred(place: int, *given: Numbers) -> Numbers:
-    return _grouped(*given, centred=False)[place]
-
-
-def _averaged(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbers:
-    return _grouped(query, key, *rest)[place] * len(key) / len(query)
-
-
-def _in_turns(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Any:
-    of_heads = _of_heads(query, key, *rest)[place]
-    return of_heads.reshape(-1, len(key), *of_heads.shape[1:]).sum(0)
-
-
-def _apart(place: int, *given: Any) -> Numbers:
-    return _of_heads(*given)[place]
-
-
 NO_SCALE = "the scale is missing on the way back"
 NO_MEAN = "the row's mean, D, is not taken off"
 SHARED: dict[str, Answer] = {
-    NO_SCALE: _rescaled,
-    "what the query heads of a group ask for is added, not averaged": _averaged,
-    "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": _in_turns,
-    "a gradient for each query head: those that share a head are added": _apart,
-}
-"""Mistakes at what is shared, of its place and what the answer is called with."""
+    NO_SCALE: lambda q, *rest: tuple(math.sqrt(q.shape[-1]) * one for one in _grouped(q, *rest)),
+    "what the query heads of a group ask for is added, not averaged":
+        lambda q, k, *rest: tuple(one * len(k) / len(q) for one in _grouped(q, k, *rest)),
+    "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": lambda q, k, *rest: (
+        tuple(one.reshape(-1, len(k), *one.shape[1:]).sum(0) for one in _of_heads(q, k, *rest))
+    ),
+    "a gradient for each query head: those that share a head are added": _of_heads,
+}  # fmt: skip
+"""Mistakes at what is shared."""
+UNCENTRED = {NO_MEAN: partial(_grouped, centred=False)}
 DICE = np.random.default_rng(4)
 
 check_grouped_gradient = Function(
@@ -122,12 +105,8 @@ check_grouped_gradient = Function(
     right=_grouped,
     cases=[[DICE.normal(size=size) for size in ((6, 4, 7), (3, 5, 7), (3, 5, 2), (6, 4, 2))]],
     parts={
-        "query": {NO_SCALE: partial(_rescaled, 0), NO_MEAN: partial(_uncentred, 0)},
-        "key": {
-            **{hint: partial(mistake, 1) for hint, mistake in SHARED.items()},
-            NO_MEAN: partial(_uncentred, 1),
-        },
-        "value": {hint: partial(mistake, 2) for hint, mistake in SHARED.items()},
+        "query": {NO_SCALE: SHARED[NO_SCALE], **UNCENTRED}, "key": SHARED | UNCENTRED,
+        "value": SHARED,
     }, kind="three gradients: query, key, value", rtol=1e-6, atol=1e-9,
 )  # fmt: skip
 

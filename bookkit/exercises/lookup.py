@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 
 from bookkit.data.plane import plane_words
-from bookkit.exercises.answers import Numbers, as_array, fail
+from bookkit.exercises.answers import Numbers, as_array, fail, softmax
 from bookkit.exercises.exercise import Function, Value
 from companion.attention import masked_softmax
-
-
-def _softmax(scores: Numbers) -> Any:
-    return masked_softmax(scores[None])[0]
-
 
 _, WORDS = plane_words()
 
@@ -24,7 +19,7 @@ check_nowhere = Value(
     right=WORDS.mean(0), mistakes={
         "that is the query: the answer is made of values, and which weights do they get?":
             np.zeros(2),
-        "that is what the Gaussian score finds": _softmax(-(WORDS**2).sum(-1) / 2) @ WORDS,
+        "that is what the Gaussian score finds": softmax(-(WORDS**2).sum(-1) / 2) @ WORDS,
         "that is the sum of the values, and the value of house: all scores are equal, so each of "
         "the six gets a weight of 1/6": WORDS.sum(0),
     }, where="blend: ", axes="(2,)", atol=0.006,
@@ -36,11 +31,11 @@ SQUARE = ((QUERY - WORDS) ** 2).sum(-1)
 check_gaussian = Value(
     "(6,) the weights of the six words for the query (1, 1), by hand, with the Gaussian score, in "
     "the order of the sentence, to two digits after the point.",
-    right=_softmax(-SQUARE / 2), mistakes={
-        "those are the weights of the dot product": _softmax(WORDS @ QUERY),
-        "the score is minus half the squared distance: the half is missing": _softmax(-SQUARE),
-        "take the square of the distance": _softmax(-np.sqrt(SQUARE) / 2),
-        "the sign: the nearest key has the highest score": _softmax(SQUARE / 2),
+    right=softmax(-SQUARE / 2), mistakes={
+        "those are the weights of the dot product": softmax(WORDS @ QUERY),
+        "the score is minus half the squared distance: the half is missing": softmax(-SQUARE),
+        "take the square of the distance": softmax(-np.sqrt(SQUARE) / 2),
+        "the sign: the nearest key has the highest score": softmax(SQUARE / 2),
         "those are the exponentials: divide each by their sum": np.exp(-SQUARE / 2),
         "those are the scores: take exp of each, then divide by the sum": -SQUARE / 2,
     }, where="weights: ", axes="(6,)", atol=0.011,

@@ -114,15 +114,9 @@ def _decoded(query: Numbers, key: Numbers, value: Numbers, *cached: Numbers) -> 
 
 
 def _step(
-    query: Numbers,
-    key: Numbers,
-    value: Numbers,
-    keys: Numbers,
-    values: Numbers,
-    *,
-    query_at: int | None = None,
-    key_at: int | None = None,
-) -> Numbers:
+    query: Numbers, key: Numbers, value: Numbers, keys: Numbers, values: Numbers, *,
+    query_at: int | None = None, key_at: int | None = None,
+) -> Numbers:  # fmt: skip
     n = len(keys)
     turned = rotate(query, np.array([n if query_at is None else query_at]))
     turned_key = rotate(key, np.array([n if key_at is None else key_at]))

@@ -122,12 +122,9 @@ def _capped(scores: Numbers, softcap: float) -> Numbers:
 
 
 def _attending(
-    divisor: Answer = math.sqrt,
-    *,
-    cap: Answer = _capped,
-    mask: Answer = lambda mask: mask,
+    divisor: Answer = math.sqrt, *, cap: Answer = _capped, mask: Answer = lambda mask: mask,
     mask_first: bool = False,
-) -> Answer:
+) -> Answer:  # fmt: skip
     """Make attention with a softcap and a mask, one of its steps possibly wrong.
 
     Args:

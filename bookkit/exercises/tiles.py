@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from bookkit.data.plane import plane_words
-from bookkit.exercises.answers import Numbers
+from bookkit.exercises.answers import Numbers, softmax
 from bookkit.exercises.exercise import Function, Several, Value, Verdict
-from companion.attention import masked_softmax
 from companion.scores import dot_score
 from companion.tiled import merge_attention
 
@@ -83,7 +82,7 @@ check_halves = Several(
     "the point will do. The scores are the dot products of `plane_words`, and a value is the first "
     "number of a word.",
     first=_numbers(FIRST), second=_numbers(SECOND), both=_numbers(BOTH), answer=Value(
-        "The blend over the sum.", right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
+        "The blend over the sum.", right=float(softmax(SCORES) @ VALUES),
         mistakes={
             "the halves weigh as their rescaled sums do, not alike":
                 (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,

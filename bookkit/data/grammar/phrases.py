@@ -33,13 +33,9 @@ class Phrases:
         self._budget, self._menu = budget, menu
 
     def phrase(
-        self,
-        noun: Noun,
-        *,
-        plural: bool | None = None,
-        definite: bool = False,
+        self, noun: Noun, *, plural: bool | None = None, definite: bool = False,
         verb: Verb | None = None,
-    ) -> NounPhrase:
+    ) -> NounPhrase:  # fmt: skip
         """Choose what is said about a noun, whose own two words are paid for.
 
         Args:
