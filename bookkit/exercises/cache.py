@@ -90,8 +90,7 @@ check_kept = Function(
             lambda n, window, first: [*range(min(first, n)), *range(max(0, n - window), n)],
         ),
         "the positions are right, but not sorted": Sign(
-            lambda found, *case: sorted(found) == _kept(*case),
-            lambda *case: _kept(*case)[::-1],
+            lambda found, *case: sorted(found) == _kept(*case), lambda *case: _kept(*case)[::-1]
         ),
         "the first words are missing": lambda n, w, f: _kept(n, w, 0),
         "the window is missing": lambda n, w, f: _kept(n, 0, f),

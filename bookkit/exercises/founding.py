@@ -167,20 +167,14 @@ def _decoders() -> list[tuple[tuple[Any, ...], bool, str]]:
         "one word ahead at its last step but one": (at_end, True),
         "only the last word": (torch.eye(q)[-1].expand(q, q), True),
     }
-    accused = (
-        "yours says that it sees the future. Only outputs before the changed word count; its own "
-        "may change."
-    )
-    passed = (
-        "yours says that it does not. Change every later word in turn, to another id, and compare "
-        "all outputs before it."
-    )
+    said = {
+        False: "yours says that it sees the future. Only outputs before the changed word count; "
+        "its own may change.",
+        True: "yours says that it does not. Change every later word in turn, to another id, and "
+        "compare all outputs before it.",
+    }
     return [
-        (
-            (_reader(table, which), target_in),
-            leaks,
-            f"a decoder that reads {name}: {passed if leaks else accused}",
-        )
+        ((_reader(table, which), target_in), leaks, f"a decoder that reads {name}: {said[leaks]}")
         for name, (which, leaks) in reads.items()
     ]
 

@@ -244,28 +244,23 @@ def _packed() -> list[tuple[tuple[Any, ...], bool, str]]:
     own, causal = document_mask(ids), causal_mask(len(ids), like=_two()[0])
     last, first = own.clone(), own & causal
     last[0, -1] = first[-1, 0] = True
-    sound = {
-        "documents that read themselves": own,
-        "documents that read themselves causally": own & causal,
-        "places that read only themselves": torch.eye(len(ids), dtype=torch.bool),
+    functions = {
+        "documents that read themselves": (own, False),
+        "documents that read themselves causally": (own & causal, False),
+        "places that read only themselves": (torch.eye(len(ids), dtype=torch.bool), False),
+        "a causal mask and nothing else": (causal, True),
+        "no mask at all": (torch.ones_like(own), True),
+        "one place that reads the last document": (last, True),
+        "one place that reads the first document": (first, True),
+        "documents that read only the others": (~own, True),
     }
-    broken = {
-        "a causal mask and nothing else": causal,
-        "no mask at all": torch.ones_like(own),
-        "one place that reads the last document": last,
-        "one place that reads the first document": first,
-        "documents that read only the others": ~own,
+    said = {
+        False: "yours blames them, and they are sound",
+        True: "yours lets them pass. Change every place, and look at all others",
     }
-    let_pass = "yours lets them pass. Change every place, and look at all others"
     return [
-        *(
-            ((_masked(mask), *_two(), ids), False, f"{name}: yours blames them, and they are sound")
-            for name, mask in sound.items()
-        ),
-        *(
-            ((_masked(mask), *_two(), ids), True, f"{name}: {let_pass}")
-            for name, mask in broken.items()
-        ),
+        ((_masked(mask), *_two(), ids), broken, f"{name}: {said[broken]}")
+        for name, (mask, broken) in functions.items()
     ]
 
 

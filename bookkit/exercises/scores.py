@@ -38,15 +38,13 @@ def _power(exponent: float) -> Answer:
     return lambda scale, optimizer: scale**exponent
 
 
-def _rate(scale: float, optimizer: str) -> float:
-    return {"sgd": scale, "adam": math.sqrt(scale)}[optimizer]
-
-
 check_start_and_rate = Function(
     '`start_and_rate(scale, optimizer)`, the optimizer "sgd" or "adam", to two factors: on the '
     "first query and key weights, and on the learning rate of both, with which a model without the "
     "scale trains as one with it.",
-    right=lambda scale, optimizer: (math.sqrt(scale), _rate(scale, optimizer)),
+    right=lambda scale, optimizer: (
+        scale**0.5, scale if optimizer == "sgd" else scale**0.5
+    ),
     cases=[(scale, optimizer) for scale in (0.25, 1 / 9) for optimizer in ("sgd", "adam")], parts={
         "start": {
             "the scores hold query weights times key weights; multiply both by the scale, and the "
@@ -158,10 +156,6 @@ def _twice(d: int) -> float:
     return math.sqrt(d) * _all_heads(d)
 
 
-def _weights_divided(query: Numbers, *rest: Any) -> Any:
-    return _attending(lambda d: 1)(query, *rest) / math.sqrt(query.shape[-1])
-
-
 check_attention = Function(
     "`attention(query, key, value, mask, softcap)`, attention with a softcap and a mask: what is "
     "scaled, and in which order? From (h, q, d), (h, k, d) and (h, k, v) arrays, a boolean mask "
@@ -191,6 +185,7 @@ check_attention = Function(
         f"{EARLY}; and it is scaled twice": _attending(_twice, mask_first=True),
         "the mask is missing": _attending(mask=lambda mask: None),
         "the mask is upside down: True means may attend": _attending(mask=np.logical_not),
-        "the weights are scaled, after the softmax": _weights_divided,
+        "the weights are scaled, after the softmax":
+            lambda q, *rest: _attending(lambda d: 1)(q, *rest) / math.sqrt(q.shape[-1]),
     }, axes="(h, q, v)", atol=1e-6,
 )  # fmt: skip

@@ -115,11 +115,7 @@ check_sees_order = Verdict(
     "`sees_order(layer, x)`, True if a layer sees the order of its words, of a function from words "
     "(n, e) to outputs (n, e) and words to try it on.",
     suspects=[
-        (
-            (layer, TRIED),
-            wanted,
-            WRONG_ABOUT.get(name, f"{name}: got {not wanted}, wanted {wanted}"),
-        )
-        for name, (layer, wanted) in _layers(*TRIED.shape).items()
+        ((layer, TRIED), sees, WRONG_ABOUT.get(name, f"{name}: got {not sees}, wanted {sees}"))
+        for name, (layer, sees) in _layers(*TRIED.shape).items()
     ],
 )

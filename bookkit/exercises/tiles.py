@@ -63,18 +63,15 @@ ONE, TWO = _three(FIRST), _three(SECOND)
 
 def _numbers(part: slice) -> Value:
     right = _three(part)
+    divided = [*right[:2], right[2] / right[1]]
     listed: dict[str, Any] = {
         "subtract the maximum before the exponential": _three(part, 0.0),
-        "the third is a blend: powers times values, not yet divided": (
-            [*right[:2], right[2] / right[1]]
-        ),
+        "the third is a blend: powers times values, not yet divided": divided,
         "the half with the smaller maximum has to be rescaled": [right[0], *(ONE + TWO)[1:]],
     }
     wrong = {hint: one for hint, one in listed.items() if not np.allclose(one, right)}
-    return Value(
-        "(3,) maximum, sum and blend.", right=right, mistakes=wrong, axes="(3,)", rtol=0,
-        atol=0.011,
-    )  # fmt: skip
+    asked = "(3,) maximum, sum and blend."
+    return Value(asked, right=right, mistakes=wrong, axes="(3,)", rtol=0, atol=0.011)
 
 
 check_halves = Several(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Mistakes, Sign, as_number, named, refuse
+from bookkit.exercises.answers import Mistakes, Sign, as_number, refuse
 from bookkit.exercises.exercise import Function, Several, Value
 
 STATE, CACHE = 16 * 128 * 128, 2 * 8 * 128  # numbers of a layer: whatever the length, and a word
@@ -93,10 +93,6 @@ def _positions(got: Any, *_: int) -> list[int]:
     return [int(position) for position in got]
 
 
-def _off(found: list[int], length: int, window: int, sinks: int) -> str:
-    return f"got {named(found)} {found}, wanted the first {sinks} and the last {window}"
-
-
 check_kept = Function(
     "`kept(length, window, sinks)`, the positions, counted from 0 and in ascending order, that a "
     "cache of recent words and sinks keeps after `length` words were read: those of the first "
@@ -109,16 +105,12 @@ check_kept = Function(
         "list[-0:] is the whole list": lambda n, w, s: _kept(n, w, s) if s else list(range(n)),
         "a position is there twice: some first words are recent ones as well": Sign(
             lambda found, *case: len({*found}) < len(found) and sorted({*found}) == _kept(*case),
-            lambda length, window, sinks: [
-                *range(min(sinks, length)),
-                *_recent(length, window),
-            ],
+            lambda n, window, sinks: [*range(min(sinks, n)), *_recent(n, window)],
         ),
         "the positions are right, but not in ascending order": Sign(
-            lambda found, *case: sorted(found) == _kept(*case),
-            lambda *case: _kept(*case)[::-1],
+            lambda found, *case: sorted(found) == _kept(*case), lambda *case: _kept(*case)[::-1]
         ),
     }, examples={"got a list [0], wanted the first 3 and the last 5": lambda *case: [0]},
     read=_positions, where="kept({}, {}, {}): ", why="It is given three whole numbers.",
-    otherwise=_off,
+    otherwise="got a list {got}, wanted the first {2} and the last {1}",
 )  # fmt: skip

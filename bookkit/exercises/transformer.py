@@ -18,14 +18,6 @@ def _attends(y: Tensor) -> Tensor:
     return (y @ y.mT).softmax(-1) @ y
 
 
-def _places(y: Tensor) -> Tensor:
-    return _attends(y + torch.arange(float(y.shape[1]))[:, None])
-
-
-def _reads_on(y: Tensor) -> Tensor:
-    return y.cumsum(1)
-
-
 X = torch.linspace(-1, 2, 30, dtype=torch.float64).reshape(2, 5, 3) ** 3
 WHICH = "got 1 for one of three encoders: is it the words, axis 1, that you reverse?"
 
@@ -35,8 +27,8 @@ check_reversed = Verdict(
     "order for x in reversed order.",
     suspects=[
         ((_attends, X), 1, "the output comes in reversed order, too: turn it back first"),
-        ((_places, X), 0, WHICH),
-        ((_reads_on, X), 0, WHICH),
+        ((lambda y: _attends(y + torch.arange(5.0)[:, None]), X), 0, WHICH),
+        ((lambda y: y.cumsum(1), X), 0, WHICH),
     ],
     read=as_number,
 )
@@ -62,16 +54,12 @@ PRE, POST = ONE + 2 * _norm(ONE), _norm(3 * ONE)
 
 check_by_hand = Several(
     "A sub-layer that doubles its input, in its residual, for x = (1, 3).",
-    pre=_sub_layer(
-        "x + f(norm(x))",
-        PRE,
-        {
-            "this is the other order, post": POST,
-            "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
-        },
-    ),
+    pre=_sub_layer("x + f(norm(x))", PRE, {
+        "this is the other order, post": POST,
+        "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
+    }),
     post=_sub_layer("norm(x + f(x))", POST, {"this is the other order, pre": PRE}),
-)
+)  # fmt: skip
 
 FOLLOWS = torch.tensor([2, 5, 2, 2, 6, 4, 2, 7])  # 1, the start, is followed by 5, 4, 6, 2
 
