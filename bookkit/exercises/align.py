@@ -126,7 +126,8 @@ check_decoder_steps = Several(
             "a step looks once":
                 (lambda word, state, look, cell: (look(state), cell([look(state)], state)),),
         },
-    ), present=Judged(
+    ),
+    present=Judged(
         by=partial(_judge_step, "new state"), right=(_present,),
         mistakes={"the new state has to look": (_previous,)},
     ),

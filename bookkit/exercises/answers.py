@@ -196,9 +196,8 @@ def like(wanted: Any, got: Any, where: str, axes: str) -> Any:
     axes = axes or str(tuple(wanted.shape))
     array = as_array(got, where, axes, kind)
     scalar = wanted.ndim == 0 and isinstance(got, int | float)
-    if (_is_tensor(wanted) and not _is_tensor(got) and not scalar) or array.ndim < min(
-        wanted.ndim, 1
-    ):
+    bare = _is_tensor(wanted) and not _is_tensor(got) and not scalar
+    if bare or array.ndim < min(wanted.ndim, 1):
         fail(f"{where}got {named(got)}, wanted {kind} {axes}".rstrip())
     return array
 

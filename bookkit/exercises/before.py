@@ -43,8 +43,8 @@ check_as_weights = Function(
     right=_weights, cases=[(SCORES,), (SCORES + 1000,)], mistakes={
         "scores near 1000 overflow: subtract the largest score of a row first, which changes no "
         "weight": Sign(
-            lambda got, scores: not np.isfinite(got).all(),
-            lambda scores: np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True),
+            lambda g, s: not np.isfinite(g).all(),
+            lambda s: np.exp(s) / np.exp(s).sum(axis=1, keepdims=True),
         ),
         "each column sums to 1: a query is a row, so sum over the last axis":
             lambda s: _weights(s.T).T,

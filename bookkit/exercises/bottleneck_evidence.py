@@ -44,10 +44,10 @@ check_longest = Function(
         "every number has `bits` bits, not one": lambda w, b, v: _most_words(w, v),
         "that is the number of bits, not yet of words": lambda w, b, v: w * b,
         "a sentence has a whole number of words: round down": Sign(
-            lambda got, width, bits, vocabulary: (
-                math.floor(got) == _most_words(width * bits, vocabulary)
+            lambda g, w, b, v: (
+                math.floor(g) == _most_words(w * b, v)
             ),
-            lambda width, bits, vocabulary: width * bits / math.log2(vocabulary),
+            lambda w, b, v: w * b / math.log2(v),
         ),
     }, examples={
         "longest(2, 6, 8): yours is one off": lambda w, b, v: _most_words(w * b, v) - (w == 2),

@@ -24,16 +24,16 @@ check_passes = Function(
     right=lambda prompt, new: (prompt + new - 1, _without(prompt, new)),
     cases=[(7, 5), (100, 40), (1, 1)], parts={
         "with a cache": {
-            "the last word that is written is never read": lambda prompt, new: prompt + new,
-            "the prompt is read once, too": (lambda prompt, new: new, lambda prompt, new: new - 1),
+            "the last word that is written is never read": lambda p, n: p + n,
+            "the prompt is read once, too": (lambda p, n: n, lambda p, n: n - 1),
             "what has a key and a value is not computed again": _without,
         },
         "without": {
             "each word that is written makes the next pass longer by one": lambda p, n: n * p,
             "the last word that is written is never read": lambda p, n: _without(p, n) + n,
             "not every pass is as long as the last": (
-                lambda prompt, new: new * (prompt + new),
-                lambda prompt, new: new * (prompt + new - 1),
+                lambda p, n: n * (p + n),
+                lambda p, n: n * (p + n - 1),
             ),
             "without a cache every step computes all words so far": lambda p, n: p + n - 1,
         },
@@ -87,7 +87,7 @@ check_kept = Function(
     mistakes={
         "a position stands twice: the first words can lie inside the window": Sign(
             lambda found, *_: len(set(found)) < len(found),
-            lambda n, window, first: [*range(min(first, n)), *range(max(0, n - window), n)],
+            lambda n, w, f: [*range(min(f, n)), *range(max(0, n - w), n)],
         ),
         "the positions are right, but not sorted": Sign(
             lambda found, *case: sorted(found) == _kept(*case), lambda *case: _kept(*case)[::-1]

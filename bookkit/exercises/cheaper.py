@@ -46,8 +46,8 @@ check_absorb = Function(
         "at the first tile, ": (np.full(4, -np.inf), np.zeros(4), np.zeros((4, 2)), *TILE[3:]),
     }, parts={
         "maximum": {
-            "the maximum is that of the new tile alone": lambda m, z, b, scores, v: scores.max(1),
-            "the maximum never rises": lambda highest, *_: highest,
+            "the maximum is that of the new tile alone": lambda m, z, b, s, v: s.max(1),
+            "the maximum never rises": lambda h, *_: h,
         },
         "sum": {
             "the old sum shrinks when the maximum rises":
@@ -141,7 +141,7 @@ check_delta = Function(
         "that adds, and at full strength": lambda s, k, v, b: s + np.outer(k, v),
         "the sign: what is held goes, the value comes":
             lambda s, k, v, b: s - b * np.outer(k, v - k @ s),
-        "beta is missing": lambda s, k, v, beta: s + np.outer(k, v - k @ s),
+        "beta is missing": lambda s, k, v, b: s + np.outer(k, v - k @ s),
         "beta counts for what is taken away, too":
             lambda s, k, v, b: s + np.outer(k, b * v - k @ s),
         "beta counts for what is written, too": lambda s, k, v, b: s + np.outer(k, v - b * (k @ s)),

@@ -56,7 +56,8 @@ check_window = Several(
             "the softmax comes first: the Gaussian multiplies weights, not scores":
                 softmax(SCORES * GAUSSIAN),
         }, axes="(3,)", atol=0.006,
-    ), total=Value(
+    ),
+    total=Value(
         "What they add up to.", right=float(LOCAL.sum()),
         mistakes={"that is the sum before the Gaussian": 1.0}, atol=0.011,
     ),

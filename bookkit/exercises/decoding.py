@@ -37,7 +37,7 @@ check_top_p = Function(
         "the word that reaches p belongs to the nucleus": lambda g, p: _normal(_cut(g, p, spare=0)),
         "the improbable words are left: begin with the most probable":
             lambda g, p: _normal(g - _cut(g, p)),
-        "nothing is cut": lambda given, p: given,
+        "nothing is cut": lambda g, p: g,
     }, otherwise="keep({}, {}): got {got}, which is not it",
 )  # fmt: skip
 

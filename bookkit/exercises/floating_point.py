@@ -96,7 +96,7 @@ check_softmax = Function(
         "the mask is upside down: True means may attend": lambda s, m: masked_softmax(s, ~m),
         "the mask is missing": lambda s, m: masked_softmax(s),
         "the mask has to come before the softmax: what it takes away afterwards, the others do "
-        "not get": lambda scores, mask: masked_softmax(scores) * mask,
+        "not get": lambda s, m: masked_softmax(s) * m,
         "a score of 0 is a score like any other: a forbidden key needs -inf":
             lambda s, m: masked_softmax(s * m),
         "a row sums to 1; that is the axis of the keys, the last":

@@ -137,22 +137,16 @@ def _causal_by_loops(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 
 def _with_scale(scale: Callable[[Numbers], float]) -> Attention:
-    return lambda query, key, value: scaled_dot_product_attention(
-        query, key, value, _allowed(query, key), scale=scale(value)
-    )
+    return lambda q, k, v: scaled_dot_product_attention(q, k, v, _allowed(q, k), scale=scale(v))
 
 
 def _with_mask(mask: Callable[[Numbers, Numbers], Flags]) -> Attention:
-    return lambda query, key, value: scaled_dot_product_attention(
-        query, key, value, mask(query, key)
-    )
+    return lambda q, k, v: scaled_dot_product_attention(q, k, v, mask(q, k))
 
 
 def _with_weights(weights: Callable[[Numbers, Flags], Numbers]) -> Attention:
     """Make attention whose weights are a function of scaled scores and a causal mask."""
-    return lambda query, key, value: attend(
-        weights(_scores(query, key), _allowed(query, key)), value
-    )
+    return lambda q, k, v: attend(weights(_scores(q, k), _allowed(q, k)), v)
 
 
 def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
@@ -162,22 +156,22 @@ def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 
 MISTAKES: dict[str, Attention] = {
-    "no scale": _with_scale(lambda value: 1.0),
+    "no scale": _with_scale(lambda v: 1.0),
     "the scale is that of the values' width; give keys and values different widths":
-        _with_scale(lambda value: value.shape[-1] ** -0.5),
+        _with_scale(lambda v: v.shape[-1] ** -0.5),
     "the softmax goes over the queries":
-        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT),
+        _with_weights(lambda s, m: masked_softmax(s.mT, m.mT).mT),
     "query and key are swapped, which stops with an error only where their numbers differ":
         lambda q, k, v: attend(masked_softmax(_scores(k, q), _allowed(q, k)), v),
     "no mask": scaled_dot_product_attention,
-    "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
+    "the mask is upside down": _with_mask(lambda q, k: ~_allowed(q, k)),
     "the mask is aligned with the first key; give it fewer queries than keys":
-        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2])),
+        _with_mask(lambda q, k: causal_mask(q.shape[-2], k.shape[-2])),
     "the mask allows one key too many": _with_mask(partial(_allowed, shift=1)),
     "the mask comes after the softmax, so that the future is in the denominator":
-        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed),
+        _with_weights(lambda s, m: masked_softmax(s) * m),
     "forbidden scores are 1e-9 instead of minus infinity":
-        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9))),
+        _with_weights(lambda s, m: masked_softmax(np.where(m, s, 1e-9))),
     "heads and queries are mixed up on the way out; give it more than one head": _viewed,
 }  # fmt: skip
 

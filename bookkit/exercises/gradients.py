@@ -81,9 +81,9 @@ MISTAKES: dict[str, tuple[Backward, frozenset[str]]] = {
         QUERY_AND_KEY,
     ),
     "the sign at the key is wrong":
-        (_changed(lambda right, *_: (right[0], -right[1], right[2])), frozenset({"key"})),
+        (_changed(lambda r, *_: (r[0], -r[1], r[2])), frozenset({"key"})),
     "the weights are not transposed at the value": (
-        _changed(lambda right, q, k, v, above: (*right[:2], attend(_weights(q, k), above))),
+        _changed(lambda r, q, k, v, a: (*r[:2], attend(_weights(q, k), a))),
         frozenset({"value"}),
     ),
     "the query stands where the key belongs": (_changed(_query_for_key), frozenset({"query"})),

@@ -40,12 +40,13 @@ check_heads = Several(
             "cut into h pieces of d, not d pieces of h: head i has neighbouring features":
                 lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
         }, axes="(b, h, n, d)",
-    ), join=Function(
+    ),
+    join=Function(
         "`join(heads)`, from (b, h, n, d) back to (b, n, h * d).",
         right=lambda heads: _in_order(heads, 0, 2, 1, 3),
         cases=[(_split(_words(*size), size[1]),) for size in SIZES], mistakes={
             "without a transpose back, what stands beside each other belongs to one head and "
-            "several places": lambda heads: _in_order(heads, 0, 1, 2, 3),
+            "several places": lambda h: _in_order(h, 0, 1, 2, 3),
             "the features of a head have to stay together": lambda h: _in_order(h, 0, 2, 3, 1),
             "the heads are added; they belong side by side": lambda h: h.sum(1),
         }, axes="(b, n, h * d)",
@@ -72,7 +73,7 @@ check_cache_bytes = Function(
         "every key and value head is kept": lambda n, t, h, g, d, s: _bytes(n, t, h, 1, d, s),
         "a key is a vector: head_dim numbers": lambda n, t, h, g, d, s: _bytes(n, t, h, g, 1, s),
         "a cache keeps a key and a value for every token; it has no table of tokens by "
-        "tokens": lambda layers, tokens, *rest: _bytes(layers, tokens, *rest) * tokens,
+        "tokens": lambda n, t, *rest: _bytes(n, t, *rest) * t,
     }, otherwise="cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 

@@ -24,7 +24,8 @@ check_guesses = Several(
             "that is the loss in nats: the perplexity is exp of it": math.log(WORDS),
             "that is the chance of each word": 1 / WORDS,
         }, otherwise="got {got:g}: how many words does it choose among?",
-    ), half=Value(
+    ),
+    half=Value(
         "Of a model that gives every second word the chance 1, and the others 1/4.", right=2.0,
         mistakes={
             "1 and 4 are averaged; average the logarithms instead": 2.5,
@@ -68,8 +69,8 @@ check_perplexity = Function(
         "that is the loss: take exp of it": _loss,
         "the perplexities of the stories are averaged: a long story has more words, "
         "so average over all words": (
-            lambda stories: fmean(math.exp(_loss([story])) for story in stories),
-            lambda stories: math.exp(fmean(_loss([story]) for story in stories)),
+            lambda s: fmean(math.exp(_loss([story])) for story in s),
+            lambda s: math.exp(fmean(_loss([story]) for story in s)),
         ),
         "the chances are averaged; average their logarithms":
             lambda s: 1 / fmean(chain.from_iterable(s)),

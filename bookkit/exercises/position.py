@@ -27,8 +27,8 @@ check_same_word = Function(
         (DICE.normal(size=(3, 3)), np.array([4.0, 1.0])),
     ], mistakes={
         "one row for each of the n words is wanted": (
-            lambda scores, value: value, lambda scores, value: value[None],
-            lambda scores, value: _same(scores, value).T,
+            lambda s, v: v, lambda s, v: v[None],
+            lambda s, v: _same(s, v).T,
         ),
         "the weights of a row sum to 1: take the softmax first": lambda s, v: s @ _same(s, v),
         "the softmax is taken along a row, over the keys":

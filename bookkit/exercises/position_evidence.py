@@ -41,7 +41,7 @@ check_shift = Function(
             lambda x, d: _shift(x, -d),
         "the rows are moved, but the first or last ones then have the wrong encoding: turn "
         "each row by the angles of the distance":
-            lambda encoding, distance: np.roll(encoding, -distance, axis=0),
+            lambda x, d: np.roll(x, -d, axis=0),
         "sine and cosine of a frequency stand beside each other, not in two halves":
             lambda x, d: _shift(x, d, halves=True),
         "every pair turns by its own angle, the distance times its frequency":

@@ -23,7 +23,8 @@ check_doubled = Several(
             "the width is now 4, and its root is 2": (2 * ONCE / math.sqrt(2), 2 * ONCE / 4),
             "these are the scores of the vectors written once": ONCE / math.sqrt(2),
         }, axes="(3,)", atol=0.011,
-    ), factor=Value(
+    ),
+    factor=Value(
         "By which they are larger than those of the vectors written once.", right=math.sqrt(2),
         mistakes={
             "that is the factor of the dot products; the divisor has grown, too": 2.0,
@@ -174,16 +175,16 @@ check_attention = Function(
             _attending(_all_heads),
         "scaled twice: query is divided, and then the scores are": _attending(_twice),
         "the softcap comes after the scale": _attending(
-            lambda d: 1, cap=lambda scores, softcap: _capped(scores, softcap) / math.sqrt(D)
+            lambda d: 1, cap=lambda s, o: _capped(s, o) / math.sqrt(D)
         ),
-        "the softcap is missing": _attending(cap=lambda scores, softcap: scores),
+        "the softcap is missing": _attending(cap=lambda s, o: s),
         "the softcap divides, but does not multiply": _attending(
-            cap=lambda scores, softcap: np.tanh(scores / softcap)
+            cap=lambda s, o: np.tanh(s / o)
         ),
         EARLY: _attending(mask_first=True),
         f"{EARLY}; and the scale is not that of one head": _attending(_all_heads, mask_first=True),
         f"{EARLY}; and it is scaled twice": _attending(_twice, mask_first=True),
-        "the mask is missing": _attending(mask=lambda mask: None),
+        "the mask is missing": _attending(mask=lambda m: None),
         "the mask is upside down: True means may attend": _attending(mask=np.logical_not),
         "the weights are scaled, after the softmax":
             lambda q, *rest: _attending(lambda d: 1)(q, *rest) / math.sqrt(q.shape[-1]),

@@ -32,7 +32,8 @@ check_twins = Several(
             "the word the occurs twice. Do its two queries differ? Do its keys?": set(),
         }, examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
         otherwise=lambda pairs: f"got {sorted(pairs)}. Which words go in with equal vectors?",
-    ), causal=Value(
+    ),
+    causal=Value(
         "If a word sees itself and the words before it alone.", right=set(),
         mistakes={"the second the sees four words more than the first one": EQUAL},
         examples={"got [(0, 4)]. Which words does each of the two see?": {(0, 4)}}, read=_pairs,

@@ -105,7 +105,7 @@ check_kept = Function(
         "list[-0:] is the whole list": lambda n, w, s: _kept(n, w, s) if s else list(range(n)),
         "a position is there twice: some first words are recent ones as well": Sign(
             lambda found, *case: len({*found}) < len(found) and sorted({*found}) == _kept(*case),
-            lambda n, window, sinks: [*range(min(sinks, n)), *_recent(n, window)],
+            lambda n, w, s: [*range(min(s, n)), *_recent(n, w)],
         ),
         "the positions are right, but not in ascending order": Sign(
             lambda found, *case: sorted(found) == _kept(*case), lambda *case: _kept(*case)[::-1]

@@ -130,15 +130,15 @@ check_shift = Function(
             "the start is never written": _read,
             "the end has to be written: without it a translation never stops": _padded,
             "the end stands behind the last word, not behind the padding":
-                lambda sentences: torch.nn.functional.pad(_padded(sentences), (0, 1), value=EOS),
+                lambda s: torch.nn.functional.pad(_padded(s), (0, 1), value=EOS),
         },
         "mask": {
             "True is where a prediction counts, False where there is padding":
-                lambda sentences: _write(sentences) == PAD,
-            "padding counts, too": lambda sentences: _write(sentences) >= PAD,
-            "the end counts: it has to be predicted": lambda sentences: _write(sentences) > EOS,
+                lambda s: _write(s) == PAD,
+            "padding counts, too": lambda s: _write(s) >= PAD,
+            "the end counts: it has to be predicted": lambda s: _write(s) > EOS,
             "it follows what is written, not what is read: a padded place may still have a word "
-            "to be written": lambda sentences: _read(sentences) > BOS,
+            "to be written": lambda s: _read(s) > BOS,
         },
     }, kind="three tensors: what is read, what is written, the mask",
 )  # fmt: skip

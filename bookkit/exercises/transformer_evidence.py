@@ -73,7 +73,8 @@ check_orders = Several(
             "what goes around is x itself, not norm(x): else no path is free of norms":
                 lambda x, f, norm: norm(x) + f(norm(x)),
         },
-    ), post=Function(
+    ),
+    post=Function(
         "`post(x, f, norm)`, a residual that is normalised as a whole.",
         right=lambda x, f, norm: norm(x + f(x)), cases=[CASE], mistakes={
             **NEITHER,
