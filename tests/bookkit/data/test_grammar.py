@@ -13,73 +13,30 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from bookkit.data.grammar import LONGEST, WORD_CLASSES, english_spanish, is_held_out
 from companion.data.pairs import Pair
 
-
-def table(text: str) -> dict[str, str]:
-    """Return what stands before and behind each colon; entries are divided by commas."""
-    rows = (entry.split(":") for entry in " ".join(text.split()).split(", "))
-    return {word: said.strip() for words, said in rows for word in words.split()}
+TEXT = Path(__file__).with_name("words.txt").read_text(encoding="utf8")
+LISTS = dict(part.strip("[\n").split("]\n", 1) for part in TEXT.split("\n\n"))
 
 
-NOUNS_OF = table("""
-boy: niño, boys: niños, girl: niña, girls: niñas, man: hombre, men: hombres, woman: mujer,
-women: mujeres, king: rey, kings: reyes, queen: reina, queens: reinas, brother: hermano,
-brothers: hermanos, sister: hermana, sisters: hermanas, dog: perro, dogs: perros, cat: gato,
-cats: gatos, horse: caballo, horses: caballos, cow: vaca, cows: vacas, apple: manzana,
-apples: manzanas, cake: pastel, cakes: pasteles, egg: huevo, eggs: huevos, book: libro,
-books: libros, car: coche, cars: coches, window: ventana, windows: ventanas, flower: flor,
-flowers: flores, tree: árbol, trees: árboles, house: casa, houses: casas, garden: jardín,
-gardens: jardines, city: ciudad, cities: ciudades
-""")
-ADJECTIVES_OF = table("""
-red: rojo roja rojos rojas, black: negro negra negros negras, blue: azul azules,
-old: viejo vieja viejos viejas, new: nuevo nueva nuevos nuevas, young: joven jóvenes,
-small: pequeño pequeña pequeños pequeñas, big: grande grandes, strong: fuerte fuertes,
-happy: feliz felices, good: bueno buen buena buenos buenas, great: gran grandes
-""")
-OTHERS_OF = table("""
-the: el la los las al del, a an: un una, every: cada, this: este esta, these: estos estas,
-that: ese esa que, those: esos esas, my: mi mis, his: su sus, her: su sus la, who: que, of: de del,
-i: yo, me: me, he: él, him: lo, she: ella, they: ellos, them: los, not: no, very: muy, in: en,
-near: cerca, with: con, am: soy estoy, is: es está, are: son están, yesterday: ayer,
-tomorrow: mañana, now: ahora, and: y, but: pero, because: porque, when: cuando, while: mientras
-""")
-WORDS = NOUNS_OF | ADJECTIVES_OF | OTHERS_OF
+def table(name: str) -> dict[str, str]:
+    """Return what stands before and behind the colon of each line."""
+    rows = (line.split(": ") for line in LISTS[name].splitlines())
+    return {word: said for words, said in rows for word in words.split()}
+
+
+NOUNS_OF, ADJECTIVES_OF = table("nouns"), table("adjectives")
+WORDS = NOUNS_OF | ADJECTIVES_OF | table("others")
 """English words, with their translations where a sure link joins the two."""
-FEMININE = {"niña", "mujer", "reina", "hermana", "vaca", "manzana", "ventana", "flor"}
-FEMININE |= {"casa", "ciudad"}
-BEINGS = {"niño", "niña", "hombre", "mujer", "rey", "reina", "hermano", "hermana"}
-BEINGS |= {"perro", "gato", "caballo", "vaca"}
-NUMBER_GENDER = table("""
-el al del un este ese buen bueno: sm, la una esta esa buena: sf, los estos esos buenos: pm,
-las estas esas buenas: pf, cada mi su gran grande azul joven fuerte feliz: smf,
-mis sus grandes azules jóvenes fuertes felices: pmf
-""") | {
-    stem + ending: features
-    for stem in ("roj", "negr", "viej", "nuev", "pequeñ")
-    for ending, features in (("o", "sm"), ("a", "sf"), ("os", "pm"), ("as", "pf"))
-}
-
-# English base, past and -ing form, particle; Spanish infinitive, stressed present stem.
-VERBS = [
-    ("see", "saw", "", "", "ver", "ve"),
-    ("look", "looked", "looking", "at", "mirar", ""),
-    ("look", "looked", "looking", "for", "buscar", ""),
-    ("wait", "waited", "waiting", "for", "esperar", ""),
-    ("listen", "listened", "listening", "to", "escuchar", ""),
-    ("find", "found", "", "", "encontrar", "encuentr"),
-    ("eat", "ate", "eating", "", "comer", ""),
-    ("buy", "bought", "buying", "", "comprar", ""),
-    ("sleep", "slept", "sleeping", "", "dormir", "duerm"),
-    ("work", "worked", "working", "", "trabajar", ""),
-    ("sing", "sang", "singing", "", "cantar", ""),
-    ("run", "ran", "running", "", "correr", ""),
-]
+FEMININE, BEINGS = (set(LISTS[name].split()) for name in ("feminine", "beings"))
+NUMBER_GENDER = table("number and gender")
+VERBS = [line.replace("-", "").split(" ") for line in LISTS["verbs"].splitlines()]
+"""English base, past and -ing form, particle; Spanish infinitive, stressed present stem."""
 
 
 def conjugate(infinitive: str, stressed: str) -> dict[str, tuple[str, str]]:
