@@ -10,16 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bookkit.data.grammar import lexicon as lex
-from bookkit.data.grammar.lexicon import (
-    Adjective,
-    Determiner,
-    Noun,
-    Preposition,
-    Pronoun,
-    Tense,
-    Verb,
-    suits,
-)
+from bookkit.data.grammar.lexicon import Adjective, Determiner, Noun, Pronoun, Tense, Verb, suits
 from bookkit.data.grammar.menu import menu
 from bookkit.data.grammar.trees import Clause, NounPhrase, Sentence
 
@@ -118,14 +109,14 @@ def is_vague(verb: Verb, noun: Noun) -> bool:
     return verb.name == "look for" and noun.kind in _BEINGS
 
 
-def prepositions(verb: Verb) -> tuple[Preposition, ...]:
+def prepositions(verb: Verb) -> tuple[lex.Preposition, ...]:
     """Return what may stand before a place, or a person with whom something is done."""
     together = verb.name in ("work", "sing", "run", "eat", "buy")
     return lex.PREPOSITIONS if together else lex.PREPOSITIONS[:2]
 
 
 def _adjunct_allowed(
-    clause: Clause, verb: Verb, preposition: Preposition, phrase: NounPhrase
+    clause: Clause, verb: Verb, preposition: lex.Preposition, phrase: NounPhrase
 ) -> bool:
     placed = isinstance(clause.object, NounPhrase) and clause.object.noun.kind == "place"
     return (

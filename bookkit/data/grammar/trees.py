@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bookkit.data.grammar import lexicon as lex
-from bookkit.data.grammar.lexicon import (
-    Adjective,
-    Determiner,
-    Noun,
-    Preposition,
-    Pronoun,
-    Tense,
-    Verb,
-)
+from bookkit.data.grammar.lexicon import Adjective, Determiner, Noun, Pronoun, Tense, Verb
 
 
 @dataclass(slots=True)
@@ -67,7 +59,7 @@ class Clause:
     adjective: Adjective | None = None
     very: bool = False
     object: NounPhrase | Pronoun | None = None
-    adjunct: tuple[Preposition, NounPhrase] | None = None
+    adjunct: tuple[lex.Preposition, NounPhrase] | None = None
     adverb: bool = False
     contrast: bool = False
 

@@ -8,18 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bookkit.data.scenes import (
-    COLOURS,
-    HELD_OUT,
-    LONGEST,
-    PHRASES,
-    SHAPES,
-    VOCABULARY,
-    WORD_CLASSES,
-    Box,
-    Scene,
-    scenes,
-)
+from bookkit.data import scenes as drawn
+from bookkit.data.scenes import COLOURS, HELD_OUT, SHAPES, Box, Scene, scenes
 
 SCENES = scenes(150, seed=3, combinations="all")
 
@@ -55,10 +45,12 @@ def test_each_box_holds_the_shape_and_the_colour_that_the_words_say() -> None:
         boxes = [scene.boxes[scene.classes.index("shape")][0], scene.boxes[-1][0]]
         corner = any((0.5, 0.5) in box for box in boxes)
         ground = scene.image[-1, -1] if corner else scene.image[0, 0]
-        drawn = (scene.image != ground).any(-1)
-        assert drawn.sum() == sum(drawn[b.top : b.bottom, b.left : b.right].sum() for b in boxes)
+        painted = (scene.image != ground).any(-1)
+        assert painted.sum() == sum(
+            painted[b.top : b.bottom, b.left : b.right].sum() for b in boxes
+        )
         for (colour, shape), box in zip(phrases(scene), boxes, strict=True):
-            window = drawn[box.top : box.bottom, box.left : box.right]
+            window = painted[box.top : box.bottom, box.left : box.right]
             assert window.any(0).all()
             assert window.any(1).all()
             assert shape_in(window) == shape
@@ -80,9 +72,9 @@ def test_the_caption_begins_with_the_upper_or_left_shape() -> None:
 def test_words_have_classes_and_boxes() -> None:
     said: set[str] = set()
     for scene in SCENES:
-        assert len(scene.words) == len(scene.classes) == len(scene.boxes) <= LONGEST
-        assert set(scene.words) <= set(VOCABULARY)
-        assert set(scene.classes) == set(WORD_CLASSES)
+        assert len(scene.words) == len(scene.classes) == len(scene.boxes) <= drawn.LONGEST
+        assert set(scene.words) <= set(drawn.VOCABULARY)
+        assert set(scene.classes) == set(drawn.WORD_CLASSES)
         for word, after in pairwise(scene.words):
             assert word not in ("a", "an") or (word == "an") == (after == "orange")
         for word, kind, boxes in zip(scene.words, scene.classes, scene.boxes, strict=True):
@@ -90,13 +82,13 @@ def test_words_have_classes_and_boxes() -> None:
             assert (word in COLOURS) == (kind == "colour")
             assert (word in SHAPES) == (kind == "shape")
             said.add(word)
-    assert said == set(VOCABULARY)
+    assert said == set(drawn.VOCABULARY)
 
 
 def test_held_out_combinations_are_never_seen() -> None:
     assert {colour for colour, _ in HELD_OUT} == set(COLOURS)
     assert {shape for _, shape in HELD_OUT} == set(SHAPES)
-    assert not HELD_OUT - set(PHRASES)
+    assert not HELD_OUT - set(drawn.PHRASES)
     for scene in scenes(200, seed=4):
         assert not HELD_OUT & set(phrases(scene))
     firsts = 0

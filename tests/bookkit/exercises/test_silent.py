@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from bookkit.exercises.silent import (
-    CHECKS,
-    MISTAKES,
-    differences,
-    found_by,
-    gradient_is_right,
-    layer_with,
-    weigh,
-)
+from bookkit.exercises import silent
+from bookkit.exercises.silent import CHECKS, MISTAKES, found_by, layer_with, weigh
 from companion.layers import MultiHeadAttention
 
 DICE = np.random.default_rng(7)
@@ -69,12 +62,14 @@ def test_which_check_finds_which_mistake() -> None:
     for mistake, names in checks.items():
         assert [check for check in CHECKS if found(mistake)[check]] == names.split()
     # Shapes that do not meet are found by the cache alone.
-    sizes = differences("query and key swapped", X, W, 2, other=OTHER, wanted=multi_head()[0])
+    sizes = silent.differences(
+        "query and key swapped", X, W, 2, other=OTHER, wanted=multi_head()[0]
+    )
     assert [check for check, size in sizes.items() if math.isinf(size)] == ["cache"]
 
 
 def test_a_gradient_that_is_cut_off_is_found() -> None:
-    assert gradient_is_right("no mask", X, W, 2)
+    assert silent.gradient_is_right("no mask", X, W, 2)
     assert not torch.autograd.gradcheck(
         lambda t: weigh(t, t.detach()), torch.tensor(X).requires_grad_(), raise_exception=False
     )
