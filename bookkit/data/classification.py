@@ -35,9 +35,6 @@ class _Task:
     shortest: int
     longest: int
 
-    classes = 2
-    questions = 1
-
     def __post_init__(self) -> None:
         if self.longest < self.shortest:
             raise ValueError(f"longest: got {self.longest}, wanted at least {self.shortest}")
@@ -83,6 +80,9 @@ class MarkerTask(_Task):
     shortest: int = 5
     longest: int = 10
 
+    classes = 2
+    questions = 1
+
     @property
     def vocab_size(self) -> int:
         """Number of ids: the fillers, then the markers of both classes."""
@@ -114,6 +114,9 @@ class MajorityTask(_Task):
     voters: int = 10
     shortest: int = 5
     longest: int = 10
+
+    classes = 2
+    questions = 1
 
     @property
     def vocab_size(self) -> int:
@@ -157,8 +160,16 @@ class LookupTask(_Task):
         if self.names < self.longest:
             wanted = f"at least {self.longest}, the longest sentence"
             raise ValueError(f"names: got {self.names}, wanted {wanted}")
-        object.__setattr__(self, "classes", self.values)  # the task is frozen
-        object.__setattr__(self, "questions", self.names)
+
+    @property
+    def classes(self) -> int:
+        """Number of values."""
+        return self.values
+
+    @property
+    def questions(self) -> int:
+        """Number of names."""
+        return self.names
 
     @property
     def vocab_size(self) -> int:
