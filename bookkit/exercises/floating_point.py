@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Answer, Flags, Numbers, called, refuse
+from bookkit.exercises.answers import Flags, Numbers, called, refuse
 from bookkit.exercises.exercise import Function, Several, Value, Verdict
 from companion.attention import masked_softmax
 
@@ -16,10 +16,6 @@ def _ending(got: Any) -> Any:
     if got not in ("weights", "zeros", "NaN"):
         refuse(got, '"weights", "zeros" or "NaN"')
     return got
-
-
-def _in_half(ends: Answer, scores: list[float]) -> Any:
-    return called(ends, np.array(scores, dtype=np.float16))
 
 
 check_ends = Verdict(
@@ -33,7 +29,8 @@ check_ends = Verdict(
         (([-20.0, -19.0],), "NaN", "both exponentials are rounded to 0, and 0 / 0 is NaN"),
         (([-20.0, 0.0],), "weights", "one exponential is 1, so the sum is not 0"),
         (([11.0, 11.0, -3.0],), "zeros", "two times 59,874 is more than 65,504"),
-    ], ask=_in_half, read=_ending, says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
+    ], ask=lambda ends, scores: called(ends, np.array(scores, dtype=np.float16)), read=_ending,
+    says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
 )  # fmt: skip
 
 LARGE = np.array([1000.0, 1001.0, 1003.0])

@@ -81,27 +81,22 @@ Order = Callable[[int, int], Sequence[int]]
 """From the numbers of query heads and key heads to the key head of each query head."""
 
 
-def _neighbours(h: int, g: int) -> list[int]:
-    return [i * g // h for i in range(h)]
-
-
-def _in_turns(h: int, g: int) -> list[int]:
-    return [i % g for i in range(h)]
-
-
-def _first(h: int, g: int) -> list[int]:
-    return [0] * h
+ORDERS: dict[str, Order] = {
+    "neighbours": lambda h, g: [i * g // h for i in range(h)],
+    "in turns": lambda h, g: [i % g for i in range(h)],
+    "the first": lambda h, g: [0] * h,
+}
 
 
 def _attending(
-    keys: Order = _neighbours, values: Order = _neighbours, heads: int = 1, power: float = -0.5
+    keys: str = "neighbours", values: str = "neighbours", heads: int = 1, power: float = -0.5
 ) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """Make attention whose scale is a power of the width of one head, or of several."""
 
     def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         h, g, d = query.shape[1], key.shape[1], query.shape[-1]
-        scores = (heads * d) ** power * query @ key[:, keys(h, g)].mT
-        return torch.as_tensor(scores.softmax(-1) @ value[:, values(h, g)])
+        scores = (heads * d) ** power * query @ key[:, ORDERS[keys](h, g)].mT
+        return torch.as_tensor(scores.softmax(-1) @ value[:, ORDERS[values](h, g)])
 
     return attention
 
@@ -119,12 +114,12 @@ check_grouped = Function(
     "`attention(query, key, value)`, grouped-query attention, from (b, h, q, d), (b, g, k, d) and "
     "(b, g, k, v) tensors to (b, h, q, v).",
     right=_attending(), cases=[_drawn()], mistakes={
-        TURNS: _attending(_in_turns, _in_turns),
-        f"{TURNS}; and {WIDE}": _attending(_in_turns, _in_turns, heads=6),
+        TURNS: _attending("in turns", "in turns"),
+        f"{TURNS}; and {WIDE}": _attending("in turns", "in turns", heads=6),
         WIDE: _attending(heads=6),
         "nothing is scaled": _attending(power=0),
-        "keys and values are repeated in different orders": _attending(values=_in_turns),
-        "values and keys are repeated in different orders": _attending(keys=_in_turns),
-        "every query head looks at the first key head": _attending(_first, _first),
+        "keys and values are repeated in different orders": _attending(values="in turns"),
+        "values and keys are repeated in different orders": _attending(keys="in turns"),
+        "every query head looks at the first key head": _attending("the first", "the first"),
     }, axes="(b, h, q, v)",
 )  # fmt: skip

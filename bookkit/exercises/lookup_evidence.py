@@ -46,10 +46,6 @@ def _others(weights: Numbers) -> Numbers:
     return np.where(np.eye(len(weights), dtype=bool), 0.0, weights)
 
 
-def _own(weights: Numbers) -> Numbers:
-    return np.diag(weights)[:, None]
-
-
 check_left_out = Function(
     "`left_out(weights, value)`, what every sample is predicted as from the others, from weights "
     "(n, n) whose rows sum to 1, sample i's own weight included, and values (n, v), to predictions "
@@ -60,27 +56,24 @@ check_left_out = Function(
         "what is left of a row does not sum to 1: divide by its sum": lambda w, v: _others(w) @ v,
         "divide by what is left of the row, not of the column":
             lambda w, v: _rows(_others(w).T).T @ v,
-        "that is the residual, not the prediction": lambda w, v: (v - w @ v) / (1 - _own(w)),
+        "that is the residual, not the prediction":
+            lambda w, v: (v - w @ v) / (1 - np.diag(w)[:, None]),
         "these are weights already: no second softmax": lambda w, v: _rows(np.exp(_others(w))) @ v,
         "no second softmax, and a weight of 0 gives e^0 = 1":
             lambda w, v: _rows(_others(np.exp(w))) @ v,
         "row i are the weights of query i: do not transpose": lambda w, v: _rows(_others(w)).T @ v,
         "those are the weights; blend the values with them": lambda w, v: _rows(_others(w)),
         "take its own share out of the prediction before you divide":
-            lambda w, v: w @ v / (1 - _own(w)),
+            lambda w, v: w @ v / (1 - np.diag(w)[:, None]),
     }, otherwise="wanted (n, v), (7, 3); what is row i without sample i?", rtol=1e-3, atol=1e-6,
 )  # fmt: skip
-
-
-def _kernels(query: Numbers, key: Numbers, bandwidth: float) -> Numbers:
-    return np.exp(-((query[:, None] - key) ** 2) / (2 * bandwidth**2))
 
 
 def _fit(
     query: Numbers, key: Numbers, value: Numbers, bandwidth: float
 ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Return each query's mean value, covariance, variance, and distance from its mean key."""
-    weights = _rows(_kernels(query, key, bandwidth))
+    weights = _rows(np.exp(-((query[:, None] - key) ** 2) / (2 * bandwidth**2)))
     apart = key - (weights @ key)[:, None]
     together, alone = (weights * apart * value).sum(1), (weights * apart**2).sum(1)
     return weights @ value, together, alone, query - weights @ key

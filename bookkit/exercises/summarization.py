@@ -17,20 +17,6 @@ def _number(words: list[str], vocab: dict[str, int]) -> list[int]:
     return [ids[word] for word in words]
 
 
-def _one_for_each(words: list[str], vocab: dict[str, int]) -> list[int]:
-    unknown = [word not in vocab for word in words]
-    return [vocab.get(word, len(vocab) + sum(unknown[:i])) for i, word in enumerate(words)]
-
-
-def _one_late(words: list[str], vocab: dict[str, int]) -> list[int]:
-    ids = _number(words, vocab)
-    return [one + (word not in vocab) for one, word in zip(ids, words, strict=True)]
-
-
-def _into_vocab(words: list[str], vocab: dict[str, int]) -> list[int]:
-    return [vocab.setdefault(word, len(vocab)) for word in words]
-
-
 def _ids(got: Any, *_: Any) -> list[int]:
     try:
         return [int(identity) for identity in got]
@@ -47,12 +33,17 @@ check_number = Function(
         (["toral", "beat", "mikuno", ",", "toral", "and", "vobis"], VOCAB),
         (["and", "and", "vobis"], VOCAB),
     ], mistakes={
-        "a word that comes twice has one id: copying adds up its places": _one_for_each,
-        "the first new id is V, the number of known words": _one_late,
+        "a word that comes twice has one id: copying adds up its places":
+            lambda w, v: [
+                v.get(x, len(v) + sum(y not in v for y in w[:i])) for i, x in enumerate(w)
+            ],
+        "the first new id is V, the number of known words":
+            lambda w, v: [i + (x not in v) for i, x in zip(_number(w, v), w, strict=True)],
         "all unknown words have the same id: nothing could be copied":
             lambda words, vocab: [vocab.get(word, len(vocab)) for word in words],
     }, examples={
-        "your function changes the dictionary": _into_vocab,
+        "your function changes the dictionary":
+            lambda w, v: [v.setdefault(x, len(v)) for x in w],
         "for 'toral beat mikuno , toral and vobis' got [0], which is not it": lambda *_: [0],
     }, read=_ids,
     untouched="your function changes the dictionary: the next sentence has other unknown words",
