@@ -39,10 +39,28 @@ class _Task:
         if self.longest < self.shortest:
             raise ValueError(f"longest: got {self.longest}, wanted at least {self.shortest}")
 
-    def _lengths(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Draw (b,) lengths; return them and (b, longest), True where a word stands."""
+    @contract(count=">= 1")
+    def draw(self, count: int, generator: Generator) -> Examples:
+        """Draw sentences.
+
+        Args:
+            count: how many.
+            generator: where the random numbers come from.
+
+        >>> MarkerTask().draw(4, Generator().manual_seed(1)).gold.sum(-1)
+        tensor([1, 1, 1, 1])
+        >>> bool((MajorityTask().draw(4, Generator().manual_seed(1)).gold.sum(-1) >= 2).all())
+        True
+        >>> LookupTask().draw(4, Generator().manual_seed(1)).tokens.shape
+        torch.Size([4, 10, 2])
+        """
         lengths = torch.randint(self.shortest, self.longest + 1, (count,), generator=generator)
-        return lengths, torch.arange(self.longest) < lengths[:, None]
+        words = torch.arange(self.longest) < lengths[:, None]
+        return self._examples(lengths, words, generator)
+
+    def _examples(self, lengths: Tensor, words: Tensor, generator: Generator) -> Examples:
+        """Draw the words of sentences; `words`, (b, longest), is True where one stands."""
+        raise NotImplementedError
 
 
 @contract(fillers=">= 1", markers=">= 1", shortest=">= 1")
@@ -70,21 +88,9 @@ class MarkerTask(_Task):
         """Number of ids: the fillers, then the markers of both classes."""
         return self.fillers + 2 * self.markers
 
-    @contract(count=">= 1")
-    def draw(self, count: int, generator: Generator) -> Examples:
-        """Draw sentences.
-
-        Args:
-            count: how many.
-            generator: where the random numbers come from.
-
-        >>> examples = MarkerTask().draw(4, Generator().manual_seed(1))
-        >>> examples.gold.sum(-1)
-        tensor([1, 1, 1, 1])
-        """
-        lengths, words = self._lengths(count, generator)
-        labels = torch.randint(2, (count,), generator=generator)
-        which = torch.randint(self.markers, (count,), generator=generator)
+    def _examples(self, lengths: Tensor, words: Tensor, generator: Generator) -> Examples:
+        labels = torch.randint(2, lengths.shape, generator=generator)
+        which = torch.randint(self.markers, lengths.shape, generator=generator)
         gold = _ranks(words, generator) < 1
         tokens = torch.randint(self.fillers, words.shape, generator=generator)
         marker = self.fillers + self.markers * labels + which
@@ -117,21 +123,10 @@ class MajorityTask(_Task):
         """Number of ids: the fillers, then the words of both parties."""
         return self.fillers + 2 * self.voters
 
-    @contract(count=">= 1")
-    def draw(self, count: int, generator: Generator) -> Examples:
-        """Draw sentences with 3 votes or a larger odd number, so that no two parties tie.
-
-        Args:
-            count: how many.
-            generator: where the random numbers come from.
-
-        >>> examples = MajorityTask().draw(4, Generator().manual_seed(1))
-        >>> bool((examples.gold.sum(-1) >= 2).all())
-        True
-        """
-        lengths, words = self._lengths(count, generator)
+    def _examples(self, lengths: Tensor, words: Tensor, generator: Generator) -> Examples:
+        """Draw 3 votes or a larger odd number, so that no two parties tie."""
         most = (lengths - 1) // 2
-        votes = 1 + 2 * (1 + (torch.rand(count, generator=generator) * most).long())
+        votes = 1 + 2 * (1 + (torch.rand(len(lengths), generator=generator) * most).long())
         voting = _ranks(words, generator) < votes[:, None]
         party = torch.randint(2, words.shape, generator=generator)
         labels = ((party * voting).sum(-1) * 2 > votes).long()
@@ -181,19 +176,9 @@ class LookupTask(_Task):
         """Number of ids: the names, then the values."""
         return self.names + self.values
 
-    @contract(count=">= 1")
-    def draw(self, count: int, generator: Generator) -> Examples:
-        """Draw sentences, and ask each for one of its names.
-
-        Args:
-            count: how many.
-            generator: where the random numbers come from.
-
-        >>> LookupTask().draw(4, Generator().manual_seed(1)).tokens.shape
-        torch.Size([4, 10, 2])
-        """
-        lengths, words = self._lengths(count, generator)
-        names = torch.rand(count, self.names, generator=generator).argsort(-1)[:, : self.longest]
+    def _examples(self, lengths: Tensor, words: Tensor, generator: Generator) -> Examples:
+        names = torch.rand(len(lengths), self.names, generator=generator).argsort(-1)
+        names = names[:, : self.longest]
         values = torch.randint(self.values, words.shape, generator=generator)
         gold = _ranks(words, generator) < 1
         tokens = torch.stack((names, self.names + values), -1).masked_fill(~words[..., None], 0)

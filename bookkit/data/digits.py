@@ -31,7 +31,5 @@ def handwritten_digits() -> tuple[LabelledImages, LabelledImages]:
     labels = torch.from_numpy(digits.target).long()
     order = torch.from_numpy(np.random.default_rng(_SEED).permutation(len(labels)))
     test, learn = order[:TEST_SIZE], order[TEST_SIZE:]
-    return (
-        LabelledImages(images[learn], labels[learn]),
-        LabelledImages(images[test], labels[test]),
-    )
+    one, other = (LabelledImages(images[which], labels[which]) for which in (learn, test))
+    return one, other

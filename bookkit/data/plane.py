@@ -6,13 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ARROWS = {
-    "she": (1, -1),
-    "works": (-1, -1),
-    "in": (-1, 0),
-    "the": (0, 1),
-    "new": (1, 1),
-    "house": (2, 0),
-}
+    "she": (1, -1), "works": (-1, -1), "in": (-1, 0), "the": (0, 1), "new": (1, 1), "house": (2, 0),
+}  # fmt: skip
 
 
 def plane_words() -> tuple[list[str], NDArray[np.float64]]:

@@ -31,15 +31,9 @@ _OTHERS = ("", "{other} was hurt .", "{other} missed a penalty .")
 _REFEREES = ("{referee} was the referee .", "{referee} showed {c} cards .")
 _CROWDS = ("", "it rained .", "{n} thousand people came .")
 _SUMMARY = (
-    ("winner", "winner"),
-    ("beat", "function"),
-    ("loser", "loser"),
-    ("most", "winner_score"),
-    ("least", "loser_score"),
-    (",", "function"),
-    ("star", "player"),
-    ("shines", "function"),
-)
+    ("winner", "winner"), ("beat", "function"), ("loser", "loser"), ("most", "winner_score"),
+    ("least", "loser_score"), (",", "function"), ("star", "player"), ("shines", "function"),
+)  # fmt: skip
 _FACT_SLOTS = frozenset(
     f"{{{name}}}" for name in ("winner", "loser", "home", "away", "most", "least", "h", "v", "star")
 )

@@ -34,16 +34,8 @@ COLOURS = {
     "purple": (136, 62, 176),
 }
 SHAPES = ("circle", "square", "triangle", "cross")
-HELD_OUT = frozenset(
-    {
-        ("red", "square"),
-        ("green", "triangle"),
-        ("blue", "cross"),
-        ("yellow", "circle"),
-        ("orange", "square"),
-        ("purple", "triangle"),
-    }
-)
+_NOT_SEEN = ("square", "triangle", "cross", "circle", "square", "triangle")
+HELD_OUT = frozenset(zip(COLOURS, _NOT_SEEN, strict=True))
 PHRASES = tuple((colour, shape) for colour in COLOURS for shape in SHAPES)
 WORD_CLASSES = ("determiner", "colour", "shape", "relation")
 VOCABULARY = ("a", "an", *COLOURS, *SHAPES, "above", "left", "of")
@@ -81,10 +73,8 @@ class Box:
             margin: by how many pixels.
         """
         down, across = point
-        return (
-            self.top - margin <= down < self.bottom + margin
-            and self.left - margin <= across < self.right + margin
-        )
+        high = self.top - margin <= down < self.bottom + margin
+        return high and self.left - margin <= across < self.right + margin
 
 
 @dataclass(frozen=True, eq=False)

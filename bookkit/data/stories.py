@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from bookkit.data.grammar.dice import Dice
-from bookkit.data.grammar.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb, suits
+from bookkit.data.grammar.lexicon import ADJECTIVES, NOUNS, VERBS, Noun, Verb, suits
 from companion.contracts import contract
 
 __all__ = ["END", "STOP", "next_words", "stories", "surprisals"]
@@ -101,13 +101,9 @@ def _described(nouns: Collection[Noun]) -> list[Option[tuple[Noun, tuple[str, ..
     for noun in nouns:
         fitting = [None, *(a for a in ADJECTIVES if suits(a, noun))]
         for adjective in fitting:
-            words = (*_word(adjective), noun.name)
+            words = (*([adjective.english] if adjective else []), noun.name)
             options.append(Option(words, 1 / len(fitting), (noun, words)))
     return options
-
-
-def _word(adjective: Adjective | None) -> tuple[str, ...]:
-    return () if adjective is None else (adjective.english,)
 
 
 def _with_article(options: Sequence[Option[T]]) -> list[Option[T]]:

@@ -31,18 +31,16 @@ check_without_tanh = Function(
     cases=[[DICE.normal(size=shape) for shape in ((Q, D), (K, E), (D, A), (E, A), (A,))]],
     mistakes={
         "the tanh is still there": additive_score,
-        "the queries are missing: add what comes of both": lambda query, key, w, u, v: np.tile(
-            key @ u @ v, (len(query), 1)
-        ),
-        "the keys are missing: add what comes of both": lambda query, key, w, u, v: np.tile(
-            (query @ w @ v)[:, None], len(key)
-        ),
+        "the queries are missing: add what comes of both":
+            lambda q, k, w, u, v: np.tile(k @ u @ v, (len(q), 1)),
+        "the keys are missing: add what comes of both":
+            lambda q, k, w, u, v: np.tile((q @ w @ v)[:, None], len(k)),
         "the vector is missing: it makes one number of the a of a pair":
-            lambda query, key, w, u, v: (query @ w)[:, None] + key @ u,
+            lambda q, k, w, u, v: (q @ w)[:, None] + k @ u,
         "rows are queries and columns are keys: turn it round":
             lambda *given: _without_tanh(*given).T,
         "add what comes of query and key, do not multiply it":
-            lambda query, key, w, u, v: query @ w @ (key @ u).T,
+            lambda q, k, w, u, v: q @ w @ (k @ u).T,
     }, why="Do the axes meet?", axes="(q, k)",
 )  # fmt: skip
 
@@ -88,8 +86,7 @@ def _judge_step(looking: str, step: Any) -> None:
         fail(f"got {named(got)}")
     if len(queries) != 1 or len(readings) != 1:
         fail("a step looks once and runs the cell once")
-    inputs, state = readings[0]
-    context = f"context of {looking}"
+    (inputs, state), context = readings[0], f"context of {looking}"
     wanted = ["word", context] if looking == "old state" else ["word"]
     if queries[0] != looking:
         fail(f"the {looking} has to look; here the query is {queries[0]!r}")
@@ -137,19 +134,16 @@ check_decoder_steps = Several(
 )  # fmt: skip
 
 
-def _moved(links: Links, rows: int, q_len: int) -> Links:
-    return frozenset((i + rows, j) for i, j in links if 0 <= i + rows < q_len)
-
-
 def _all_moved(links: list[Links], pairs: list[Pair], rows: int) -> list[Links]:
-    return [_moved(one, rows, len(pair.target)) for one, pair in zip(links, pairs, strict=True)]
+    return [
+        frozenset((i + rows, j) for i, j in one if 0 <= i + rows < len(pair.target))
+        for one, pair in zip(links, pairs, strict=True)
+    ]
 
 
 def _best(links: list[Links], pairs: list[Pair], sign: int = 1) -> int:
-    def error(rows: int) -> float:
-        return sign * alignment_error_rate(_all_moved(links, pairs, rows), pairs)
-
-    return min(range(-2, 3), key=error)
+    errors = {r: alignment_error_rate(_all_moved(links, pairs, r), pairs) for r in range(-2, 3)}
+    return min(errors, key=lambda rows: sign * errors[rows])
 
 
 def _noisy(pair: Pair) -> Links:
@@ -161,10 +155,9 @@ def _noisy(pair: Pair) -> Links:
 
 
 def _whole_rows(got: Any, *_: Any) -> int:
-    if got is None:
-        fail(f"got {named(got)}")
     if type(got) is not int:
-        fail(f"got {type(got).__name__}, wanted a whole number of rows")
+        said = type(got).__name__
+        fail(f"got {named(got)}" if got is None else f"got {said}, wanted a whole number of rows")
     return got
 
 
@@ -187,8 +180,7 @@ PAIRS = english_spanish(60, seed=8, max_length=9)
 check_best_shift = Function(
     "`best_shift(links, pairs)`, the whole number n from -2 to 2 for which links moved from row i "
     "to row i + n, and dropped where they leave the sentence, have the least alignment error rate.",
-    right=_best,
-    cases=[
+    right=_best, cases=[
         (_all_moved([_noisy(pair) for pair in PAIRS], PAIRS, rows), PAIRS)
         for rows in (0, 1, -1, 2, -2)
     ],

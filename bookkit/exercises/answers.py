@@ -1,6 +1,6 @@
-"""What exercises do with an answer: call it, read what it gives, compare, and give a hint.
+"""What exercises do with an answer: call it, read what it gives, and compare.
 
-A wrong answer raises an `AssertionError` with the hint.
+A wrong answer raises an `AssertionError` with a hint.
 """
 
 from __future__ import annotations
@@ -136,97 +136,14 @@ def as_verdict(got: Any) -> bool:
     return bool(got)
 
 
-def compare(
-    got: Any,
-    wanted: Any,
-    mistakes: Mistakes,
-    *,
-    case: Sequence[Any] = (),
-    when: str = "",
-    where: str = "",
-    axes: str = "",
-    otherwise: str | Callable[..., str] = "the shape is right, the numbers are not",
-    read: Answer | None = None,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-) -> None:
-    """Let the right result pass, and turn down any other with what is known about it.
+def softmax(scores: Any) -> Any:
+    """Return the weights of some scores, (k,).
 
-    Args:
-        got: the answer.
-        wanted: the right result: a number, an array or a tensor; or a text, a truth value, a list
-            or a set, which has to be equal. A whole number must agree to nine digits, whatever
-            the tolerances.
-        mistakes: the first one whose result is the answer gives its hint. A mistake that stops
-            with an error gives no result.
-        case: what the answer was called with; each {} in `where` and `otherwise` stands for a part,
-            and {got} for the answer.
-        when: what the case is called; {when} stands for it.
-        where: what stands before a hint, and before a message about an array.
-        axes: the shape that was asked for, in letters.
-        otherwise: the message on an unknown mistake, in which {wanted} stands for the right result;
-            or what makes one, of the answer and the parts of the case.
-        read: what the answer was read with, by which the mistakes' results are read as well.
-        rtol: how far numbers may be off, as a part of the wanted ones.
-        atol: how far they may be off besides.
-
-    >>> compare([1.0, -2.0], np.array([1.0, 2.0]), {"the sign": np.array([1.0, -2.0])},
-    ...         where="step 3: ")
-    Traceback (most recent call last):
-    AssertionError: step 3: the sign
-    >>> compare(5, 6, {"a sum": lambda a, b: a + b}, case=(2, 3))
-    Traceback (most recent call last):
-    AssertionError: a sum
-    >>> compare(7, 6, {}, case=(2, 3), otherwise="product({}, {}): got {got:g}")
-    Traceback (most recent call last):
-    AssertionError: product(2, 3): got 7
+    >>> softmax(np.zeros(2))
+    array([0.5, 0.5])
     """
-    wanted = wanted.item() if isinstance(wanted, np.generic) else wanted
-    if isinstance(wanted, int) and not isinstance(wanted, bool):
-        rtol, atol = 1e-9, 0.0
-    before = where.format(*case, when=when) if hasattr(wanted, "shape") else ""
-    result = _like(wanted, got, before, axes)
-    where = where.format(*case, got=result, when=when)
-    if _same(result, wanted, rtol, atol):
-        return
-    hint_at(result, mistakes, case=case, where=where, read=read, rtol=rtol, atol=atol)
-    if np.shape(result) != np.shape(wanted) and hasattr(wanted, "shape"):
-        shape = tuple(wanted.shape)
-        fail(f"{where}got shape {np.shape(result)}, wanted {f'{axes}, ' if axes else ''}{shape}")
-    message = otherwise(result, *case) if callable(otherwise) else otherwise
-    fail(where + message.format(*case, got=result, wanted=wanted, when=when).strip())
-
-
-def hint_at(
-    result: Any,
-    mistakes: Mistakes,
-    *,
-    case: Sequence[Any] = (),
-    where: str = "",
-    read: Answer | None = None,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-) -> None:
-    """Turn down a result that is that of a mistake, with its hint.
-
-    >>> hint_at([1, 0], {"the order": [1, 0]})
-    Traceback (most recent call last):
-    AssertionError: the order
-    """
-
-    def shows(mistake: Any) -> bool:
-        try:
-            if isinstance(mistake, Sign):
-                return bool(mistake.of(result, *case))
-            wrong = mistake(*case) if callable(mistake) else mistake
-            return _same(result, read(wrong, *case) if read else wrong, rtol, atol)
-        except Exception:
-            return False
-
-    for hint, mistake in mistakes.items():
-        with np.errstate(all="ignore"):
-            if any(map(shows, several(mistake))):
-                fail(f"{where}{hint}")
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
 
 
 def several(mistake: Any) -> tuple[Any, ...]:
@@ -267,8 +184,8 @@ def fail(hint: str) -> NoReturn:
     raise AssertionError(hint)
 
 
-def _like(wanted: Any, got: Any, where: str, axes: str) -> Any:
-    """Read the answer as what is wanted."""
+def like(wanted: Any, got: Any, where: str, axes: str) -> Any:
+    """Return the answer as what is wanted, after what stands before a message about it."""
     if isinstance(wanted, int | float) and not isinstance(wanted, bool):
         if isinstance(got, str):
             refuse(got, "a number")
@@ -279,9 +196,8 @@ def _like(wanted: Any, got: Any, where: str, axes: str) -> Any:
     axes = axes or str(tuple(wanted.shape))
     array = as_array(got, where, axes, kind)
     scalar = wanted.ndim == 0 and isinstance(got, int | float)
-    if (_is_tensor(wanted) and not _is_tensor(got) and not scalar) or array.ndim < min(
-        wanted.ndim, 1
-    ):
+    bare = _is_tensor(wanted) and not _is_tensor(got) and not scalar
+    if bare or array.ndim < min(wanted.ndim, 1):
         fail(f"{where}got {named(got)}, wanted {kind} {axes}".rstrip())
     return array
 
@@ -296,12 +212,13 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach")  # PyTorch is not loaded for this
 
 
-def _same(got: Any, other: Any, rtol: float, atol: float) -> bool:
+def same(got: Any, other: Any, rtol: float, atol: float) -> bool:
+    """Tell whether an answer is as near to another as the tolerances allow."""
     if isinstance(got, float):
         return math.isclose(got, other, rel_tol=rtol, abs_tol=atol)
     if isinstance(got, tuple) and isinstance(other, tuple):  # several results at once
         pairs = zip(got, other, strict=True)
-        return all(_same(_like(b, a, "", ""), b, rtol, atol) for a, b in pairs)
+        return all(same(like(b, a, "", ""), b, rtol, atol) for a, b in pairs)
     if not isinstance(got, np.ndarray):
         return bool(got == other)
     array = as_array(other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +30,9 @@ check_nearest = Function(
 )  # fmt: skip
 
 
-def _weights(scores: Numbers) -> Numbers:
+def _weights(scores: Numbers) -> Any:
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights: Numbers = powers / powers.sum(axis=1, keepdims=True)
-    return weights
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 SCORES = np.array([[0.5, -1.0, 2.0], [1.0, 1.0, -0.5], [0.0, 0.2, 0.9], [-2.0, 0.0, 3.0]])
@@ -43,20 +43,19 @@ check_as_weights = Function(
     right=_weights, cases=[(SCORES,), (SCORES + 1000,)], mistakes={
         "scores near 1000 overflow: subtract the largest score of a row first, which changes no "
         "weight": Sign(
-            lambda got, scores: not np.isfinite(got).all(),
-            lambda scores: np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True),
+            lambda g, s: not np.isfinite(g).all(),
+            lambda s: np.exp(s) / np.exp(s).sum(axis=1, keepdims=True),
         ),
         "each column sums to 1: a query is a row, so sum over the last axis":
-            lambda scores: _weights(scores.T).T,
-        "the whole table sums to 1: every row must":
-            lambda scores: np.exp(scores) / np.exp(scores).sum(),
+            lambda s: _weights(s.T).T,
+        "the whole table sums to 1: every row must": lambda s: np.exp(s) / np.exp(s).sum(),
         "those are the exponentials: divide each row by its sum": np.exp,
-        "the base is e, not 2": lambda scores: _weights(scores * math.log(2)),
+        "the base is e, not 2": lambda s: _weights(s * math.log(2)),
         "take the exponential of the scores before you divide":
-            lambda scores: scores / scores.sum(axis=1, keepdims=True),
+            lambda s: s / s.sum(axis=1, keepdims=True),
         "the signs are turned round: the largest score gets the largest weight":
-            lambda scores: _weights(-scores),
-        "that is the logarithm of the weights": lambda scores: np.log(_weights(scores)),
+            lambda s: _weights(-s),
+        "that is the logarithm of the weights": lambda s: np.log(_weights(s)),
     }, axes="(q, k)",
 )  # fmt: skip
 
@@ -74,21 +73,19 @@ check_one_step = Function(
     cases=[
         (np.array([2.0, 1.0]), np.array([1.5, 0.5]), 0.25, 0.02),
         (np.array([1.0, -0.5, 0.3]), np.array([0.5, 2.0, -1.0]), 1.5, 0.1),
-    ],
-    mistakes={
+    ], mistakes={
         "the error has a sign, and it tells in which direction to go":
-            lambda w, x, y, rate: w - rate * 2 * abs(w @ x - y) * x,
-        "that step climbs: go against the gradient":
-            lambda w, x, y, rate: w + rate * _gradient(w, x, y),
+            lambda w, x, y, r: w - r * 2 * abs(w @ x - y) * x,
+        "that step climbs: go against the gradient": lambda w, x, y, r: w + r * _gradient(w, x, y),
         "the derivative of a square has a factor of 2":
-            lambda w, x, y, rate: w - rate * _gradient(w, x, y) / 2,
+            lambda w, x, y, r: w - r * _gradient(w, x, y) / 2,
         "the chain rule has another factor: how does w x change with w?":
-            lambda w, x, y, rate: w - rate * 2 * (w @ x - y),
+            lambda w, x, y, r: w - r * 2 * (w @ x - y),
         "that is the gradient, not yet the weights after the step":
-            lambda w, x, y, rate: _gradient(w, x, y),
-        "that is the step; add it to the weights": lambda w, x, y, rate: -rate * _gradient(w, x, y),
+            lambda w, x, y, r: _gradient(w, x, y),
+        "that is the step; add it to the weights": lambda w, x, y, r: -r * _gradient(w, x, y),
         "the step is rate times the gradient: is the rate used?":
-            lambda w, x, y, rate: w - _gradient(w, x, y),
+            lambda w, x, y, r: w - _gradient(w, x, y),
     }, axes="(d,)",
 )  # fmt: skip
 
@@ -103,16 +100,14 @@ check_fading = Function(
     right=lambda update, share: math.ceil(_words(update, share)),
     cases=[(0.8, 0.05), (0.9, 0.1), (0.99, 0.5), (0.5, 0.125)], mistakes={
         "one word fewer leaves more than that share: round up":
-            lambda update, share: math.ceil(_words(update, share)) - 1,
-        "that is one word more than needed":
-            lambda update, share: math.ceil(_words(update, share)) + 1,
-        "a number of words is whole: round up":
-            lambda update, share: math.log(share) / math.log(update),
+            lambda u, s: math.ceil(_words(u, s)) - 1,
+        "that is one word more than needed": lambda u, s: math.ceil(_words(u, s)) + 1,
+        "a number of words is whole: round up": lambda u, s: math.log(s) / math.log(u),
         "the gate keeps the part `update`, and not 1 - update":
-            lambda update, share: math.ceil(_words(1 - update, share)),
+            lambda u, s: math.ceil(_words(1 - u, s)),
         "a part of what is left goes at every word: the shares multiply, so take logarithms":
-            lambda update, share: math.ceil((1 - share) / (1 - update)),
+            lambda u, s: math.ceil((1 - s) / (1 - u)),
         "divide the logarithm of the share by that of the gate":
-            lambda update, share: math.ceil(1 / _words(update, share)),
+            lambda u, s: math.ceil(1 / _words(u, s)),
     }, otherwise="fading({}, {}): got {got:g}. How much is left after 1 word, after 2, after 3?",
 )  # fmt: skip

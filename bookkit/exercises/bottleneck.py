@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bookkit.exercises.answers import softmax
 from bookkit.exercises.exercise import Function, Several, Value
-from companion.attention import masked_softmax
 
 
 def _half_length(chance: float) -> int:
@@ -21,19 +21,16 @@ check_half_length = Function(
     "come out whole, if each word is right with probability `chance`, whatever the others are.",
     right=_half_length, cases=[(0.99,), (0.95,), (0.5,), (0.8,)], mistakes={
         "chances multiply, they do not add: n words are right with chance ** n":
-            lambda chance: math.ceil(0.5 / (1 - chance)),
-        "a sentence has a whole number of words: round up":
-            lambda chance: math.log(0.5) / math.log(chance),
-        "there, half or more still come out whole: one word more":
-            lambda chance: _half_length(chance) - 1,
-    },
-    otherwise="half_length({}): got {got:g}. Is chance ** n below 0.5 there, and not one word "
+            lambda p: math.ceil(0.5 / (1 - p)),
+        "a sentence has a whole number of words: round up": lambda p: math.log(0.5) / math.log(p),
+        "there, half or more still come out whole: one word more": lambda p: _half_length(p) - 1,
+    }, otherwise="half_length({}): got {got:g}. Is chance ** n below 0.5 there, and not one word "
     "before?",
 )  # fmt: skip
 
 QUERY, MEMORY = np.array([1.0, 2.0]), np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
 SCORES = MEMORY @ QUERY
-WEIGHTS = np.exp(SCORES) / np.exp(SCORES).sum()
+WEIGHTS = softmax(SCORES)
 
 check_looking = Several(
     'One step of attention by hand: the query (1, 2) at the memory (0, 1) for "the", (1, 1) for '
@@ -43,7 +40,7 @@ check_looking = Several(
         "those are the exponentials: divide each by their sum": np.exp(SCORES),
         "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
         "those are the weights of the query (1, 0): here it is (1, 2)":
-            masked_softmax(MEMORY[None, :, 0])[0],
+            softmax(MEMORY[:, 0]),
         "a query looks hardest at one word, but at the others, too": np.eye(3)[1],
         "these weights look at every word alike: score them with the query": np.full(3, 1 / 3),
     }, axes="(3,)", atol=0.006),
@@ -64,24 +61,19 @@ def _share(mask: Tensor) -> Tensor:
 check_uniform = Function(
     "`uniform_context(memory, mask)`, from annotations (b, k, d) and a mask (b, 1, k), True where "
     "a word stands, to one context a sentence, (b, 1, d), that looks at every word alike.",
-    right=lambda memory, mask: _share(mask) @ memory,
-    cases=[(
+    right=lambda memory, mask: _share(mask) @ memory, cases=[(
         torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(0)),
         (torch.arange(5) < torch.tensor([[4], [1], [3]]))[:, None],
-    )],
-    mistakes={
-        "padding is averaged, too: use the mask": lambda memory, mask: memory.mean(1, keepdim=True),
+    )], mistakes={
+        "padding is averaged, too: use the mask": lambda m, a: m.mean(1, keepdim=True),
         "padding is left out of the sum, but not of the number you divide by":
-            lambda memory, mask: mask.float() @ memory / mask.shape[-1],
-        "that is the sum: divide by the number of words":
-            lambda memory, mask: mask.float() @ memory,
-        "the mask is upside down: True is where a word stands":
-            lambda memory, mask: _share(~mask) @ memory,
+            lambda m, a: a.float() @ m / a.shape[-1],
+        "that is the sum: divide by the number of words": lambda m, a: a.float() @ m,
+        "the mask is upside down: True is where a word stands": lambda m, a: _share(~a) @ m,
         "that is a softmax of the mask: padding still has weight":
-            lambda memory, mask: mask.float().softmax(-1) @ memory,
-        "those are the weights; blend the memory with them": lambda memory, mask: _share(mask),
-        "one query looks: keep its axis, (b, 1, d)":
-            lambda memory, mask: (_share(mask) @ memory)[:, 0],
+            lambda m, a: a.float().softmax(-1) @ m,
+        "those are the weights; blend the memory with them": lambda m, a: _share(a),
+        "one query looks: keep its axis, (b, 1, d)": lambda m, a: (_share(a) @ m)[:, 0],
     }, why="Do the axes meet?", axes="(b, 1, d)", atol=1e-5,
 )  # fmt: skip
 
@@ -94,21 +86,15 @@ check_last_states = Function(
     "`last_states(outputs, lengths)`, from the outputs (b, k, d) of a forward encoder that went "
     "over words and padding, and the numbers of words (b,), to the states after the last word, "
     "(b, d).",
-    right=lambda outputs, lengths: _at(outputs, lengths - 1),
-    cases=[(
-        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
-        torch.tensor([2, 5, 1]),
-    )],
-    mistakes={
-        "those are the states after the padding: the very bug":
-            lambda outputs, lengths: outputs[:, -1],
+    right=lambda outputs, lengths: _at(outputs, lengths - 1), cases=[(
+        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)), torch.tensor([2, 5, 1]),
+    )], mistakes={
+        "those are the states after the padding: the very bug": lambda o, n: o[:, -1],
         "those are one word late: the last of n words has place n - 1": _at,
-        "those are one word early: the last of n words has place n - 1":
-            lambda outputs, lengths: _at(outputs, lengths - 2),
-        "those are the states after the first word": lambda outputs, lengths: outputs[:, 0],
+        "those are one word early: the last of n words has place n - 1": lambda o, n: _at(o, n - 2),
+        "those are the states after the first word": lambda o, n: o[:, 0],
         "every sentence has a length of its own: choose place and sentence together":
-            lambda outputs, lengths: outputs[:, lengths - 1],
-        "there is an axis of size 1 too many":
-            lambda outputs, lengths: _at(outputs, lengths - 1)[:, None],
+            lambda o, n: o[:, n - 1],
+        "there is an axis of size 1 too many": lambda o, n: _at(o, n - 1)[:, None],
     }, why="The last of 5 words has place 4.", axes="(b, d)", atol=1e-5,
 )  # fmt: skip

@@ -34,29 +34,23 @@ check_longest = Function(
     # In the first every mistake gives a number of its own; in the second nothing is rounded.
     cases=[(7, 12, 5), (2, 6, 8), (5, 16, 1000), (128, 31, 143)], mistakes={
         "there are 2 ** (width * bits) vectors, not (width * bits)":
-            lambda width, bits, vocabulary: math.floor(math.log(width * bits, vocabulary)),
+            lambda w, b, v: math.floor(math.log(w * b, v)),
         "one sentence of that length more and two share a vector: round down":
-            lambda width, bits, vocabulary: math.ceil(width * bits / math.log2(vocabulary)),
+            lambda w, b, v: math.ceil(w * b / math.log2(v)),
         "a bit is a factor of 2: is your logarithm to base 2?":
-            lambda width, bits, vocabulary: math.floor(width * bits / math.log(vocabulary)),
-        "a word has log2(vocabulary) bits, not `vocabulary`":
-            lambda width, bits, vocabulary: width * bits // vocabulary,
-        "every one of the `width` numbers has its bits":
-            lambda width, bits, vocabulary: _most_words(bits, vocabulary),
-        "every number has `bits` bits, not one":
-            lambda width, bits, vocabulary: _most_words(width, vocabulary),
-        "that is the number of bits, not yet of words":
-            lambda width, bits, vocabulary: width * bits,
+            lambda w, b, v: math.floor(w * b / math.log(v)),
+        "a word has log2(vocabulary) bits, not `vocabulary`": lambda w, b, v: w * b // v,
+        "every one of the `width` numbers has its bits": lambda w, b, v: _most_words(b, v),
+        "every number has `bits` bits, not one": lambda w, b, v: _most_words(w, v),
+        "that is the number of bits, not yet of words": lambda w, b, v: w * b,
         "a sentence has a whole number of words: round down": Sign(
-            lambda got, width, bits, vocabulary: (
-                math.floor(got) == _most_words(width * bits, vocabulary)
+            lambda g, w, b, v: (
+                math.floor(g) == _most_words(w * b, v)
             ),
-            lambda width, bits, vocabulary: width * bits / math.log2(vocabulary),
+            lambda w, b, v: w * b / math.log2(v),
         ),
-    },
-    examples={
-        "longest(2, 6, 8): yours is one off":
-            lambda width, bits, vocabulary: _most_words(width * bits, vocabulary) - (width == 2),
+    }, examples={
+        "longest(2, 6, 8): yours is one off": lambda w, b, v: _most_words(w * b, v) - (w == 2),
     }, why="Are all three arguments used?", otherwise=_off,
 )  # fmt: skip
 
@@ -91,7 +85,6 @@ check_verdict = Verdict(
         (([1.8, 0.1, 1.0, 0.2, 2.2],), "undecided", "divide the squares by n - 1, not by n"),
         (([1.8, 0.35, 1.2, 0.45, 2.0],), "holds", "the interval of the mean is narrower than that "
          "of one new run: divide s by the square root of n"),
-    ],
-    ask=_judged, read=_in_words, says='differences {0}: yours says "{got}". Hint: {hint}',
+    ], ask=_judged, read=_in_words, says='differences {0}: yours says "{got}". Hint: {hint}',
     why="It is given two lists of five numbers.",
 )  # fmt: skip

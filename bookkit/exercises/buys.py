@@ -15,22 +15,15 @@ DICE = np.random.default_rng(7)
 
 
 def _local(
-    scores: Numbers,
-    position: float,
-    window: int,
-    *,
-    sigma: float = 0.5,
-    bell: float = 1,
-    everywhere: bool = False,
-    closed: bool = True,
-) -> Numbers:
+    scores: Numbers, position: float, window: int, *, sigma: float = 0.5, bell: float = 1,
+    everywhere: bool = False, closed: bool = True,
+) -> Any:  # fmt: skip
     """Weigh words near a position; `sigma` is in units of the window, D."""
     distance = np.arange(len(scores)) - position
     near = abs(distance) <= window if closed else abs(distance) < window
     powers = np.exp(scores - scores.max()) * (near | everywhere)
     curve = np.exp(-bell * distance**2 / (2 * (sigma * window) ** 2))
-    weights: Numbers = powers / powers.sum() * curve * near
-    return weights
+    return powers / powers.sum() * curve * near
 
 
 check_local = Function(
@@ -47,8 +40,7 @@ check_local = Function(
         "sigma is D / 2, not D": partial(_local, sigma=1),
         "the window reaches as far as D, D included": partial(_local, closed=False),
         "the bell curve falls with the squared distance over 2 sigma^2": partial(_local, bell=2),
-        "the place is a real number: do not round it":
-            lambda scores, position, window: _local(scores, round(position), window),
+        "the place is a real number: do not round it": lambda s, p, w: _local(s, round(p), w),
     }, where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12,
 )  # fmt: skip
 
@@ -122,17 +114,14 @@ def _off_the_front(kept: set[str], arms: Arms) -> str:
 check_front = Function(
     "`front(arms)`, from a mapping of names to (cost, quality) to the set of names for which no "
     "other arm costs at most as much and is at least as good, better in one of the two.",
-    right=_front,
-    cases=[
+    right=_front, cases=[
         ({"a": (1.0, 30.0), "b": (1.1, 96.0), "c": (2.4, 99.0), "d": (2.5, 95.0)},),
         ({"a": (1.0, 50.0), "b": (1.0, 60.0), "c": (2.0, 60.0), "d": (3.0, 61.0)},),
         ({"a": (1.0, 50.0), "b": (1.0, 50.0), "c": (2.0, 40.0)},),
-    ],
-    mistakes={
+    ], mistakes={
         "the best is one of them; who can pay less has a choice, too":
             lambda arms: {max(arms, key=lambda name: arms[name][1])},
-    },
-    examples={
+    }, examples={
         "'d' is too many: another costs no more and is no worse": set,
         "'a' is too many: another costs no more and is no worse": lambda arms: _front(arms) | {"a"},
         "'a' is missing: whatever is better also costs more": lambda arms: _front(arms) - {"a"},

@@ -14,10 +14,6 @@ Step = Callable[[Numbers], Numbers]
 """From the next rows (m, 2) to their outputs (m, 2)."""
 
 
-def _with(prompt: int, new: int) -> int:
-    return prompt + new - 1
-
-
 def _without(prompt: int, new: int) -> int:
     return sum(prompt + word for word in range(new))
 
@@ -25,23 +21,21 @@ def _without(prompt: int, new: int) -> int:
 check_passes = Function(
     "`passes(prompt, new)`, both at least 1, to two numbers: how many words are computed in all to "
     "write `new` words after a prompt, with a cache and without.",
-    right=lambda prompt, new: (_with(prompt, new), _without(prompt, new)),
+    right=lambda prompt, new: (prompt + new - 1, _without(prompt, new)),
     cases=[(7, 5), (100, 40), (1, 1)], parts={
         "with a cache": {
-            "the last word that is written is never read": lambda prompt, new: prompt + new,
-            "the prompt is read once, too": (lambda prompt, new: new, lambda prompt, new: new - 1),
+            "the last word that is written is never read": lambda p, n: p + n,
+            "the prompt is read once, too": (lambda p, n: n, lambda p, n: n - 1),
             "what has a key and a value is not computed again": _without,
         },
         "without": {
-            "each word that is written makes the next pass longer by one":
-                lambda prompt, new: new * prompt,
-            "the last word that is written is never read":
-                lambda prompt, new: _without(prompt, new) + new,
+            "each word that is written makes the next pass longer by one": lambda p, n: n * p,
+            "the last word that is written is never read": lambda p, n: _without(p, n) + n,
             "not every pass is as long as the last": (
-                lambda prompt, new: new * (prompt + new),
-                lambda prompt, new: new * _with(prompt, new),
+                lambda p, n: n * (p + n),
+                lambda p, n: n * (p + n - 1),
             ),
-            "without a cache every step computes all words so far": _with,
+            "without a cache every step computes all words so far": lambda p, n: p + n - 1,
         },
     },
     kind="two numbers, (with, without)", otherwise="passes({}, {}): got {got:g}, which is not it",
@@ -93,20 +87,17 @@ check_kept = Function(
     mistakes={
         "a position stands twice: the first words can lie inside the window": Sign(
             lambda found, *_: len(set(found)) < len(found),
-            lambda n, window, first: [*range(min(first, n)), *range(max(0, n - window), n)],
+            lambda n, w, f: [*range(min(f, n)), *range(max(0, n - w), n)],
         ),
         "the positions are right, but not sorted": Sign(
-            lambda found, *case: sorted(found) == _kept(*case),
-            lambda *case: _kept(*case)[::-1],
+            lambda found, *case: sorted(found) == _kept(*case), lambda *case: _kept(*case)[::-1]
         ),
-        "the first words are missing": lambda n, window, first: _kept(n, window, 0),
-        "the window is missing": lambda n, window, first: _kept(n, 0, first),
+        "the first words are missing": lambda n, w, f: _kept(n, w, 0),
+        "the window is missing": lambda n, w, f: _kept(n, 0, f),
         "that is one word too many: the window counts the latest word, too":
-            lambda n, window, first: _kept(n, window + 1, first),
-        "the window ends with the latest word":
-            lambda n, window, first: _kept(n, window, first, n - 1),
-    },
-    examples={
+            lambda n, w, f: _kept(n, w + 1, f),
+        "the window ends with the latest word": lambda n, w, f: _kept(n, w, f, n - 1),
+    }, examples={
         "the positions of 6 words are 0 to 5": lambda n, window, first: [n],
         "got [3], which is not it": lambda n, window, first: [3],
     }, read=_positions, where="kept({}, {}, {}): ", otherwise=_other_positions,
@@ -114,18 +105,15 @@ check_kept = Function(
 
 
 def _start(
-    *,
-    offset: bool = True,
-    positions: bool = True,
-    except_one: bool = False,
+    *, offset: bool = True, positions: bool = True, except_one: bool = False,
     spoiled_by: int | None = None,
-) -> Callable[[], Step]:
+) -> Callable[[], Step]:  # fmt: skip
     """Return what begins a text with an empty cache, and may go wrong on the way."""
 
     def start() -> Step:
         kept: list[Numbers] = []
 
-        def read(rows: Numbers) -> Numbers:
+        def read(rows: Numbers) -> Any:
             before = len(kept)
             begin = before if positions else 0
             turned = rows + 0.3 * (begin + np.arange(len(rows)))[:, None]
@@ -140,11 +128,10 @@ def _start(
     return start
 
 
-def _attended(queries: Numbers, keys: Numbers, offset: int) -> Numbers:
+def _attended(queries: Numbers, keys: Numbers, offset: int) -> Any:
     causal = np.arange(len(keys)) <= offset + np.arange(len(queries))[:, None]
     powers = np.exp(queries @ keys.T) * causal
-    outputs: Numbers = powers @ keys / powers.sum(1, keepdims=True)
-    return outputs
+    return powers @ keys / powers.sum(1, keepdims=True)
 
 
 X = np.random.default_rng(3).normal(size=(7, 2))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.answers import Numbers, refuse, softmax
 from bookkit.exercises.exercise import Function, Verdict
 
 
@@ -62,15 +62,13 @@ check_points = Verdict(
             ((2, 10, 6, 16), False, "bottom and right lie just outside the box"),
             ((2, 10, 11, 14), False, "bottom and right lie just outside the box"),
         )
-    ],
-    read=_truth, says="box {1}: {hint}",
+    ], read=_truth, says="box {1}: {hint}",
 )  # fmt: skip
 
 
-def _slope(scores: Numbers, cell: int) -> Numbers:
+def _slope(scores: Numbers, cell: int) -> Any:
     """Return the derivative of log softmax(scores)[cell]."""
-    slope: Numbers = np.eye(len(scores))[cell] - np.exp(scores) / np.exp(scores).sum()
-    return slope
+    return np.eye(len(scores))[cell] - softmax(scores)
 
 
 DICE = np.random.default_rng(4)
@@ -79,25 +77,17 @@ check_gradient = Function(
     "`score_gradient(scores, cell, reward, baseline)`, what REINFORCE sends to the scores of one "
     "word's cells: the derivative of (reward - baseline) log softmax(scores)[cell] by the scores, "
     "(k,).",
-    right=lambda scores, cell, reward, baseline: (reward - baseline) * _slope(scores, cell),
-    cases=[
+    right=lambda scores, cell, reward, baseline: (reward - baseline) * _slope(scores, cell), cases=[
         (DICE.normal(size=5), *choice)
         for choice in ((2, -1.5, -4.0), (0, -6.0, -2.0), (3, -1.0, 0.0))
-    ],
-    mistakes={
-        "subtract the baseline from the reward":
-            lambda scores, cell, reward, baseline: reward * _slope(scores, cell),
+    ], mistakes={
+        "subtract the baseline from the reward": lambda s, i, r, b: r * _slope(s, i),
         "the baseline is subtracted from the reward, not the other way round":
-            lambda scores, cell, reward, baseline: (baseline - reward) * _slope(scores, cell),
+            lambda s, i, r, b: (b - r) * _slope(s, i),
         "raising one score lowers the other weights: the softmax has a second term":
-            lambda scores, cell, reward, baseline: (reward - baseline) * np.eye(len(scores))[cell],
-        "that is the gradient of the weight; its logarithm is wanted": (
-            lambda scores, cell, reward, baseline: (
-                (reward - baseline)
-                * (np.exp(scores) / np.exp(scores).sum())[cell]
-                * _slope(scores, cell)
-            )
-        ),
+            lambda s, i, r, b: (r - b) * np.eye(len(s))[i],
+        "that is the gradient of the weight; its logarithm is wanted":
+            lambda s, i, r, b: (r - b) * (np.exp(s) / np.exp(s).sum())[i] * _slope(s, i),
     }, rtol=1e-6, atol=1e-9,
 )  # fmt: skip
 
@@ -112,17 +102,13 @@ def _patches(image: Numbers, size: int, *axes: int) -> Numbers:
 check_patches = Function(
     "`patches(image, size)`, from (height, width) to (patches, size * size), row by row, and row "
     "by row within a patch.",
-    right=_patches,
-    cases=[
+    right=_patches, cases=[
         (np.arange(h * w, dtype=np.float64).reshape(h, w), size)
         for h, w, size in ((6, 4, 2), (6, 9, 3))
-    ],
-    mistakes={
-        "a reshape alone cuts lines of pixels, not squares":
-            lambda image, size: image.reshape(-1, size * size),
+    ], mistakes={
+        "a reshape alone cuts lines of pixels, not squares": lambda x, s: x.reshape(-1, s * s),
         "patches go row by row: the one at the right of the first is the second":
-            lambda image, size: _patches(image, size, 2, 0, 1, 3),
-        "within a patch, pixels go row by row":
-            lambda image, size: _patches(image, size, 0, 2, 3, 1),
+            lambda x, s: _patches(x, s, 2, 0, 1, 3),
+        "within a patch, pixels go row by row": lambda x, s: _patches(x, s, 0, 2, 3, 1),
     },
 )  # fmt: skip

@@ -14,14 +14,9 @@ DICE = np.random.default_rng(5)
 
 
 def _absorb(
-    highest: Numbers,
-    total: Numbers,
-    blend: Numbers,
-    scores: Numbers,
-    values: Numbers,
-    *,
+    highest: Numbers, total: Numbers, blend: Numbers, scores: Numbers, values: Numbers, *,
     own_maximum: bool = False,
-) -> tuple[Numbers, Numbers, Numbers]:
+) -> tuple[Numbers, Numbers, Numbers]:  # fmt: skip
     top = scores.max(1)
     risen = np.maximum(highest, top)
     new = np.exp(scores - (top if own_maximum else risen)[:, None])
@@ -49,44 +44,33 @@ check_absorb = Function(
     right=_absorb, cases={
         "": TILE,
         "at the first tile, ": (np.full(4, -np.inf), np.zeros(4), np.zeros((4, 2)), *TILE[3:]),
-    },
-    parts={
+    }, parts={
         "maximum": {
-            "the maximum is that of the new tile alone": lambda m, z, b, scores, v: scores.max(1),
-            "the maximum never rises": lambda highest, *_: highest,
+            "the maximum is that of the new tile alone": lambda m, z, b, s, v: s.max(1),
+            "the maximum never rises": lambda h, *_: h,
         },
         "sum": {
             "the old sum shrinks when the maximum rises":
-                lambda highest, total, *rest: total + _absorb(highest, 0 * total, *rest)[1],
-            "the old sum is lost":
-                lambda highest, total, *rest: _absorb(highest, 0 * total, *rest)[1],
-            OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[1],
+                lambda h, t, *rest: t + _absorb(h, 0 * t, *rest)[1],
+            "the old sum is lost": lambda h, t, *rest: _absorb(h, 0 * t, *rest)[1],
+            OWN_MAXIMUM: partial(_absorb, own_maximum=True),
         },
         "output": {
-            "the old output shrinks with its sum": lambda highest, total, blend, *rest: (
-                blend + _absorb(highest, total, 0 * blend, *rest)[2]
-            ),
-            "the old output is lost":
-                lambda highest, total, blend, *rest: _absorb(highest, total, 0 * blend, *rest)[2],
+            "the old output shrinks with its sum":
+                lambda h, t, b, *rest: b + _absorb(h, t, 0 * b, *rest)[2],
+            "the old output is lost": lambda h, t, b, *rest: _absorb(h, t, 0 * b, *rest)[2],
             "the output is divided once, at the end":
                 lambda *given: _absorb(*given)[2] / _absorb(*given)[1][:, None],
-            OWN_MAXIMUM: lambda *given: _absorb(*given, own_maximum=True)[2],
+            OWN_MAXIMUM: partial(_absorb, own_maximum=True),
         },
     }, kind="three: maximum, sum and unfinished output", where="{when}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 
 
 def _fitting(
-    free: int,
-    layers: int,
-    tokens: int,
-    heads: int,
-    width: int,
-    size: int,
-    *,
-    kept: int = 2,
+    free: int, layers: int, tokens: int, heads: int, width: int, size: int, *, kept: int = 2,
     any_number: bool = False,
-) -> Iterable[int]:
+) -> Iterable[int]:  # fmt: skip
     """Yield the numbers of key and value heads that fit, and 0."""
     one = kept * layers * tokens * width * size
     return (
@@ -98,13 +82,11 @@ check_heads = Function(
     "`heads_that_fit(bytes_free, layers, tokens, num_heads, head_dim, number_bytes)`, the largest "
     "divisor of `num_heads` as a number of key and value heads whose cache is not larger than "
     "`bytes_free`; 0 if there is none.",
-    right=lambda *given: max(_fitting(*given)),
-    cases=[
+    right=lambda *given: max(_fitting(*given)), cases=[
         (2 * 4 * 9 * 4 * 3 * 2, 4, 9, 32, 3, 2), (2 * 3 * 10 * 4 * 5 * 2, 3, 10, 8, 5, 2),
         (2 * 3 * 10 * 5 * 5 * 2, 3, 10, 12, 5, 2), (2 * 2 * 7 * 6 * 4 * 4 - 1, 2, 7, 6, 4, 4),
         (2 * 4 * 9 * 16 * 3 * 2 * 9, 4, 9, 16, 3, 2), (2 * 4 * 9 * 3 * 2 - 1, 4, 9, 16, 3, 2),
-    ],
-    mistakes={
+    ], mistakes={
         "the number of heads must divide that of the query heads":
             lambda *given: max(_fitting(*given, any_number=True)),
         "a cache that is exactly as large as what is free fits":
@@ -119,8 +101,7 @@ check_heads = Function(
 
 def _visible(n: int, recent: int, kept: int, *, future: bool = False) -> Flags:
     i, j = np.arange(n)[:, None], np.arange(n)
-    visible: Flags = ((i - j < recent) | (j < kept)) & ((j <= i) | future)
-    return visible
+    return ((i - j < recent) | (j < kept)) & ((j <= i) | future)
 
 
 check_visible = Function(
@@ -130,17 +111,14 @@ check_visible = Function(
     right=_visible, cases=[(9, 3, 2), (7, 1, 3), (6, 4, 0), (4, 9, 1)], mistakes={
         "a query sees keys that come after it": partial(_visible, future=True),
         "the first keys come before the first queries, too: no query sees a later key":
-            lambda n, recent, kept: _visible(n, recent, kept) | (np.arange(n) < kept),
-        "the own place is one of the recent ones":
-            lambda n, recent, kept: _visible(n, recent + 1, kept),
-        "the first keys are gone": lambda n, recent, kept: _visible(n, recent, 0),
+            lambda n, r, k: _visible(n, r, k) | (np.arange(n) < k),
+        "the own place is one of the recent ones": lambda n, r, k: _visible(n, r + 1, k),
+        "the first keys are gone": lambda n, r, k: _visible(n, r, 0),
         "the recent ones and the first, not what is both":
-            lambda n, recent, kept: _visible(n, recent, 0) & _visible(n, 0, kept),
+            lambda n, r, k: _visible(n, r, 0) & _visible(n, 0, k),
         "rows are queries and columns keys": lambda *given: _visible(*given).T,
-        "the first keys are those below `kept`":
-            lambda n, recent, kept: _visible(n, recent, kept + 1),
-    },
-    examples={
+        "the first keys are those below `kept`": lambda n, r, k: _visible(n, r, k + 1),
+    }, examples={
         "visible(9, 3, 2): the shape is right, the numbers are not":
             lambda n, *sizes: _visible(n, *sizes) & ~np.eye(n, dtype=bool),
     }, where="visible({}, {}, {}): ",
@@ -159,19 +137,18 @@ check_delta = Function(
     right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s),
     cases=[_write(3, 3, 0.4), _write(4, 3, 1.0)], mistakes={
         "that adds: first take away what the state holds under the key":
-            lambda s, k, v, beta: s + beta * np.outer(k, v),
-        "that adds, and at full strength": lambda s, k, v, beta: s + np.outer(k, v),
+            lambda s, k, v, b: s + b * np.outer(k, v),
+        "that adds, and at full strength": lambda s, k, v, b: s + np.outer(k, v),
         "the sign: what is held goes, the value comes":
-            lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s),
-        "beta is missing": lambda s, k, v, beta: s + np.outer(k, v - k @ s),
+            lambda s, k, v, b: s - b * np.outer(k, v - k @ s),
+        "beta is missing": lambda s, k, v, b: s + np.outer(k, v - k @ s),
         "beta counts for what is taken away, too":
-            lambda s, k, v, beta: s + np.outer(k, beta * v - k @ s),
-        "beta counts for what is written, too":
-            lambda s, k, v, beta: s + np.outer(k, v - beta * (k @ s)),
+            lambda s, k, v, b: s + np.outer(k, b * v - k @ s),
+        "beta counts for what is written, too": lambda s, k, v, b: s + np.outer(k, v - b * (k @ s)),
         "only the change is left: add it to the state":
-            lambda s, k, v, beta: beta * np.outer(k, v - k @ s),
+            lambda s, k, v, b: b * np.outer(k, v - k @ s),
         "forgetting the whole state is a decay, the delta rule changes what is under the key":
-            lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
-        "rows are the features of keys": lambda s, k, v, beta: s + beta * np.outer(v - k @ s, k),
+            lambda s, k, v, b: (1 - b) * s + b * np.outer(k, v),
+        "rows are the features of keys": lambda s, k, v, b: s + b * np.outer(v - k @ s, k),
     }, rtol=1e-9, atol=1e-9,
 )  # fmt: skip

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bookkit.exercises.answers import Numbers
+from bookkit.exercises.answers import softmax
 from bookkit.exercises.exercise import Function, Several, Value
-from companion.attention import masked_softmax
 
 
 def _share(gap: float, others: int) -> float:
@@ -28,25 +27,19 @@ check_largest_weight = Function(
     right=lambda vector, k: _share(2 * _size(vector), k - 1),
     cases=[([0.5, -0.25], 3), ([1.0, 2.0, -0.5], 30), ([0.1], 2)], mistakes={
         "a tanh goes down to -1, too: the other words can score below 0":
-            lambda vector, k: _share(_size(vector), k - 1),
+            lambda v, k: _share(_size(v), k - 1),
         "a negative entry helps as much as a positive one: its tanh can be -1":
-            lambda vector, k: _share(2 * sum(vector), k - 1),
-        "of k words, k - 1 share what is left": lambda vector, k: _share(2 * _size(vector), k),
-        "that is the largest score: the softmax makes a weight of it":
-            lambda vector, k: _size(vector),
+            lambda v, k: _share(2 * sum(v), k - 1),
+        "of k words, k - 1 share what is left": lambda v, k: _share(2 * _size(v), k),
+        "that is the largest score: the softmax makes a weight of it": lambda v, k: _size(v),
         "each score is a sum over all entries of the vector":
-            lambda vector, k: _share(2 * max(map(abs, vector)), k - 1),
+            lambda v, k: _share(2 * max(map(abs, v)), k - 1),
     }, why="Take the absolute value of every entry.",
 )  # fmt: skip
 
 
-def _softmax(scores: Numbers) -> Numbers:
-    weights: Numbers = masked_softmax(scores[None])[0]
-    return weights
-
-
 SCORES, DISTANCE = np.array([0.0, 1.0, 2.0]), np.arange(3.0)
-INSIDE, GAUSSIAN = _softmax(SCORES), np.exp(-(DISTANCE**2) / 2)
+INSIDE, GAUSSIAN = softmax(SCORES), np.exp(-(DISTANCE**2) / 2)
 LOCAL = INSIDE * GAUSSIAN
 
 check_window = Several(
@@ -61,7 +54,7 @@ check_window = Several(
             "sigma is D / 2, which is 1 here": INSIDE * np.exp(-2 * DISTANCE**2),
             "the distance is squared": INSIDE * np.exp(-DISTANCE / 2),
             "the softmax comes first: the Gaussian multiplies weights, not scores":
-                _softmax(SCORES * GAUSSIAN),
+                softmax(SCORES * GAUSSIAN),
         }, axes="(3,)", atol=0.006,
     ),
     total=Value(
@@ -77,12 +70,10 @@ check_general_keys = Function(
     "dot products with queries (q, d) are the general scores.",
     right=lambda memory, weight: memory @ weight.T,
     cases=[(DICE.normal(size=(4, 5)), DICE.normal(size=(3, 5)))], mistakes={
-        "those are the keys on their side: one row for each word":
-            lambda memory, weight: weight @ memory.T,
-        "that is the memory itself: the matrix is missing": lambda memory, weight: memory,
-        "that is the matrix: the memory is missing": lambda memory, weight: weight,
-        "that adds a constant to each word: no bias here":
-            lambda memory, weight: memory @ weight.T + 1,
+        "those are the keys on their side: one row for each word": lambda m, w: w @ m.T,
+        "that is the memory itself: the matrix is missing": lambda m, w: m,
+        "that is the matrix: the memory is missing": lambda m, w: w,
+        "that adds a constant to each word: no bias here": lambda m, w: m @ w.T + 1,
     }, why="the widths differ: (k, e) times (e, d) gives (k, d)", axes="(k, d)",
 )  # fmt: skip
 
@@ -95,23 +86,18 @@ check_positions = Function(
     "`positions(logits, mask)`, where each query of a padded batch looks, by the lengths of its "
     "own sentence: from numbers (b, q), one for each query, and a mask (b, 1, k), True where a "
     "word stands, to positions (b, q).",
-    right=_positions,
-    cases=[(
+    right=_positions, cases=[(
         torch.randn(3, 2, generator=torch.Generator().manual_seed(0)),
         (torch.arange(7) < torch.tensor([[4], [7], [2]]))[:, None],
-    )],
-    mistakes={
+    )], mistakes={
         "that is the length of the padded batch: the very bug":
-            lambda logits, mask: mask.shape[-1] * torch.sigmoid(logits),
+            lambda z, m: m.shape[-1] * torch.sigmoid(z),
         "that is a share of the sentence: multiply it by the sentence's length":
-            lambda logits, mask: torch.sigmoid(logits),
-        "the mask is upside down: True is where a word stands":
-            lambda logits, mask: _positions(logits, ~mask),
-        "the sigmoid is missing: a position lies inside the sentence":
-            lambda logits, mask: mask.sum(-1) * logits,
+            lambda z, m: torch.sigmoid(z),
+        "the mask is upside down: True is where a word stands": lambda z, m: _positions(z, ~m),
+        "the sigmoid is missing: a position lies inside the sentence": lambda z, m: m.sum(-1) * z,
         "the last of n words has place n - 1, but p may reach n in the paper":
-            lambda logits, mask: (mask.sum(-1) - 1) * torch.sigmoid(logits),
-        "one number for each query: the shape is (b, q)":
-            lambda logits, mask: _positions(logits, mask)[:, None],
+            lambda z, m: (m.sum(-1) - 1) * torch.sigmoid(z),
+        "one number for each query: the shape is (b, q)": lambda z, m: _positions(z, m)[:, None],
     }, why="mask.sum(-1) counts words, and has shape (b, 1).", axes="(b, q)",
 )  # fmt: skip

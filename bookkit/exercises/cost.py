@@ -46,13 +46,10 @@ check_share = Function(
     right=lambda weights, cache, b: (weights + b * cache) / (b * (weights + cache)),
     cases=[(100.0, 10.0, 4), (100.0, 300.0, 16), (50.0, 0.0, 8), (7.0, 2.0, 1)], mistakes={
         "the weights are read once for all, but each sequence has a cache of its own":
-            lambda weights, cache, b: 1 / b,
-        "that is the time of a step, which writes b tokens":
-            lambda weights, cache, b: (weights + b * cache) / (weights + cache),
-        "that is how many times faster: turn it over":
-            lambda weights, cache, b: b * (weights + cache) / (weights + b * cache),
-        "weights are shared, caches are not":
-            lambda weights, cache, b: (b * weights + cache) / (b * (weights + cache)),
+            lambda w, c, b: 1 / b,
+        "that is the time of a step, which writes b tokens": lambda w, c, b: (w + b * c) / (w + c),
+        "that is how many times faster: turn it over": lambda w, c, b: b * (w + c) / (w + b * c),
+        "weights are shared, caches are not": lambda w, c, b: (b * w + c) / (b * (w + c)),
     }, otherwise="share({:g}, {:g}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
@@ -65,15 +62,12 @@ check_exponents = Function(
     cases=[(lengths, [5 * n**power + 7 * n for n in lengths]) for lengths, power in POWERS],
     mistakes={
         "that is by how much the time is multiplied: take logarithms":
-            lambda lengths, times: np.exp(np.diff(np.log(times))),
-        "divide by the logarithm of the ratio of the lengths":
-            lambda lengths, times: np.diff(np.log(times)),
+            lambda n, t: np.exp(np.diff(np.log(t))),
+        "divide by the logarithm of the ratio of the lengths": lambda n, t: np.diff(np.log(t)),
         "lengths need not double: divide by the logarithm of their ratio":
-            lambda lengths, times: np.diff(np.log2(times)),
-        "time belongs above, length below":
-            lambda lengths, times: np.diff(np.log(lengths)) / np.diff(np.log(times)),
-        "from each length to the next, not from the first": lambda lengths, times: (
-            np.log(np.array(times[1:]) / times[0]) / np.log(np.array(lengths[1:]) / lengths[0])
-        ),
+            lambda n, t: np.diff(np.log2(t)),
+        "time belongs above, length below": lambda n, t: np.diff(np.log(n)) / np.diff(np.log(t)),
+        "from each length to the next, not from the first":
+            lambda n, t: np.log(np.array(t[1:]) / t[0]) / np.log(np.array(n[1:]) / n[0]),
     }, axes="(n - 1,), one between neighbours", otherwise="exponents({0}, ...): got {got}, not it",
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bookkit.exercises.answers import Numbers
@@ -31,12 +33,11 @@ check_top_p = Function(
     cases=[(np.array(given), p) for given, p in CUTS], mistakes={
         "what is left must sum to 1 again": _cut,
         "the words have changed places: undo the sorting":
-            lambda given, p: -np.sort(-_normal(_cut(given, p))),
-        "the word that reaches p belongs to the nucleus":
-            lambda given, p: _normal(_cut(given, p, spare=0)),
+            lambda g, p: -np.sort(-_normal(_cut(g, p))),
+        "the word that reaches p belongs to the nucleus": lambda g, p: _normal(_cut(g, p, spare=0)),
         "the improbable words are left: begin with the most probable":
-            lambda given, p: _normal(given - _cut(given, p)),
-        "nothing is cut": lambda given, p: given,
+            lambda g, p: _normal(g - _cut(g, p)),
+        "nothing is cut": lambda g, p: g,
     }, otherwise="keep({}, {}): got {got}, which is not it",
 )  # fmt: skip
 
@@ -54,15 +55,13 @@ check_words_left = Function(
     cases=[(np.array(given),) for given in LISTED], parts={
         "temperature first": {
             "a temperature of 2 takes the square root, so a hundredth is enough":
-                lambda given: _left(given, 0.1),
-            "a temperature of 2 flattens: the power is 1/2, not 2":
-                lambda given: _left(given, 0.1**0.5),
+                lambda p: _left(p, 0.1),
+            "a temperature of 2 flattens: the power is 1/2, not 2": lambda p: _left(p, 0.1**0.5),
         },
         "cut first": {
-            "here the cut comes first, and the temperature cuts nothing":
-                lambda given: _left(given, 0.01),
+            "here the cut comes first, and the temperature cuts nothing": lambda p: _left(p, 0.01),
             "min-p asks for a tenth of the highest probability, not for 0.1":
-                lambda given: int((given >= 0.1).sum()),
+                lambda p: int((p >= 0.1).sum()),
         },
     }, kind="two numbers, (temperature first, cut first)",
     otherwise="words_left({}): got {got:g}, which is not it",
@@ -89,10 +88,9 @@ check_draft = Several(
 )  # fmt: skip
 
 
-def _written(draft: Numbers, target: Numbers, replacement: Numbers) -> Numbers:
+def _written(draft: Numbers, target: Numbers, replacement: Numbers) -> Any:
     kept = np.minimum(draft, target)
-    written: Numbers = kept + (1 - kept.sum()) * replacement
-    return written
+    return kept + (1 - kept.sum()) * replacement
 
 
 PAIRS = ([0.6, 0.3, 0.1], [0.4, 0.4, 0.2]), ([0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1])
@@ -102,12 +100,10 @@ check_written = Function(
     "word by the model's: from two arrays (n,) that sum to 1 to a third one.",
     right=lambda draft, target: _written(draft, target, target),
     cases=[(np.array(draft), np.array(target)) for draft, target in PAIRS], mistakes={
-        "so a right program writes: here a refused word is replaced otherwise":
-            lambda draft, target: target,
+        "so a right program writes: here a refused word is replaced otherwise": lambda d, t: t,
         "a refused word is replaced: add what comes then": np.minimum,
         "the replacement comes only as often as a word is refused":
-            lambda draft, target: np.minimum(draft, target) + target,
-        "it is drawn from the model, not from the draft":
-            lambda draft, target: _written(draft, target, draft),
+            lambda d, t: np.minimum(d, t) + t,
+        "it is drawn from the model, not from the draft": lambda d, t: _written(d, t, d),
     }, otherwise="written({}, {}): got {got}, which is not it",
 )  # fmt: skip

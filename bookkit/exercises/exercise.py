@@ -9,22 +9,14 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
-from bookkit.exercises.answers import (
-    Answer,
-    Mistakes,
-    Sign,
-    as_parts,
-    as_verdict,
-    called,
-    compare,
-    fail,
-    hint_at,
-    several,
-)
+import numpy as np
+
+from bookkit.exercises import answers
+from bookkit.exercises.answers import Answer, Mistakes, Sign, as_parts, as_verdict, called, fail
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -75,16 +67,25 @@ class Compared(Exercise):
     """An answer that is compared with the right one.
 
     Attributes:
-        right: the right answer.
-        mistakes: under each hint the mistake that deserves it; see `answers.Mistakes`.
+        right: the right answer: a number, an array or a tensor; or a text, a truth value, a list
+            or a set, which has to be equal. A whole number must agree to nine digits, whatever
+            the tolerances.
+        mistakes: under each hint the mistake that deserves it; see `answers.Mistakes`. The first
+            one whose result is the answer counts. One that stops with an error gives no result.
         examples: wrong answers for which `otherwise` or `read` has words, under a part of these.
         read: from the answer to what is compared, followed by the case; it turns down what is of
             another kind.
-        where: what stands before a hint; {} stands for a part of the case, {when} for its name.
+        where: what stands before a hint, and before a message about an array; {} stands for a part
+            of the case, {when} for its name.
         axes: the shape that was asked for, in letters.
-        otherwise: the message on an unknown mistake, or what makes one; see `answers.compare`.
+        otherwise: the message on an unknown mistake, in which {got} stands for the answer and
+            {wanted} for the right one; or what makes one, of the answer and the parts of the case.
         rtol: how far numbers may be off, as a part of the right ones.
         atol: how far they may be off besides.
+
+    >>> Value(right=6, mistakes={"a sum": 5}, otherwise="got {got:g}").judge(7)
+    Traceback (most recent call last):
+    AssertionError: got 7
     """
 
     right: Any
@@ -98,14 +99,43 @@ class Compared(Exercise):
     atol: float = 1e-8
 
     def compare(self, got: Any, case: Sequence[Any] = (), when: str = "") -> None:
-        """Compare what an answer gives with what the right one gives for a case."""
+        """Let what the right answer gives for a case pass, and say what is known of any other."""
         wanted = self.right(*case) if callable(self.right) else self.right
         if self.read:
             got, wanted = self.read(got, *case), self.read(wanted, *case)
-        compare(
-            got, wanted, self.mistakes, case=case, when=when, where=self.where, axes=self.axes,
-            otherwise=self.otherwise, read=self.read, rtol=self.rtol, atol=self.atol,
-        )  # fmt: skip
+        wanted = wanted.item() if isinstance(wanted, np.generic) else wanted
+        before = self.where.format(*case, when=when) if hasattr(wanted, "shape") else ""
+        result = answers.like(wanted, got, before, self.axes)
+        where = self.where.format(*case, got=result, when=when)
+        whole = isinstance(wanted, int) and not isinstance(wanted, bool)
+        off = (1e-9, 0.0) if whole else (self.rtol, self.atol)
+        if answers.same(result, wanted, *off):
+            return
+        self.hint_at(result, case, where, off)
+        if np.shape(result) != np.shape(wanted) and hasattr(wanted, "shape"):
+            axes = f"{self.axes}, " if self.axes else ""
+            fail(f"{where}got shape {np.shape(result)}, wanted {axes}{tuple(wanted.shape)}")
+        said = self.otherwise if isinstance(self.otherwise, str) else self.otherwise(result, *case)
+        fail(where + said.format(*case, got=result, wanted=wanted, when=when).strip())
+
+    def hint_at(
+        self, result: Any, case: Sequence[Any], where: str, off: tuple[float, float]
+    ) -> None:
+        """Turn down a result that is that of a mistake, with its hint."""
+
+        def shows(mistake: Any) -> bool:
+            try:
+                if isinstance(mistake, Sign):
+                    return bool(mistake.of(result, *case))
+                wrong = mistake(*case) if callable(mistake) else mistake
+                return answers.same(result, self.read(wrong, *case) if self.read else wrong, *off)
+            except Exception:
+                return False
+
+        for hint, mistake in self.mistakes.items():
+            with np.errstate(all="ignore"):
+                if any(map(shows, answers.several(mistake))):
+                    fail(f"{where}{hint}")
 
     def right_answers(self) -> tuple[Any, ...]:
         """Return the right answer."""
@@ -114,7 +144,7 @@ class Compared(Exercise):
     def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Yield each hint with a mistake that deserves it."""
         for hint, mistake in [*self.mistakes.items(), *self.examples.items()]:
-            for one in several(mistake):
+            for one in answers.several(mistake):
                 yield hint, (one.example if isinstance(one, Sign) else one,)
 
 
@@ -135,7 +165,7 @@ class Function(Compared):
     Attributes:
         cases: the arguments of each call, under a name where the messages need one.
         parts: if the function gives several results, the name of each with its mistakes, which
-            are functions that give this one. `mistakes` are then those that concern them all.
+            are functions that give this one, or all. `mistakes` are then those of them together.
         kind: what the results are together, in words.
         why: a hint at what makes the answer stop, if it does.
         untouched: a hint if the answer writes into what it is given.
@@ -160,22 +190,38 @@ class Function(Compared):
             super().compare(got, case, when)
             return
         parts = tuple(as_parts(got, len(self.parts), self.kind))
-        hint_at(parts, self.mistakes, case=case, rtol=self.rtol, atol=self.atol)
-        rights = self.right(*case)
-        for (name, mistakes), part, right in zip(self.parts.items(), parts, rights, strict=True):
-            compare(
-                part, right, mistakes, case=case, when=when, where=f"{self.where}{name}: ",
-                axes=self.axes, otherwise=self.otherwise, rtol=self.rtol, atol=self.atol,
-            )  # fmt: skip
+        self.hint_at(parts, case, "", (self.rtol, self.atol))
+        for one, part in zip(self._parts(), parts, strict=True):
+            one.compare(part, case, when)
 
     def wrong_answers(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Yield each hint with a function that deserves it."""
         yield from super().wrong_answers()
-        for place, mistakes in enumerate(self.parts.values()):
-            for hint, mistake in mistakes.items():
-                for one in several(mistake):
-                    wrong = one.example if isinstance(one, Sign) else one
-                    yield hint, (self._with(place, wrong),)
+        for place, part in enumerate(self._parts()):
+            for hint, (wrong,) in part.wrong_answers():
+                yield hint, (self._with(place, wrong),)
+
+    def _parts(self) -> Iterator[Function]:
+        """Yield an exercise for each of several results."""
+        for place, (name, mistakes) in enumerate(self.parts.items()):
+            only = {
+                hint: tuple(self._only(place, one) for one in answers.several(mistake))
+                for hint, mistake in mistakes.items()
+            }
+            yield replace(
+                self, right=self._only(place, self.right), mistakes=only, examples={}, parts={},
+                where=f"{self.where}{name}: ",
+            )  # fmt: skip
+
+    def _only(self, place: int, wrong: Any) -> Any:
+        """Return a function that gives one of several results."""
+
+        def function(*case: Any) -> Any:
+            given = wrong(*case)
+            whole = type(given) is tuple and len(given) == len(self.parts)
+            return given[place] if whole else given
+
+        return wrong if isinstance(wrong, Sign) else function
 
     def _with(self, place: int, wrong: Answer) -> Answer:
         """Return the right function with one result of another."""
@@ -200,7 +246,7 @@ class Verdict(Exercise):
         give: from a verdict to what an answer does that gives it.
         says: the message, in which {hint} stands for the hint, {got} and {wanted} for the
             verdicts, and {} for a part of the arguments.
-        why: a hint at what makes the answer stop, if it does.
+        why: as of a function.
     """
 
     suspects: Sequence[tuple[tuple[Any, ...], Any, str]]

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,9 @@ def _left(weights: Numbers, place: int) -> Numbers:
     return np.where(np.arange(len(weights)) == place % len(weights), 0.0, weights)
 
 
-def _erased(weights: Numbers, place: int) -> Numbers:
+def _erased(weights: Numbers, place: int) -> Any:
     left = _left(weights, place)
-    erased: Numbers = left / left.sum()
-    return erased
+    return left / left.sum()
 
 
 check_erase = Function(
@@ -52,12 +52,10 @@ def _tau(a: Sequence[float], b: Sequence[float]) -> float:
 check_tau = Function(
     "`tau(a, b)`, Kendall's tau of two rankings without ties, from two lists of n different "
     "numbers to a number.",
-    right=_tau,
-    cases=[
+    right=_tau, cases=[
         ([0.1, 0.4, 0.3, 0.2], [0.0, 5.0, 1.0, 2.0]), ([0.7, 0.2, 0.1], [3.0, 1.0, 2.0]),
         ([1.0, 2.0, 3.0, 4.0, 5.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
-    ],
-    mistakes={
+    ], mistakes={
         "each pair counts once: (i, j) and (j, i) are one pair": lambda a, b: 2 * _tau(a, b),
         "divide by the number of pairs, n (n - 1) / 2": _agreed,
         "a pair counts for half of what it should: there are n (n - 1) / 2 of them":
@@ -76,13 +74,12 @@ check_ceiling = Function(
     right=lambda values: max(Counter(values).values()) / len(values),
     cases=[(["red", "blue", "red"],), (["red"],), (list("abca"),), (list("aabbbcd"),)], mistakes={
         "a value that several names have is a better guess than the others":
-            lambda values: 1 / len(set(values)),
+            lambda v: 1 / len(set(v)),
         "the model knows the values: one guess among the words is not the best":
-            lambda values: 1 / len(values),
+            lambda v: 1 / len(v),
         "saying the most frequent value every time beats drawing a value at random":
-            lambda values: sum((n / len(values)) ** 2 for n in Counter(values).values()),
-        "a probability: divide by the number of facts":
-            lambda values: max(Counter(values).values()),
+            lambda v: sum((n / len(v)) ** 2 for n in Counter(v).values()),
+        "a probability: divide by the number of facts": lambda v: max(Counter(v).values()),
     }, otherwise="got {got:.3f} for {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Answer, Flags, Numbers, called, refuse
+from bookkit.exercises.answers import Flags, Numbers, called, refuse
 from bookkit.exercises.exercise import Function, Several, Value, Verdict
 from companion.attention import masked_softmax
 
@@ -16,10 +16,6 @@ def _ending(got: Any) -> Any:
     if got not in ("weights", "zeros", "NaN"):
         refuse(got, '"weights", "zeros" or "NaN"')
     return got
-
-
-def _in_half(ends: Answer, scores: list[float]) -> Any:
-    return called(ends, np.array(scores, dtype=np.float16))
 
 
 check_ends = Verdict(
@@ -33,8 +29,8 @@ check_ends = Verdict(
         (([-20.0, -19.0],), "NaN", "both exponentials are rounded to 0, and 0 / 0 is NaN"),
         (([-20.0, 0.0],), "weights", "one exponential is 1, so the sum is not 0"),
         (([11.0, 11.0, -3.0],), "zeros", "two times 59,874 is more than 65,504"),
-    ],
-    ask=_in_half, read=_ending, says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
+    ], ask=lambda ends, scores: called(ends, np.array(scores, dtype=np.float16)), read=_ending,
+    says='scores {0}: got "{got}", wanted "{wanted}": {hint}',
 )  # fmt: skip
 
 LARGE = np.array([1000.0, 1001.0, 1003.0])
@@ -61,11 +57,10 @@ check_large = Several(
 )  # fmt: skip
 
 
-def _weights(scores: Numbers, mask: Flags, penalty: float, highest: Any) -> Numbers:
+def _weights(scores: Numbers, mask: Flags, penalty: float, highest: Any) -> Any:
     """Give forbidden keys a penalty, and subtract something."""
     powers = np.exp(np.where(mask, scores, penalty) - highest)
-    weights: Numbers = powers / powers.sum(-1, keepdims=True)
-    return weights
+    return powers / powers.sum(-1, keepdims=True)
 
 
 def _off(got: Numbers, scores: Numbers, mask: Flags) -> str:
@@ -94,31 +89,26 @@ check_softmax = Function(
         "with scores near 1000": (DRAWN + 1000, MASK),
         "with nothing allowed in a row": (DRAWN, MASK & (np.arange(4)[:, None] != 2)),
         "where the forbidden scores are the largest": (np.where(MASK, DRAWN - 1000, 1000), MASK),
-    },
-    mistakes={
-        "the mask is upside down: True means may attend":
-            lambda scores, mask: masked_softmax(scores, ~mask),
-        "the mask is missing": lambda scores, mask: masked_softmax(scores),
+    }, mistakes={
+        "the mask is upside down: True means may attend": lambda s, m: masked_softmax(s, ~m),
+        "the mask is missing": lambda s, m: masked_softmax(s),
         "the mask has to come before the softmax: what it takes away afterwards, the others do "
-        "not get": lambda scores, mask: masked_softmax(scores) * mask,
+        "not get": lambda s, m: masked_softmax(s) * m,
         "a score of 0 is a score like any other: a forbidden key needs -inf":
-            lambda scores, mask: masked_softmax(scores * mask),
+            lambda s, m: masked_softmax(s * m),
         "a row sums to 1; that is the axis of the keys, the last":
-            lambda scores, mask: masked_softmax(scores.T.copy(), mask.T.copy()).T,
-    },
-    examples={
-        "a row with nothing allowed is NaN": lambda scores, mask: _weights(
-            scores, mask, -math.inf, np.where(mask, scores, -math.inf).max(-1)[:, None]
-        ),
-        "a row with nothing allowed averages all keys": lambda scores, mask: _weights(
-            scores, mask, -1e9, np.where(mask, scores, -1e9).max(-1)[:, None]
-        ),
-        "all weights are lost where the forbidden scores are the largest": lambda scores, mask: (
-            _weights(scores, mask | ~mask.any(-1)[:, None], -math.inf, scores.max(-1)[:, None])
-            * mask.any(-1)[:, None]
+            lambda s, m: masked_softmax(s.T.copy(), m.T.copy()).T,
+    }, examples={
+        "a row with nothing allowed is NaN":
+            lambda s, m: _weights(s, m, -math.inf, np.where(m, s, -math.inf).max(-1)[:, None]),
+        "a row with nothing allowed averages all keys":
+            lambda s, m: _weights(s, m, -1e9, np.where(m, s, -1e9).max(-1)[:, None]),
+        "all weights are lost where the forbidden scores are the largest": lambda s, m: (
+            _weights(s, m | ~m.any(-1)[:, None], -math.inf, s.max(-1)[:, None])
+            * m.any(-1)[:, None]
         ),
         "not all weights are finite with scores near 1000":
-            lambda scores, mask: _weights(scores, mask, -math.inf, 0),
+            lambda s, m: _weights(s, m, -math.inf, 0),
     }, axes="(q, k)", otherwise=_off, atol=1e-9,
 )  # fmt: skip
 

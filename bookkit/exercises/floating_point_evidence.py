@@ -59,15 +59,13 @@ check_additive = Function(
             _allowing(lambda causal, padding: causal | padding),
         "the padding mask is missing": _allowing(lambda causal, padding: causal),
         "the causal mask is missing": _allowing(lambda causal, padding: padding),
-    },
-    examples={
+    }, examples={
         "NaN: -1e9 is -inf in float16":
-            lambda causal, padding: (~(causal & padding)).astype(np.float16) * np.float16(-1e9),
-        "an allowed key needs exactly 0": lambda causal, padding: _penalty(causal & padding) + 1,
-        "a forbidden key got -9: too little": lambda causal, padding: np.where(
-            causal & padding, 0, -9
-        ).astype(np.float16),
-        "wanted a float16 array": lambda causal, padding: 1.0 * (causal & padding),
-        "got shape (5,), wanted (q, k), (5, 5)": lambda causal, padding: _penalty(padding[0]),
+            lambda c, p: (~(c & p)).astype(np.float16) * np.float16(-1e9),
+        "an allowed key needs exactly 0": lambda c, p: _penalty(c & p) + 1,
+        "a forbidden key got -9: too little":
+            lambda c, p: np.where(c & p, 0, -9).astype(np.float16),
+        "wanted a float16 array": lambda c, p: 1.0 * (c & p),
+        "got shape (5,), wanted (q, k), (5, 5)": lambda c, p: _penalty(p[0]),
     }, read=_read, otherwise=_off,
 )  # fmt: skip

@@ -27,14 +27,12 @@ def _pairwise(query: Tensor, key: Tensor, w: Tensor, u: Tensor, v: Tensor) -> Te
 check_pairwise_scores = Function(
     "`score(query, key, query_weight, key_weight, vector)`, additive scores of every query against "
     "every key, from (b, q, d), (b, k, d), (d, hidden), (d, hidden) and (hidden,) to (b, q, k).",
-    right=_pairwise,
-    cases=[
+    right=_pairwise, cases=[
         [
             torch.randn(*shape, generator=DRAW)
             for shape in ((2, 3, 7), (2, 5, 7), (7, 11), (7, 11), (11,))
         ]
-    ],
-    mistakes={
+    ], mistakes={
         "the two words are mixed up: rows are queries, columns are keys":
             lambda *given: _pairwise(*given).mT,
         "those are weights: leave the softmax to the next step":
@@ -73,23 +71,18 @@ check_shift = Function(
         ),
         "the two are swapped: <bos> is read, <eos> is said":
             lambda *given: (_said(*given), _read(*given)),
-    },
-    parts={
+    }, parts={
         "target_in": {
-            "without <bos> the decoder has nothing to read at its first step":
-                lambda target, bos, eos: target,
-            "it starts with <bos>, not with padding": lambda target, bos, eos: _read(
-                target, 0, eos
-            ),
+            "without <bos> the decoder has nothing to read at its first step": lambda t, b, e: t,
+            "it starts with <bos>, not with padding": lambda t, b, e: _read(t, 0, e),
             "the last word of every sentence is cut off": lambda *given: _read(*given)[:, :-1],
         },
         "target_out": {
             "<eos> stands behind the padding; it follows the last word":
-                lambda target, bos, eos: torch.nn.functional.pad(target, (0, 1), value=eos),
+                lambda t, b, e: torch.nn.functional.pad(t, (0, 1), value=e),
             "without <eos> the decoder never learns to stop":
-                lambda target, bos, eos: torch.nn.functional.pad(target, (0, 1)),
-            "it is one longer than the sentence, the words and then <eos>":
-                lambda target, bos, eos: target,
+                lambda t, b, e: torch.nn.functional.pad(t, (0, 1)),
+            "it is one longer than the sentence, the words and then <eos>": lambda t, b, e: t,
         },
     }, kind="a pair (target_in, target_out)", why="Can one row be shorter than another?",
     axes="(b, q + 1)", rtol=1e-4, atol=1e-5,
@@ -123,19 +116,16 @@ check_masked_loss = Function(
         3 * torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
         torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]]),
         torch.tensor([5, 1, 2]),
-    )],
-    mistakes={
-        "padding is counted: that is the mean over all places":
-            lambda logits, target, lengths: _each(logits, target).mean(),
+    )], mistakes={
+        "padding is counted: that is the mean over all places": lambda z, t, n: _each(z, t).mean(),
         "that is the sum; divide by the number of real tokens": lambda *given: _nats(*given).sum(),
         "padding is left out of the sum, but not of the number you divide by":
-            lambda logits, target, lengths: _nats(logits, target, lengths).sum() / target.numel(),
+            lambda z, t, n: _nats(z, t, n).sum() / t.numel(),
         "a mean of the sentences' means weighs the words of short sentences more": _of_sentences,
         "the mask comes from the ids: here 0 is a word, too; use the lengths":
-            lambda logits, target, lengths: _each(logits, target)[target != 0].mean(),
-        "only padding is counted: the mask is upside down": lambda logits, target, lengths: _each(
-            logits, target
-        )[~_real(target, lengths)].mean(),
+            lambda z, t, n: _each(z, t)[t != 0].mean(),
+        "only padding is counted: the mask is upside down":
+            lambda z, t, n: _each(z, t)[~_real(t, n)].mean(),
         "that is one number a token; take their mean": _nats,
         "the sign is wrong: it is the mean of -log p": lambda *given: -_nats(*given).mean(),
     }, why="Is the mask as wide as the target?", axes="()", rtol=1e-4, atol=1e-5,
@@ -177,20 +167,14 @@ def _decoders() -> list[tuple[tuple[Any, ...], bool, str]]:
         "one word ahead at its last step but one": (at_end, True),
         "only the last word": (torch.eye(q)[-1].expand(q, q), True),
     }
-    accused = (
-        "yours says that it sees the future. Only outputs before the changed word count; its own "
-        "may change."
-    )
-    passed = (
-        "yours says that it does not. Change every later word in turn, to another id, and compare "
-        "all outputs before it."
-    )
+    said = {
+        False: "yours says that it sees the future. Only outputs before the changed word count; "
+        "its own may change.",
+        True: "yours says that it does not. Change every later word in turn, to another id, and "
+        "compare all outputs before it.",
+    }
     return [
-        (
-            (_reader(table, which), target_in),
-            leaks,
-            f"a decoder that reads {name}: {passed if leaks else accused}",
-        )
+        ((_reader(table, which), target_in), leaks, f"a decoder that reads {name}: {said[leaks]}")
         for name, (which, leaks) in reads.items()
     ]
 

@@ -36,8 +36,7 @@ check_kept = Value(
         "she sees only itself with the mask, and all six words without it": Sign(
             lambda kept: "she" in kept, ["she", "house"]
         ),
-    },
-    examples={
+    }, examples={
         "a word keeps its output only if the mask hides nothing from it": ["new", "house"],
         "got home, wanted words of the sentence": ["home"],
     }, read=_words, otherwise="a word keeps its output only if the mask hides nothing from it",
@@ -74,10 +73,9 @@ def _of_heads(
     return at_scores @ key[owner], at_scores.mT @ query, weights.mT @ gradient
 
 
-def _added(of_heads: Numbers, g: int) -> Numbers:
+def _added(of_heads: Numbers, g: int) -> Any:
     """Add the gradients of the query heads that share a key or value head."""
-    added: Numbers = of_heads.reshape(g, -1, *of_heads.shape[1:]).sum(1)
-    return added
+    return of_heads.reshape(g, -1, *of_heads.shape[1:]).sum(1)
 
 
 def _grouped(query: Numbers, key: Numbers, *rest: Any, centred: bool = True) -> tuple[Numbers, ...]:
@@ -85,37 +83,19 @@ def _grouped(query: Numbers, key: Numbers, *rest: Any, centred: bool = True) -> 
     return of_query, _added(of_key, len(key)), _added(of_value, len(key))
 
 
-def _rescaled(place: int, query: Numbers, *rest: Numbers) -> Numbers:
-    return _grouped(query, *rest)[place] * math.sqrt(query.shape[-1])
-
-
-def _uncentred(place: int, *given: Numbers) -> Numbers:
-    return _grouped(*given, centred=False)[place]
-
-
-def _averaged(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbers:
-    return _grouped(query, key, *rest)[place] * len(key) / len(query)
-
-
-def _in_turns(place: int, query: Numbers, key: Numbers, *rest: Numbers) -> Numbers:
-    of_heads = _of_heads(query, key, *rest)[place]
-    in_turns: Numbers = of_heads.reshape(-1, len(key), *of_heads.shape[1:]).sum(0)
-    return in_turns
-
-
-def _apart(place: int, *given: Any) -> Numbers:
-    return _of_heads(*given)[place]
-
-
 NO_SCALE = "the scale is missing on the way back"
 NO_MEAN = "the row's mean, D, is not taken off"
 SHARED: dict[str, Answer] = {
-    NO_SCALE: _rescaled,
-    "what the query heads of a group ask for is added, not averaged": _averaged,
-    "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": _in_turns,
-    "a gradient for each query head: those that share a head are added": _apart,
-}
-"""Mistakes at what is shared, of its place and what the answer is called with."""
+    NO_SCALE: lambda q, *rest: tuple(math.sqrt(q.shape[-1]) * one for one in _grouped(q, *rest)),
+    "what the query heads of a group ask for is added, not averaged":
+        lambda q, k, *rest: tuple(one * len(k) / len(q) for one in _grouped(q, k, *rest)),
+    "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": lambda q, k, *rest: (
+        tuple(one.reshape(-1, len(k), *one.shape[1:]).sum(0) for one in _of_heads(q, k, *rest))
+    ),
+    "a gradient for each query head: those that share a head are added": _of_heads,
+}  # fmt: skip
+"""Mistakes at what is shared."""
+UNCENTRED = {NO_MEAN: partial(_grouped, centred=False)}
 DICE = np.random.default_rng(4)
 
 check_grouped_gradient = Function(
@@ -125,20 +105,15 @@ check_grouped_gradient = Function(
     right=_grouped,
     cases=[[DICE.normal(size=size) for size in ((6, 4, 7), (3, 5, 7), (3, 5, 2), (6, 4, 2))]],
     parts={
-        "query": {NO_SCALE: partial(_rescaled, 0), NO_MEAN: partial(_uncentred, 0)},
-        "key": {
-            **{hint: partial(mistake, 1) for hint, mistake in SHARED.items()},
-            NO_MEAN: partial(_uncentred, 1),
-        },
-        "value": {hint: partial(mistake, 2) for hint, mistake in SHARED.items()},
+        "query": {NO_SCALE: SHARED[NO_SCALE], **UNCENTRED}, "key": SHARED | UNCENTRED,
+        "value": SHARED,
     }, kind="three gradients: query, key, value", rtol=1e-6, atol=1e-9,
 )  # fmt: skip
 
 
-def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Flags:
+def _allowed(query: Numbers, key: Numbers, shift: int = 0) -> Any:
     q, k = query.shape[-2], key.shape[-2]
-    allowed: Flags = causal_mask(q, k, offset=k - q + shift)
-    return allowed
+    return causal_mask(q, k, offset=k - q + shift)
 
 
 def _scores(query: Numbers, key: Numbers) -> Numbers:
@@ -162,22 +137,16 @@ def _causal_by_loops(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 
 def _with_scale(scale: Callable[[Numbers], float]) -> Attention:
-    return lambda query, key, value: scaled_dot_product_attention(
-        query, key, value, _allowed(query, key), scale=scale(value)
-    )
+    return lambda q, k, v: scaled_dot_product_attention(q, k, v, _allowed(q, k), scale=scale(v))
 
 
 def _with_mask(mask: Callable[[Numbers, Numbers], Flags]) -> Attention:
-    return lambda query, key, value: scaled_dot_product_attention(
-        query, key, value, mask(query, key)
-    )
+    return lambda q, k, v: scaled_dot_product_attention(q, k, v, mask(q, k))
 
 
 def _with_weights(weights: Callable[[Numbers, Flags], Numbers]) -> Attention:
     """Make attention whose weights are a function of scaled scores and a causal mask."""
-    return lambda query, key, value: attend(
-        weights(_scores(query, key), _allowed(query, key)), value
-    )
+    return lambda q, k, v: attend(weights(_scores(q, k), _allowed(q, k)), v)
 
 
 def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
@@ -187,25 +156,22 @@ def _viewed(query: Numbers, key: Numbers, value: Numbers) -> Numbers:
 
 
 MISTAKES: dict[str, Attention] = {
-    "no scale": _with_scale(lambda value: 1.0),
+    "no scale": _with_scale(lambda v: 1.0),
     "the scale is that of the values' width; give keys and values different widths":
-        _with_scale(lambda value: value.shape[-1] ** -0.5),
+        _with_scale(lambda v: v.shape[-1] ** -0.5),
     "the softmax goes over the queries":
-        _with_weights(lambda scores, allowed: masked_softmax(scores.mT, allowed.mT).mT),
-    "query and key are swapped, which stops with an error only where their numbers differ": (
-        lambda query, key, value: attend(
-            masked_softmax(_scores(key, query), _allowed(query, key)), value
-        )
-    ),
+        _with_weights(lambda s, m: masked_softmax(s.mT, m.mT).mT),
+    "query and key are swapped, which stops with an error only where their numbers differ":
+        lambda q, k, v: attend(masked_softmax(_scores(k, q), _allowed(q, k)), v),
     "no mask": scaled_dot_product_attention,
-    "the mask is upside down": _with_mask(lambda query, key: ~_allowed(query, key)),
+    "the mask is upside down": _with_mask(lambda q, k: ~_allowed(q, k)),
     "the mask is aligned with the first key; give it fewer queries than keys":
-        _with_mask(lambda query, key: causal_mask(query.shape[-2], key.shape[-2])),
+        _with_mask(lambda q, k: causal_mask(q.shape[-2], k.shape[-2])),
     "the mask allows one key too many": _with_mask(partial(_allowed, shift=1)),
     "the mask comes after the softmax, so that the future is in the denominator":
-        _with_weights(lambda scores, allowed: masked_softmax(scores) * allowed),
+        _with_weights(lambda s, m: masked_softmax(s) * m),
     "forbidden scores are 1e-9 instead of minus infinity":
-        _with_weights(lambda scores, allowed: masked_softmax(np.where(allowed, scores, 1e-9))),
+        _with_weights(lambda s, m: masked_softmax(np.where(m, s, 1e-9))),
     "heads and queries are mixed up on the way out; give it more than one head": _viewed,
 }  # fmt: skip
 
@@ -235,6 +201,5 @@ check_test = Verdict(
             ((mistake,), False, f"your test lets a mistake pass: {hint}")
             for hint, mistake in MISTAKES.items()
         ),
-    ],
-    ask=_passes,
+    ], ask=_passes,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Numbers, refuse
+from bookkit.exercises.answers import Answer, Numbers, refuse, softmax
 from bookkit.exercises.exercise import Function, Several, Value
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.scores import scaled_dot_score
@@ -21,13 +21,9 @@ PARTS = ("query", "key", "value")
 
 
 def backward(
-    query: Numbers,
-    key: Numbers,
-    value: Numbers,
-    above: Numbers,
-    *,
+    query: Numbers, key: Numbers, value: Numbers, above: Numbers, *,
     mean: Callable[[Numbers, Numbers], Any] | None = None,
-) -> Gradients:
+) -> Gradients:  # fmt: skip
     """Return the gradients of scaled dot-product attention, by hand.
 
     Args:
@@ -42,70 +38,55 @@ def backward(
     >>> backward(one, one, one, one)[2]
     array([[1., 1.]])
     """
-    weights = masked_softmax(scaled_dot_score(query, key))
-    at_products = _at_products(query, weights, above @ value.T, mean or _weighted_mean)
+    weights = _weights(query, key)
+    at_products = _at_products(weights, query, above @ value.T, mean or _weighted_mean)
     return at_products @ key, at_products.T @ query, weights.T @ above
 
 
-def _at_products(
-    query: Numbers, weights: Numbers, at_weights: Numbers, mean: Callable[[Numbers, Numbers], Any]
-) -> Numbers:
+def _weights(query: Numbers, key: Numbers) -> Numbers:
+    return masked_softmax(scaled_dot_score(query, key))
+
+
+def _at_products(weights: Numbers, query: Numbers, at_weights: Numbers, mean: Answer) -> Any:
     """Return the gradients at the dot products, before the scale."""
-    off = mean(weights, at_weights)
-    at_products: Numbers = weights * (at_weights - off) / math.sqrt(query.shape[-1])
-    return at_products
+    return weights * (at_weights - mean(weights, at_weights)) / math.sqrt(query.shape[-1])
 
 
 def _weighted_mean(weights: Numbers, at_weights: Numbers) -> Any:
     return (weights * at_weights).sum(-1, keepdims=True)
 
 
-def _without_mean(weights: Numbers, at_weights: Numbers) -> Any:
-    return 0.0
+def _mean(mean: Answer) -> Backward:
+    return lambda *given: backward(*given, mean=mean)
 
 
-def _plain_mean(weights: Numbers, at_weights: Numbers) -> Any:
-    return at_weights.mean(-1, keepdims=True)
+def _changed(change: Answer) -> Backward:
+    """Make a backward pass of which a function of the right gradients is left, and of the rest."""
+    return lambda *given: change(backward(*given), *given)
 
 
-def _mean_over_queries(weights: Numbers, at_weights: Numbers) -> Any:
-    return (weights * at_weights).sum(-2, keepdims=True)
+def _query_for_key(right: Gradients, q: Numbers, k: Numbers, v: Numbers, above: Numbers) -> Any:
+    return _at_products(_weights(q, k), q, above @ v.T, _weighted_mean) @ q, *right[1:]
 
 
-def _without_scale(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
-    at_query, at_key, at_value = backward(query, key, value, above)
-    root = math.sqrt(query.shape[-1])
-    return root * at_query, root * at_key, at_value
-
-
-def _sign_at_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
-    at_query, at_key, at_value = backward(query, key, value, above)
-    return at_query, -at_key, at_value
-
-
-def _not_transposed(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
-    at_query, at_key, _ = backward(query, key, value, above)
-    return at_query, at_key, attend(masked_softmax(scaled_dot_score(query, key)), above)
-
-
-def _query_for_key(query: Numbers, key: Numbers, value: Numbers, above: Numbers) -> Gradients:
-    _, at_key, at_value = backward(query, key, value, above)
-    weights = masked_softmax(scaled_dot_score(query, key))
-    at_products = _at_products(query, weights, above @ value.T, _weighted_mean)
-    return at_products @ query, at_key, at_value
-
-
+QUERY_AND_KEY = frozenset({"query", "key"})
 MISTAKES: dict[str, tuple[Backward, frozenset[str]]] = {
-    "the mean is left out":
-        (lambda *given: backward(*given, mean=_without_mean), frozenset({"query", "key"})),
+    "the mean is left out": (_mean(lambda w, a: 0.0), QUERY_AND_KEY),
     "a plain mean, not the mean under the weights":
-        (lambda *given: backward(*given, mean=_plain_mean), frozenset({"query", "key"})),
+        (_mean(lambda w, a: a.mean(-1, keepdims=True)), QUERY_AND_KEY),
     "the mean is taken over the queries":
-        (lambda *given: backward(*given, mean=_mean_over_queries), frozenset({"query", "key"})),
-    "the scale is left out": (_without_scale, frozenset({"query", "key"})),
-    "the sign at the key is wrong": (_sign_at_key, frozenset({"key"})),
-    "the weights are not transposed at the value": (_not_transposed, frozenset({"value"})),
-    "the query stands where the key belongs": (_query_for_key, frozenset({"query"})),
+        (_mean(lambda w, a: (w * a).sum(-2, keepdims=True)), QUERY_AND_KEY),
+    "the scale is left out": (
+        _changed(lambda g, q, *_: (*(math.sqrt(q.shape[-1]) * one for one in g[:2]), g[2])),
+        QUERY_AND_KEY,
+    ),
+    "the sign at the key is wrong":
+        (_changed(lambda r, *_: (r[0], -r[1], r[2])), frozenset({"key"})),
+    "the weights are not transposed at the value": (
+        _changed(lambda r, q, k, v, a: (*r[:2], attend(_weights(q, k), a))),
+        frozenset({"value"}),
+    ),
+    "the query stands where the key belongs": (_changed(_query_for_key), frozenset({"query"})),
 }  # fmt: skip
 """Wrong backward passes, each with the gradients that are wrong; they run if all shapes agree."""
 
@@ -119,20 +100,15 @@ def lowers_loss(wrong: Backward, seed: int, *, n: int = 5, d: int = 4, rate: flo
     True
     """
     query, key, value, wanted = np.random.default_rng(seed).normal(size=(4, n, d))
-
-    def error(*parts: Numbers) -> Numbers:
-        query, key, value = parts
-        off: Numbers = scaled_dot_product_attention(query, key, value) - wanted
-        return off
-
-    before = error(query, key, value)
+    before = scaled_dot_product_attention(query, key, value) - wanted
     found = wrong(query, key, value, before)
-    after = error(*(x - rate * slope for x, slope in zip((query, key, value), found, strict=True)))
+    moved = (x - rate * slope for x, slope in zip((query, key, value), found, strict=True))
+    after = scaled_dot_product_attention(*moved) - wanted
     return bool((after**2).sum() < (before**2).sum())
 
 
 MEMORY, WANTED = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]), np.array([2.0, 0.0])
-SATURATED = masked_softmax(np.array([[3.0, 15.0, 4.0]]))[0]
+SATURATED = softmax(np.array([3.0, 15.0, 4.0]))
 AT_WEIGHTS = MEMORY @ (SATURATED @ MEMORY - WANTED)
 CENTRED = AT_WEIGHTS - SATURATED @ AT_WEIGHTS
 

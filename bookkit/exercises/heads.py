@@ -32,12 +32,10 @@ def _blends(weights: list[float]) -> list[float]:
 check_gap = Function(
     "`gap(weights)`, the smallest distance between the blends of two sentences, of a list of "
     "weights, one a question that is answered by 0 or 1.",
-    right=lambda weights: min(np.diff(sorted(_blends(weights)))),
-    cases=[
+    right=lambda weights: min(np.diff(sorted(_blends(weights)))), cases=[
         ([4 / 7, 2 / 7, 1 / 7],), ([3 / 6, 2 / 6, 1 / 6],), ([0.5, 0.3, 0.2],), ([0.6, 0.4],),
         ([0.2, 0.3, 0.5],),
-    ],
-    mistakes={
+    ], mistakes={
         "that is the largest distance of all pairs; the closest pair is the one that is mixed "
         "up": sum,
         "compare every sentence with every other one, or sort the blends first: neighbours in "

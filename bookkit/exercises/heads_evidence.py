@@ -46,10 +46,9 @@ check_heads = Several(
         right=lambda heads: _in_order(heads, 0, 2, 1, 3),
         cases=[(_split(_words(*size), size[1]),) for size in SIZES], mistakes={
             "without a transpose back, what stands beside each other belongs to one head and "
-            "several places": lambda heads: _in_order(heads, 0, 1, 2, 3),
-            "the features of a head have to stay together":
-                lambda heads: _in_order(heads, 0, 2, 3, 1),
-            "the heads are added; they belong side by side": lambda heads: heads.sum(1),
+            "several places": lambda h: _in_order(h, 0, 1, 2, 3),
+            "the features of a head have to stay together": lambda h: _in_order(h, 0, 2, 3, 1),
+            "the heads are added; they belong side by side": lambda h: h.sum(1),
         }, axes="(b, n, h * d)",
     ),
 )  # fmt: skip
@@ -64,20 +63,17 @@ check_cache_bytes = Function(
     "the keys and values of one sequence.",
     right=_bytes, cases=[(3, 7, 10, 5, 11, 4), (32, 4096, 32, 8, 128, 2)], mistakes={
         "keys and values are both kept": partial(_bytes, kept=1),
-        "every layer has a cache of its own": lambda layers, *rest: _bytes(1, *rest),
-        "keys and values are both kept, in every layer":
-            lambda layers, *rest: _bytes(1, *rest) // 2,
+        "every layer has a cache of its own": lambda n, *rest: _bytes(1, *rest),
+        "keys and values are both kept, in every layer": lambda n, *rest: _bytes(1, *rest) // 2,
         "only key and value heads are kept: num_kv_heads, not num_heads":
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, h, d, size),
+            lambda n, t, h, g, d, s: _bytes(n, t, h, h, d, s),
         "only num_kv_heads heads are kept, but in every layer":
-            lambda layers, tokens, h, g, d, size: _bytes(1, tokens, h, h, d, size),
+            lambda n, t, h, g, d, s: _bytes(1, t, h, h, d, s),
         "those are numbers, not bytes": lambda *given: _bytes(*given) // given[5],
-        "every key and value head is kept":
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, 1, d, size),
-        "a key is a vector: head_dim numbers":
-            lambda layers, tokens, h, g, d, size: _bytes(layers, tokens, h, g, 1, size),
+        "every key and value head is kept": lambda n, t, h, g, d, s: _bytes(n, t, h, 1, d, s),
+        "a key is a vector: head_dim numbers": lambda n, t, h, g, d, s: _bytes(n, t, h, g, 1, s),
         "a cache keeps a key and a value for every token; it has no table of tokens by "
-        "tokens": lambda layers, tokens, *rest: _bytes(layers, tokens, *rest) * tokens,
+        "tokens": lambda n, t, *rest: _bytes(n, t, *rest) * t,
     }, otherwise="cache_bytes({}, {}, {}, {}, {}, {}): got {got:g}, which is not it",
 )  # fmt: skip
 
@@ -85,27 +81,22 @@ Order = Callable[[int, int], Sequence[int]]
 """From the numbers of query heads and key heads to the key head of each query head."""
 
 
-def _neighbours(h: int, g: int) -> list[int]:
-    return [i * g // h for i in range(h)]
-
-
-def _in_turns(h: int, g: int) -> list[int]:
-    return [i % g for i in range(h)]
-
-
-def _first(h: int, g: int) -> list[int]:
-    return [0] * h
+ORDERS: dict[str, Order] = {
+    "neighbours": lambda h, g: [i * g // h for i in range(h)],
+    "in turns": lambda h, g: [i % g for i in range(h)],
+    "the first": lambda h, g: [0] * h,
+}
 
 
 def _attending(
-    keys: Order = _neighbours, values: Order = _neighbours, heads: int = 1, power: float = -0.5
+    keys: str = "neighbours", values: str = "neighbours", heads: int = 1, power: float = -0.5
 ) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """Make attention whose scale is a power of the width of one head, or of several."""
 
     def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         h, g, d = query.shape[1], key.shape[1], query.shape[-1]
-        scores = (heads * d) ** power * query @ key[:, keys(h, g)].mT
-        return torch.as_tensor(scores.softmax(-1) @ value[:, values(h, g)])
+        scores = (heads * d) ** power * query @ key[:, ORDERS[keys](h, g)].mT
+        return torch.as_tensor(scores.softmax(-1) @ value[:, ORDERS[values](h, g)])
 
     return attention
 
@@ -123,12 +114,12 @@ check_grouped = Function(
     "`attention(query, key, value)`, grouped-query attention, from (b, h, q, d), (b, g, k, d) and "
     "(b, g, k, v) tensors to (b, h, q, v).",
     right=_attending(), cases=[_drawn()], mistakes={
-        TURNS: _attending(_in_turns, _in_turns),
-        f"{TURNS}; and {WIDE}": _attending(_in_turns, _in_turns, heads=6),
+        TURNS: _attending("in turns", "in turns"),
+        f"{TURNS}; and {WIDE}": _attending("in turns", "in turns", heads=6),
         WIDE: _attending(heads=6),
         "nothing is scaled": _attending(power=0),
-        "keys and values are repeated in different orders": _attending(values=_in_turns),
-        "values and keys are repeated in different orders": _attending(keys=_in_turns),
-        "every query head looks at the first key head": _attending(_first, _first),
+        "keys and values are repeated in different orders": _attending(values="in turns"),
+        "values and keys are repeated in different orders": _attending(keys="in turns"),
+        "every query head looks at the first key head": _attending("the first", "the first"),
     }, axes="(b, h, q, v)",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Mistakes, Numbers, compare
+from bookkit.exercises.answers import Mistakes, Numbers
 from bookkit.exercises.exercise import Function, Judged, Several, Value, Verdict
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
@@ -51,7 +51,7 @@ BLEND = two_heads("abaca", 50.0)[2][-1]
 
 
 def _judge_shares(of_b: Any, of_c: Any) -> None:
-    compare([of_b, of_c], BLEND[1:], SHARES, axes="(2,)", rtol=0, atol=0.006)
+    Value(right=BLEND[1:], mistakes=SHARES, axes="(2,)", rtol=0, atol=0.006).judge([of_b, of_c])
 
 
 check_two_candidates = Judged(
@@ -110,15 +110,11 @@ check_induction = Function(
         "the latest occurrence counts, not the first": partial(_induction, latest=False),
         "rows are queries, columns are keys": lambda tokens: _induction(tokens).T,
         "a symbol is no earlier occurrence of itself": lambda tokens: np.eye(len(tokens), k=1),
-    },
-    examples={
+    }, examples={
         "a weight lies on a later position: no query may look ahead":
-            lambda tokens: np.ones((len(tokens), len(tokens))),
-        "row 4 of 'abcabca' is [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], which is not it": (
-            lambda tokens: np.where(
-                np.arange(len(tokens))[:, None] < 4, _induction(tokens), np.eye(len(tokens))
-            )
-        ),
+            lambda t: np.ones((len(t), len(t))),
+        "row 4 of 'abcabca' is [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0], which is not it":
+            lambda t: np.where(np.arange(len(t))[:, None] < 4, _induction(t), np.eye(len(t))),
     }, axes="(n, n)", otherwise=_first_wrong_row,
 )  # fmt: skip
 

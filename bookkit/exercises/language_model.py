@@ -62,22 +62,19 @@ def _loss(stories: Stories) -> float:
 check_perplexity = Function(
     "`perplexity(stories)`, from lists of the chances that a model gave to the words of each "
     "story, to a number.",
-    right=lambda stories: math.exp(_loss(stories)),
-    cases=[
+    right=lambda stories: math.exp(_loss(stories)), cases=[
         ([BY_HAND],), ([[1 / 2, 1 / 2], [1 / 8]],), ([[0.9, 0.05, 0.3, 1.0], [0.6], [0.2, 0.7]],),
         ([[0.01] * 500],),
-    ],
-    mistakes={
+    ], mistakes={
         "that is the loss: take exp of it": _loss,
         "the perplexities of the stories are averaged: a long story has more words, "
         "so average over all words": (
-            lambda stories: fmean(math.exp(_loss([story])) for story in stories),
-            lambda stories: math.exp(fmean(_loss([story]) for story in stories)),
+            lambda s: fmean(math.exp(_loss([story])) for story in s),
+            lambda s: math.exp(fmean(_loss([story]) for story in s)),
         ),
         "the chances are averaged; average their logarithms":
-            lambda stories: 1 / fmean(chain.from_iterable(stories)),
-        "log2 goes with powers of 2, log with exp":
-            lambda stories: math.exp(_loss(stories) / math.log(2)),
+            lambda s: 1 / fmean(chain.from_iterable(s)),
+        "log2 goes with powers of 2, log with exp": lambda s: math.exp(_loss(s) / math.log(2)),
     }, why="A product of many chances becomes 0; add their logarithms.",
     otherwise="got {got:g}, wanted {wanted:g}",
 )  # fmt: skip
@@ -112,13 +109,11 @@ ALL, BUT_LAST, BUT_FIRST = slice(None), slice(-1), slice(1, None)
 check_loss = Function(
     "`loss(model, tokens, lengths)`, from a model, which turns ids (b, n) into logits (b, n, v), "
     "padded ids (b, n) and their lengths (b,), to the mean loss of a language model in nats.",
-    right=_mean(BUT_LAST, BUT_FIRST, BUT_FIRST),
-    cases=[(
+    right=_mean(BUT_LAST, BUT_FIRST, BUT_FIRST), cases=[(
         _model,
         torch.tensor([[1, 4, 5, 6, 2], [1, 7, 2, 0, 0], [1, 8, 3, 2, 0]]),
         torch.tensor([5, 3, 4]),
-    )],
-    mistakes={
+    )], mistakes={
         "the model is asked for the word that it reads, not for the next one":
             (_mean(ALL, ALL, ALL), _mean(ALL, ALL), _mean(BUT_FIRST, BUT_FIRST, BUT_FIRST)),
         "padding is counted: keep only what `lengths` says is real": _mean(BUT_LAST, BUT_FIRST),

@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 
 from bookkit.data.plane import plane_words
-from bookkit.exercises.answers import Numbers, as_array, fail
+from bookkit.exercises.answers import Numbers, as_array, fail, softmax
 from bookkit.exercises.exercise import Function, Value
 from companion.attention import masked_softmax
-
-
-def _softmax(scores: Numbers) -> Numbers:
-    weights: Numbers = masked_softmax(scores[None])[0]
-    return weights
-
 
 _, WORDS = plane_words()
 
@@ -25,7 +19,7 @@ check_nowhere = Value(
     right=WORDS.mean(0), mistakes={
         "that is the query: the answer is made of values, and which weights do they get?":
             np.zeros(2),
-        "that is what the Gaussian score finds": _softmax(-(WORDS**2).sum(-1) / 2) @ WORDS,
+        "that is what the Gaussian score finds": softmax(-(WORDS**2).sum(-1) / 2) @ WORDS,
         "that is the sum of the values, and the value of house: all scores are equal, so each of "
         "the six gets a weight of 1/6": WORDS.sum(0),
     }, where="blend: ", axes="(2,)", atol=0.006,
@@ -37,11 +31,11 @@ SQUARE = ((QUERY - WORDS) ** 2).sum(-1)
 check_gaussian = Value(
     "(6,) the weights of the six words for the query (1, 1), by hand, with the Gaussian score, in "
     "the order of the sentence, to two digits after the point.",
-    right=_softmax(-SQUARE / 2), mistakes={
-        "those are the weights of the dot product": _softmax(WORDS @ QUERY),
-        "the score is minus half the squared distance: the half is missing": _softmax(-SQUARE),
-        "take the square of the distance": _softmax(-np.sqrt(SQUARE) / 2),
-        "the sign: the nearest key has the highest score": _softmax(SQUARE / 2),
+    right=softmax(-SQUARE / 2), mistakes={
+        "those are the weights of the dot product": softmax(WORDS @ QUERY),
+        "the score is minus half the squared distance: the half is missing": softmax(-SQUARE),
+        "take the square of the distance": softmax(-np.sqrt(SQUARE) / 2),
+        "the sign: the nearest key has the highest score": softmax(SQUARE / 2),
         "those are the exponentials: divide each by their sum": np.exp(-SQUARE / 2),
         "those are the scores: take exp of each, then divide by the sum": -SQUARE / 2,
     }, where="weights: ", axes="(6,)", atol=0.011,
@@ -83,8 +77,7 @@ check_on_circle = Function(
         "the angle is x / radius in radians: one round is not one unit of x":
             lambda x, radius: _circle(2 * np.pi * x, radius),
         "that is an angle in degrees": lambda x, radius: _circle(np.radians(x / radius), radius),
-    },
-    examples={
+    }, examples={
         "a point is a row: (n, 2), not (2, n)": lambda x, radius: _circle(x / radius, radius).T,
         "the norms differ": lambda x, radius: np.stack([np.cos(x), x], axis=-1),
         "radius 1.0: neighbours lie as far apart": lambda x, radius: _circle(x / 7, radius),
@@ -111,15 +104,14 @@ check_first = Function(
     right=lambda query, key: _counts((query @ key.T).argmax(1), key) / len(query), cases=[_crowd()],
     mistakes={
         "those are counts: divide by the number of queries":
-            lambda query, key: _counts((query @ key.T).argmax(1), key),
+            lambda q, k: _counts((q @ k.T).argmax(1), k),
         "for each query the best of the keys: argmax along the keys":
-            lambda query, key: _counts((query @ key.T).argmax(0), query) / len(key),
+            lambda q, k: _counts((q @ k.T).argmax(0), q) / len(k),
         "that counts how often each key comes last":
-            lambda query, key: _counts((query @ key.T).argmin(1), key) / len(query),
-        "that counts the nearest keys: which has the highest dot product?": lambda query, key: (
-            _counts(((query[:, None] - key) ** 2).sum(-1).argmin(1), key) / len(query)
-        ),
+            lambda q, k: _counts((q @ k.T).argmin(1), k) / len(q),
+        "that counts the nearest keys: which has the highest dot product?":
+            lambda q, k: _counts(((q[:, None] - k) ** 2).sum(-1).argmin(1), k) / len(q),
         "those are mean weights: count which key comes first":
-            lambda query, key: masked_softmax(query @ key.T).mean(0),
+            lambda q, k: masked_softmax(q @ k.T).mean(0),
     }, axes="(k,)", otherwise="wanted one share for each key, and they sum to 1",
 )  # fmt: skip

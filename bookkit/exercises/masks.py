@@ -21,20 +21,17 @@ Model = Callable[[Any], Numbers]
 check_dead_rows = Function(
     "`dead_rows(mask)`, the number of queries to which a mask allows nothing, from a boolean mask "
     "(q, k), True = may attend.",
-    right=lambda mask: int((~mask.any(-1)).sum()),
-    cases=[
+    right=lambda mask: int((~mask.any(-1)).sum()), cases=[
         (causal_mask(6) & (np.arange(6) >= 2),),  # the filler comes first
         (causal_mask(6) & padding_mask(np.array(4), 6),),
         (~causal_mask(5),),
         (np.zeros((3, 4), dtype=bool),),
         (causal_mask(2, 6, offset=-1),),
-    ],
-    mistakes={
-        "those are the keys that no query sees: a row is a query":
-            lambda mask: int((~mask.any(0)).sum()),
-        "those are the rows in which some cell is blocked": lambda mask: int((~mask.all(-1)).sum()),
-        "those are the rows that see something": lambda mask: int(mask.any(-1).sum()),
-        "those are the cells that are blocked": lambda mask: int((~mask).sum()),
+    ], mistakes={
+        "those are the keys that no query sees: a row is a query": lambda m: int((~m.any(0)).sum()),
+        "those are the rows in which some cell is blocked": lambda m: int((~m.all(-1)).sum()),
+        "those are the rows that see something": lambda m: int(m.any(-1).sum()),
+        "those are the cells that are blocked": lambda m: int((~m).sum()),
     }, otherwise="got {got:g} dead rows",
 )  # fmt: skip
 
@@ -45,9 +42,8 @@ PACKED = (document_mask(np.array([0, 0, 1, 1, 1, 1])) & causal_mask(6))[ROW]
 LEAKING = PACKED | (np.arange(6) == WORDS.index("house"))
 
 
-def _weights(mask: Flags, scores: Numbers = SCORES) -> Numbers:
-    weights: Numbers = masked_softmax(scores[None], mask[None])[0]
-    return weights
+def _weights(mask: Flags, scores: Numbers = SCORES) -> Any:
+    return masked_softmax(scores[None], mask[None])[0]
 
 
 def _row(mask: Flags, about_house: str, other: Flags) -> Value:
@@ -72,11 +68,10 @@ check_row = Several(
 
 def _window(
     q_len: int, k_len: int, w: int, more: int = 0, right: int = 0, offset: int | None = None
-) -> Flags:
+) -> Any:
     offset = k_len - q_len if offset is None else offset
     left = max(w - 1 + more, 0)
-    window: Flags = sliding_window_mask(q_len, k_len, left=left, right=right, offset=offset)
-    return window
+    return sliding_window_mask(q_len, k_len, left=left, right=right, offset=offset)
 
 
 def _flags(got: Any, *_: int) -> Any:
@@ -96,9 +91,8 @@ check_window = Function(
         "that is w - 1 keys: its own position is one of the w": (partial(_window, more=-1)),
         "the last query stands at the last key, not the first query at the first":
             partial(_window, offset=0),
-        "keys after its own position are the future":
-            lambda q_len, k_len, w: _window(q_len, k_len, w, right=w - 1),
-        "that is causal, without a left end": lambda q_len, k_len, w: _window(q_len, k_len, k_len),
+        "keys after its own position are the future": lambda q, k, w: _window(q, k, w, right=w - 1),
+        "that is causal, without a left end": lambda q, k, w: _window(q, k, k),
         "the mask is upside down: True means may attend": lambda *given: ~_window(*given),
     },
     read=_flags, axes="(q, k)", otherwise="window({}, {}, {}): the shape is right, the mask is not",
@@ -110,9 +104,8 @@ def _model(mask: Flags) -> Model:
     table = np.random.default_rng(3).normal(size=(16, 4))
     weights = mask / mask.sum(-1, keepdims=True)
 
-    def model(letters: Any) -> Numbers:
-        outputs: Numbers = weights @ table[np.asarray(letters) % 16]
-        return outputs
+    def model(letters: Any) -> Any:
+        return weights @ table[np.asarray(letters) % 16]
 
     return model
 

@@ -83,8 +83,7 @@ check_reads = Function(
             ("fewer outputs than places", np.tri(3, 7, dtype=bool)),
         )
         for where in ("everywhere", "in the last sequence", "in the last feature")
-    },
-    mistakes={
+    }, mistakes={
         "rows are outputs, columns are the places that they depend on: yours are exchanged":
             lambda reader, *_: reader.allowed.T,
         "True where an output changes: yours is the opposite": lambda reader, *_: ~reader.allowed,
@@ -92,8 +91,7 @@ check_reads = Function(
             _overlooked("in the last sequence"),
         "a change in the last feature is a change, too: ask for any sequence and any feature":
             _overlooked("in the last feature"),
-    },
-    examples={
+    }, examples={
         "outputs that read their past, to be seen everywhere: the shape is right, the entries are "
         "not": lambda reader, *_: np.ones_like(reader.allowed),
         "got shape (3, 7), wanted (m, n), (7, 7)": lambda reader, *_: reader.allowed[:3],
@@ -202,12 +200,10 @@ DRAW = torch.Generator().manual_seed(5)
 check_repaired = Function(
     "`attention(x, num_heads)`, causal self-attention in heads, after its repair, from "
     "(b, n, h * d) to the same shape: queries, keys and values are x itself, cut into heads.",
-    right=_attention,
-    cases=[
+    right=_attention, cases=[
         (torch.randn(b, n, h * d, generator=DRAW, dtype=torch.float64), h)
         for b, h, n, d in ((2, 3, 5, 4), (1, 4, 4, 4))
-    ],
-    mistakes={
+    ], mistakes={
         "NaN: the mask leaves a query nothing, or the softmax runs over the queries": Sign(
             lambda got, *_: np.isnan(got).any(), lambda x, h: x * math.nan
         ),
@@ -248,28 +244,23 @@ def _packed() -> list[tuple[tuple[Any, ...], bool, str]]:
     own, causal = document_mask(ids), causal_mask(len(ids), like=_two()[0])
     last, first = own.clone(), own & causal
     last[0, -1] = first[-1, 0] = True
-    sound = {
-        "documents that read themselves": own,
-        "documents that read themselves causally": own & causal,
-        "places that read only themselves": torch.eye(len(ids), dtype=torch.bool),
+    functions = {
+        "documents that read themselves": (own, False),
+        "documents that read themselves causally": (own & causal, False),
+        "places that read only themselves": (torch.eye(len(ids), dtype=torch.bool), False),
+        "a causal mask and nothing else": (causal, True),
+        "no mask at all": (torch.ones_like(own), True),
+        "one place that reads the last document": (last, True),
+        "one place that reads the first document": (first, True),
+        "documents that read only the others": (~own, True),
     }
-    broken = {
-        "a causal mask and nothing else": causal,
-        "no mask at all": torch.ones_like(own),
-        "one place that reads the last document": last,
-        "one place that reads the first document": first,
-        "documents that read only the others": ~own,
+    said = {
+        False: "yours blames them, and they are sound",
+        True: "yours lets them pass. Change every place, and look at all others",
     }
-    let_pass = "yours lets them pass. Change every place, and look at all others"
     return [
-        *(
-            ((_masked(mask), *_two(), ids), False, f"{name}: yours blames them, and they are sound")
-            for name, mask in sound.items()
-        ),
-        *(
-            ((_masked(mask), *_two(), ids), True, f"{name}: {let_pass}")
-            for name, mask in broken.items()
-        ),
+        ((_masked(mask), *_two(), ids), broken, f"{name}: {said[broken]}")
+        for name, (mask, broken) in functions.items()
     ]
 
 

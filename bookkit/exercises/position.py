@@ -22,21 +22,18 @@ def _same(scores: Numbers, value: Numbers) -> Numbers:
 check_same_word = Function(
     "`outputs(scores, value)`, (n, d_v), what attention gives for a text that says one word again "
     "and again, from the scores (n, n) and the value (d_v,) that all n words share.",
-    right=_same,
-    cases=[
+    right=_same, cases=[
         (alibi_bias(1, 5)[0] + DICE.normal(size=(5, 5)), np.array([1.0, -2.0, 0.5])),
         (DICE.normal(size=(3, 3)), np.array([4.0, 1.0])),
-    ],
-    mistakes={
+    ], mistakes={
         "one row for each of the n words is wanted": (
-            lambda scores, value: value, lambda scores, value: value[None],
-            lambda scores, value: _same(scores, value).T,
+            lambda s, v: v, lambda s, v: v[None],
+            lambda s, v: _same(s, v).T,
         ),
-        "the weights of a row sum to 1: take the softmax first":
-            lambda scores, value: scores @ _same(scores, value),
+        "the weights of a row sum to 1: take the softmax first": lambda s, v: s @ _same(s, v),
         "the softmax is taken along a row, over the keys":
-            lambda scores, value: masked_softmax(scores.T).T @ _same(scores, value),
-        "the mean is wanted, not the sum": lambda scores, value: len(scores) * _same(scores, value),
+            lambda s, v: masked_softmax(s.T).T @ _same(s, v),
+        "the mean is wanted, not the sum": lambda s, v: len(s) * _same(s, v),
     }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip
 
@@ -95,21 +92,17 @@ check_bias = Function(
     "`bias(slopes, new, cached)`, what ALiBi adds to the scores of a decoder's new words, "
     "(h, new, cached + new) from the slopes (h,), for new queries behind `cached` keys; what "
     "stands at keys to come does not count.",
-    right=_bias,
-    cases=[
+    right=_bias, cases=[
         (alibi_slopes(heads), new, cached)
         for heads, new, cached in ((3, 4, 0), (2, 1, 5), (4, 3, 2))
-    ],
-    mistakes={
+    ], mistakes={
         "a far key has to lose: the bias is minus the slope times the distance":
             lambda *given: -_bias(*given),
         "the first new query stands at place `cached`, not at place 0":
             lambda *given: _bias(*given, first=0),
         "every head has its own slope": lambda slopes, *rest: _bias(np.ones_like(slopes), *rest),
-    },
-    examples={
-        "got shape (3, 4) for 3 slopes, 4 new and 0 cached words":
-            lambda slopes, new, cached: np.zeros((3, 4)),
+    }, examples={
+        "got shape (3, 4) for 3 slopes, 4 new and 0 cached words": lambda h, n, c: np.zeros((3, 4)),
     }, read=_past, rtol=1e-6, atol=1e-6,
 )  # fmt: skip
 
@@ -117,20 +110,13 @@ check_bias = Function(
 def _decoded(query: Numbers, key: Numbers, value: Numbers, *cached: Numbers) -> Numbers:
     """Attend to a cache, and to the new word."""
     keys, values = (np.concatenate(pair) for pair in zip(cached, (key, value), strict=True))
-    output: Numbers = scaled_dot_product_attention(query, keys, values)
-    return output
+    return scaled_dot_product_attention(query, keys, values)
 
 
 def _step(
-    query: Numbers,
-    key: Numbers,
-    value: Numbers,
-    keys: Numbers,
-    values: Numbers,
-    *,
-    query_at: int | None = None,
-    key_at: int | None = None,
-) -> Numbers:
+    query: Numbers, key: Numbers, value: Numbers, keys: Numbers, values: Numbers, *,
+    query_at: int | None = None, key_at: int | None = None,
+) -> Numbers:  # fmt: skip
     n = len(keys)
     turned = rotate(query, np.array([n if query_at is None else query_at]))
     turned_key = rotate(key, np.array([n if key_at is None else key_at]))
@@ -163,15 +149,13 @@ check_step = Function(
         "cached keys are rotated already: rotate the new key alone": _twice,
         "cached keys are rotated already, and the new query stands behind them":
             lambda *given: _twice(*given, query_at=0),
-        "values are not rotated": lambda query, key, value, keys, values: _step(
-            query, key, rotate(value, np.array([len(keys)])), keys,
-            rotate(values, np.arange(len(keys))),
+        "values are not rotated": lambda q, k, v, n, a: _step(
+            q, k, rotate(v, np.array([len(n)])), n,
+            rotate(a, np.arange(len(n))),
         ),
-        "the new value is not rotated": lambda query, key, value, keys, values: _step(
-            query, key, rotate(value, np.array([len(keys)])), keys, values
-        ),
-        "the new word attends to itself, too": lambda query, key, value, keys, values: (
-            scaled_dot_product_attention(rotate(query, np.array([len(keys)])), keys, values)
-        ),
+        "the new value is not rotated":
+            lambda q, k, v, n, a: _step(q, k, rotate(v, np.array([len(n)])), n, a),
+        "the new word attends to itself, too":
+            lambda q, k, v, n, a: scaled_dot_product_attention(rotate(q, np.array([len(n)])), n, a),
     }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip

@@ -10,8 +10,7 @@ from companion.positions import sinusoidal_encoding
 
 
 def _frequencies(width: int, power: float = 2) -> Numbers:
-    frequencies: Numbers = 10_000.0 ** (-power * np.arange(width // 2) / width)
-    return frequencies
+    return 10_000.0 ** (-power * np.arange(width // 2) / width)
 
 
 def _added(encoding: Numbers, angles: Numbers, *, halves: bool = False) -> Numbers:
@@ -39,16 +38,15 @@ check_shift = Function(
     cases=[(sinusoidal_encoding(7, width, offset=11), by) for width, by in ((6, 3), (10, -4))],
     mistakes={
         "this moves back where it should move on: sin(a + b) = sin a cos b + cos a sin b":
-            lambda encoding, distance: _shift(encoding, -distance),
+            lambda x, d: _shift(x, -d),
         "the rows are moved, but the first or last ones then have the wrong encoding: turn "
         "each row by the angles of the distance":
-            lambda encoding, distance: np.roll(encoding, -distance, axis=0),
+            lambda x, d: np.roll(x, -d, axis=0),
         "sine and cosine of a frequency stand beside each other, not in two halves":
-            lambda encoding, distance: _shift(encoding, distance, halves=True),
+            lambda x, d: _shift(x, d, halves=True),
         "every pair turns by its own angle, the distance times its frequency":
-            lambda encoding, distance: _shift(encoding, distance, power=0),
-        "the frequencies fall like base^(-2 i / width)":
-            lambda encoding, distance: _shift(encoding, distance, power=1),
+            lambda x, d: _shift(x, d, power=0),
+        "the frequencies fall like base^(-2 i / width)": lambda x, d: _shift(x, d, power=1),
     }, rtol=1e-6, atol=1e-6,
 )  # fmt: skip
 

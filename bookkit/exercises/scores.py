@@ -39,15 +39,13 @@ def _power(exponent: float) -> Answer:
     return lambda scale, optimizer: scale**exponent
 
 
-def _rate(scale: float, optimizer: str) -> float:
-    return {"sgd": scale, "adam": math.sqrt(scale)}[optimizer]
-
-
 check_start_and_rate = Function(
     '`start_and_rate(scale, optimizer)`, the optimizer "sgd" or "adam", to two factors: on the '
     "first query and key weights, and on the learning rate of both, with which a model without the "
     "scale trains as one with it.",
-    right=lambda scale, optimizer: (math.sqrt(scale), _rate(scale, optimizer)),
+    right=lambda scale, optimizer: (
+        scale**0.5, scale if optimizer == "sgd" else scale**0.5
+    ),
     cases=[(scale, optimizer) for scale in (0.25, 1 / 9) for optimizer in ("sgd", "adam")], parts={
         "start": {
             "the scores hold query weights times key weights; multiply both by the scale, and the "
@@ -119,17 +117,13 @@ check_circle = Judged(
 
 
 def _capped(scores: Numbers, softcap: float) -> Numbers:
-    capped: Numbers = softcap * np.tanh(scores / softcap)
-    return capped
+    return softcap * np.tanh(scores / softcap)
 
 
 def _attending(
-    divisor: Answer = math.sqrt,
-    *,
-    cap: Answer = _capped,
-    mask: Answer = lambda mask: mask,
+    divisor: Answer = math.sqrt, *, cap: Answer = _capped, mask: Answer = lambda mask: mask,
     mask_first: bool = False,
-) -> Answer:
+) -> Answer:  # fmt: skip
     """Make attention with a softcap and a mask, one of its steps possibly wrong.
 
     Args:
@@ -163,23 +157,17 @@ def _twice(d: int) -> float:
     return math.sqrt(d) * _all_heads(d)
 
 
-def _weights_divided(query: Numbers, *rest: Any) -> Any:
-    return _attending(lambda d: 1)(query, *rest) / math.sqrt(query.shape[-1])
-
-
 check_attention = Function(
     "`attention(query, key, value, mask, softcap)`, attention with a softcap and a mask: what is "
     "scaled, and in which order? From (h, q, d), (h, k, d) and (h, k, v) arrays, a boolean mask "
     "(q, k) and a number to outputs (h, q, v).",
-    right=_attending(),
-    cases=[(
+    right=_attending(), cases=[(
         2.0 * DICE.normal(size=(H, Q, D)),
         2.0 * DICE.normal(size=(H, K, D)),
         DICE.normal(size=(H, K, V)),
         np.arange(K) <= np.arange(Q)[:, None] + 1,
         3.0,
-    )],
-    mistakes={
+    )], mistakes={
         "nothing is scaled": _attending(lambda d: 1),
         "divided by d: the square root is missing, or taken twice": _attending(lambda d: d),
         "multiplied by sqrt(d) instead of divided": _attending(lambda d: d**-0.5),
@@ -187,17 +175,18 @@ check_attention = Function(
             _attending(_all_heads),
         "scaled twice: query is divided, and then the scores are": _attending(_twice),
         "the softcap comes after the scale": _attending(
-            lambda d: 1, cap=lambda scores, softcap: _capped(scores, softcap) / math.sqrt(D)
+            lambda d: 1, cap=lambda s, o: _capped(s, o) / math.sqrt(D)
         ),
-        "the softcap is missing": _attending(cap=lambda scores, softcap: scores),
+        "the softcap is missing": _attending(cap=lambda s, o: s),
         "the softcap divides, but does not multiply": _attending(
-            cap=lambda scores, softcap: np.tanh(scores / softcap)
+            cap=lambda s, o: np.tanh(s / o)
         ),
         EARLY: _attending(mask_first=True),
         f"{EARLY}; and the scale is not that of one head": _attending(_all_heads, mask_first=True),
         f"{EARLY}; and it is scaled twice": _attending(_twice, mask_first=True),
-        "the mask is missing": _attending(mask=lambda mask: None),
+        "the mask is missing": _attending(mask=lambda m: None),
         "the mask is upside down: True means may attend": _attending(mask=np.logical_not),
-        "the weights are scaled, after the softmax": _weights_divided,
+        "the weights are scaled, after the softmax":
+            lambda q, *rest: _attending(lambda d: 1)(q, *rest) / math.sqrt(q.shape[-1]),
     }, axes="(h, q, v)", atol=1e-6,
 )  # fmt: skip

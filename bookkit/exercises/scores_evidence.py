@@ -30,15 +30,9 @@ check_variance = Function(
             lambda d, *rest: _variance(d, *rest, pairs=d / (d - 1)),
         "every pair of different entries comes twice, as (m, l) and as (l, m)":
             lambda *given: _variance(*given, pairs=1 / 2),
-        "standard deviations enter squared": lambda d, query_std, key_std, rho: (
-            _variance(d, query_std, key_std, rho) / (query_std * key_std)
-        ),
-        "the keys have a variance, too": lambda d, query_std, _, rho: _variance(
-            d, query_std, 1, rho
-        ),
-        "the queries have a variance, too": lambda d, _, key_std, rho: _variance(
-            d, 1, key_std, rho
-        ),
+        "standard deviations enter squared": lambda d, q, k, r: _variance(d, q, k, r) / (q * k),
+        "the keys have a variance, too": lambda d, q, _, r: _variance(d, q, 1, r),
+        "the queries have a variance, too": lambda d, _, k, r: _variance(d, 1, k, r),
         "that is the variance divided by d": lambda d, *rest: _variance(d, *rest) / d,
     }, otherwise="variance({}, {}, {}, {}): got {got:g}, which is not it", rtol=1e-4, atol=0.0,
 )  # fmt: skip

@@ -30,8 +30,7 @@ check_twins = Several(
     everywhere=Value(
         "If every word sees all words.", right=EQUAL, mistakes={
             "the word the occurs twice. Do its two queries differ? Do its keys?": set(),
-        },
-        examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
+        }, examples={"got [(0, 4)]. Which words go in with equal vectors?": {(0, 4)}}, read=_pairs,
         otherwise=lambda pairs: f"got {sorted(pairs)}. Which words go in with equal vectors?",
     ),
     causal=Value(
@@ -117,11 +116,7 @@ check_sees_order = Verdict(
     "`sees_order(layer, x)`, True if a layer sees the order of its words, of a function from words "
     "(n, e) to outputs (n, e) and words to try it on.",
     suspects=[
-        (
-            (layer, TRIED),
-            wanted,
-            WRONG_ABOUT.get(name, f"{name}: got {not wanted}, wanted {wanted}"),
-        )
-        for name, (layer, wanted) in _layers(*TRIED.shape).items()
+        ((layer, TRIED), sees, WRONG_ABOUT.get(name, f"{name}: got {not sees}, wanted {sees}"))
+        for name, (layer, sees) in _layers(*TRIED.shape).items()
     ],
 )

@@ -17,20 +17,6 @@ def _number(words: list[str], vocab: dict[str, int]) -> list[int]:
     return [ids[word] for word in words]
 
 
-def _one_for_each(words: list[str], vocab: dict[str, int]) -> list[int]:
-    unknown = [word not in vocab for word in words]
-    return [vocab.get(word, len(vocab) + sum(unknown[:i])) for i, word in enumerate(words)]
-
-
-def _one_late(words: list[str], vocab: dict[str, int]) -> list[int]:
-    ids = _number(words, vocab)
-    return [one + (word not in vocab) for one, word in zip(ids, words, strict=True)]
-
-
-def _into_vocab(words: list[str], vocab: dict[str, int]) -> list[int]:
-    return [vocab.setdefault(word, len(vocab)) for word in words]
-
-
 def _ids(got: Any, *_: Any) -> list[int]:
     try:
         return [int(identity) for identity in got]
@@ -43,19 +29,21 @@ VOCAB = {"beat": 0, "and": 1, ",": 2}
 check_number = Function(
     "`number(words, vocab)`, from words and a dictionary of ids 0 to V - 1, to a list of ids: "
     "known words as in the dictionary, the others from V on as they come.",
-    right=_number,
-    cases=[
+    right=_number, cases=[
         (["toral", "beat", "mikuno", ",", "toral", "and", "vobis"], VOCAB),
         (["and", "and", "vobis"], VOCAB),
-    ],
-    mistakes={
-        "a word that comes twice has one id: copying adds up its places": _one_for_each,
-        "the first new id is V, the number of known words": _one_late,
+    ], mistakes={
+        "a word that comes twice has one id: copying adds up its places":
+            lambda w, v: [
+                v.get(x, len(v) + sum(y not in v for y in w[:i])) for i, x in enumerate(w)
+            ],
+        "the first new id is V, the number of known words":
+            lambda w, v: [i + (x not in v) for i, x in zip(_number(w, v), w, strict=True)],
         "all unknown words have the same id: nothing could be copied":
             lambda words, vocab: [vocab.get(word, len(vocab)) for word in words],
-    },
-    examples={
-        "your function changes the dictionary": _into_vocab,
+    }, examples={
+        "your function changes the dictionary":
+            lambda w, v: [v.setdefault(x, len(v)) for x in w],
         "for 'toral beat mikuno , toral and vobis' got [0], which is not it": lambda *_: [0],
     }, read=_ids,
     untouched="your function changes the dictionary: the next sentence has other unknown words",
@@ -95,20 +83,18 @@ check_mix = Function(
     "(V,) and (k,), a number, a list of k ids and the number of ids, to an array (size,).",
     right=_mixed, cases=[(*GIVEN, 0.8, [3, 1, 3, 4], 5), (*GIVEN, 0.3, [0, 4, 4, 3], 5)], mistakes={
         "p_gen is the probability of generating; copying has the rest":
-            lambda p_vocab, weights, p_gen, *rest: _mixed(p_vocab, weights, 1 - p_gen, *rest),
+            lambda p, w, g, *rest: _mixed(p, w, 1 - g, *rest),
         "a word that stands at two places has the weights of both": _last_weight,
         "the weights come on top of what the vocabulary gives, not in its place":
             lambda *given: np.where(_copied(*given) > 0, _copied(*given), _generated(*given)),
-        "the weights are not multiplied by 1 - p_gen": lambda p_vocab, weights, p_gen, *rest: (
-            _generated(p_vocab, weights, p_gen, *rest) + _copied(p_vocab, weights, 0, *rest)
-        ),
+        "the weights are not multiplied by 1 - p_gen":
+            lambda p, w, g, *rest: _generated(p, w, g, *rest) + _copied(p, w, 0, *rest),
     }, otherwise=NOT_IT, atol=1e-6,
 )  # fmt: skip
 
 
 def _before(weights: Numbers, axis: int = 0) -> Numbers:
-    coverage: Numbers = weights.cumsum(axis) - weights
-    return coverage
+    return weights.cumsum(axis) - weights
 
 
 def _shared(weights: Numbers, coverage: Numbers) -> Numbers:
@@ -122,13 +108,12 @@ check_again = Function(
     right=lambda weights: _shared(weights, _before(weights)),
     cases=[(np.array(weights),) for weights in LISTED], mistakes={
         "the coverage of a step is the sum of the steps before, without its own":
-            lambda weights: _shared(weights, weights.cumsum(0)),
+            lambda w: _shared(w, w.cumsum(0)),
         "the coverage sums all steps before, not the last one alone":
-            lambda weights: _shared(weights, np.vstack([0 * weights[:1], weights[:-1]])),
-        "the smaller of the two counts, place by place":
-            lambda weights: np.maximum(weights, _before(weights)).sum(1),
+            lambda w: _shared(w, np.vstack([0 * w[:1], w[:-1]])),
+        "the smaller of the two counts, place by place": lambda w: np.maximum(w, _before(w)).sum(1),
         "steps are rows: the coverage runs along the first axis":
-            lambda weights: _shared(weights, _before(weights, axis=1)),
+            lambda w: _shared(w, _before(w, axis=1)),
     }, otherwise=NOT_IT, atol=1e-6,
 )  # fmt: skip
 
@@ -160,21 +145,18 @@ def _f(common: int, summary: list[str], reference: list[str]) -> float:
 check_rouge_l = Function(
     "`rouge_l(summary, reference)`, ROUGE-L, the F-measure of the longest common subsequence, from "
     "two lists of words to a number from 0 to 1.",
-    right=lambda *texts: _f(_common(*texts), *texts),
-    cases=[
+    right=lambda *texts: _f(_common(*texts), *texts), cases=[
         (["a", "b", "c", "d"], ["a", "x", "c", "d", "e", "f"]),
         (["d", "c", "b", "a"], ["a", "b", "c", "d"]), (["a"], ["b"]),
-    ],
-    mistakes={
+    ], mistakes={
         "words in common count only as far as they keep their order":
-            lambda summary, reference: _f(len({*summary} & {*reference}), summary, reference),
+            lambda s, r: _f(len({*s} & {*r}), s, r),
         "that is the recall: the F-measure joins it with the precision":
-            lambda summary, reference: _common(summary, reference) / len(reference),
+            lambda s, r: _common(s, r) / len(r),
         "that is the precision: the F-measure joins it with the recall":
-            lambda summary, reference: _common(summary, reference) / len(summary),
-        "the F-measure is the harmonic mean": lambda summary, reference: (
-            _common(summary, reference) * (1 / len(summary) + 1 / len(reference)) / 2
-        ),
+            lambda s, r: _common(s, r) / len(s),
+        "the F-measure is the harmonic mean":
+            lambda s, r: _common(s, r) * (1 / len(s) + 1 / len(r)) / 2,
         "a subsequence may leave words out; yours is a row of neighbours":
             lambda *texts: _f(_neighbours(*texts), *texts),
     }, otherwise="for {} and {} got {got:g}, which is not it", rtol=1e-9, atol=1e-9,

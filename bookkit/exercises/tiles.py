@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from bookkit.data.plane import plane_words
-from bookkit.exercises.answers import Numbers
+from bookkit.exercises.answers import Numbers, softmax
 from bookkit.exercises.exercise import Function, Several, Value, Verdict
-from companion.attention import masked_softmax
 from companion.scores import dot_score
 from companion.tiled import merge_attention
 
@@ -31,23 +30,19 @@ def _rises(tops: Numbers) -> int:
 check_rescales = Function(
     "`rescales(scores, size)`, how often the three numbers have to be rescaled: from scores (k,) "
     "that come in blocks of that size to how many blocks after the first one raise the maximum.",
-    right=lambda scores, size: _rises(_tops(scores, size)),
-    cases=[
+    right=lambda scores, size: _rises(_tops(scores, size)), cases=[
         (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 1),
         (np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0]), 2), (np.array([9.0, 5.0, 4.0, 3.0, 1.0]), 2),
         (np.array([-7.0, -7.0, -6.0, -8.0, -6.0, -5.0]), 1), (np.array([2.0, 0.0, 1.0]), 3),
-    ],
-    mistakes={
-        "a block with the same maximum changes nothing": lambda scores, size: int(
-            (_tops(scores, size)[1:] >= np.maximum.accumulate(_tops(scores, size))[:-1]).sum()
-        ),
+    ], mistakes={
+        "a block with the same maximum changes nothing":
+            lambda s, i: int((_tops(s, i)[1:] >= np.maximum.accumulate(_tops(s, i))[:-1]).sum()),
         "compare with the maximum of all blocks so far, not of the one before":
-            lambda scores, size: int((np.diff(_tops(scores, size)) > 0).sum()),
+            lambda s, i: int((np.diff(_tops(s, i)) > 0).sum()),
         "those are all blocks after the first: some bring nothing larger":
-            lambda scores, size: len(_tops(scores, size)) - 1,
-        "those are the scores that raise it, not the blocks": lambda scores, size: _rises(scores),
-        "the first block finds nothing to rescale":
-            lambda scores, size: _rises(_tops(scores, size)) + 1,
+            lambda s, i: len(_tops(s, i)) - 1,
+        "those are the scores that raise it, not the blocks": lambda s, i: _rises(s),
+        "the first block finds nothing to rescale": lambda s, i: _rises(_tops(s, i)) + 1,
     }, otherwise="got {got:g}: compare the maximum of each block with that of all blocks before it",
 )  # fmt: skip
 
@@ -68,27 +63,23 @@ ONE, TWO = _three(FIRST), _three(SECOND)
 
 def _numbers(part: slice) -> Value:
     right = _three(part)
+    divided = [*right[:2], right[2] / right[1]]
     listed: dict[str, Any] = {
         "subtract the maximum before the exponential": _three(part, 0.0),
-        "the third is a blend: powers times values, not yet divided": (
-            [*right[:2], right[2] / right[1]]
-        ),
+        "the third is a blend: powers times values, not yet divided": divided,
         "the half with the smaller maximum has to be rescaled": [right[0], *(ONE + TWO)[1:]],
     }
     wrong = {hint: one for hint, one in listed.items() if not np.allclose(one, right)}
-    return Value(
-        "(3,) maximum, sum and blend.", right=right, mistakes=wrong, axes="(3,)", rtol=0,
-        atol=0.011,
-    )  # fmt: skip
+    asked = "(3,) maximum, sum and blend."
+    return Value(asked, right=right, mistakes=wrong, axes="(3,)", rtol=0, atol=0.011)
 
 
 check_halves = Several(
     "The row *the*, in two halves, by hand, *she works in* and *the new house*: two digits after "
     "the point will do. The scores are the dot products of `plane_words`, and a value is the first "
     "number of a word.",
-    first=_numbers(FIRST), second=_numbers(SECOND), both=_numbers(BOTH),
-    answer=Value(
-        "The blend over the sum.", right=float((masked_softmax(SCORES[None]) @ VALUES)[0]),
+    first=_numbers(FIRST), second=_numbers(SECOND), both=_numbers(BOTH), answer=Value(
+        "The blend over the sum.", right=float(softmax(SCORES) @ VALUES),
         mistakes={
             "the halves weigh as their rescaled sums do, not alike":
                 (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,
@@ -138,25 +129,20 @@ check_merge = Function(
     "half with -inf counts for nothing, and two of them give zeros and -inf.",
     right=merge_attention, cases=_halves(), parts={
         "output": {
-            "halves weigh as their denominators do, not alike":
-                lambda one, lse, two, other: (one + two) / 2,
-            "each half is a mean already; the sum has to be one, too":
-                lambda one, lse, two, other: one + two,
+            "halves weigh as their denominators do, not alike": lambda o, s, t, h: (o + t) / 2,
+            "each half is a mean already; the sum has to be one, too": lambda o, s, t, h: o + t,
             "a log-sum-exp is a logarithm: its exponential is the weight": _by_logarithms,
-            "the weights are exchanged":
-                lambda one, lse, two, other: merge_attention(one, other, two, lse)[0],
+            "the weights are exchanged": lambda o, s, t, h: merge_attention(o, h, t, s)[0],
         },
         "lse": {
-            "the sums add up, not their logarithms": lambda one, lse, two, other: lse + other,
+            "the sums add up, not their logarithms": lambda o, s, t, h: s + h,
             "that is the larger one; the smaller adds something":
-                lambda one, lse, two, other: np.maximum(lse, other),
-            "that is the sum; its logarithm is wanted":
-                lambda one, lse, two, other: np.exp(lse) + np.exp(other),
+                lambda o, s, t, h: np.maximum(s, h),
+            "that is the sum; its logarithm is wanted": lambda o, s, t, h: np.exp(s) + np.exp(h),
             "the logarithm of the sum, without the maximum added back":
-                lambda one, lse, two, other: np.log(1 + np.exp(-np.abs(lse - other))),
+                lambda o, s, t, h: np.log(1 + np.exp(-np.abs(s - h))),
         },
-    },
-    examples={
+    }, examples={
         "output: NaN with log-sum-exps near 900": _unsafe,
         "lse: NaN where neither half has a key": lambda one, lse, two, other: (
             merge_attention(one, lse, two, other)[0],

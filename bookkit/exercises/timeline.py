@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Mistakes, Sign, as_number, named, refuse
+from bookkit.exercises.answers import Mistakes, Sign, as_number, refuse
 from bookkit.exercises.exercise import Function, Several, Value
 
 STATE, CACHE = 16 * 128 * 128, 2 * 8 * 128  # numbers of a layer: whatever the length, and a word
@@ -60,12 +60,10 @@ DICE = np.random.default_rng(0)
 check_delta_step = Function(
     "`delta_step(state, key, value, beta)`, one step of the delta rule, from a state (d, v), a key "
     "(d,), a value (v,) and a number to the state after the step, (d, v).",
-    right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s),
-    cases=[
+    right=lambda s, k, v, beta: s + beta * np.outer(k, v - k @ s), cases=[
         (DICE.normal(size=(3, 5)), DICE.normal(size=3), DICE.normal(size=5), beta)
         for beta in (1.0, 0.5)
-    ],
-    mistakes={
+    ], mistakes={
         "that adds the value: read first what the state returns for the key, and write only the "
         "difference": lambda s, k, v, beta: s + beta * np.outer(k, v),
         "the sign: the state moves towards the value, not away from it":
@@ -95,35 +93,24 @@ def _positions(got: Any, *_: int) -> list[int]:
     return [int(position) for position in got]
 
 
-def _off(found: list[int], length: int, window: int, sinks: int) -> str:
-    return f"got {named(found)} {found}, wanted the first {sinks} and the last {window}"
-
-
 check_kept = Function(
     "`kept(length, window, sinks)`, the positions, counted from 0 and in ascending order, that a "
     "cache of recent words and sinks keeps after `length` words were read: those of the first "
     "`sinks` words and of the last `window` words.",
     right=_kept, cases=[(20, 5, 3), (7, 4, 2), (6, 4, 2), (3, 4, 2), (10, 4, 0)], mistakes={
         "the first words are gone, which is the colleague's cache": _recent,
-        "only the first words are left": lambda length, window, sinks: list(range(sinks)),
+        "only the first words are left": lambda n, w, s: list(range(s)),
         "the sinks come on top of the window, they do not take its room":
-            lambda length, window, sinks: sorted({*range(sinks), *_recent(length, window)[sinks:]}),
-        "list[-0:] is the whole list": lambda length, window, sinks: (
-            _kept(length, window, sinks) if sinks else list(range(length))
-        ),
+            lambda n, w, s: sorted({*range(s), *_recent(n, w)[s:]}),
+        "list[-0:] is the whole list": lambda n, w, s: _kept(n, w, s) if s else list(range(n)),
         "a position is there twice: some first words are recent ones as well": Sign(
             lambda found, *case: len({*found}) < len(found) and sorted({*found}) == _kept(*case),
-            lambda length, window, sinks: [
-                *range(min(sinks, length)),
-                *_recent(length, window),
-            ],
+            lambda n, w, s: [*range(min(s, n)), *_recent(n, w)],
         ),
         "the positions are right, but not in ascending order": Sign(
-            lambda found, *case: sorted(found) == _kept(*case),
-            lambda *case: _kept(*case)[::-1],
+            lambda found, *case: sorted(found) == _kept(*case), lambda *case: _kept(*case)[::-1]
         ),
-    },
-    examples={"got a list [0], wanted the first 3 and the last 5": lambda *case: [0]},
+    }, examples={"got a list [0], wanted the first 3 and the last 5": lambda *case: [0]},
     read=_positions, where="kept({}, {}, {}): ", why="It is given three whole numbers.",
-    otherwise=_off,
+    otherwise="got a list {got}, wanted the first {2} and the last {1}",
 )  # fmt: skip

@@ -18,14 +18,6 @@ def _attends(y: Tensor) -> Tensor:
     return (y @ y.mT).softmax(-1) @ y
 
 
-def _places(y: Tensor) -> Tensor:
-    return _attends(y + torch.arange(float(y.shape[1]))[:, None])
-
-
-def _reads_on(y: Tensor) -> Tensor:
-    return y.cumsum(1)
-
-
 X = torch.linspace(-1, 2, 30, dtype=torch.float64).reshape(2, 5, 3) ** 3
 WHICH = "got 1 for one of three encoders: is it the words, axis 1, that you reverse?"
 
@@ -35,16 +27,15 @@ check_reversed = Verdict(
     "order for x in reversed order.",
     suspects=[
         ((_attends, X), 1, "the output comes in reversed order, too: turn it back first"),
-        ((_places, X), 0, WHICH),
-        ((_reads_on, X), 0, WHICH),
+        ((lambda y: _attends(y + torch.arange(5.0)[:, None]), X), 0, WHICH),
+        ((lambda y: y.cumsum(1), X), 0, WHICH),
     ],
     read=as_number,
 )
 
 
-def _norm(y: Numbers) -> Numbers:
-    spread: Numbers = (y - y.mean()) / y.std()
-    return spread
+def _norm(y: Numbers) -> Any:
+    return (y - y.mean()) / y.std()
 
 
 def _sub_layer(name: str, right: Numbers, mistakes: dict[str, Numbers]) -> Value:
@@ -63,16 +54,12 @@ PRE, POST = ONE + 2 * _norm(ONE), _norm(3 * ONE)
 
 check_by_hand = Several(
     "A sub-layer that doubles its input, in its residual, for x = (1, 3).",
-    pre=_sub_layer(
-        "x + f(norm(x))",
-        PRE,
-        {
-            "this is the other order, post": POST,
-            "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
-        },
-    ),
+    pre=_sub_layer("x + f(norm(x))", PRE, {
+        "this is the other order, post": POST,
+        "what goes around is x itself, not norm(x)": 3 * _norm(ONE),
+    }),
     post=_sub_layer("norm(x + f(x))", POST, {"this is the other order, pre": PRE}),
-)
+)  # fmt: skip
 
 FOLLOWS = torch.tensor([2, 5, 2, 2, 6, 4, 2, 7])  # 1, the start, is followed by 5, 4, 6, 2
 
@@ -103,8 +90,7 @@ check_write = Function(
         "every step begins with the start: hand on the word that was written last": Sign(
             lambda found, *_: found[:4] == [5] * 4, lambda step, state, most: [5] * most
         ),
-    },
-    examples={
+    }, examples={
         "at most 2 words: got 3 of them": lambda step, state, most: [5, 4, 6],
         "at most 9 words: got [7], wanted [5, 4, 6]": lambda step, state, most: [7],
     }, read=_written, where="at most {2} words: ", otherwise="got {got}, wanted {wanted}",
@@ -137,23 +123,22 @@ check_shift = Function(
         "read": {
             "the decoder reads the word that it is to write: copying is all it will learn. Put the "
             "start in front, and every word moves one place": _write,
-            "the end is read, too: nothing is written after it":
-                lambda sentences: _padded(sentences, BOS, EOS),
+            "the end is read, too: nothing is written after it": lambda s: _padded(s, BOS, EOS),
             "the start is missing": _padded,
         },
         "write": {
             "the start is never written": _read,
             "the end has to be written: without it a translation never stops": _padded,
             "the end stands behind the last word, not behind the padding":
-                lambda sentences: torch.nn.functional.pad(_padded(sentences), (0, 1), value=EOS),
+                lambda s: torch.nn.functional.pad(_padded(s), (0, 1), value=EOS),
         },
         "mask": {
             "True is where a prediction counts, False where there is padding":
-                lambda sentences: _write(sentences) == PAD,
-            "padding counts, too": lambda sentences: _write(sentences) >= PAD,
-            "the end counts: it has to be predicted": lambda sentences: _write(sentences) > EOS,
+                lambda s: _write(s) == PAD,
+            "padding counts, too": lambda s: _write(s) >= PAD,
+            "the end counts: it has to be predicted": lambda s: _write(s) > EOS,
             "it follows what is written, not what is read: a padded place may still have a word "
-            "to be written": lambda sentences: _read(sentences) > BOS,
+            "to be written": lambda s: _read(s) > BOS,
         },
     }, kind="three tensors: what is read, what is written, the mask",
 )  # fmt: skip

@@ -12,16 +12,9 @@ from bookkit.exercises.exercise import Function, Several
 
 
 def _count(
-    words: int,
-    e: int,
-    hidden: int,
-    layers: int,
-    *,
-    matrices: int = 12,
-    biased: int = 2,
-    norms: float = 5,
-    embeddings: int = 1,
-) -> float:
+    words: int, e: int, hidden: int, layers: int, *, matrices: int = 12, biased: int = 2,
+    norms: float = 5, embeddings: int = 1,
+) -> float:  # fmt: skip
     """Count weights; what a pair of blocks has of each kind may be wrong."""
     products, biases = 2 * 2 * e * hidden, biased * (e + hidden)
     pair = matrices * e * e + products + biases + norms * 2 * e

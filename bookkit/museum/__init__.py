@@ -19,23 +19,11 @@ from bookkit.museum.shapes import SHAPES
 from bookkit.museum.sinks import SINKS
 from bookkit.museum.states import STATES
 
-OLD_WING = (
-    MASKS,
-    LOOKING,
-    PADDING,
-    NORMS,
-    POSITIONS,
-    CACHES,
-    ROWS,
-    SHAPES,
-    SCORING,
-)
+OLD_WING = MASKS, LOOKING, PADDING, NORMS, POSITIONS, CACHES, ROWS, SHAPES, SCORING  # fmt: skip
 TODAY = (SINKS, GROUPS, INDEXERS, STATES)
 """Mistakes in what models have had since about 2023."""
 
-EXHIBITS = {
-    exhibit.name: exhibit for room in OLD_WING + TODAY for exhibit in room
-}
+EXHIBITS = {one.name: one for room in OLD_WING + TODAY for one in room}
 """All exhibits by name."""
 
 __all__ = ["EXHIBITS", "Exhibit"]

@@ -83,32 +83,19 @@ def one_more(x: Tensor) -> Tensor:
 
 CACHES = (
     Exhibit(
-        "first-key corner",
-        "With keys in a cache, the causal mask begins at the wrong one",
-        broken=FirstKeyCorner,
-        sound=LastKeyCorner,
-        check=check_pieces,
-        hint=r"\(offset\)",
+        "first-key corner", "With keys in a cache, the causal mask begins at the wrong one",
+        broken=FirstKeyCorner, sound=LastKeyCorner, check=check_pieces, hint=r"\(offset\)",
         threads=("rasbt/LLMs-from-scratch #697", "meta-llama/llama #899"),
     ),
     Exhibit(
-        "not emptied",
-        "The second text is read behind the first",
-        broken=KeepsTheLastText,
-        sound=LastKeyCorner,
-        check=check_pieces,
-        hint="not emptied",
+        "not emptied", "The second text is read behind the first", broken=KeepsTheLastText,
+        sound=LastKeyCorner, check=check_pieces, hint="not emptied",
         threads=("rasbt/LLMs-from-scratch #925",),
     ),
     Exhibit(
-        "w or w + 1",
-        "A window of three that reaches four",
-        broken=one_more,
-        sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2, window=SIZE))(
-            x, is_causal=True
-        ),
+        "w or w + 1", "A window of three that reaches four", broken=one_more,
+        sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2, window=SIZE))(x, is_causal=True),
         check=lambda attend: check_reach(attend, *two_inputs(), size=SIZE),
-        hint="outputs reach 4 positions, wanted 3",
-        threads=("ml-explore/mlx-lm #390",),
+        hint="outputs reach 4 positions, wanted 3", threads=("ml-explore/mlx-lm #390",),
     ),
-)
+)  # fmt: skip

@@ -49,11 +49,10 @@ class Exhibit:
     threads: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for threads in self.threads:
-            if not _THREADS.fullmatch(threads):
-                raise ValueError(
-                    f"threads: got {threads!r}, wanted 'owner/repository #number'"
-                )
+        for one in self.threads:
+            if not _THREADS.fullmatch(one):
+                wanted = "'owner/repository #number'"
+                raise ValueError(f"threads: got {one!r}, wanted {wanted}")
 
     def verdict(self, variant: Variant) -> str:
         """Return what the check says to a variant; nothing, if it passes."""
@@ -69,7 +68,7 @@ class Exhibit:
         return ", ".join(
             f"[{repository} #{number}](https://github.com/{repository}/issues/{number})"
             for repository, *numbers in (
-                threads.split(" #") for threads in self.threads
+                one.split(" #") for one in self.threads
             )
             for number in numbers
         )
@@ -77,11 +76,8 @@ class Exhibit:
 
 def normal_numbers(*shape: int, seed: int = 0) -> Tensor:
     """Return normal numbers, the same at every call."""
-    return torch.randn(
-        shape,
-        generator=torch.Generator().manual_seed(seed),
-        dtype=torch.float64,
-    )
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
 
 
 def two_inputs(b: int = 2, n: int = 6, e: int = 8) -> tuple[Tensor, Tensor]:
@@ -89,15 +85,11 @@ def two_inputs(b: int = 2, n: int = 6, e: int = 8) -> tuple[Tensor, Tensor]:
     return normal_numbers(b, n, e, seed=1), normal_numbers(b, n, e, seed=2)
 
 
-def two_texts(
-    b: int = 2, n: int = 7, vocabulary: int = 11
-) -> tuple[Tensor, Tensor]:
+def two_texts(b: int = 2, n: int = 7) -> tuple[Tensor, Tensor]:
     """Return two batches of ids (b, n), different at every position."""
     draw = torch.Generator().manual_seed(3)
-    ids = torch.randint(0, vocabulary, (b, n), generator=draw)
-    return ids, (
-        ids + torch.randint(1, vocabulary, (b, n), generator=draw)
-    ) % vocabulary
+    ids = torch.randint(0, 11, (b, n), generator=draw)
+    return ids, (ids + torch.randint(1, 11, (b, n), generator=draw)) % 11
 
 
 def attend_causally(x: Tensor) -> Tensor:

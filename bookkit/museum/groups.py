@@ -66,36 +66,21 @@ def comes_back(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 GROUPS = (
     Exhibit(
-        "tile or repeat",
-        "Query heads that read the keys of another group",
-        broken=heads_tiled,
-        sound=heads_repeated,
-        check=lambda attend: check_grouped(attend, like=normal_numbers(1)),
-        hint="the key heads are tiled",
-        threads=("onnx/onnx #7274",),
+        "tile or repeat", "Query heads that read the keys of another group", broken=heads_tiled,
+        sound=heads_repeated, check=lambda attend: check_grouped(attend, like=normal_numbers(1)),
+        hint="the key heads are tiled", threads=("onnx/onnx #7274",),
     ),
     Exhibit(
-        "the late cap",
-        "A bound on the scores that lets the future in",
-        broken=bounded_late,
-        sound=bounded_early,
-        check=lambda attend: check_softcap(attend, like=normal_numbers(1)),
-        hint="a forbidden key gets a weight",
-        threads=("Dao-AILab/flash-attention #1025",),
+        "the late cap", "A bound on the scores that lets the future in", broken=bounded_late,
+        sound=bounded_early, check=lambda attend: check_softcap(attend, like=normal_numbers(1)),
+        hint="a forbidden key gets a weight", threads=("Dao-AILab/flash-attention #1025",),
     ),
     Exhibit(
-        "another type",
-        "Half precision goes in, and twice as many bytes come out",
-        broken=stays_wide,
-        sound=comes_back,
-        check=lambda attend: check_dtype(
-            attend, like=normal_numbers(1).to(torch.bfloat16)
-        ),
+        "another type", "Half precision goes in, and twice as many bytes come out",
+        broken=stays_wide, sound=comes_back,
+        check=lambda attend: check_dtype(attend, like=normal_numbers(1).to(torch.bfloat16)),
         hint="cast the result to the dtype that came",
-        threads=(
-            "tinygrad/tinygrad #5100",
-            "facebookresearch/xformers #772",
-            "lucidrains/flash-attention-jax #13",
-        ),
+        threads=("tinygrad/tinygrad #5100", "facebookresearch/xformers #772",
+            "lucidrains/flash-attention-jax #13"),
     ),
-)
+)  # fmt: skip

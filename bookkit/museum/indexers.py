@@ -88,9 +88,8 @@ def chosen_by(query: Tensor, key: Tensor, k: int) -> Tensor:
 
 def a_text_for_the_indexer(n: int = LENGTH) -> tuple[Tensor, Tensor]:
     """Return queries of four heads (1, 4, n, d) and keys (1, n, d)."""
-    return normal_numbers(1, 4, n, WIDTH, seed=8), normal_numbers(
-        1, n, WIDTH, seed=9
-    )
+    query, key = (1, 4, n, WIDTH), (1, n, WIDTH)
+    return normal_numbers(*query, seed=8), normal_numbers(*key, seed=9)
 
 
 def by_the_authors(query: Tensor, key: Tensor) -> Tensor:
@@ -109,31 +108,17 @@ def by_the_authors(query: Tensor, key: Tensor) -> Tensor:
 
 INDEXERS = (
     Exhibit(
-        "ties",
-        "A text whose beginning changes when it grows",
-        broken=any_of_equals,
-        sound=first_of_equals,
-        check=check_longer,
-        hint="a choice among equal scores",
-        threads=(
-            "sgl-project/sglang #31115",
-            "vllm-project/vllm #56749",
-            "jundot/omlx #2243",
-        ),
+        "ties", "A text whose beginning changes when it grows", broken=any_of_equals,
+        sound=first_of_equals, check=check_longer, hint="a choice among equal scores",
+        threads=("sgl-project/sglang #31115", "vllm-project/vllm #56749", "jundot/omlx #2243"),
     ),
     Exhibit(
         "the indexer's layout",
         "An indexer that turns other pairs than its weights were trained with",
-        broken=turned_in_halves,
-        sound=turned_in_pairs,
-        check=lambda choose: check_agree(
-            by_the_authors, choose, *a_text_for_the_indexer()
-        ),
+        broken=turned_in_halves, sound=turned_in_pairs,
+        check=lambda choose: check_agree(by_the_authors, choose, *a_text_for_the_indexer()),
         hint="the two differ",
-        threads=(
-            "1bit-MONSTER/1bit-MONSTER #2418",
-            "huggingface/transformers #46842",
-            "ml-explore/mlx-lm #512",
-        ),
+        threads=("1bit-MONSTER/1bit-MONSTER #2418", "huggingface/transformers #46842",
+            "ml-explore/mlx-lm #512"),
     ),
-)
+)  # fmt: skip

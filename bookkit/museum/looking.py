@@ -30,12 +30,7 @@ class WeightsFromTheQuery(nn.Module):
 
 
 class WithoutTanh(nn.Module):
-    """Score by v . (W s + U h): a sum of what the query gives and what the key gives.
-
-    Args:
-        query_dim: width of a query.
-        memory_dim: width of an entry of the memory.
-    """
+    """Score by v . (W s + U h): a sum of what the query gives and what the key gives."""
 
     def __init__(self, query_dim: int, memory_dim: int) -> None:
         super().__init__()
@@ -52,12 +47,7 @@ class WithoutTanh(nn.Module):
 
 
 class AdditiveWeights(nn.Module):
-    """The weights of the package's additive attention, behind the same call.
-
-    Args:
-        query_dim: width of a query.
-        memory_dim: width of an entry of the memory.
-    """
+    """The weights of the package's additive attention, behind the same call."""
 
     def __init__(self, query_dim: int, memory_dim: int) -> None:
         super().__init__()
@@ -89,27 +79,15 @@ def check_query(make: Variant) -> None:
 
 LOOKING = (
     Exhibit(
-        "never reads",
-        "Attention whose weights never depend on the source",
-        broken=WeightsFromTheQuery,
-        sound=AdditiveWeights,
-        check=check_memory,
+        "never reads", "Attention whose weights never depend on the source",
+        broken=WeightsFromTheQuery, sound=AdditiveWeights, check=check_memory,
         hint="is the input read at all",
-        threads=(
-            "pytorch/tutorials #1098 #130",
-            "spro/practical-pytorch #84 #149",
-        ),
+        threads=("pytorch/tutorials #1098 #130", "spro/practical-pytorch #84 #149"),
     ),
     Exhibit(
-        "one column",
-        "A map of attention that is stuck on one token",
-        broken=WithoutTanh,
-        sound=AdditiveWeights,
-        check=check_query,
-        hint="is the input read at all",
-        threads=(
-            "bentrevett/pytorch-seq2seq #144 #90",
-            "AuCson/PyTorch-Batch-Attention-Seq2seq #3",
-        ),
+        "one column", "A map of attention that is stuck on one token", broken=WithoutTanh,
+        sound=AdditiveWeights, check=check_query, hint="is the input read at all",
+        threads=("bentrevett/pytorch-seq2seq #144 #90",
+            "AuCson/PyTorch-Batch-Attention-Seq2seq #3"),
     ),
-)
+)  # fmt: skip

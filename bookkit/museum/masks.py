@@ -86,44 +86,27 @@ def fast_path(x: Tensor) -> Tensor:
 
 MASKS = (
     Exhibit(
-        "upside down",
-        "A mask of what is hidden, given to a function that asks what may be seen",
-        broken=hidden_for_allowed,
-        sound=attend_causally,
-        check=lambda attend: check_causal(attend, *two_inputs()),
-        hint="upside down",
+        "upside down", "A mask of what is hidden, given to a function that asks what may be seen",
+        broken=hidden_for_allowed, sound=attend_causally,
+        check=lambda attend: check_causal(attend, *two_inputs()), hint="upside down",
         threads=("rasbt/LLMs-from-scratch #1061 #1062",),
     ),
     Exhibit(
-        "two libraries",
-        "One mask, two libraries, two meanings",
-        broken=mask_of_another_library,
-        sound=lambda x, mask: seeded(lambda: MultiHeadAttention(8, 2))(
-            x, attn_mask=mask
-        ),
-        check=lambda attend: check_mask(attend, *two_inputs()),
-        hint="True means must not attend",
-        threads=(
-            "pytorch/pytorch #170400 #120668",
-            "patrick-kidger/equinox #463",
-        ),
+        "two libraries", "One mask, two libraries, two meanings", broken=mask_of_another_library,
+        sound=lambda x, mask: seeded(lambda: MultiHeadAttention(8, 2))(x, attn_mask=mask),
+        check=lambda attend: check_mask(attend, *two_inputs()), hint="True means must not attend",
+        threads=("pytorch/pytorch #170400 #120668", "patrick-kidger/equinox #463"),
     ),
     Exhibit(
-        "too good",
-        "A model that is right too often, because it reads the answer",
-        broken=peeking_model,
-        sound=small_language_model,
-        check=lambda make: check_causal(seeded(make), *two_texts()),
-        hint="upside down",
+        "too good", "A model that is right too often, because it reads the answer",
+        broken=peeking_model, sound=small_language_model,
+        check=lambda make: check_causal(seeded(make), *two_texts()), hint="upside down",
         threads=("tensorflow/text #894",),
     ),
     Exhibit(
-        "the fast path",
-        "A trained model that is wrong on one backend only",
-        broken=fast_path,
+        "the fast path", "A trained model that is wrong on one backend only", broken=fast_path,
         sound=attend_causally,
         check=lambda attend: check_agree(written_out, attend, two_inputs()[0]),
-        hint="the two differ",
-        threads=("huggingface/transformers #38094",),
+        hint="the two differ", threads=("huggingface/transformers #38094",),
     ),
-)
+)  # fmt: skip

@@ -27,15 +27,10 @@ def said_post_is_pre(x: Tensor) -> Tensor:
 
 NORMS = (
     Exhibit(
-        "before or after",
-        "The text normalises after the sum, the code before the sub-layer",
-        broken=said_post_is_pre,
-        sound=lambda x: block_of("post")(x).x,
+        "before or after", "The text normalises after the sum, the code before the sub-layer",
+        broken=said_post_is_pre, sound=lambda x: block_of("post")(x).x,
         check=lambda block: check_norm_order(block, two_inputs()[0], "post"),
         hint=r"the code is x \+ f\(norm\(x\)\), the text says norm",
-        threads=(
-            "harvardnlp/annotated-transformer #1 #13 #92 #100 #110",
-            "d2l-ai/d2l-en #803",
-        ),
+        threads=("harvardnlp/annotated-transformer #1 #13 #92 #100 #110", "d2l-ai/d2l-en #803"),
     ),
-)
+)  # fmt: skip

@@ -83,38 +83,21 @@ def check_loss(loss: Variant) -> None:
 
 PADDING = (
     Exhibit(
-        "read",
-        "The encoder's last state is that after the padding",
-        broken=state_after_padding,
+        "read", "The encoder's last state is that after the padding", broken=state_after_padding,
         sound=state_after_words,
-        check=lambda encode: check_padding(
-            encode, X, LENGTHS, OTHER, per_place=False
-        ),
+        check=lambda encode: check_padding(encode, X, LENGTHS, OTHER, per_place=False),
         hint="what stands in the padding",
-        threads=(
-            "pytorch/tutorials #3643 #593",
-            "bentrevett/pytorch-seq2seq #90",
-        ),
+        threads=("pytorch/tutorials #3643 #593", "bentrevett/pytorch-seq2seq #90"),
     ),
     Exhibit(
-        "looked at",
-        "Attention spends weight on padding",
-        broken=looks_at_padding,
-        sound=looks_at_words,
-        check=lambda attend: check_padding(attend, X, LENGTHS, OTHER),
+        "looked at", "Attention spends weight on padding", broken=looks_at_padding,
+        sound=looks_at_words, check=lambda attend: check_padding(attend, X, LENGTHS, OTHER),
         hint="what stands in the padding",
-        threads=(
-            "pytorch/tutorials #3643",
-            "MaximumEntropy/Seq2Seq-PyTorch #6",
-        ),
+        threads=("pytorch/tutorials #3643", "MaximumEntropy/Seq2Seq-PyTorch #6"),
     ),
     Exhibit(
-        "scored",
-        "The loss counts padding as words",
-        broken=loss_of_every_place,
-        sound=loss_of_words,
-        check=check_loss,
-        hint="what stands in the padding",
+        "scored", "The loss counts padding as words", broken=loss_of_every_place,
+        sound=loss_of_words, check=check_loss, hint="what stands in the padding",
         threads=("pytorch/tutorials #3643", "tensorflow/tensorflow #512"),
     ),
-)
+)  # fmt: skip

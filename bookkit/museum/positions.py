@@ -40,17 +40,10 @@ def check_rotation(rotation: Variant) -> None:
     """Check that products of rotated queries and keys depend on the distance."""
     query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
 
-    def scores(query_positions: Any, key_positions: Any) -> Tensor:
-        given = (
-            torch.as_tensor(positions)
-            for positions in (query_positions, key_positions)
-        )
-        products: Tensor = (
-            rotation(query, next(given)) @ rotation(key, next(given)).mT
-        )
-        return products
+    def turned(x: Tensor, places: Any) -> Any:
+        return rotation(x, torch.as_tensor(places))
 
-    check_relative(scores)
+    check_relative(lambda q, k: turned(query, q) @ turned(key, k).mT)
 
 
 def loaded_as_halves(x: Tensor, places: Tensor) -> Tensor:
@@ -73,48 +66,30 @@ def check_loaded(rotation: Variant) -> None:
     query, key = normal_numbers(5, WIDTH), normal_numbers(5, WIDTH, seed=1)
     positions = torch.arange(5)
 
-    def scores_by(rotation: Variant) -> Variant:
-        return lambda query, key: (
-            rotation(query, positions) @ rotation(key, positions).mT
-        )
+    def scores_by(turn: Variant) -> Variant:
+        return lambda q, k: turn(q, positions) @ turn(k, positions).mT
 
     check_agree(scores_by(by_complex_numbers), scores_by(rotation), query, key)
 
 
 POSITIONS = (
     Exhibit(
-        "exponent",
-        "Sine and cosine of a pair have two frequencies",
-        broken=doubled_exponents,
-        sound=lambda at: sinusoidal_encoding(
-            len(at), WIDTH, offset=int(at[0])
-        ),
-        check=lambda encode: check_relative(
-            lambda query, key: encode(query) @ encode(key).T
-        ),
+        "exponent", "Sine and cosine of a pair have two frequencies", broken=doubled_exponents,
+        sound=lambda at: sinusoidal_encoding(len(at), WIDTH, offset=int(at[0])),
+        check=lambda encode: check_relative(lambda query, key: encode(query) @ encode(key).T),
         hint="rotated by one angle",
-        threads=(
-            "SamLynnEvans/Transformer #25",
+        threads=("SamLynnEvans/Transformer #25",
             "labmlai/annotated_deep_learning_paper_implementations #215 #244 #256",
-            "datawhalechina/base-llm #67",
-        ),
+            "datawhalechina/base-llm #67"),
     ),
     Exhibit(
-        "two layouts",
-        "A rotation that turns one pair of features by two angles",
-        broken=two_layouts,
-        sound=rotate,
-        check=check_rotation,
-        hint="rotated by one angle",
+        "two layouts", "A rotation that turns one pair of features by two angles",
+        broken=two_layouts, sound=rotate, check=check_rotation, hint="rotated by one angle",
         threads=("raiyanyahya/how-to-train-your-gpt #6",),
     ),
     Exhibit(
-        "loaded weights",
-        "Weights of one rotary layout, run in the other",
-        broken=loaded_as_halves,
-        sound=partial(rotate, interleaved=True),
-        check=check_loaded,
-        hint="the two differ",
+        "loaded weights", "Weights of one rotary layout, run in the other", broken=loaded_as_halves,
+        sound=partial(rotate, interleaved=True), check=check_loaded, hint="the two differ",
         threads=("rasbt/LLMs-from-scratch #751 #802 #838",),
     ),
-)
+)  # fmt: skip

@@ -38,22 +38,12 @@ ROWS = (
     Exhibit(
         "zero by zero",
         "A row with nothing allowed is NaN, and one backward pass later all weights are",
-        broken=zero_by_zero,
-        sound=nothing_for_nothing,
-        check=check_empty_row,
-        hint="gives NaN",
-        threads=(
-            "pytorch/pytorch #103963 #41508 #131060",
-            "ml-explore/mlx #2395",
-        ),
+        broken=zero_by_zero, sound=nothing_for_nothing, check=check_empty_row, hint="gives NaN",
+        threads=("pytorch/pytorch #103963 #41508 #131060", "ml-explore/mlx #2395"),
     ),
     Exhibit(
-        "the average of all",
-        "A row with nothing allowed looks at everything",
-        broken=large_penalty,
-        sound=nothing_for_nothing,
-        check=check_empty_row,
-        hint="attends to everything",
-        threads=("ml-explore/mlx #2395",),
+        "the average of all", "A row with nothing allowed looks at everything",
+        broken=large_penalty, sound=nothing_for_nothing, check=check_empty_row,
+        hint="attends to everything", threads=("ml-explore/mlx #2395",),
     ),
-)
+)  # fmt: skip

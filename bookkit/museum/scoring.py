@@ -53,25 +53,13 @@ def split_by_rule(
 
 SCORING = (
     Exhibit(
-        "half a text",
-        "A translation that stops half-way scores 100",
-        broken=precision_alone,
-        sound=bleu,
-        check=check_bleu,
-        hint="brevity penalty is missing",
-        threads=(
-            "nltk/nltk #922 #926",
-            "pytorch/torcheval #195",
-            "promptfoo/promptfoo #9717",
-        ),
+        "half a text", "A translation that stops half-way scores 100", broken=precision_alone,
+        sound=bleu, check=check_bleu, hint="brevity penalty is missing",
+        threads=("nltk/nltk #922 #926", "pytorch/torcheval #195", "promptfoo/promptfoo #9717"),
     ),
     Exhibit(
-        "blanks",
-        "One translation, two scores",
-        broken=split_at_blanks,
-        sound=split_by_rule,
-        check=check_spacing,
-        hint="blanks around punctuation",
+        "blanks", "One translation, two scores", broken=split_at_blanks, sound=split_by_rule,
+        check=check_spacing, hint="blanks around punctuation",
         threads=("tensorflow/tensor2tensor #317",),
     ),
-)
+)  # fmt: skip

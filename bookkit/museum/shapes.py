@@ -47,41 +47,25 @@ def heads_by_a_transpose(x: Tensor) -> Tensor:
 
 SHAPES = (
     Exhibit(
-        "the wrong width",
-        "Scores divided by the root of the model's width, not of the head's",
-        broken=scaled_by_the_model,
-        sound=scaled_dot_product_attention,
-        check=lambda attend: check_scale(
-            attend, 16, HEADS, like=normal_numbers(1)
-        ),
+        "the wrong width", "Scores divided by the root of the model's width, not of the head's",
+        broken=scaled_by_the_model, sound=scaled_dot_product_attention,
+        check=lambda attend: check_scale(attend, 16, HEADS, like=normal_numbers(1)),
         hint="by the width of the model",
-        threads=(
-            "karpathy/ng-video-lecture #28",
-            "rasbt/LLMs-from-scratch #443",
-        ),
+        threads=("karpathy/ng-video-lecture #28", "rasbt/LLMs-from-scratch #443"),
     ),
     Exhibit(
-        "the wrong axis",
-        "Words that attend to the other sentences of their batch",
-        broken=words_first,
-        sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2))(x),
+        "the wrong axis", "Words that attend to the other sentences of their batch",
+        broken=words_first, sound=lambda x: seeded(lambda: MultiHeadAttention(8, 2))(x),
         check=lambda attend: check_alone(attend, two_inputs(b=3)[0]),
         hint="alone than in its batch",
-        threads=(
-            "labmlai/annotated_deep_learning_paper_implementations #157 #216 #262",
-        ),
+        threads=("labmlai/annotated_deep_learning_paper_implementations #157 #216 #262",),
     ),
     Exhibit(
-        "a view",
-        "Heads cut out of the sentence",
-        broken=heads_by_a_view,
+        "a view", "Heads cut out of the sentence", broken=heads_by_a_view,
         sound=heads_by_a_transpose,
         check=lambda attend: check_permutation(attend, two_inputs(n=5)[0]),
         hint="a view without a transpose",
-        threads=(
-            "harvardnlp/annotated-transformer #118",
-            "hyunwoongko/transformer #15",
-            "bentrevett/pytorch-seq2seq #148",
-        ),
+        threads=("harvardnlp/annotated-transformer #118", "hyunwoongko/transformer #15",
+            "bentrevett/pytorch-seq2seq #148"),
     ),
-)
+)  # fmt: skip

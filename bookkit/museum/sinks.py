@@ -65,21 +65,13 @@ def check_rows(attend: Variant) -> None:
 
 SINKS = (
     Exhibit(
-        "the missing sink",
-        "Sinks that nobody passes on, and a test that cannot see it",
-        broken=sinks_left_out,
-        sound=sinks_joined,
-        check=check_rows,
-        hint="never reach the softmax",
+        "the missing sink", "Sinks that nobody passes on, and a test that cannot see it",
+        broken=sinks_left_out, sound=sinks_joined, check=check_rows, hint="never reach the softmax",
         threads=("NVIDIA/TransformerEngine #2541 #3551",),
     ),
     Exhibit(
-        "off by one",
-        "One more in the denominator, while the scores are shifted",
-        broken=added_unshifted,
-        sound=added_shifted,
-        check=check_rows,
-        hint="not from the sink",
+        "off by one", "One more in the denominator, while the scores are shifted",
+        broken=added_unshifted, sound=added_shifted, check=check_rows, hint="not from the sink",
         threads=("kyegomez/AttentionIsOFFByOne #5",),
     ),
-)
+)  # fmt: skip

@@ -104,9 +104,7 @@ def latent_and_rotary(layers: int, tokens: int, number_bytes: int) -> int:
 def bytes_of_a_cache(layers: int, tokens: int, number_bytes: int) -> int:
     """Make what one layer keeps, see how many bytes it has, and multiply by the layers."""
     dtype = {2: torch.bfloat16, 4: torch.float32}[number_bytes]
-    kept = [
-        torch.zeros(tokens, width, dtype=dtype) for width in (LATENT, ROTARY)
-    ]
+    kept = (torch.zeros(tokens, w, dtype=dtype) for w in (LATENT, ROTARY))
     return layers * sum(tensor.nbytes for tensor in kept)
 
 
@@ -122,32 +120,23 @@ def check_bytes(count: Variant) -> None:
 
 STATES = (
     Exhibit(
-        "compare, then forget",
-        "A memory that does not hold what was just written into it",
-        broken=compared_before,
-        sound=forgotten_before,
-        check=lambda recurrence: check_delta_rule(
-            recurrence, like=normal_numbers(1)
-        ),
+        "compare, then forget", "A memory that does not hold what was just written into it",
+        broken=compared_before, sound=forgotten_before,
+        check=lambda recurrence: check_delta_rule(recurrence, like=normal_numbers(1)),
         hint="compared with the state before it has forgotten",
         threads=("fla-org/flash-linear-attention #885",),
     ),
     Exhibit(
-        "w - 1",
-        "A window of three that reaches two, but only with a cache",
-        broken=CutsTheNewWordIn,
-        sound=CutsAfterwards,
-        check=check_window_pieces,
+        "w - 1", "A window of three that reaches two, but only with a cache",
+        broken=CutsTheNewWordIn, sound=CutsAfterwards, check=check_window_pieces,
         hint=r"in pieces of \[1, 1, 1, 1, 1, 1\] positions, output 2 is another",
         threads=("huggingface/transformers #39408 #29623", "zml/zml #763"),
     ),
     Exhibit(
         "the latent counted twice",
         "A cache of latents, counted as keys and values and without its rotary part",
-        broken=keys_and_values,
-        sound=latent_and_rotary,
-        check=check_bytes,
+        broken=keys_and_values, sound=latent_and_rotary, check=check_bytes,
         hint="is one latent counted once",
         threads=("LMCache/LMCache #694", "NVIDIA/TensorRT-LLM #16707"),
     ),
-)
+)  # fmt: skip

@@ -41,14 +41,9 @@ _PATIENCE = 10_000
 
 @contract(count=">= 1", min_length=">= 1 and <= 55", max_length=">= 2")
 def english_spanish(
-    count: int,
-    *,
-    seed: int,
-    min_length: int = 1,
-    max_length: int = 30,
-    combinations: Combinations = "seen",
-    exclude: Iterable[Pair] = (),
-) -> list[Pair]:
+    count: int, *, seed: int, min_length: int = 1, max_length: int = 30,
+    combinations: Combinations = "seen", exclude: Iterable[Pair] = (),
+) -> list[Pair]:  # fmt: skip
     """Draw distinct pairs of an English sentence and its Spanish translation, with word links.
 
     Lengths are spread about evenly between the bounds. One in eight combinations of adjective

@@ -4,47 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bookkit.data.grammar import lexicon as lex
+from bookkit.data.grammar import rules
 from bookkit.data.grammar.budget import Budget, DeadEndError, size
 from bookkit.data.grammar.dice import Dice
-from bookkit.data.grammar.lexicon import (
-    ADJECTIVES,
-    ADVERBS,
-    FIRST,
-    IN,
-    NEAR,
-    NOUNS,
-    PLURAL,
-    PRONOUNS,
-    THEY,
-    WITH,
-    I,
-    Noun,
-    Pronoun,
-    Tense,
-    Verb,
-    suits,
-)
+from bookkit.data.grammar.lexicon import Noun, Pronoun, Tense, Verb, suits
 from bookkit.data.grammar.menu import Menu
-from bookkit.data.grammar.phrases import (
-    INTRANSITIVE,
-    TENSES,
-    TRANSITIVE,
-    Phrases,
-    may_say,
-    verb_size,
-)
+from bookkit.data.grammar.phrases import INTRANSITIVE, TENSES, TRANSITIVE, Phrases, verb_size
 from bookkit.data.grammar.trees import Clause, NounPhrase, Sentence
 
 MAX_CLAUSES = 6
 
 _MAX_CLAUSE = 13
 _TRIES = 12
-_MAN = next(noun for noun in NOUNS if noun.name == "man")
-_BEINGS = tuple(noun for noun in NOUNS if noun.kind in ("person", "animal"))
-_ADJUNCTS = {p: tuple(n for n in NOUNS if suits(p, n)) for p in (IN, NEAR, WITH)}
-_PERSONAL = [a for a in ADJECTIVES if a.predicative and suits(a, _MAN)]
-_NEUTRAL = [a for a in _PERSONAL if a.spanish[0] == a.spanish[1]]
-_TIME: dict[Tense, int] = {"past": 0, "present": 1, "progressive": 1, "future": 2}
+_BEINGS = tuple(noun for noun in lex.NOUNS if noun.kind in ("person", "animal"))
+_ADJUNCTS = {p: tuple(n for n in lex.NOUNS if suits(p, n)) for p in lex.PREPOSITIONS}
 
 
 class _Core(NamedTuple):
@@ -82,7 +56,9 @@ class Speaker:
         self._budget.open_sentence()
         sentence: Sentence = []
         while room >= 2 + bool(sentence) and len(sentence) < MAX_CLAUSES:
-            conjunction = self._conjunction(sentence) if sentence else None
+            conjunction = None
+            if sentence:
+                conjunction = self._dice.pick(["and", *rules.conjunctions(sentence)])
             room -= conjunction is not None
             share = self._share(room)
             self._budget.open_clause(share)
@@ -94,20 +70,6 @@ class Speaker:
         if room <= 6 or (room <= _MAX_CLAUSE and self._dice.yes(0.5)):
             return room
         return self._dice.between(4, min(_MAX_CLAUSE, room - 3))
-
-    def _conjunction(self, sentence: Sentence) -> str:
-        """Choose a conjunction that asks for no subjunctive; only "and" comes twice."""
-        before = sentence[-1][1]
-        choices = ["and", "and", "but"]
-        # Nothing is red or old because the king sings.
-        if before.adjective is None or before.adjective.scale == "mood":
-            choices.append("because")
-        if before.verb and before.tense in ("present", "past"):
-            choices.append("when")
-        if before.verb and before.tense in ("present", "progressive"):
-            choices.append("while")
-        used = {conjunction for conjunction, _ in sentence} - {"and"}
-        return self._dice.pick([choice for choice in choices if choice not in used])
 
     def _clause(self, conjunction: str | None, sentence: Sentence) -> Clause:
         core = self._fitting_core(conjunction, sentence)
@@ -141,29 +103,25 @@ class Speaker:
             return self._shared_core(before, negative)
         pronoun = self._pronoun(sentence) if self._dice.yes(0.3) else None
         if conjunction not in ("when", "while") and self._dice.yes(0.12):
-            return self._predicative_core(pronoun or self._budget.noun(NOUNS), negative)
+            return self._predicative_core(pronoun or self._budget.noun(lex.NOUNS), negative)
         subject = pronoun or self._budget.noun(_BEINGS)
         tense = self._tense(conjunction, before)
         verb = self._dice.pick(TRANSITIVE if self._dice.yes(0.7) else INTRANSITIVE)
         person = isinstance(subject, Pronoun) or subject.kind == "person"
         if (
-            not may_say(verb, tense, person=person)
+            not rules.may_say(verb, tense, person=person)
             or (before is not None and verb is before.verb)
             or (conjunction == "while" and verb.gerund is None)
             or (conjunction == "when" and tense == "past" and not verb.event)
         ):
             return None
-        return self._core_of(subject, *self._phrases.agreement(subject), tense, negative, verb)
+        return self._core_of(subject, self._phrases.agreement(subject), tense, negative, verb)
 
     def _core_of(
-        self,
-        subject: Noun | Pronoun | None,
-        person: int,
-        feminine: bool,
-        tense: Tense,
-        negative: bool,
-        verb: Verb,
-    ) -> _Core:
+        self, subject: Noun | Pronoun | None, agrees: tuple[int, bool], tense: Tense,
+        negative: bool, verb: Verb,
+    ) -> _Core:  # fmt: skip
+        person, feminine = agrees
         thing = self._phrases.thing(verb, person, subject)
         words = size(subject) + verb_size(verb, tense, negative) + size(thing)
         return _Core(subject, person, feminine, tense, negative, verb, thing, words)
@@ -183,9 +141,10 @@ class Speaker:
         person = isinstance(before.subject, Pronoun) or (
             before.subject is not None and before.subject.noun.kind == "person"
         )
-        if verb is before.verb or not may_say(verb, before.tense, person=person):
+        if verb is before.verb or not rules.may_say(verb, before.tense, person=person):
             return None
-        return self._core_of(None, before.person, before.feminine, before.tense, negative, verb)
+        agrees = before.person, before.feminine
+        return self._core_of(None, agrees, before.tense, negative, verb)
 
     def _predicative_core(self, subject: Noun | Pronoun, negative: bool) -> _Core:
         person, feminine = self._phrases.agreement(subject)
@@ -207,7 +166,7 @@ class Speaker:
         if conjunction == "while":
             return self._dice.pick(("present", "progressive"))
         # A cause does not come after its effect.
-        late = conjunction == "because" and _TIME[tense] > _TIME[before.tense]
+        late = conjunction == "because" and rules.TIME[tense] > rules.TIME[before.tense]
         return before.tense if late or self._dice.yes(0.5) else tense
 
     def _pronoun(self, sentence: Sentence) -> Pronoun | None:
@@ -215,14 +174,9 @@ class Speaker:
 
         For the same subject Spanish would leave the pronoun out.
         """
-        pronoun = self._dice.pick((I, *PRONOUNS))
-        if pronoun is I:
-            return None if sentence and sentence[-1][1].person == FIRST else pronoun
-        for _, clause in sentence:
-            agrees = clause.person == PLURAL or clause.feminine == pronoun.feminine
-            if clause.person == pronoun.person and agrees:
-                return None
-        return pronoun if self._phrases.suits_context(pronoun) else None
+        pronoun = self._dice.pick((lex.I, *lex.PRONOUNS))
+        clear = rules.is_clear(pronoun, sentence) and self._phrases.suits_context(pronoun)
+        return pronoun if clear else None
 
     # What is added to it
 
@@ -231,7 +185,7 @@ class Speaker:
             return core.subject
         return self._phrases.phrase(
             core.subject,
-            plural=core.person == PLURAL,
+            plural=core.person == lex.PLURAL,
             definite=core.negative or core.verb is None,
             verb=core.verb,
         )
@@ -240,14 +194,10 @@ class Speaker:
         if isinstance(clause.subject, NounPhrase):
             said = (clause.subject.before, clause.subject.adjective)
             scales = {adjective.scale for adjective in said if adjective}
-            choices = [
-                adjective
-                for adjective in self._menu.predicative[clause.subject.noun]
-                if adjective.scale not in scales
-            ]
+            fitting = self._menu.predicative[clause.subject.noun]
+            choices = [adjective for adjective in fitting if adjective.scale not in scales]
         else:
-            # "I am old" and "they are old" would leave the gender open.
-            choices = _NEUTRAL if clause.subject in (I, THEY) else _PERSONAL
+            choices = [a for a in lex.ADJECTIVES if rules.suits_pronoun(a, clause.subject)]
         if not choices:
             raise DeadEndError
         clause.adjective = self._dice.pick(choices)
@@ -259,11 +209,10 @@ class Speaker:
         thing = clause.object.noun if isinstance(clause.object, NounPhrase) else None
         placed = thing is not None and thing.kind == "place"
         if not placed and self._budget.wants(3, 0.4 if verb.nouns else 0.8):
-            together = verb.name in ("work", "sing", "run", "eat", "buy")
-            preposition = self._dice.pick((IN, NEAR, WITH) if together else (IN, NEAR))
+            preposition = self._dice.pick(rules.prepositions(verb))
             noun = self._budget.noun(_ADJUNCTS[preposition])
             self._budget.note(noun)
             clause.adjunct = preposition, self._phrases.phrase(noun, definite=clause.negative)
         said = any(other.adverb and other.tense == clause.tense for _, other in sentence)
-        if clause.tense in ADVERBS and not said and conjunction not in ("when", "while"):
+        if clause.tense in lex.ADVERBS and not said and conjunction not in ("when", "while"):
             clause.adverb = self._budget.wants(1, 0.4)

@@ -7,19 +7,9 @@ from collections.abc import Iterable
 from companion.data.pairs import Pair
 
 WORD_CLASSES = (
-    "adjective",
-    "adverb",
-    "auxiliary",
-    "conjunction",
-    "contraction",
-    "determiner",
-    "negation",
-    "noun",
-    "preposition",
-    "pronoun",
-    "relative",
-    "verb",
-)
+    "adjective", "adverb", "auxiliary", "conjunction", "contraction", "determiner", "negation",
+    "noun", "preposition", "pronoun", "relative", "verb",
+)  # fmt: skip
 """The classes of Spanish words; `auxiliary` is estar before a gerund, `contraction` al and del."""
 
 
@@ -51,15 +41,9 @@ class Draft:
         self._classes.append(word_class)
         if sure is not None:
             self._sure.append((position, sure))
-        for column in possible:
-            self._possible.append((position, column))
+        self._possible += ((position, column) for column in possible)
 
     def pair(self) -> Pair:
         """Return what has been collected."""
-        return Pair(
-            tuple(self._source),
-            tuple(self._target),
-            frozenset(self._sure),
-            frozenset(self._possible),
-            tuple(self._classes),
-        )
+        sure, possible = frozenset(self._sure), frozenset(self._possible)
+        return Pair(tuple(self._source), tuple(self._target), sure, possible, tuple(self._classes))

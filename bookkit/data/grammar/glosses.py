@@ -95,9 +95,7 @@ def _entries() -> Iterator[tuple[str, str]]:
 
 
 def _determiners() -> Iterator[tuple[str, str]]:
-    for determiner in (
-        lexicon.THE, lexicon.A, lexicon.THIS, lexicon.THAT, lexicon.EVERY, lexicon.MY,
-    ):  # fmt: skip
+    for determiner in lexicon.DETERMINERS[:6]:
         singular, plural = determiner.english
         for form, word in enumerate(determiner.spanish):
             english = plural if form >= 2 else singular

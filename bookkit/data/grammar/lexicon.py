@@ -7,6 +7,7 @@ the order of `PERSONS`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -118,31 +119,28 @@ def _forms(forms: str) -> Any:
     return tuple(forms.split())
 
 
+def _nouns(kind: Kind, words: str, *, owned: bool = True) -> Iterator[Noun]:
+    """Yield nouns, each with its plural, their translations, and an f if it is feminine."""
+    for noun in words.split(", "):
+        one, many, uno, muchos, *feminine = noun.split()
+        yield Noun((one, many), (uno, muchos), bool(feminine), kind, owned)
+
+
 NOUNS = (
-    Noun(("boy", "boys"), ("niño", "niños"), False, "person", owned=False),
-    Noun(("girl", "girls"), ("niña", "niñas"), True, "person", owned=False),
-    Noun(("man", "men"), ("hombre", "hombres"), False, "person", owned=False),
-    Noun(("woman", "women"), ("mujer", "mujeres"), True, "person", owned=False),
-    Noun(("king", "kings"), ("rey", "reyes"), False, "person", owned=False),
-    Noun(("queen", "queens"), ("reina", "reinas"), True, "person", owned=False),
-    Noun(("brother", "brothers"), ("hermano", "hermanos"), False, "person"),
-    Noun(("sister", "sisters"), ("hermana", "hermanas"), True, "person"),
-    Noun(("dog", "dogs"), ("perro", "perros"), False, "animal"),
-    Noun(("cat", "cats"), ("gato", "gatos"), False, "animal"),
-    Noun(("horse", "horses"), ("caballo", "caballos"), False, "animal"),
-    Noun(("cow", "cows"), ("vaca", "vacas"), True, "animal"),
-    Noun(("apple", "apples"), ("manzana", "manzanas"), True, "food"),
-    Noun(("cake", "cakes"), ("pastel", "pasteles"), False, "food"),
-    Noun(("egg", "eggs"), ("huevo", "huevos"), False, "food"),
-    Noun(("book", "books"), ("libro", "libros"), False, "thing"),
-    Noun(("car", "cars"), ("coche", "coches"), False, "thing"),
-    Noun(("window", "windows"), ("ventana", "ventanas"), True, "thing"),
-    Noun(("flower", "flowers"), ("flor", "flores"), True, "plant"),
-    Noun(("tree", "trees"), ("árbol", "árboles"), False, "plant"),
-    Noun(("house", "houses"), ("casa", "casas"), True, "place"),
-    Noun(("garden", "gardens"), ("jardín", "jardines"), False, "place"),
-    Noun(("city", "cities"), ("ciudad", "ciudades"), True, "place", owned=False),
-)
+    *_nouns("person", "boy boys niño niños, girl girls niña niñas f, man men hombre hombres, "
+        "woman women mujer mujeres f, king kings rey reyes, queen queens reina reinas f",
+        owned=False),
+    *_nouns("person", "brother brothers hermano hermanos, sister sisters hermana hermanas f"),
+    *_nouns("animal", "dog dogs perro perros, cat cats gato gatos, "
+        "horse horses caballo caballos, cow cows vaca vacas f"),
+    *_nouns("food", "apple apples manzana manzanas f, cake cakes pastel pasteles, "
+        "egg eggs huevo huevos"),
+    *_nouns("thing", "book books libro libros, car cars coche coches, "
+        "window windows ventana ventanas f"),
+    *_nouns("plant", "flower flowers flor flores f, tree trees árbol árboles"),
+    *_nouns("place", "house houses casa casas f, garden gardens jardín jardines"),
+    *_nouns("place", "city cities ciudad ciudades f", owned=False),
+)  # fmt: skip
 
 _ANY = "person animal food thing plant place"
 _ADULTS = "man woman king queen brother sister"
@@ -222,6 +220,7 @@ EVERY = Determiner(("every", None), ("cada", "cada", "", ""))
 MY = Determiner(("my", "my"), ("mi", "mi", "mis", "mis"), possessive=True)
 HIS = Determiner(("his", "his"), ("su", "su", "sus", "sus"), possessive=True)
 HER = Determiner(("her", "her"), ("su", "su", "sus", "sus"), possessive=True)
+DETERMINERS = (THE, A, THIS, THAT, EVERY, MY, HIS, HER)
 
 I = Pronoun(("i", "me"), ("yo", "me"), FIRST)  # noqa: E741
 HE = Pronoun(("he", "him"), ("él", "lo"), SINGULAR)
@@ -232,6 +231,7 @@ PRONOUNS = (I, HE, SHE, THEY)
 IN = Preposition("in", ("en",), "place")
 NEAR = Preposition("near", ("cerca", "de"), "person plant place car window")
 WITH = Preposition("with", ("con",), "person")
+PREPOSITIONS = (IN, NEAR, WITH)
 
 ADVERBS: dict[Tense, tuple[str, str]] = {
     "past": ("yesterday", "ayer"),
@@ -240,9 +240,5 @@ ADVERBS: dict[Tense, tuple[str, str]] = {
 }
 
 CONJUNCTIONS = {
-    "and": "y",
-    "but": "pero",
-    "because": "porque",
-    "when": "cuando",
-    "while": "mientras",
-}
+    "and": "y", "but": "pero", "because": "porque", "when": "cuando", "while": "mientras",
+}  # fmt: skip

@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
+from bookkit.data.grammar import lexicon as lex
 from bookkit.data.grammar.budget import Budget, size
-from bookkit.data.grammar.lexicon import (
-    EVERY,
-    FIRST,
-    HER,
-    HIS,
-    MY,
-    NOUNS,
-    PLURAL,
-    PRONOUNS,
-    SINGULAR,
-    THAT,
-    THE,
-    THEY,
-    THIS,
-    VERBS,
-    A,
-    Determiner,
-    I,
-    Noun,
-    Pronoun,
-    Tense,
-    Verb,
-    suits,
-)
+from bookkit.data.grammar.lexicon import Determiner, Noun, Pronoun, Tense, Verb, suits
 from bookkit.data.grammar.menu import Menu
+from bookkit.data.grammar.rules import determiner_allowed, is_vague, may_say
 from bookkit.data.grammar.trees import Clause, NounPhrase
 
-PEOPLE = tuple(noun for noun in NOUNS if noun.kind == "person")
-TRANSITIVE = tuple(verb for verb in VERBS if verb.nouns)
-INTRANSITIVE = tuple(verb for verb in VERBS if not verb.nouns)
-TENSES: tuple[Tense, ...] = (
-    "present",
-    "present",
-    "past",
-    "past",
-    "future",
-    "future",
-    "progressive",
-)
+PEOPLE = tuple(noun for noun in lex.NOUNS if noun.kind == "person")
+TRANSITIVE = tuple(verb for verb in lex.VERBS if verb.nouns)
+INTRANSITIVE = tuple(verb for verb in lex.VERBS if not verb.nouns)
+_TWICE: tuple[Tense, ...] = ("present", "present", "past", "past", "future", "future")
+TENSES: tuple[Tense, ...] = (*_TWICE, "progressive")
 
-_DETERMINERS = 9 * (THE,) + 4 * (A,) + 2 * (THIS, THAT, EVERY) + (MY, HIS, HER)
-_OF_KIN = 4 * (THE,) + 3 * (MY, HIS, HER) + (A, THIS, THAT, EVERY)
+_DETERMINERS = (
+    9 * (lex.THE,) + 4 * (lex.A,) + 2 * (lex.THIS, lex.THAT, lex.EVERY) + (lex.MY, lex.HIS, lex.HER)
+)
+_OF_KIN = 4 * (lex.THE,) + 3 * (lex.MY, lex.HIS, lex.HER) + (lex.A, lex.THIS, lex.THAT, lex.EVERY)
 
 
 class Phrases:
@@ -59,13 +33,9 @@ class Phrases:
         self._budget, self._menu = budget, menu
 
     def phrase(
-        self,
-        noun: Noun,
-        *,
-        plural: bool | None = None,
-        definite: bool = False,
+        self, noun: Noun, *, plural: bool | None = None, definite: bool = False,
         verb: Verb | None = None,
-    ) -> NounPhrase:
+    ) -> NounPhrase:  # fmt: skip
         """Choose what is said about a noun, whose own two words are paid for.
 
         Args:
@@ -79,7 +49,7 @@ class Phrases:
             plural = self._budget.dice.yes(0.3)
         phrase = NounPhrase(noun, plural, self._determiner(noun, plural, definite))
         self._add_adjectives(phrase)
-        if phrase.determiner is THE:
+        if phrase.determiner is lex.THE:
             if self._menu.owners[noun] and self._budget.wants(3, 0.3):
                 phrase.owner = self._owner(noun)
             elif verb is not None and self._budget.wants(3, 0.6):
@@ -93,8 +63,8 @@ class Phrases:
         if not verb.nouns:
             return None
         if suits(verb, PEOPLE[0]) and self._budget.dice.yes(0.25):
-            pronoun = self._budget.dice.pick(PRONOUNS)
-            if self.suits_context(pronoun) and (pronoun is not I or person != FIRST):
+            pronoun = self._budget.dice.pick(lex.PRONOUNS)
+            if self.suits_context(pronoun) and (pronoun is not lex.I or person != lex.FIRST):
                 return pronoun
         return self._budget.noun(self._menu.objects[verb], apart=subject)
 
@@ -104,33 +74,28 @@ class Phrases:
         """Choose what is said about an object; with `relative` it may have a relative clause."""
         if not isinstance(thing, Noun):
             return thing
-        # Who looks for any man at all "busca un hombre", who looks for one man "busca a un hombre".
-        vague = verb.name == "look for" and thing.kind in ("person", "animal")
-        return self.phrase(thing, definite=negative or vague, verb=verb if relative else None)
+        definite = negative or is_vague(verb, thing)
+        return self.phrase(thing, definite=definite, verb=verb if relative else None)
 
     def suits_context(self, pronoun: Pronoun) -> bool:
         """Tell whether a pronoun's translation is certain.
 
         "They" and "them" are masculine here, and so avoided where they could mean women.
         """
-        return pronoun is not THEY or not self._budget.feminine
+        return pronoun is not lex.THEY or not self._budget.feminine
 
     def agreement(self, subject: Noun | Pronoun) -> tuple[int, bool]:
         """Choose the number of a noun; return its person, as in `Persons`, and its gender."""
         if isinstance(subject, Pronoun):
             return subject.person, subject.feminine
         plural = self._budget.dice.yes(0.35)
-        return PLURAL if plural else SINGULAR, subject.feminine
+        return lex.PLURAL if plural else lex.SINGULAR, subject.feminine
 
     def _determiner(self, noun: Noun, plural: bool, definite: bool) -> Determiner:
         kin = noun.kind == "person" and noun.owned
         while True:
             determiner = self._budget.dice.pick(_OF_KIN if kin else _DETERMINERS)
-            if (
-                (noun.owned or not determiner.possessive)
-                and not (plural and determiner.english[1] is None)
-                and not (definite and determiner in (A, EVERY))
-            ):
+            if determiner_allowed(determiner, noun, plural, definite):
                 return determiner
 
     def _add_adjectives(self, phrase: NounPhrase) -> None:
@@ -172,7 +137,7 @@ class Phrases:
         self, phrase: NounPhrase, main: Verb, tense: Tense, negative: bool
     ) -> Clause | None:
         # Who sleeps does not run: only one of the two verbs is intransitive.
-        verbs = VERBS if main.nouns else TRANSITIVE
+        verbs = lex.VERBS if main.nouns else TRANSITIVE
         verb = self._budget.dice.pick(verbs)
         person = phrase.noun.kind == "person"
         if verb is main or not may_say(verb, tense, person=person):
@@ -193,7 +158,7 @@ class Phrases:
         verb = dice.pick(self._menu.verbs[phrase.noun] or [main])
         if verb is main or not may_say(verb, tense, person=True):
             return None
-        subject = I if dice.yes(0.3) else self._budget.noun(PEOPLE)
+        subject = lex.I if dice.yes(0.3) else self._budget.noun(PEOPLE)
         self._budget.room -= size(subject) + verb_size(verb, tense, negative)
         if self._budget.room < 0:
             return None
@@ -201,16 +166,11 @@ class Phrases:
         person, feminine = self.agreement(subject)
         clause = Clause(None, person, feminine, tense, negative, verb)
         clause.subject = (
-            self.phrase(subject, plural=person == PLURAL, definite=negative)
+            self.phrase(subject, plural=person == lex.PLURAL, definite=negative)
             if isinstance(subject, Noun)
             else subject
         )
         return clause
-
-
-def may_say(verb: Verb, tense: Tense, *, person: bool) -> bool:
-    """Tell whether a verb has a tense, and suits a subject that is a person or an animal."""
-    return (tense != "progressive" or verb.gerund is not None) and (person or verb.animals)
 
 
 def verb_size(verb: Verb, tense: Tense, negative: bool) -> int:

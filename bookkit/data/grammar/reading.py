@@ -7,37 +7,15 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
+from bookkit.data.grammar import lexicon as lex
 from bookkit.data.grammar.clauses import MAX_CLAUSES
-from bookkit.data.grammar.lexicon import (
-    ADJECTIVES,
-    ADVERBS,
-    BE,
-    EVERY,
-    HER,
-    HIS,
-    IN,
-    MY,
-    NEAR,
-    NOUNS,
-    PRONOUNS,
-    SINGULAR,
-    THAT,
-    THE,
-    THIS,
-    VERBS,
-    WITH,
-    A,
-    Pronoun,
-    Tense,
-    Verb,
-)
+from bookkit.data.grammar.lexicon import Pronoun, Tense, Verb
 from bookkit.data.grammar.render import render
 from bookkit.data.grammar.rules import clause_follows
 from bookkit.data.grammar.trees import Clause, NounPhrase, Sentence
 
-_DETERMINERS = (THE, A, THIS, THAT, EVERY, MY, HIS, HER)
-_ADJECTIVES = {adjective.english: adjective for adjective in ADJECTIVES}
-_NOUNS = {word: (noun, bool(n)) for noun in NOUNS for n, word in enumerate(noun.english)}
+_ADJECTIVES = {adjective.english: adjective for adjective in lex.ADJECTIVES}
+_NOUNS = {word: (noun, bool(n)) for noun in lex.NOUNS for n, word in enumerate(noun.english)}
 
 
 def read(words: Sequence[str]) -> Sentence | None:
@@ -76,17 +54,17 @@ class _VerbGroup(NamedTuple):
 def _verb_groups(person: int) -> tuple[_VerbGroup, ...]:
     """Return every verb in every tense, for a person as in `Persons`."""
     groups = []
-    for verb in VERBS:
+    for verb in lex.VERBS:
         base, third, past, continuous = verb.english
         after = () if verb.particle is None else (verb.particle,)
-        do, present = ("does", third) if person == SINGULAR else ("do", base)
+        do, present = ("does", third) if person == lex.SINGULAR else ("do", base)
         forms: list[tuple[Tense, tuple[str, ...], tuple[str, ...]]] = [
             ("present", (present,), (do, "not", base)),
             ("past", (past,), ("did", "not", base)),
             ("future", ("will", base), ("will", "not", base)),
         ]
         if continuous is not None:
-            be = BE[person]
+            be = lex.BE[person]
             forms.append(("progressive", (be, continuous), (be, "not", continuous)))
         for tense, said, denied in forms:
             groups.append(_VerbGroup((*said, *after), verb, tense, negative=False))
@@ -130,7 +108,7 @@ class _Reader:
         self, position: int, subject: NounPhrase | Pronoun
     ) -> Iterator[tuple[Clause, int]]:
         """Read "is (not) (very) big"."""
-        if self._at(position) != BE[subject.person]:
+        if self._at(position) != lex.BE[subject.person]:
             return
         negative = self._at(position + 1) == "not"
         very = self._at(position + 1 + negative) == "very"
@@ -162,7 +140,7 @@ class _Reader:
     def _circumstances(self, clause: Clause, position: int) -> Iterator[tuple[Clause, int]]:
         """Read "in the garden", "yesterday", both or neither."""
         yield from self._adverb(clause, position)
-        for preposition in (IN, NEAR, WITH):
+        for preposition in lex.PREPOSITIONS:
             if self._at(position) == preposition.english:
                 for phrase, end in self._phrases(position + 1):
                     placed = replace(clause, adjunct=(preposition, phrase))
@@ -170,11 +148,11 @@ class _Reader:
 
     def _adverb(self, clause: Clause, position: int) -> Iterator[tuple[Clause, int]]:
         yield clause, position
-        if clause.tense in ADVERBS and self._at(position) == ADVERBS[clause.tense][0]:
+        if clause.tense in lex.ADVERBS and self._at(position) == lex.ADVERBS[clause.tense][0]:
             yield replace(clause, adverb=True), position + 1
 
     def _things(self, position: int, case: str) -> Iterator[tuple[NounPhrase | Pronoun, int]]:
-        for pronoun in PRONOUNS:
+        for pronoun in lex.PRONOUNS:
             if self._at(position) == pronoun.english[case == "object"]:
                 yield pronoun, position + 1
         yield from self._phrases(position)
@@ -202,7 +180,7 @@ class _Reader:
                 continue
             noun, plural = _NOUNS[self._at(last)]
             article = "a" if self._at(position) == "an" else self._at(position)
-            for determiner in _DETERMINERS:
+            for determiner in lex.DETERMINERS:
                 if article == determiner.english[plural]:
                     phrase = NounPhrase(noun, plural, determiner, first, second, very)
                     yield phrase, last + 1

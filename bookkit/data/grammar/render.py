@@ -8,19 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bookkit.data.grammar import lexicon as lex
 from bookkit.data.grammar.draft import Draft
-from bookkit.data.grammar.lexicon import (
-    ADVERBS,
-    BE,
-    CONJUNCTIONS,
-    ESTAR,
-    FIRST,
-    SER,
-    SINGULAR,
-    A,
-    Pronoun,
-    Verb,
-)
+from bookkit.data.grammar.lexicon import Pronoun, Verb
 from bookkit.data.grammar.trees import Clause, NounPhrase, Sentence
 from companion.data.pairs import Pair
 
@@ -49,7 +39,7 @@ def render(sentence: Sentence) -> Pair:
     draft = Draft()
     for conjunction, clause in sentence:
         if conjunction is not None:
-            draft.write(CONJUNCTIONS[conjunction], "conjunction", draft.say(conjunction))
+            draft.write(lex.CONJUNCTIONS[conjunction], "conjunction", draft.say(conjunction))
         _clause(draft, clause)
     return draft.pair()
 
@@ -63,7 +53,7 @@ def _clause(draft: Draft, clause: Clause) -> None:
     if clause.adjunct is not None:
         _adjunct(draft, clause)
     if clause.adverb:
-        english, spanish = ADVERBS[clause.tense]
+        english, spanish = lex.ADVERBS[clause.tense]
         draft.write(spanish, "adverb", draft.say(english))
 
 
@@ -73,7 +63,7 @@ def _subject(draft: Draft, clause: Clause) -> tuple[int, ...]:
         _noun_phrase(draft, clause.subject)
     elif clause.subject is not None:
         position = draft.say(clause.subject.english[0])
-        if clause.person == FIRST and not clause.contrast:
+        if clause.person == lex.FIRST and not clause.contrast:
             return (position,)
         draft.write(clause.subject.spanish[0], "pronoun", position)
     return ()
@@ -81,13 +71,13 @@ def _subject(draft: Draft, clause: Clause) -> tuple[int, ...]:
 
 def _copula(draft: Draft, clause: Clause, dropped: tuple[int, ...]) -> None:
     assert clause.adjective is not None
-    verb = draft.say(BE[clause.person])
+    verb = draft.say(lex.BE[clause.person])
     if clause.negative:
         draft.write("no", "negation", draft.say("not"))
-    draft.write(SER[clause.person], "verb", verb, dropped)
+    draft.write(lex.SER[clause.person], "verb", verb, dropped)
     if clause.very:
         draft.write("muy", "adverb", draft.say("very"))
-    form = 2 * (clause.person > SINGULAR) + clause.feminine
+    form = 2 * (clause.person > lex.SINGULAR) + clause.feminine
     position = draft.say(clause.adjective.english)
     draft.write(clause.adjective.spanish[form], "adjective", position)
 
@@ -107,7 +97,7 @@ def _verb_and_object(draft: Draft, clause: Clause, verb: Verb, dropped: tuple[in
         draft.write(pronoun.spanish[1], "pronoun", position)
     if progressive:
         assert verb.gerund is not None
-        draft.write(ESTAR[clause.person], "auxiliary", group.auxiliary, dropped)
+        draft.write(lex.ESTAR[clause.person], "auxiliary", group.auxiliary, dropped)
         draft.write(verb.gerund, "verb", group.verb, particle)
     else:
         form = verb.spanish[clause.tense][clause.person]
@@ -123,7 +113,7 @@ def _say_verb_group(draft: Draft, clause: Clause, verb: Verb) -> _VerbGroup:
         "present": ("do", "does", "do")[clause.person] if clause.negative else None,
         "past": "did" if clause.negative else None,
         "future": "will",
-        "progressive": BE[clause.person],
+        "progressive": lex.BE[clause.person],
     }[clause.tense]
     form: str | None = base
     if clause.tense == "progressive":
@@ -159,7 +149,7 @@ def _noun_phrase(draft: Draft, phrase: NounPhrase, lead: _Lead | None = None) ->
         words.insert(0, before.english)
     article = phrase.determiner.english[phrase.plural]
     assert article is not None
-    if phrase.determiner is A and words[0][0] in "aeiou":
+    if phrase.determiner is lex.A and words[0][0] in "aeiou":
         article = "an"
     determiner = draft.say(article)
     positions = [draft.say(word) for word in words]

@@ -1,42 +1,22 @@
 """What may be said, as rules on trees: agreement is in the words, these say what goes together.
 
-`clauses` and `phrases` choose within these rules; here they are asked of a tree that somebody else
-made. One is left out: where "they" and "them" are avoided because they could mean women.
+`clauses` and `phrases` choose within these rules, some of which they ask; here they are asked of a
+tree that somebody else made. One is left out: where "they" and "them" are avoided because they
+could mean women.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bookkit.data.grammar.lexicon import (
-    EVERY,
-    FIRST,
-    IN,
-    NEAR,
-    NOUNS,
-    PLURAL,
-    THE,
-    THEY,
-    WITH,
-    A,
-    Adjective,
-    I,
-    Noun,
-    Preposition,
-    Pronoun,
-    Tense,
-    Verb,
-    suits,
-)
+from bookkit.data.grammar import lexicon as lex
+from bookkit.data.grammar.lexicon import Adjective, Determiner, Noun, Pronoun, Tense, Verb, suits
 from bookkit.data.grammar.menu import menu
-from bookkit.data.grammar.phrases import may_say
 from bookkit.data.grammar.trees import Clause, NounPhrase, Sentence
 
-_MAN = next(noun for noun in NOUNS if noun.name == "man")
-_TIME: dict[Tense, int] = {"past": 0, "present": 1, "progressive": 1, "future": 2}
+_MAN = next(noun for noun in lex.NOUNS if noun.name == "man")
+TIME: dict[Tense, int] = {"past": 0, "present": 1, "progressive": 1, "future": 2}
 _BEINGS = ("person", "animal")
-_TOGETHER = ("work", "sing", "run", "eat", "buy")
-"""What is done with somebody."""
 
 
 def clause_follows(clause: Clause, conjunction: str | None, said: Sentence) -> bool:
@@ -73,14 +53,15 @@ def _predicate_allowed(clause: Clause) -> bool:
             and adjective in menu(held_out=True).predicative[subject.noun]
             and adjective.scale not in scales
         )
-    return _suits_pronoun(adjective, subject)
+    return suits_pronoun(adjective, subject)
 
 
-def _suits_pronoun(adjective: Adjective, subject: Pronoun | None) -> bool:
+def suits_pronoun(adjective: Adjective, subject: Pronoun | None) -> bool:
+    """Tell whether somebody may be called that who is named by a pronoun."""
     neutral = adjective.spanish[0] == adjective.spanish[1]
     personal = adjective.predicative and suits(adjective, _MAN)
     # "I am old" and "they are old" would leave the gender open.
-    return personal and (neutral or subject not in (I, THEY))
+    return personal and (neutral or subject not in (lex.I, lex.THEY))
 
 
 def _action_allowed(clause: Clause) -> bool:
@@ -108,22 +89,39 @@ def _object_allowed(
     if thing is None:
         return not verb.nouns
     if isinstance(thing, Pronoun):
-        return suits(verb, _MAN) and (thing is not I or clause.person != FIRST)
-    # "Looks for a man" would be two things in Spanish.
-    vague = verb.name == "look for" and thing.noun.kind in _BEINGS
+        return suits(verb, _MAN) and (thing is not lex.I or clause.person != lex.FIRST)
+    definite = clause.negative or is_vague(verb, thing.noun)
     return thing.noun in menu(held_out=True).objects[verb] and _phrase_allowed(
-        thing, definite=clause.negative or vague, main=verb if relative else None
+        thing, definite=definite, main=verb if relative else None
     )
 
 
+def may_say(verb: Verb, tense: Tense, *, person: bool) -> bool:
+    """Tell whether a verb has a tense, and suits a subject that is a person or an animal."""
+    return (tense != "progressive" or verb.gerund is not None) and (person or verb.animals)
+
+
+def is_vague(verb: Verb, noun: Noun) -> bool:
+    """Tell whether Spanish would say "a man" in two ways.
+
+    Who looks for any man at all "busca un hombre", who looks for one man "busca a un hombre".
+    """
+    return verb.name == "look for" and noun.kind in _BEINGS
+
+
+def prepositions(verb: Verb) -> tuple[lex.Preposition, ...]:
+    """Return what may stand before a place, or a person with whom something is done."""
+    together = verb.name in ("work", "sing", "run", "eat", "buy")
+    return lex.PREPOSITIONS if together else lex.PREPOSITIONS[:2]
+
+
 def _adjunct_allowed(
-    clause: Clause, verb: Verb, preposition: Preposition, phrase: NounPhrase
+    clause: Clause, verb: Verb, preposition: lex.Preposition, phrase: NounPhrase
 ) -> bool:
     placed = isinstance(clause.object, NounPhrase) and clause.object.noun.kind == "place"
-    allowed = (IN, NEAR, WITH) if verb.name in _TOGETHER else (IN, NEAR)
     return (
         not placed
-        and preposition in allowed
+        and preposition in prepositions(verb)
         and suits(preposition, phrase.noun)
         and _phrase_allowed(phrase, definite=clause.negative)
     )
@@ -141,9 +139,10 @@ def _phrase_allowed(phrase: NounPhrase, *, definite: bool, main: Verb | None = N
         main: the verb of the clause around it; None where no relative clause may stand.
     """
     owner, relative = phrase.owner, phrase.relative
-    if not (_determiner_allowed(phrase, definite) and _adjectives_allowed(phrase)):
+    determined = determiner_allowed(phrase.determiner, phrase.noun, phrase.plural, definite)
+    if not (determined and _adjectives_allowed(phrase)):
         return False
-    if (owner or relative) and (phrase.determiner is not THE or (owner and relative)):
+    if (owner or relative) and (phrase.determiner is not lex.THE or (owner and relative)):
         return False
     if owner is not None:
         plain = owner.before is None and not owner.very
@@ -154,12 +153,12 @@ def _phrase_allowed(phrase: NounPhrase, *, definite: bool, main: Verb | None = N
     return True
 
 
-def _determiner_allowed(phrase: NounPhrase, definite: bool) -> bool:
-    determiner = phrase.determiner
+def determiner_allowed(determiner: Determiner, noun: Noun, plural: bool, definite: bool) -> bool:
+    """Tell whether a determiner may stand before a noun; `definite` excludes "a" and "every"."""
     return (
-        (phrase.noun.owned or not determiner.possessive)
-        and determiner.english[phrase.plural] is not None
-        and not (definite and determiner in (A, EVERY))
+        (noun.owned or not determiner.possessive)
+        and determiner.english[plural] is not None
+        and not (definite and determiner in (lex.A, lex.EVERY))
     )
 
 
@@ -190,7 +189,7 @@ def _relative_allowed(clause: Clause, phrase: NounPhrase, main: Verb) -> bool:
             and may_say(verb, clause.tense, person=phrase.noun.kind == "person")
             and _object_allowed(clause, verb, phrase, relative=False)
         )
-    known = subject is I or (
+    known = subject is lex.I or (
         isinstance(subject, NounPhrase)
         and subject.noun.kind == "person"
         and _phrase_allowed(subject, definite=clause.negative)
@@ -222,14 +221,14 @@ def _nouns(part: Clause | NounPhrase | Pronoun | None) -> Iterator[Noun]:
 def _joins(clause: Clause, conjunction: str, said: Sentence) -> bool:
     """Ask of a later clause: does it follow from the one before, in words, time and subject?"""
     before = said[-1][1]
-    if conjunction not in _conjunctions(said) or _time_is_wrong(clause, conjunction, before):
+    if conjunction not in conjunctions(said) or _time_is_wrong(clause, conjunction, before):
         return False
     if clause.negative and (
         conjunction in ("when", "while") or (conjunction == "but" and before.negative)
     ):
         return False
     if clause.verb is None:
-        return conjunction not in ("when", "while") and _is_clear(clause.subject, said)
+        return conjunction not in ("when", "while") and is_clear(clause.subject, said)
     repeated = any(other.adverb and other.tense == clause.tense for _, other in said)
     if clause.adverb and (repeated or conjunction in ("when", "while")):
         return False
@@ -237,21 +236,22 @@ def _joins(clause: Clause, conjunction: str, said: Sentence) -> bool:
         return False
     if clause.subject is None:
         return _shares(clause, conjunction, before)
-    return _is_clear(clause.subject, said)
+    return is_clear(clause.subject, said)
 
 
-def _conjunctions(said: Sentence) -> set[str]:
-    """Return the conjunctions that may follow; only "and" comes twice."""
+def conjunctions(said: Sentence) -> list[str]:
+    """Return the conjunctions that may follow without a subjunctive; only "and" comes twice."""
     before = said[-1][1]
-    choices = {"but"}
+    choices = ["but"]
     # Nothing is red or old because the king sings.
     if before.adjective is None or before.adjective.scale == "mood":
-        choices.add("because")
+        choices.append("because")
     if before.verb and before.tense in ("present", "past"):
-        choices.add("when")
+        choices.append("when")
     if before.verb and before.tense in ("present", "progressive"):
-        choices.add("while")
-    return (choices - {conjunction for conjunction, _ in said if conjunction}) | {"and"}
+        choices.append("while")
+    used = {conjunction for conjunction, _ in said}
+    return ["and", *(choice for choice in choices if choice not in used)]
 
 
 def _time_is_wrong(clause: Clause, conjunction: str, before: Clause) -> bool:
@@ -263,7 +263,7 @@ def _time_is_wrong(clause: Clause, conjunction: str, before: Clause) -> bool:
     if conjunction == "while":
         return tense not in ("present", "progressive") or verb.gerund is None
     # A cause does not come after its effect.
-    late = _TIME[tense] > _TIME[before.tense]
+    late = TIME[tense] > TIME[before.tense]
     return conjunction == "because" and late
 
 
@@ -281,14 +281,14 @@ def _shares(clause: Clause, conjunction: str, before: Clause) -> bool:
     )
 
 
-def _is_clear(subject: NounPhrase | Pronoun | None, said: Sentence) -> bool:
+def is_clear(subject: NounPhrase | Pronoun | None, said: Sentence) -> bool:
     """Tell whether a subject cannot be taken for an earlier one, as a pronoun could."""
     if not isinstance(subject, Pronoun):
         return True
-    if subject is I:
-        return said[-1][1].person != FIRST
+    if subject is lex.I:
+        return not said or said[-1][1].person != lex.FIRST
     return not any(
         clause.person == subject.person
-        and (clause.person == PLURAL or clause.feminine == subject.feminine)
+        and (clause.person == lex.PLURAL or clause.feminine == subject.feminine)
         for _, clause in said
     )

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bookkit.data.grammar.lexicon import (
-    PLURAL,
-    SINGULAR,
-    Adjective,
-    Determiner,
-    Noun,
-    Preposition,
-    Pronoun,
-    Tense,
-    Verb,
-)
+from bookkit.data.grammar import lexicon as lex
+from bookkit.data.grammar.lexicon import Adjective, Determiner, Noun, Pronoun, Tense, Verb
 
 
 @dataclass(slots=True)
@@ -33,7 +24,7 @@ class NounPhrase:
     @property
     def person(self) -> int:
         """Index into `Persons`."""
-        return PLURAL if self.plural else SINGULAR
+        return lex.PLURAL if self.plural else lex.SINGULAR
 
     @property
     def feminine(self) -> bool:
@@ -68,7 +59,7 @@ class Clause:
     adjective: Adjective | None = None
     very: bool = False
     object: NounPhrase | Pronoun | None = None
-    adjunct: tuple[Preposition, NounPhrase] | None = None
+    adjunct: tuple[lex.Preposition, NounPhrase] | None = None
     adverb: bool = False
     contrast: bool = False
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from bookkit.data.classification import ClassificationTask, LookupTask, MajorityTask, MarkerTask
 
@@ -27,53 +29,37 @@ def test_sentences_have_their_lengths_and_ids() -> None:
         assert share.max() - share.min() < 0.15
 
 
-def test_a_marker_says_its_class() -> None:
-    task = MarkerTask(fillers=4, markers=2)
+def rows(task: ClassificationTask) -> Iterator[tuple[Tensor, Tensor, int, int]]:
+    """Yield words, those that decide, the question and the label of drawn sentences."""
     examples = task.draw(200, Generator().manual_seed(2))
-    for tokens, n, label, gold in zip(
-        examples.tokens[..., 0], examples.lengths, examples.labels, examples.gold, strict=True
-    ):
-        markers = [int(token) for token in tokens[: int(n)] if token >= 4]
-        assert len(markers) == 1
-        assert (markers[0] - 4) // 2 == label
-        assert tokens[gold].tolist() == markers
+    for tokens, n, question, label, gold in zip(*examples, strict=True):
+        yield tokens[: int(n)], tokens[gold], int(question), int(label)
 
 
-def test_the_larger_party_wins() -> None:
-    task = MajorityTask(fillers=3, voters=2)
-    examples = task.draw(200, Generator().manual_seed(3))
-    for tokens, n, label, gold in zip(
-        examples.tokens[..., 0], examples.lengths, examples.labels, examples.gold, strict=True
-    ):
-        parties = [(int(token) - 3) // 2 for token in tokens[: int(n)] if token >= 3]
+def test_the_words_that_decide_say_the_label() -> None:
+    for tokens, gold, _, label in rows(MarkerTask(fillers=4, markers=2)):
+        (marker,) = [int(token) for token in tokens if token >= 4]
+        assert (marker - 4) // 2 == label
+        assert gold.tolist() == [[marker]]
+    for tokens, gold, _, label in rows(MajorityTask(fillers=3, voters=2)):
+        parties = [(int(token) - 3) // 2 for token in tokens if token >= 3]
         assert len(parties) >= 3
         assert label == (2 * sum(parties) > len(parties))
-        assert gold.sum() == parties.count(int(label))
-
-
-def test_the_name_that_is_asked_for_has_the_value() -> None:
-    task = LookupTask(names=12, values=4)
-    examples = task.draw(200, Generator().manual_seed(4))
-    for tokens, n, question, label, gold in zip(*_rows(examples), strict=True):
-        facts = dict(tokens[: int(n)].tolist())
-        assert len(facts) == n
-        assert facts[int(question)] - 12 == label
-        assert tokens[gold].tolist() == [[int(question), int(label) + 12]]
-
-
-def _rows(examples: object) -> tuple[torch.Tensor, ...]:
-    return tuple(
-        getattr(examples, name) for name in ("tokens", "lengths", "question", "labels", "gold")
-    )
+        assert len(gold) == parties.count(label)
+    for tokens, gold, question, label in rows(LookupTask(names=12, values=4)):
+        facts = dict(tokens.tolist())
+        assert len(facts) == len(tokens)
+        assert facts[question] - 12 == label
+        assert gold.tolist() == [[question, label + 12]]
 
 
 def test_wrong_calls_are_refused() -> None:
-    rows: list[tuple[type[ClassificationTask], dict[str, int], str]] = [
+    wrong: list[tuple[type[ClassificationTask], dict[str, int], str]] = [
         (MarkerTask, {}, "count: got 0"),
         (MarkerTask, {"shortest": 5, "longest": 4}, "longest: got 4, wanted at least 5"),
         (MajorityTask, {"shortest": 2}, "shortest: got 2, wanted at least 3"),
         (LookupTask, {"names": 5}, "names: got 5, wanted at least 10"),
     ]
-    for task, sizes, message in rows:
+    for task, sizes, message in wrong:
         with pytest.raises(ValueError, match=message):
             task(**sizes).draw(0, Generator())

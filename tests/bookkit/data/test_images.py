@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -28,9 +30,6 @@ def test_a_batch_holds_the_pictures_and_the_captions() -> None:
         assert batch.target_in[row][real][1:].tolist() == VOCAB.encode(scene.words)
         assert set(batch.target_in[row][~real].tolist()) <= {VOCAB.pad_id}
     assert len({len(scene.words) for scene in SCENES}) == 2
-
-
-def test_no_scene_is_no_batch() -> None:
     with pytest.raises(ValueError, match="scenes: got none"):
         collate_scenes([], VOCAB)
 
@@ -42,27 +41,23 @@ def test_an_epoch_has_every_row_once_and_an_order_of_its_own() -> None:
     batches = ShuffledBatches(ROWS, batch_size=4, seed=5)
     assert batches.per_epoch == 3
     epochs = [torch.cat([batches[step].labels for step in range(e, e + 3)]) for e in (0, 3)]
-    for epoch in epochs:
-        assert sorted(epoch.tolist()) == list(range(11))
+    assert [sorted(epoch.tolist()) for epoch in epochs] == 2 * [list(range(11))]
     assert epochs[0].tolist() != epochs[1].tolist()
-    again = ShuffledBatches(ROWS, batch_size=4, seed=5)
-    assert torch.equal(again[4].labels, batches[4].labels)
-    other = ShuffledBatches(ROWS, batch_size=4, seed=6)
-    assert other[0].labels.tolist() != batches[0].labels.tolist()
-
-
-def test_batches_keep_what_belongs_together() -> None:
+    same, other = (ShuffledBatches(ROWS, batch_size=4, seed=seed)[4].labels for seed in (5, 6))
+    assert torch.equal(same, batches[4].labels)
+    assert other.tolist() != same.tolist()
     rows = collate_scenes(SCENES, VOCAB)
     batch = ShuffledBatches(rows, batch_size=3, seed=1)[1]
     for image, words in zip(batch.images, batch.target_out, strict=True):
-        same = [i for i in range(7) if torch.equal(rows.images[i], image)]
-        assert any(torch.equal(rows.target_out[i], words) for i in same)
+        same_image = [i for i in range(7) if torch.equal(rows.images[i], image)]
+        assert any(torch.equal(rows.target_out[i], words) for i in same_image)
 
 
-@pytest.mark.parametrize(("size", "kind"), [(0, ValueError), (1.5, TypeError)])
-def test_batch_sizes_are_whole_and_positive(size: int, kind: type[Exception]) -> None:
-    with pytest.raises(kind, match="batch_size: got"):
-        ShuffledBatches(ROWS, batch_size=size, seed=1)
+def test_batch_sizes_are_whole_and_positive() -> None:
+    wrong: Any
+    for wrong, kind in ((0, ValueError), (1.5, TypeError)):
+        with pytest.raises(kind, match="batch_size: got"):
+            ShuffledBatches(ROWS, batch_size=wrong, seed=1)
     with pytest.raises(IndexError, match="step: got -1"):
         ShuffledBatches(ROWS, batch_size=2, seed=1)[-1]
 

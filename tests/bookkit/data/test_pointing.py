@@ -46,9 +46,7 @@ def test_a_margin_moves_every_side_outward() -> None:
     assert pointing_accuracy(maps, scene, margin=2)["colour"][0] == 100
     with pytest.raises(ValueError, match="margin: got -1, wanted at least 0"):
         pointing_accuracy(maps, scene, margin=-1)
-
-
-def test_rows_are_not_columns() -> None:
+    # Rows are not columns.
     box = Box(0, 6, 4, 8)  # the cell in the first row and last column
     assert pointing_accuracy([pointing_at((0, 3))], [scene_of((box,))])["colour"][0] == 100
     assert pointing_accuracy([pointing_at((2, 0))], [scene_of((box,))])["colour"][0] == 0
@@ -57,23 +55,17 @@ def test_rows_are_not_columns() -> None:
 def test_a_uniform_map_scores_as_pointing_at_random() -> None:
     pictures = scenes(5, seed=8)
     uniform = [np.full((len(s.words), 8, 8), 0.01) for s in pictures]
-    found = pointing_accuracy(uniform, pictures)
-    for kind in ("colour", "relation"):
-        share = [
-            np.mean(
-                [
-                    any((4 * i + 2.0, 4 * j + 2.0) in box for box in boxes)
-                    for i in range(8)
-                    for j in range(8)
-                ]
-            )
+    centres = [(4 * i + 2.0, 4 * j + 2.0) for i, j in np.ndindex(8, 8)]
+    for kind, (got, count) in pointing_accuracy(uniform, pictures).items():
+        hits = [
+            any(centre in box for box in boxes)
             for scene in pictures
             for boxes, name in zip(scene.boxes, scene.classes, strict=True)
             if name == kind
+            for centre in centres
         ]
-        got, count = found[kind]
-        assert got == pytest.approx(100 * float(np.mean(share)))
-        assert count == len(share)
+        assert got == pytest.approx(100 * float(np.mean(hits)))
+        assert 64 * count == len(hits)
 
 
 def test_maps_of_another_shape_are_refused() -> None:

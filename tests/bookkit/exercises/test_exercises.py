@@ -35,11 +35,8 @@ def unfinished(*_: Any) -> None:
     raise NotImplementedError
 
 
-NOTHING: tuple[Any, ...] = (
-    *(..., None, 0, "", []),
-    *map(returns, (..., None, 0, "", [])),
-    *(lambda: None, unfinished),
-)
+EMPTY: tuple[Any, ...] = (..., None, 0, "", [])
+NOTHING = (*EMPTY, *map(returns, EMPTY), lambda: None, unfinished)
 RAW = re.compile(r"NoneType|ellipsis'|object is not|object has no|Traceback")
 
 
@@ -82,11 +79,8 @@ DOUBLE = Function(
         "half": (lambda x: x / 2, lambda x: x / 4),
         "below 0": Sign(lambda got, x: (got < 0).any(), np.negative),
     },
-    untouched="it writes into x",
-    why="Is x a number?",
-    where="{when}: ",
-    rtol=1e-3,
-)
+    untouched="it writes into x", why="Is x a number?", where="{when}: ", rtol=1e-3,
+)  # fmt: skip
 BOTH = Function(right=lambda n: (n, [n]), cases=[(3,)], kind="two", parts={
     "one": {"twice": double}, "other": {}}, mistakes={"swapped": lambda n: ([n], n)})  # fmt: skip
 PAIR = Several("Two.", **{"a": Value(right=1.0), "the b": Value(right="b")})
@@ -137,14 +131,11 @@ def test_what_is_near_enough_passes(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out == 3 * "Right.\n"
 
 
-def test_an_exercise_says_what_it_takes() -> None:
+def test_an_exercise_says_what_it_takes_and_an_error_its_cause() -> None:
     assert str(inspect.signature(PAIR)) == "(a, the_b)"
     assert inspect.getdoc(DOUBLE) == "`double(x)`, twice x."
     with pytest.raises(TypeError, match="missing a required argument"):
         PAIR(1)
-
-
-def test_an_error_of_a_function_is_the_cause() -> None:
     with pytest.raises(AssertionError) as refused:
         answers.called(lambda a: a / 0, 1)
     assert isinstance(refused.value.__cause__, ZeroDivisionError)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,32 +29,26 @@ def test_the_check_finds_the_broken_variant_and_passes_the_sound_one(exhibit: Ex
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_the_page_shows_every_exhibit_and_its_threads() -> None:
+def test_the_page_shows_every_exhibit_and_its_threads_and_its_index_leads_there() -> None:
     page = (ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8")
     for name, exhibit in EXHIBITS.items():
         assert f'look_at(\\"{name}\\")' in page
         assert exhibit.threads
         assert exhibit.links in page, name
+    sources = ("".join(cell["source"]) for cell in json.loads(page)["cells"])
+    (index,) = (source for source in sources if source.startswith("## By what you see"))
+    assert {name.lower() for name in re.findall(r"\[(.+?)\]\(#", index)} == set(EXHIBITS)
 
 
 def test_an_error_is_no_verdict() -> None:
     def fails(*_: Any) -> Any:
         raise RuntimeError("no")
 
-    broken: Callable[..., Any] = fails
     with pytest.raises(RuntimeError, match="no"):
-        EXHIBITS["upside down"].verdict(broken)
+        EXHIBITS["upside down"].verdict(fails)
 
 
 def test_widths_of_the_latent_are_those_of_the_reference() -> None:
     config = DeepseekV3Config()
     assert (config.num_hidden_layers, config.kv_lora_rank) == (LAYERS, LATENT)
     assert config.qk_rope_head_dim == ROTARY
-
-
-def test_the_index_by_symptom_leads_to_every_exhibit() -> None:
-    page = json.loads((ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8"))
-    sources = ("".join(cell["source"]) for cell in page["cells"])
-    (index,) = (source for source in sources if source.startswith("## By what you see"))
-    linked = {name.lower() for name in re.findall(r"\[(.+?)\]\(#", index)}
-    assert linked == set(EXHIBITS)
