@@ -122,28 +122,6 @@ class Whole(torch.nn.Module):
         return context
 
 
-def test_moving_the_memory_moves_the_weights() -> None:
-    for kind in ("additive", "dot", "general", "concat"):
-        attention, query, memory, mask = make(kind)
-        order = torch.tensor([3, 0, 4, 1, 2])
-        both = [
-            attention(query, attention.project(x), x, mask=m, need_weights=True)
-            for x, m in ((memory, mask), (memory[:, order], mask[..., order]))
-        ]
-        torch.testing.assert_close(both[1][0], both[0][0])
-        torch.testing.assert_close(both[1][1], both[0][1][..., order])
-
-
-def test_weights_are_kept_in_a_state_dict() -> None:
-    for kind, maker in MAKERS.items():
-        attention, query, memory, mask = make(kind)
-        torch.manual_seed(3)
-        other = maker().double()
-        other.load_state_dict(attention.state_dict())
-        one, two = (x(query, x.project(memory), memory, mask=mask) for x in (attention, other))
-        assert torch.equal(one, two)
-
-
 def test_on_meta_tensors_and_under_autocast() -> None:
     for kind in MAKERS:
         attention, query, memory, mask = make(kind)
