@@ -22,12 +22,6 @@ def test_the_lower_of_two_roofs_counts() -> None:
     assert [roof.seconds(60.0, moved) for moved in (5.0, 10.0, 20.0)] == [2.0, 2.0, 4.0]
 
 
-def test_the_least_time_is_that_at_the_attainable_rate() -> None:
-    for flops, moved in [(7.0, 3.0), (500.0, 3.0)]:
-        roof = Roofline(flops=30.0, bandwidth=5.0)
-        assert roof.seconds(flops, moved) == pytest.approx(flops / roof.attainable(flops / moved))
-
-
 def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two calls to warm up, the second one timed, and three readings of each, alternately.
     lasts = iter([1.0, 1.0, 4.0, 8.0, 2.0, 16.0, 4.0, 32.0])
@@ -88,18 +82,5 @@ def test_a_step_reads_its_weights_once_and_its_caches(variant: str) -> None:
     with torch.no_grad():
         assert measure_flops(lambda: model.step(again.last, again)) == cost.flops
     assert cost.intensity == cost.flops / (cost.weights + cost.cache)
-
-
-def test_a_cache_is_each_sequences_own_and_weights_are_shared() -> None:
-    config = config_of("llama")
-    one, many = (step_cost(config, cached=10, batch_size=b) for b in (1, 8))
-    assert (many.flops, many.weights, many.cache) == (8 * one.flops, one.weights, 8 * one.cache)
-    half = step_cost(config, cached=10, dtype=torch.bfloat16)
-    assert 2 * half.moved == step_cost(config, cached=10, dtype=torch.float32).moved
-
-
-def test_impossible_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="size: got 0"):
-        measure_roofline(size=0)
-    with pytest.raises(ValueError, match="cached: got -1"):
-        step_cost(config_of("llama"), cached=-1)
+    half = step_cost(config, cached=4, batch_size=batch_size, dtype=torch.bfloat16)
+    assert 2 * half.moved == cost.moved
