@@ -10,14 +10,13 @@ from torch import Tensor, nn
 
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
-from companion.models.transformer import Block, PostNorm, PreNorm
+from companion.models.transformer import Block
 from companion.models.transformer.blocks import Rotary
 from companion.positions import Linear, Yarn, rotary_frequencies, rotate
 from tests.transformers import block_of, config_of, gradient, randomised, value
 
 B, N, K, E = 2, 5, 7, 12
 LENGTHS, MEMORY_LENGTHS = torch.tensor([5, 3]), torch.tensor([4, 7])
-ORDERS = ["pre", "post"]
 
 
 def draw(*shape: int) -> Tensor:
@@ -38,55 +37,29 @@ def twins(order: str, dtype: torch.dtype, *, cross: bool, activation: str = "rel
     return theirs, ours
 
 
-def assert_gradients_agree(theirs: Any, ours: Block, tolerance: float) -> None:
-    expected = block_of(theirs, gradient)
-    for name, parameter in ours.named_parameters():
-        assert parameter.grad is not None, name
-        torch.testing.assert_close(
-            parameter.grad, expected.pop(name), rtol=tolerance, atol=tolerance, msg=name
-        )
-    assert not expected
-
-
-def test_torchs_encoder_layer_agrees() -> None:
-    for order, activation, dtype, tolerance in [
-        ("pre", "relu", torch.float32, 1e-5),
-        ("post", "gelu", torch.float64, 1e-12),
-    ]:
-        theirs, ours = twins(order, dtype, cross=False, activation=activation)
-        x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
-        expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
-        actual = ours(x, attn_mask=mask[:, None]).x
-        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-        towards = draw(B, N, E).to(dtype) / N
-        (expected * towards).sum().backward()
-        (actual * towards).sum().backward()
-        assert_gradients_agree(theirs, ours, tolerance)
-
-
-def test_torchs_decoder_layer_agrees() -> None:
-    for order in ORDERS:
-        dtype, tolerance = torch.float64, 1e-12
-        theirs, ours = twins(order, dtype, cross=True)
-        x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize(("order", "activation"), [("pre", "relu"), ("post", "gelu")])
+def test_torchs_layers_agree(order: str, activation: str, cross: bool) -> None:
+    theirs, ours = twins(order, torch.float64, cross=cross, activation=activation)
+    x, memory = draw(B, N, E), draw(B, K, E)
+    if cross:
         mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
         expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
         actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
-        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-        towards = draw(B, N, E).to(dtype) / N
-        (expected * towards).sum().backward()
-        (actual * towards).sum().backward()
-        assert_gradients_agree(theirs, ours, tolerance)
-
-
-def test_the_two_orders_are_their_formulas() -> None:
-    x, output = draw(B, N, E), draw(B, N, E) + 1
-    for order, residual in (("pre", PreNorm), ("post", PostNorm)):
-        made = randomised(residual(config_of("paper", norm_order=order)))
-        norm = made.norm
-        before, after = (norm(x), x + output) if order == "pre" else (x, norm(x + output))
-        assert torch.equal(made.before(x), before)
-        assert torch.equal(made.after(x, output), after)
+    else:
+        mask = padding_mask(LENGTHS, N)
+        expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
+        actual = ours(x, attn_mask=mask[:, None]).x
+    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=1e-12)
+    towards = draw(B, N, E) / N
+    (expected * towards).sum().backward()
+    (actual * towards).sum().backward()
+    wanted = block_of(theirs, gradient)
+    for name, parameter in ours.named_parameters():
+        torch.testing.assert_close(
+            parameter.grad, wanted.pop(name), rtol=1e-12, atol=1e-12, msg=name
+        )
+    assert not wanted
 
 
 def test_weights_change_nothing_and_have_a_row_a_query() -> None:

@@ -160,16 +160,6 @@ def test_prompts_with_gradients_keep_them() -> None:
     assert all(p.grad is not None for p in model.decoder.parameters())
 
 
-@torch.no_grad()
-def test_another_number_of_rows_is_refused() -> None:
-    """One row would otherwise be stored for both sequences."""
-    for rows in (1, 3):
-        model = randomised(LanguageModel(config_of("llama")))
-        state = model.start(TOKENS[:, :2], max_len=9)
-        with pytest.raises(ValueError, match=f"tokens: got b = {rows} in shape"):
-            model.step(torch.full((rows,), 5), state)
-
-
 def test_caches_of_another_dtype_are_refused_and_of_another_length_declined() -> None:
     model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
     x = model.embedding(TOKENS[:, :1])

@@ -69,19 +69,3 @@ def test_what_is_written_over_the_file_changes_no_model(tmp_path: Path) -> None:
         file.write(bytes(path.stat().st_size))
     for name, weight in back.named_parameters():
         assert torch.equal(weight, model.get_parameter(name))
-
-
-def test_a_pickled_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "model.safetensors"
-    with pytest.raises(FileNotFoundError, match=r"got no file .*only local folders are read"):
-        Stored([path])
-    (tmp_path / "pytorch_model.bin").touch()
-    with pytest.raises(
-        FileNotFoundError,
-        match=r"holds pytorch_model.bin, wanted model.safetensors: only safetensors are read.*"
-        r"converts: .*save_pretrained",
-    ):
-        Stored([path])
-    path.write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="is no safetensors file"):
-        Stored([path])
