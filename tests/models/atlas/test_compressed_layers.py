@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from companion.models.atlas import AttentionSpec, RotarySpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
-from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec, turned_last
+from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.model import state_numbers
 from companion.models.atlas.streams import Streams, StreamsSpec
@@ -54,37 +54,6 @@ def test_a_text_in_pieces_is_the_text_at_once_and_keeps_what_the_formula_says() 
                 kept = sum(part.bytes(length, 2, itemsize=1) for part in KINDS[kind].keeps())
                 assert state_numbers((state,)) == kept
             torch.testing.assert_close(torch.cat(outputs, 1), whole, rtol=1e-9, atol=1e-9)
-
-
-@torch.no_grad()
-def test_nothing_is_pooled_from_the_future() -> None:
-    for kind in KINDS:
-        torch.manual_seed(2)
-        layer, x = stirred(Compressed(WIDTH, KINDS[kind])), text()
-        changed = torch.cat((x[:, :13], torch.randn_like(x[:, 13:])), 1)
-        torch.testing.assert_close(
-            layer(changed)[0][:, :13], layer(x)[0][:, :13], rtol=0, atol=1e-10
-        )
-
-
-@torch.no_grad()
-def test_far_tokens_are_seen_through_pools_alone() -> None:
-    torch.manual_seed(2)
-    x = text()
-    changed = torch.cat((torch.randn_like(x[:, :1]), x[:, 1:]), 1)
-    for kind, seen in (("window", False), ("pooled", True), ("overlap", True)):
-        layer = stirred(Compressed(WIDTH, KINDS[kind]))
-        moved = (layer(changed)[0] - layer(x)[0])[:, -1].abs().max()
-        assert (moved > 1e-6) == seen
-
-
-@torch.no_grad()
-def test_what_is_gathered_knows_distances_and_no_positions() -> None:
-    torch.manual_seed(2)
-    heads, rotary = torch.randn(1, 2, 3, 8).double(), RotarySpec(4)
-    positions = torch.arange(5, 8)
-    turned = turned_last(turned_last(heads, positions, rotary), -positions, rotary)
-    torch.testing.assert_close(turned, heads, rtol=1e-9, atol=1e-9)
 
 
 @torch.no_grad()

@@ -70,13 +70,6 @@ def test_what_is_kept_of_a_token_is_its_latent_and_what_heads_share() -> None:
 
 
 @torch.no_grad()
-def test_more_heads_keep_no_more() -> None:
-    assert sum(part.bytes(9) for part in replace(PLAIN, num_heads=30).keeps()) == sum(
-        part.bytes(9) for part in PLAIN.keeps()
-    )
-
-
-@torch.no_grad()
 def test_an_indexer_lets_a_query_see_its_best_keys_and_no_later_one() -> None:
     for count in [1, 4, TEXT, TEXT + 5]:
         torch.manual_seed(0)

@@ -25,13 +25,6 @@ def x(length: int = 9) -> torch.Tensor:
     return torch.randn(2, length, WIDTH, generator=torch.Generator().manual_seed(length))
 
 
-def test_two_mixers_read_the_same_and_are_added() -> None:
-    layer = layer_of(LayerSpec(MAMBA, None, beside=WINDOW))
-    read = layer.mixer_norm(x())
-    expected = x() + layer.mixer(read)[0] + layer.beside(read)[0]
-    torch.testing.assert_close(layer(x())[0], expected)
-
-
 def test_two_mixers_keep_what_each_needs() -> None:
     spec = LayerSpec(MAMBA, None, beside=WINDOW)
     layer = layer_of(spec)
@@ -41,18 +34,6 @@ def test_two_mixers_keep_what_each_needs() -> None:
     kept = layer.trim(state)
     assert kept.second.key.shape[-2] == 2
     torch.testing.assert_close(layer(x()[:, 6:], kept)[0], whole[:, 6:])
-
-
-def test_the_normalised_input_passes_a_part_by() -> None:
-    spec = LayerSpec(
-        WINDOW, FeedForwardSpec(hidden_dim=8), residual_scale=(0.5, 0.25), carry_scale=(2.0, 3.0),
-        carries_norm=True,
-    )  # fmt: skip
-    layer = layer_of(spec)
-    read = layer.mixer_norm(x())
-    middle = 2 * read + 0.5 * layer.mixer(read)[0]
-    read = layer.feed_forward_norm(middle)
-    torch.testing.assert_close(layer(x())[0], 3 * read + 0.25 * layer.feed_forward(read))
 
 
 def test_one_scale_is_for_both_parts() -> None:
