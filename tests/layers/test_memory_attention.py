@@ -1,4 +1,4 @@
-"""Luong's scores, and local attention, against loops over the formulas of the paper."""
+"""Additive, Luong's and local attention against loops over the formulas of their papers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.layers import AdditiveAttention, LuongAttention
+from companion.layers import AdditiveAttention, LuongAttention, MemoryAttention
 from tests import oracle
 from tests.oracle import as_numpy, assert_matches
 
@@ -29,23 +29,29 @@ def inputs(query_dim: int = D, q: int = Q) -> tuple[Tensor, Tensor, Tensor]:
     return draw(B, q, query_dim), draw(B, K, E, seed=1), mask[:, None]
 
 
-def logits(attention: LuongAttention, query: Tensor, memory: Tensor) -> Any:
-    """The scores of the paper's section 3.1, one query and one entry at a time."""
+def logits(attention: Any, query: Tensor, memory: Tensor) -> Any:
+    """The scores of Bahdanau's appendix or Luong's section 3.1, one query and entry at a time."""
+    arrays = {name: as_numpy(weight) for name, weight in attention.named_parameters()}
 
     def score(s: Any, h: Any) -> float:
-        if attention.weight is None:
-            return math.fsum(s * h)
-        weight = as_numpy(attention.weight)
-        if attention.vector is None:
+        if "query_weight" in arrays:
+            joined = np.concatenate([s, h])
+            weight = np.concatenate([arrays["query_weight"], arrays["key_weight"]])
+        elif "vector" in arrays:
+            joined, weight = np.concatenate([s, h]), arrays["weight"]
+        elif "weight" in arrays:
+            weight = arrays["weight"]
             return math.fsum(math.fsum(s * weight[:, c]) * h[c] for c in range(len(h)))
-        joined, v = np.concatenate([s, h]), as_numpy(attention.vector)
+        else:
+            return math.fsum(s * h)
+        v = arrays["vector"]
         return math.fsum(v[i] * math.tanh(math.fsum(joined * weight[:, i])) for i in range(len(v)))
 
     return oracle.scores(score, as_numpy(query), as_numpy(memory))
 
 
 def check(
-    attention: LuongAttention,
+    attention: MemoryAttention,
     allowed: Callable[[int, int, int], bool],
     factor: Callable[[int, int, int], float] | None = None,
     *,
@@ -79,25 +85,10 @@ def make(score: Any, **options: Any) -> LuongAttention:
     return LuongAttention(E if score == "dot" else D, E, score=score, **options).double()
 
 
-def test_global_attention_is_luongs_formula() -> None:
-    for score in ("dot", "general", "concat"):
-        check(make(score), lambda b, i, j: True)
-
-
-def test_concat_is_additive_attention_with_its_matrices_stacked() -> None:
-    for hidden_dim in (None, HIDDEN):
-        concat = make("concat", hidden_dim=hidden_dim)
-        assert concat.weight is not None
-        assert concat.weight.shape == (D + E, hidden_dim or D)
-        additive = AdditiveAttention(D, E, hidden_dim or D).double()
-        stacked = torch.cat([additive.query_weight, additive.key_weight])
-        concat.load_state_dict({"weight": stacked, "vector": additive.vector})
-        query, memory, mask = inputs()
-        one, other = (
-            layer(query, layer.project(memory), memory, mask=mask, need_weights=True)
-            for layer in (additive, concat)
-        )
-        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+def test_global_attention_is_the_formula_of_its_paper() -> None:
+    check(AdditiveAttention(D, E, HIDDEN).double(), lambda b, i, j: True)
+    for score, hidden_dim in (("dot", None), ("general", None), ("concat", None), ("concat", 13)):
+        check(make(score, hidden_dim=hidden_dim), lambda b, i, j: True)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +158,105 @@ def test_a_float_mask_counts_what_it_does_not_forbid() -> None:
         torch.testing.assert_close(
             layer(query, keys, memory, mask=added), layer(query, keys, memory, mask=mask)
         )
+
+
+# What all of them share
+
+MAKERS: dict[str, Callable[[], MemoryAttention]] = {
+    "additive": lambda: AdditiveAttention(D, E, HIDDEN),
+    "dot": lambda: LuongAttention(E, E, score="dot"),
+    "general": lambda: LuongAttention(D, E),
+    "concat": lambda: LuongAttention(D, E, score="concat", hidden_dim=HIDDEN),
+    "local-m": lambda: LuongAttention(D, E, window=1),
+    "local-p": lambda: LuongAttention(D, E, score="concat", window=2, predictive=True),
+}
+
+
+def of_kind(kind: str) -> tuple[MemoryAttention, Tensor, Tensor, Tensor]:
+    torch.manual_seed(2)
+    attention = MAKERS[kind]().double()
+    return attention, *inputs(attention.query_dim)
+
+
+def test_masked_entries_change_nothing_and_get_no_gradient() -> None:
+    for kind in MAKERS:
+        attention, query, memory, mask = of_kind(kind)
+        before = attention(query, attention.project(memory), memory, mask=mask)
+        changed = torch.where(mask.mT, memory, 1e3).requires_grad_()
+        after = attention(query, attention.project(changed), changed, mask=mask)
+        torch.testing.assert_close(before, after)
+        (gradient,) = torch.autograd.grad(after.square().sum(), changed)
+        assert gradient[1, LENGTHS[1] :].abs().sum() == 0
+        assert gradient[1, : LENGTHS[1]].abs().sum() > 0
+
+
+def test_nothing_to_look_at_gives_zeros_and_finite_gradients() -> None:
+    for kind in MAKERS:
+        attention, query, memory, _ = of_kind(kind)
+        memory.requires_grad_()
+        mask = torch.tensor([True, False])[:, None, None].expand(B, 1, K)
+        context = attention(query, attention.project(memory), memory, mask=mask)
+        assert (context[1] == 0).all()
+        assert (context[0] != 0).any()
+        leaves = [memory, *attention.parameters()]
+        for gradient in torch.autograd.grad(context.square().sum(), leaves):
+            assert gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_gradients_are_those_of_finite_differences(kind: str) -> None:
+    attention, query, memory, mask = of_kind(kind)
+    names, weights = zip(*attention.named_parameters(), strict=True) if kind != "dot" else ((), ())
+    leaves = [query, memory, *(weight.detach() for weight in weights)]
+
+    def call(query: Tensor, memory: Tensor, *weights: Tensor) -> Tensor:
+        context: Tensor = torch.func.functional_call(
+            Whole(attention),
+            {f"attention.{name}": weight for name, weight in zip(names, weights, strict=True)},
+            (query, memory, mask),
+        )
+        return context
+
+    leaves = [leaf.clone().requires_grad_() for leaf in leaves]
+    assert torch.autograd.gradcheck(call, leaves, fast_mode=True)
+
+
+class Whole(torch.nn.Module):
+    """Projection and attention in one call."""
+
+    def __init__(self, attention: MemoryAttention) -> None:
+        super().__init__()
+        self.attention = attention
+
+    def forward(self, query: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        context: Tensor = self.attention(query, self.attention.project(memory), memory, mask=mask)
+        return context
+
+
+def test_on_meta_tensors_and_under_autocast() -> None:
+    for kind in MAKERS:
+        attention, query, memory, mask = of_kind(kind)
+        expected = attention(query, attention.project(memory), memory, mask=mask)
+        attention, query, memory = attention.float(), query.float(), memory.float()
+        with torch.autocast("cpu", torch.bfloat16):
+            actual = attention(query, attention.project(memory), memory, mask=mask)
+        torch.testing.assert_close(actual.double(), expected, rtol=0.05, atol=0.05)
+
+        attention = attention.to("meta")
+        query, memory, mask = (x.to("meta") for x in (query, memory, mask))
+        context = attention(query, attention.project(memory), memory, mask=mask)
+        assert context.shape == (B, Q, E)
+
+
+def test_lengths() -> None:
+    for kind in MAKERS:
+        attention, *_ = of_kind(kind)
+        for q, k in ((0, 3), (3, 0), (1, 1), (7, 5)):
+            query, memory = draw(B, q, attention.query_dim), draw(B, k, E)
+            attended = attention(query, attention.project(memory), memory, need_weights=True)
+            assert attended.output.shape == (B, q, E)
+            assert attended.weights.shape == (B, q, k)
+            assert attended.output.isfinite().all()
 
 
 WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
