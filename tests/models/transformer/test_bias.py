@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from companion.models.transformer import (
     Transformer,
     TransformerConfig,
 )
+from companion.positions import alibi_bias
 from tests.batches import make_batch
 from tests.transformers import VARIANTS, config_of, randomised
 
@@ -29,48 +31,6 @@ IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
 def draw(*shape: int) -> Tensor:
     generator = torch.Generator().manual_seed(sum(shape))
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def bucket(relative: int, two_sided: bool) -> int:
-    """Six buckets up to distance 5, written out: 0, 1 to 2 and the rest, or 0, 1, 2, 3, 4, 5."""
-    if two_sided:
-        return (0, 1, 1, 2, 2, 2, 2)[abs(relative)] + (3 if relative > 0 else 0)
-    return (0, 1, 2, 3, 4, 5, 5)[-relative]
-
-
-def expected_bias(model: Any, head: int, query: int, key: int, two_sided: bool) -> float:
-    if model.score_bias.__class__.__name__ == "AlibiBias":
-        slopes = [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]
-        return -slopes[head] * abs(query - key)
-    number: float = model.score_bias.table.weight[bucket(key - query, two_sided), head].item()
-    return number
-
-
-def test_the_bias_is_added_to_scaled_scores() -> None:
-    for variant in BIASED:
-        for two_sided in (True, False):
-            stack = Encoder if two_sided else Decoder
-            model = randomised(stack(config_of(variant, num_layers=1, attention_bias=False)))
-            x, block = draw(1, N, E), model.blocks[0]
-            asked: dict[str, Any] = {"need_weights": True} if two_sided else {"weights_of": (0,)}
-            weights = model(x, **asked)[1][0]
-            read = block.self_residual.norm(x)[0].detach()
-            queries, keys = (
-                (read @ projection.weight.detach().T).reshape(N, H, 2)
-                for projection in (block.self_attention.query_proj, block.self_attention.key_proj)
-            )
-            for head in range(H):
-                for query in range(N):
-                    seen = range(N if two_sided else query + 1)
-                    terms = [
-                        math.exp(
-                            float(queries[query, head] @ keys[key, head]) / math.sqrt(2)
-                            + expected_bias(model, head, query, key, two_sided)
-                        )
-                        for key in seen
-                    ]
-                    expected = torch.tensor(terms, dtype=torch.float64) / sum(terms)
-                    torch.testing.assert_close(weights[0, head, query, : len(terms)], expected)
 
 
 def test_caches_of_unequal_lengths_are_one_pass_at_every_split() -> None:
@@ -86,6 +46,15 @@ def test_caches_of_unequal_lengths_are_one_pass_at_every_split() -> None:
                     decoder(x[:, : max(first, second)], caches=caches, lengths=lengths)
                     step = decoder(x[torch.arange(B), lengths][:, None], caches=caches).hidden
                 torch.testing.assert_close(step[:, 0], whole[torch.arange(B), lengths])
+
+
+def test_alibi_of_an_encoder_looks_both_ways() -> None:
+    """The decoder's is BLOOM's; T5 has both of its."""
+    config, x = config_of("bloom"), draw(B, N, E)
+    encoder = randomised(Encoder(config))
+    plain = randomised(Encoder(replace(config, positions="none")))
+    bias = alibi_bias(H, N, like=x)
+    torch.testing.assert_close(encoder(x).hidden, plain(x, mask=bias).hidden)
 
 
 def test_a_mask_of_numbers_is_added() -> None:

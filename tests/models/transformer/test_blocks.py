@@ -1,4 +1,4 @@
-"""A block against torch's layers, values and gradients, and against its own formula."""
+"""What a block promises beside the values and gradients of `test_decoder`."""
 
 from __future__ import annotations
 
@@ -6,60 +6,20 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from companion.layers import ProjectedMemory
-from companion.masks import padding_mask
 from companion.models.transformer import Block
 from companion.models.transformer.blocks import Rotary
 from companion.positions import Linear, Yarn, rotary_frequencies, rotate
-from tests.transformers import block_of, config_of, gradient, randomised, value
+from tests.transformers import config_of, randomised
 
 B, N, K, E = 2, 5, 7, 12
-LENGTHS, MEMORY_LENGTHS = torch.tensor([5, 3]), torch.tensor([4, 7])
 
 
 def draw(*shape: int) -> Tensor:
     generator = torch.Generator().manual_seed(sum(shape))
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def twins(order: str, dtype: torch.dtype, *, cross: bool, activation: str = "relu") -> Any:
-    """A layer of torch's and a block with the same weights."""
-    kind = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
-    theirs: Any = kind(
-        E, 6, 17, dropout=0.0, activation=activation, batch_first=True, norm_first=order == "pre"
-    )
-    theirs = randomised(theirs, dtype=dtype).train()  # in evaluation it takes other paths
-    changes = {"norm_order": order, "activation": activation}
-    ours = Block(config_of("paper", attention_bias=True, **changes), cross=cross).to(dtype)
-    ours.load_state_dict(block_of(theirs, value))
-    return theirs, ours
-
-
-@pytest.mark.parametrize("cross", [False, True])
-@pytest.mark.parametrize(("order", "activation"), [("pre", "relu"), ("post", "gelu")])
-def test_torchs_layers_agree(order: str, activation: str, cross: bool) -> None:
-    theirs, ours = twins(order, torch.float64, cross=cross, activation=activation)
-    x, memory = draw(B, N, E), draw(B, K, E)
-    if cross:
-        mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
-        expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
-        actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
-    else:
-        mask = padding_mask(LENGTHS, N)
-        expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
-        actual = ours(x, attn_mask=mask[:, None]).x
-    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=1e-12)
-    towards = draw(B, N, E) / N
-    (expected * towards).sum().backward()
-    (actual * towards).sum().backward()
-    wanted = block_of(theirs, gradient)
-    for name, parameter in ours.named_parameters():
-        torch.testing.assert_close(
-            parameter.grad, wanted.pop(name), rtol=1e-12, atol=1e-12, msg=name
-        )
-    assert not wanted
 
 
 def test_weights_change_nothing_and_have_a_row_a_query() -> None:

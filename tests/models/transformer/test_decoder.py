@@ -24,14 +24,16 @@ def draw(*shape: int) -> Tensor:
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_torchs_transformer_agrees() -> None:
-    for order in ("pre", "post"):
+    for order, activation in (("pre", "relu"), ("post", "gelu")):
         dtype, tolerance = torch.float64, 1e-11
         theirs: Any = nn.Transformer(
-            E, 6, 3, 2, 17, dropout=0.0, batch_first=True, norm_first=order == "pre"
-        )
+            E, 6, 3, 2, 17, dropout=0.0, activation=activation, batch_first=True,
+            norm_first=order == "pre",
+        )  # fmt: skip
         theirs = randomised(theirs, dtype=dtype, std=0.3).train()
-        changes = {"norm_order": order, "final_norm": True, "attention_bias": True}
-        config = config_of("paper", **changes)
+        config = config_of(
+            "paper", norm_order=order, activation=activation, final_norm=True, attention_bias=True
+        )
         encoder, decoder = Encoder(config, 3).to(dtype), Decoder(config, cross=True).to(dtype)
         encoder.load_state_dict(stack_of(theirs.encoder, value))
         decoder.load_state_dict(stack_of(theirs.decoder, value))
