@@ -1,8 +1,9 @@
-"""The roofline: bounds on a clock that the test moves, and bytes against those that are read."""
+"""Calls and bounds on a clock that the test moves, and bytes against those that are read."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from companion.cost import Roofline, measure_flops, measure_roofline, step_cost
+from companion.cost import Roofline, cpu_seconds, measure_flops, measure_roofline, step_cost
 from companion.models.transformer import LanguageModel
 from tests.transformers import config_of, each_variant
 
@@ -84,3 +85,41 @@ def test_a_step_reads_its_weights_once_and_its_caches(variant: str) -> None:
     assert cost.intensity == cost.flops / (cost.weights + cost.cache)
     half = step_cost(config, cached=4, batch_size=batch_size, dtype=torch.bfloat16)
     assert 2 * half.moved == cost.moved
+
+
+class Clock:
+    """Seconds that pass by calls alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.order: list[str] = []
+
+    def call(self, name: str, seconds: float) -> Callable[[], None]:
+        def spend() -> None:
+            self.order.append(name)
+            self.now += seconds
+
+        return spend
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(time, "process_time", lambda: made.now)
+    return made
+
+
+def test_calls_alternate_and_a_short_one_is_repeated(clock: Clock) -> None:
+    calls = {"a": clock.call("a", 0.25), "b": clock.call("b", 1.0)}
+    result = cpu_seconds(calls, rounds=3, shortest=0.5)
+    assert result == {"a": [0.25] * 3, "b": [1.0] * 3}
+    assert "".join(clock.order) == "aabb" + "aab" * 3
+
+
+def test_a_reading_is_the_mean_of_its_calls(clock: Clock) -> None:
+    left = iter([1.0, 1.0, 2.0, 4.0])
+
+    def spend() -> None:
+        clock.now += next(left)
+
+    assert cpu_seconds({"a": spend}, rounds=1, shortest=1.5) == {"a": [3.0]}

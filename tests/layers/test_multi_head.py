@@ -340,21 +340,6 @@ def test_a_prefix_may_look_both_ways_and_what_follows_back() -> None:
         torch.testing.assert_close(rows, whole[b, : len(rows)])
 
 
-def test_masks_over_unequal_lengths_go_by_the_places_of_each_sequence() -> None:
-    layer, x = make(window=3), draw(B, K, E)
-    bias = alibi_bias(H, K, like=x)
-    whole = layer(x, is_causal=True, attn_mask=bias)
-    for window in (None, 3):
-        cache = fresh(layer, window, 2 * K)
-        lengths = torch.tensor([4, 2])
-        layer(x[:, :4], is_causal=True, cache=cache, lengths=lengths, attn_mask=bias[:, :4, :4])
-        for step in range(3):
-            places = lengths + step
-            tokens = torch.stack([x[b, place] for b, place in enumerate(places)])[:, None]
-            rows = alibi_bias(H, 1, cache.length + 1, offset=places, like=x)
-            output = layer(tokens, is_causal=True, cache=cache, attn_mask=rows)
-            expected = torch.stack([whole[b, place] for b, place in enumerate(places)])[:, None]
-            torch.testing.assert_close(output, expected)
 
 
 @pytest.mark.parametrize("window", [None, 4])

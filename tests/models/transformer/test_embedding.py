@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 
-from companion.models.transformer import Embedding, Output
+from companion.models.transformer import Embedding
 from companion.positions import sinusoidal_encoding
 from tests.transformers import config_of, each_variant, randomised
 
@@ -23,16 +22,6 @@ def test_the_paper_adds_sines_to_scaled_words() -> None:
         words = embedding.words.weight[IDS] * (math.sqrt(12) if scaled else 1)
         expected = words + torch.from_numpy(sinusoidal_encoding(4, 12))
         torch.testing.assert_close(embedding(IDS), expected)
-
-
-def test_bert_adds_positions_and_segments_and_normalises() -> None:
-    embedding = randomised(Embedding(config_of("bert")))
-    types = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]])
-    total = embedding.words.weight[IDS] + embedding.places.weight[:4]
-    total = total + embedding.types.weight[types]
-    expected = F.layer_norm(total, (12,), embedding.norm.weight, embedding.norm.bias, 1e-5)
-    torch.testing.assert_close(embedding(IDS, types=types), expected)
-    assert torch.equal(embedding(IDS), embedding(IDS, types=torch.zeros_like(IDS)))
 
 
 @each_variant
@@ -49,18 +38,6 @@ def test_scaled_words_begin_with_variance_one() -> None:
     config = config_of("paper", vocab_size=997, embed_dim=60)
     words = Embedding(config).words.weight * math.sqrt(60)
     assert 0.97 < words.var() < 1.03
-
-
-def test_words_are_scored_by_their_own_or_the_embeddings_vectors() -> None:
-    cases: list[Any] = ["none", "output", "all"]
-    for tied in cases:
-        config, hidden = config_of("paper", tied=tied), torch.randn(2, 3, 12).double()
-        words = randomised(Embedding(config)).words
-        output = randomised(Output(config, bias=True), std=0.7)
-        vectors = words if output.vectors is None else output.vectors
-        assert (output.vectors is None) == (tied != "none")
-        expected = hidden @ vectors.weight.T + output.bias
-        torch.testing.assert_close(output(hidden, words), expected)
 
 
 def test_learned_positions_end_and_there_may_be_no_segments() -> None:
